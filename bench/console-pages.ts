@@ -1,4 +1,4 @@
-import { USAGE_DIMENSIONS } from "../src/storage/usage-question.ts";
+import { USAGE_DIMENSIONS } from "../src/storage/receipts/usage-question.ts";
 
 /** The reports that a page of the console asks for when it is opened, all at once. */
 export interface ConsolePage {

@@ -1,7 +1,7 @@
 import { RECEIPT_PREFIX, timePrefix } from "../src/base/timed-id.ts";
 import type { Receipt } from "../src/canon/receipt.ts";
 import { rollUpBefore } from "../src/ledger/roll-up-before.ts";
-import { insertReceipts } from "../src/storage/receipts.ts";
+import { insertReceipts } from "../src/storage/receipts/receipts.ts";
 import type { Storage } from "../src/storage/storage.ts";
 
 const ROWS_AT_ONCE = 1_000;

@@ -2,7 +2,7 @@ import { TimeZone } from "../src/base/time-zone.ts";
 import { exportReceipts } from "../src/ledger/export.ts";
 import { summariseUsage, type UsageRange } from "../src/ledger/queries.ts";
 import { listReceipts } from "../src/ledger/receipt-pages.ts";
-import type { ReceiptFilter } from "../src/storage/receipt-pages.ts";
+import type { ReceiptFilter } from "../src/storage/receipts/receipt-pages.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { DAYS, FIRST_MS } from "./large-ledger-fill.ts";
 

@@ -7,7 +7,7 @@ import { chat } from "../src/dialects/chat/index.ts";
 import { BUILT_IN, createProvider } from "../src/providers/index.ts";
 import type { Call } from "../src/relay/call.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
-import { planText } from "../src/relay/plan-call.ts";
+import { planText } from "../src/relay/request/plan-call.ts";
 import { DEFAULT_ROUTING, RoutingDefaults } from "../src/routing/call-routing.ts";
 import { Conversations } from "../src/routing/conversations.ts";
 import { Health } from "../src/routing/health/health.ts";

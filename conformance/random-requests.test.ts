@@ -22,7 +22,7 @@ import type { ModelTraits } from "../src/canon/traits.ts";
 import { builtInModels } from "../src/catalogue/built-in-models.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";
 import { createProvider } from "../src/providers/index.ts";
-import { resolveMedia } from "../src/relay/resolve-media.ts";
+import { resolveMedia } from "../src/relay/request/resolve-media.ts";
 import { stringifyInOrder } from "../src/wire/ordered-json.ts";
 import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { checkedRequest } from "../testing/translate-sample.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { runCommand } from "../src/cli/run-command.ts";
-import { insertReceipts } from "../src/storage/receipts.ts";
-import type { UsageDimension } from "../src/storage/usage-question.ts";
+import { insertReceipts } from "../src/storage/receipts/receipts.ts";
+import type { UsageDimension } from "../src/storage/receipts/usage-question.ts";
 import { type TestDatabases, testDatabases } from "../testing/test-databases.ts";
 import { runProgram } from "./support/program.ts";
 import { drawer } from "./support/random-load.ts";

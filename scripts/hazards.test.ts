@@ -105,9 +105,9 @@ describe("S03: the program", () => {
     expect(code(CONSOLE)).toContain("Bun.spawn([process.execPath, program], { env: {},");
     expect(code(WORKERS).match(new RegExp(FORBIDDEN, "g"))).toEqual(["Bun.spawn"]);
     const starters = sources.filter((file) => /\bnew Workers\(/.test(code(file)));
-    expect(starters).toEqual(["src/cli/serve.ts"]);
-    expect(code("src/cli/serve.ts")).toContain("command: [...ownCommand(), ...process.argv.slice(2)");
-    expect(code("src/cli/serve.ts").match(/return isCompiled \?.*/)?.[0]).toBe(
+    expect(starters).toEqual(["src/cli/commands/serve.ts"]);
+    expect(code("src/cli/commands/serve.ts")).toContain("command: [...ownCommand(), ...process.argv.slice(2)");
+    expect(code("src/cli/commands/serve.ts").match(/return isCompiled \?.*/)?.[0]).toBe(
       "return isCompiled ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];",
     );
   });

@@ -1,6 +1,11 @@
 import { isObject } from "../src/base/json.ts";
-import { explainMismatch, pathTo } from "../src/dialects/explain-mismatch.ts";
-import { alternativesOf, type Definitions, jsonTypeOfNode, type SchemaNode } from "../src/dialects/schema-node.ts";
+import { explainMismatch, pathTo } from "../src/dialects/reading/explain-mismatch.ts";
+import {
+  alternativesOf,
+  type Definitions,
+  jsonTypeOfNode,
+  type SchemaNode,
+} from "../src/dialects/reading/schema-node.ts";
 
 /** One member of an object in a request, and what the schema knows about it. */
 export interface Member {

@@ -19,20 +19,20 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "no abort: a request that was given up goes on",
-    file: "src/relay/attempt.ts",
+    file: "src/relay/attempt/attempt.ts",
     was: "    this.#exchange?.close();\n",
     becomes: "",
   },
   {
     name: "double settle: a call is settled twice",
-    file: "src/relay/unary.ts",
+    file: "src/relay/answer/unary.ts",
     was: "  await settle(call, gateway, {\n    outcome:",
     becomes:
       '  await settle(call, gateway, { outcome: "ok", whole: true, produced: true, usage: answer.usage, generatedCharacters: characters, reasoningSeen: false, stop: answer.stop, firstContentAtMs: undefined });\n  await settle(call, gateway, {\n    outcome:',
   },
   {
     name: "forgotten release: a call keeps its memory",
-    file: "src/relay/settle.ts",
+    file: "src/relay/settle/settle.ts",
     was: "  call.memory.release();\n",
     becomes: "",
   },
@@ -44,7 +44,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "retry of a call that must not be repeated",
-    file: "src/relay/try-offers.ts",
+    file: "src/relay/attempt/try-offers.ts",
     was: "  error.rule.tryNextOffer && error.failure",
     becomes: "  error.failure",
   },
@@ -62,13 +62,13 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "the row comes after the last byte",
-    file: "src/relay/stream.ts",
+    file: "src/relay/answer/stream.ts",
     was: '      await this.#settle("ok");\n    } catch',
     becomes: '      void this.#settle("ok");\n    } catch',
   },
   {
     name: "lost lease: what a killed process was polling is never taken up",
-    file: "src/storage/operations.ts",
+    file: "src/storage/tables/operations.ts",
     was: "WHERE lease_until_ms < ? AND due_at_ms <= ?",
     becomes: "WHERE lease_until_ms < ? - 86400000 AND due_at_ms <= ?",
   },
@@ -80,7 +80,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "lost text: what was held until the commit is dropped",
-    file: "src/relay/stream.ts",
+    file: "src/relay/answer/stream.ts",
     was: "      const more = this.#output.sendHeld(held);\n",
     becomes: "      this.#output.drop(held);\n      const more = true;\n",
   },
@@ -98,13 +98,13 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "what a failed offer would have cost is billed",
-    file: "src/relay/settle.ts",
+    file: "src/relay/settle/settle.ts",
     was: "if (!ending.produced || call.incoming",
     becomes: "if (call.incoming",
   },
   {
     name: "a watch is left behind: the watchdog never rests",
-    file: "src/relay/client-output.ts",
+    file: "src/relay/answer/client-output.ts",
     was: "    this.#gateway.watchdog.unwatch(this);\n    if",
     becomes: "    if",
   },

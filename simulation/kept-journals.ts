@@ -1,6 +1,6 @@
 import type { Receipt } from "../src/canon/receipt.ts";
 import type { Journal } from "../src/ledger/journal.ts";
-import { insertReceipts } from "../src/storage/receipts.ts";
+import { insertReceipts } from "../src/storage/receipts/receipts.ts";
 import type { Storage } from "../src/storage/storage.ts";
 
 /** The disk with the journals of all processes: what is in them outlives the process. */

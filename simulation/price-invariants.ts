@@ -1,6 +1,6 @@
 import type { Usage } from "../src/canon/usage.ts";
 import { costAt, readKeptPrices } from "../src/catalogue/kept-prices.ts";
-import { readReceipt } from "../src/storage/receipt-columns.ts";
+import { readReceipt } from "../src/storage/receipts/receipt-columns.ts";
 import type { StoredRow } from "../src/storage/storage.ts";
 
 /** Whatever happened to a call and to the store: the prices that its row refers to are there, and give its cost again. */

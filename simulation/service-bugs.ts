@@ -52,13 +52,13 @@ export const SERVICE_BUGS: readonly Bug[] = [
   },
   {
     name: "an answer in the background can be read before its row is there",
-    file: "src/relay/settle.ts",
+    file: "src/relay/settle/settle.ts",
     was: "  if (keeping.pending || call.stream) return closed.then(() => keeping.save(attempt));\n",
     becomes: "",
   },
   {
     name: "who goes on with a Responses stream counts its events anew",
-    file: "src/relay/answer-so-far.ts",
+    file: "src/relay/answer/answer-so-far.ts",
     was: "        this.#encoder.follow?.(frame);\n",
     becomes: "",
   },

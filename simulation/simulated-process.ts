@@ -11,7 +11,7 @@ import type { OperationPoller } from "../src/operations/poller.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import { buryAbandonedAnswers } from "../src/relay/background.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
-import { DEFAULT_TIMINGS } from "../src/relay/timings.ts";
+import { DEFAULT_TIMINGS } from "../src/relay/settle/timings.ts";
 import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
 import { ROUTES } from "../src/server/routes.ts";
 import type { Storage } from "../src/storage/storage.ts";

@@ -14,7 +14,7 @@ import { createLog } from "../src/observe/log.ts";
 import type { OperationPoller } from "../src/operations/poller.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
-import { DEFAULT_TIMINGS, type Timings } from "../src/relay/timings.ts";
+import { DEFAULT_TIMINGS, type Timings } from "../src/relay/settle/timings.ts";
 import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
 import type { ServerContext } from "../src/server/routed-request.ts";
 import { ROUTES } from "../src/server/routes.ts";

@@ -1,6 +1,6 @@
 import type { Operation } from "../src/canon/operation.ts";
-import { selectOperation } from "../src/storage/operations.ts";
 import type { Parameter } from "../src/storage/storage.ts";
+import { selectOperation } from "../src/storage/tables/operations.ts";
 import { Harness, type HarnessOptions, type Machine, makeMachine, UPSTREAM_URL } from "./harness.ts";
 import { MemoryVideoHost } from "./memory-video-host.ts";
 import type { ReceiptData } from "./receipt-data.ts";

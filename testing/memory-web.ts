@@ -1,5 +1,5 @@
 import type { Clock } from "../src/base/clock.ts";
-import type { FetchMedia } from "../src/relay/resolve-media.ts";
+import type { FetchMedia } from "../src/relay/request/resolve-media.ts";
 import { MediaFetchError, type StreamMedia } from "../src/wire/media-fetch.ts";
 
 interface WebFile {

@@ -3,7 +3,7 @@
  * unit tests. A change that no test notices is printed: either a test is missing, or the place says nothing.
  *
  * Options: `--count 40`, `--seed 1` (which places are chosen), `--folder src/relay` (may be given several times), or
- * `--folder src/relay/settle.ts` for one file. Some folders are tested from elsewhere: `TESTED_FROM`.
+ * `--folder src/relay/settle/settle.ts` for one file. Some folders are tested from elsewhere: `TESTED_FROM`.
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,8 +15,8 @@ const FOLDERS = ["src/relay", "src/routing", "src/access", "src/ledger"];
 /** Where the unit tests are of what has none beside it. */
 const TESTED_FROM: Readonly<Record<string, readonly string[]>> = {
   "src/services": ["src/services", "src/relay/service"],
-  "src/storage/answers.ts": ["src/answers"],
-  "src/relay/recall.ts": ["src/relay", "src/answers"],
+  "src/storage/tables/answers.ts": ["src/answers"],
+  "src/relay/request/recall.ts": ["src/relay", "src/answers"],
 };
 /** Tests of a whole gateway in memory: no sockets, no disk, no waiting. */
 const IN_MEMORY = "conformance/memory";

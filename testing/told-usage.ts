@@ -1,10 +1,10 @@
 import { type JsonObject, objectAt, parseObject } from "../src/base/json.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import { completionTokens, promptTokens, type Usage } from "../src/canon/usage.ts";
-import { decodeUsage as readChat } from "../src/dialects/chat/usage.ts";
-import { decodeUsage as readGenai } from "../src/dialects/genai/usage.ts";
-import { decodeUsage as readMessages } from "../src/dialects/messages/usage.ts";
-import { decodeUsage as readResponses } from "../src/dialects/responses/usage.ts";
+import { decodeUsage as readChat } from "../src/dialects/chat/answer/usage.ts";
+import { decodeUsage as readGenai } from "../src/dialects/genai/answer/usage.ts";
+import { decodeUsage as readMessages } from "../src/dialects/messages/answer/usage.ts";
+import { decodeUsage as readResponses } from "../src/dialects/responses/answer/usage.ts";
 import { readFrames } from "../src/wire/sse.ts";
 import type { ReadAnswer } from "./sent-call.ts";
 

@@ -2,11 +2,11 @@ import { isObject, type JsonObject } from "../src/base/json.ts";
 import { type DialectName, UPSTREAM_DIALECT_NAMES, type UpstreamDialectName } from "../src/canon/dialect-name.ts";
 import type { MediaKind } from "../src/canon/part.ts";
 import type { ModelTraits } from "../src/canon/traits.ts";
-import type { Door } from "../src/dialects/check.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../src/dialects/codec.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";
 import { DEFAULT_QUIRKS } from "../src/dialects/quirks.ts";
-import { resolveMedia } from "../src/relay/resolve-media.ts";
+import type { Door } from "../src/dialects/reading/check.ts";
+import { resolveMedia } from "../src/relay/request/resolve-media.ts";
 import { parseInOrder, stringifyInOrder } from "../src/wire/ordered-json.ts";
 
 /** A model at a host: a dialect, and what a request to it depends on. */

@@ -1,6 +1,6 @@
 import { timePrefix } from "../../src/base/timed-id.ts";
-import { insertAlert, type NewDelivery } from "../../src/storage/alerts.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { insertAlert, type NewDelivery } from "../../src/storage/tables/alerts.ts";
 
 const HOUR_MS = 3_600_000;
 

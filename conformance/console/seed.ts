@@ -5,7 +5,7 @@ import { builtInModels } from "../../src/catalogue/built-in-models.ts";
 import { keptPrices } from "../../src/catalogue/kept-prices.ts";
 import type { BuiltInModel } from "../../src/catalogue/model.ts";
 import { priceCall } from "../../src/catalogue/price-call.ts";
-import { insertReceipts } from "../../src/storage/receipts.ts";
+import { insertReceipts } from "../../src/storage/receipts/receipts.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
 const MINUTE_MS = 60_000;

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
+import { MAX_ORPHANS } from "../../src/relay/attempt/watched-attempt.ts";
 import { buildCall } from "../../testing/build-call.ts";
 import { freePort } from "../../testing/free-port.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";

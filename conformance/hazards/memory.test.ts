@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import type { Timings } from "../../src/relay/timings.ts";
+import type { Timings } from "../../src/relay/settle/timings.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 

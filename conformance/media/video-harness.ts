@@ -6,7 +6,7 @@ import { KLING_SECRET } from "../../simulator/hosts/kling/authenticate.ts";
 import { makeStillVideo } from "../../simulator/media-maker/make-still-video.ts";
 import type { MakeVideo } from "../../simulator/media-maker/video-options.ts";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
-import type { Timings } from "../../src/relay/timings.ts";
+import type { Timings } from "../../src/relay/settle/timings.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
+import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";

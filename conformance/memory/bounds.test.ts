@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
-import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
+import { MAX_ORPHANS } from "../../src/relay/attempt/watched-attempt.ts";
+import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
-import { MAX_ORPHANS } from "../../src/relay/watched-attempt.ts";
+import { MAX_ORPHANS } from "../../src/relay/attempt/watched-attempt.ts";
+import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Reply } from "../../testing/memory-exchange.ts";

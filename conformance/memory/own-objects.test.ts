@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/base/json.ts";
-import { insertObject } from "../../src/storage/objects.ts";
-import { insertProject, replaceProject } from "../../src/storage/projects.ts";
+import { insertObject } from "../../src/storage/tables/objects.ts";
+import { insertProject, replaceProject } from "../../src/storage/tables/projects.ts";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
+import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
 import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { DEFAULT_TIMINGS } from "../../src/relay/timings.ts";
+import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../src/base/json.ts";
 import type { CanonCall, Turn } from "../../src/canon/call.ts";
 import { Fields } from "../../src/canon/fields.ts";
-import { ROUTING_FIELDS } from "../../src/dialects/routing-fields.ts";
+import { ROUTING_FIELDS } from "../../src/dialects/reading/routing-fields.ts";
 import { FIELD_NAMES } from "./field-names.ts";
 
 export function decodeRequest(body: JsonObject): CanonCall {

@@ -1,6 +1,6 @@
 import { numberAt } from "../../src/base/json.ts";
 import type { Dialect } from "../../src/dialects/dialect.ts";
-import { estimateTokens } from "../../src/dialects/estimate-tokens.ts";
+import { estimateTokens } from "../../src/dialects/reading/estimate-tokens.ts";
 import { rewriteRequest } from "../../src/dialects/rewrite-request.ts";
 import { plainCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";

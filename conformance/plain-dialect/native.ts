@@ -5,8 +5,8 @@ import type {
   NativeRequestContext,
   UpstreamRequest,
 } from "../../src/dialects/dialect.ts";
+import { ROUTING_FIELDS } from "../../src/dialects/reading/routing-fields.ts";
 import type { ReceivedRequest } from "../../src/dialects/received-request.ts";
-import { ROUTING_FIELDS } from "../../src/dialects/routing-fields.ts";
 import { editBody } from "../../src/wire/edit-body.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";

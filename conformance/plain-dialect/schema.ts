@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { defineCheck } from "../../src/dialects/check.ts";
+import { defineCheck } from "../../src/dialects/reading/check.ts";
 
 const Line = Type.Object({ who: Type.Enum(["system", "user", "model"]), text: Type.String() });
 

@@ -1,7 +1,7 @@
 import { parseObject, stringAt } from "../../src/base/json.ts";
 import { eventWeight } from "../../src/base/text-weight.ts";
 import { GatewayError } from "../../src/canon/error.ts";
-import { TapBase } from "../../src/dialects/tap-base.ts";
+import { TapBase } from "../../src/dialects/answer/tap-base.ts";
 import type { SseFrame } from "../../src/wire/sse.ts";
 import { decodeError } from "./errors.ts";
 import { decodeStop } from "./stop-reason.ts";

@@ -6,7 +6,7 @@ import { system } from "../../src/base/system.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Registry } from "../../src/providers/registry.ts";
-import type { Timings } from "../../src/relay/timings.ts";
+import type { Timings } from "../../src/relay/settle/timings.ts";
 import { freePort } from "../../testing/free-port.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { writeSqliteTables } from "../../testing/sqlite-tables.ts";

@@ -1,4 +1,4 @@
-import { USAGE_DIMENSIONS, type UsageDimension } from "../../src/storage/usage-question.ts";
+import { USAGE_DIMENSIONS, type UsageDimension } from "../../src/storage/receipts/usage-question.ts";
 
 export const COUNTERS = [
   "input",

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { UpstreamDialectName } from "../../src/canon/dialect-name.ts";
-import { cutStream, translate } from "../../src/dialects/delta-run.sample.ts";
-import { DeltaRunTap } from "../../src/dialects/delta-run-tap.ts";
+import { cutStream, translate } from "../../src/dialects/answer/delta-run.sample.ts";
+import { DeltaRunTap } from "../../src/dialects/answer/delta-run-tap.ts";
+import { TranslatingTap } from "../../src/dialects/answer/translating-tap.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { TranslatingTap } from "../../src/dialects/translating-tap.ts";
 import { bytesOf, everyRecording, nameOf, present, type Recording } from "../../testing/recordings.ts";
 
 const UPSTREAM: Readonly<Record<string, UpstreamDialectName>> = {

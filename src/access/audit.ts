@@ -1,8 +1,8 @@
 import type { Sources } from "../base/sources.ts";
 import { timePrefix } from "../base/timed-id.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import { type ActFilter, insertAct, type StoredAct, selectActs } from "../storage/audit.ts";
 import type { Queries } from "../storage/storage.ts";
+import { type ActFilter, insertAct, type StoredAct, selectActs } from "../storage/tables/audit.ts";
 
 /** Who does something, and from where. */
 export interface Actor {

@@ -1,6 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
-import { type StoredKey, selectKeysByIdOrName } from "../storage/keys.ts";
 import type { Queries } from "../storage/storage.ts";
+import { type StoredKey, selectKeysByIdOrName } from "../storage/tables/keys.ts";
 
 /** The key of that id, or the one valid key of that name. */
 export async function findKey(queries: Queries, idOrName: string): Promise<StoredKey> {

@@ -5,6 +5,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import { checkTags, unionOfTags } from "../canon/tags.ts";
+import type { Queries, Storage } from "../storage/storage.ts";
 import {
   insertKey,
   type KeyChange,
@@ -16,9 +17,8 @@ import {
   selectKeysByIdOrName,
   selectKeysMadeBy,
   selectKeysOfProject,
-} from "../storage/keys.ts";
-import { selectProject } from "../storage/projects.ts";
-import type { Queries, Storage } from "../storage/storage.ts";
+} from "../storage/tables/keys.ts";
+import { selectProject } from "../storage/tables/projects.ts";
 import { type Actor, changesOf, recordAct } from "./audit.ts";
 import { findKey } from "./find-key.ts";
 import { CREATE_KEYS, checkExpiry, checkKeyScopes, checkModels, checkNetworks, checkProtocols } from "./key-checks.ts";

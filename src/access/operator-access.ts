@@ -2,16 +2,16 @@ import { timingSafeEqual } from "node:crypto";
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { Role } from "../canon/role.ts";
-import { insertLink, takeLink } from "../storage/operator-links.ts";
+import type { Storage } from "../storage/storage.ts";
+import { insertLink, takeLink } from "../storage/tables/operator-links.ts";
 import {
   deleteSession,
   insertSession,
   type StoredSession,
   selectSession,
   touchSession,
-} from "../storage/operator-sessions.ts";
-import { type StoredOperator, selectOperatorByHash } from "../storage/operators.ts";
-import type { Storage } from "../storage/storage.ts";
+} from "../storage/tables/operator-sessions.ts";
+import { type StoredOperator, selectOperatorByHash } from "../storage/tables/operators.ts";
 import { hashKey } from "./key-hash.ts";
 import { isOperatorSecret } from "./operators.ts";
 

@@ -3,14 +3,14 @@ import type { Random, Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { ROLES, type Role } from "../canon/role.ts";
+import type { Storage } from "../storage/storage.ts";
 import {
   insertOperator,
   markOperatorRevoked,
   type StoredOperator,
   selectOperators,
   selectOperatorsByIdOrName,
-} from "../storage/operators.ts";
-import type { Storage } from "../storage/storage.ts";
+} from "../storage/tables/operators.ts";
 import { type Actor, recordAct } from "./audit.ts";
 import { hashKey, hintOf } from "./key-hash.ts";
 import { findProject } from "./projects.ts";

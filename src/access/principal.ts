@@ -5,7 +5,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import { unionOfTags } from "../canon/tags.ts";
-import type { StoredKey } from "../storage/keys.ts";
+import type { StoredKey } from "../storage/tables/keys.ts";
 import type { Discounts } from "./discounts.ts";
 import { readKeyRouting } from "./key-routing.ts";
 import { type Level, levelsOf } from "./level.ts";

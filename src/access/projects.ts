@@ -3,7 +3,8 @@ import { withoutAbsent } from "../base/without-absent.ts";
 import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
-import { selectKeysOfProject } from "../storage/keys.ts";
+import type { Queries, Storage } from "../storage/storage.ts";
+import { selectKeysOfProject } from "../storage/tables/keys.ts";
 import {
   insertProject,
   type ProjectStatus,
@@ -11,8 +12,7 @@ import {
   type StoredProject,
   selectProject,
   selectProjects,
-} from "../storage/projects.ts";
-import type { Queries, Storage } from "../storage/storage.ts";
+} from "../storage/tables/projects.ts";
 import { type Actor, changesOf, recordAct } from "./audit.ts";
 import { readDiscounts } from "./discounts.ts";
 import type { StaticKey } from "./known-keys.ts";

@@ -2,7 +2,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Sources } from "../base/sources.ts";
 import { timePrefix } from "../base/timed-id.ts";
 import type { AlertType } from "../canon/alert-type.ts";
-import type { StoredAlert } from "../storage/alerts.ts";
+import type { StoredAlert } from "../storage/tables/alerts.ts";
 
 /** What there is to tell. */
 export interface AlertDraft {

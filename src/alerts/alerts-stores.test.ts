@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type TestDatabases, testDatabases } from "../../testing/test-databases.ts";
 import { system } from "../base/system.ts";
-import { selectAlerts, selectLastTry } from "../storage/alerts.ts";
 import { openStorage } from "../storage/open.ts";
+import { selectAlerts, selectLastTry } from "../storage/tables/alerts.ts";
 import { Alerts } from "./alerts.ts";
 import { SETTINGS, TAKEN, used } from "./alerts-world.sample.ts";
 import { type Observation, observeProvider } from "./observation.ts";

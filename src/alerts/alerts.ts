@@ -1,9 +1,9 @@
 import type { BudgetUse } from "../access/budget-use.ts";
 import type { Cancel } from "../base/clock.ts";
 import type { AlertSettings, WebhookSettings } from "../config/config.ts";
-import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/alerts.ts";
+import { selectUnpricedUses } from "../storage/receipts/unpriced-uses.ts";
 import type { Queries } from "../storage/storage.ts";
-import { selectUnpricedUses } from "../storage/unpriced-uses.ts";
+import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/tables/alerts.ts";
 import { makeAlert } from "./alert.ts";
 import { passedThreshold } from "./budget-alerts.ts";
 import { DeliveryCounts } from "./delivery-counts.ts";

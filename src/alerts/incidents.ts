@@ -1,7 +1,7 @@
 import type { AlertSettings } from "../config/config.ts";
-import { closeIncident, openIncident, seeIncidents } from "../storage/alert-incidents.ts";
-import { insertAlert, type NewDelivery, type StoredAlert } from "../storage/alerts.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
+import { closeIncident, openIncident, seeIncidents } from "../storage/tables/alert-incidents.ts";
+import { insertAlert, type NewDelivery, type StoredAlert } from "../storage/tables/alerts.ts";
 import { type AlertDraft, makeAlert } from "./alert.ts";
 import type { Observation } from "./observation.ts";
 import { type Outbox, type OutboxOptions, receiversOf } from "./outbox.ts";

@@ -2,6 +2,7 @@ import type { Cancel } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { AlertSettings, WebhookSettings } from "../config/config.ts";
+import type { Queries, Storage } from "../storage/storage.ts";
 import {
   countPending,
   deliverAgain,
@@ -13,8 +14,7 @@ import {
   type StoredAlert,
   sweepAlerts,
   writeTry,
-} from "../storage/alerts.ts";
-import type { Queries, Storage } from "../storage/storage.ts";
+} from "../storage/tables/alerts.ts";
 import type { DeliveryCounts } from "./delivery-counts.ts";
 import { MAX_PAUSE_MS, pausesFor } from "./pauses.ts";
 import { attempt, type PostAlert } from "./post.ts";

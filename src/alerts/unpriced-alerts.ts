@@ -1,4 +1,4 @@
-import type { UnpricedUse } from "../storage/unpriced-uses.ts";
+import type { UnpricedUse } from "../storage/receipts/unpriced-uses.ts";
 import { quotedName } from "./alert.ts";
 import type { PassedThreshold } from "./budget-alerts.ts";
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
+import type { Storage } from "../storage/storage.ts";
 import {
   type AnswerHead,
   type AnswerParts,
@@ -14,8 +15,7 @@ import {
   selectAnswers,
   selectChain,
   selectHolders,
-} from "../storage/answers.ts";
-import type { Storage } from "../storage/storage.ts";
+} from "../storage/tables/answers.ts";
 import { type Sealer, UnreadableSeal } from "./sealer.ts";
 import { trimAnswers } from "./trim.ts";
 

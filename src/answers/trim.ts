@@ -1,5 +1,5 @@
-import { deleteAnswers, selectOldestAnswers, sumAnswerSizes } from "../storage/answers.ts";
 import type { Storage } from "../storage/storage.ts";
+import { deleteAnswers, selectOldestAnswers, sumAnswerSizes } from "../storage/tables/answers.ts";
 
 const ROWS_AT_ONCE = 200;
 /** Enough for any store; what is left then goes the next time. */

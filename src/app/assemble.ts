@@ -8,7 +8,7 @@ import { Leases } from "../leases/leases.ts";
 import type { Log } from "../observe/log.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { Gateway } from "../relay/gateway.ts";
-import type { Timings } from "../relay/timings.ts";
+import type { Timings } from "../relay/settle/timings.ts";
 import type { ServerContext } from "../server/routed-request.ts";
 import type { Storage } from "../storage/storage.ts";
 import { LoopLag } from "../telemetry/loop-lag.ts";

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { isOptional } from "../../testing/is-present.ts";
 import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
-import { beat, type Instance, insertInstance, selectInstances } from "../storage/instances.ts";
+import { beat, type Instance, insertInstance, selectInstances } from "../storage/tables/instances.ts";
 import { checkOthers } from "./check-others.ts";
 import { processName } from "./process-name.ts";
 

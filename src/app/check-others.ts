@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../canon/error.ts";
-import { countDown, deleteInstance, type Instance, selectInstances } from "../storage/instances.ts";
 import type { Storage } from "../storage/storage.ts";
+import { countDown, deleteInstance, type Instance, selectInstances } from "../storage/tables/instances.ts";
 import { hasEnded } from "./process-name.ts";
 
 /** For so many beats a count must stay as it is before its gateway is taken for dead. */

@@ -3,8 +3,8 @@ import { ADMIN_SECRET_PREFIX } from "../access/key-hash.ts";
 import { createKey, listKeys } from "../access/keys.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Config } from "../config/config.ts";
-import { claimSetting, readSetting } from "../storage/settings.ts";
 import type { Storage } from "../storage/storage.ts";
+import { claimSetting, readSetting } from "../storage/tables/settings.ts";
 
 /** What the first start makes. It is shown once and kept only as a digest. */
 export interface FirstStart {

@@ -1,8 +1,8 @@
 import type { Cancel, Clock } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Log } from "../observe/log.ts";
-import { beat, deleteInstance, type Instance, insertInstance, selectInstances } from "../storage/instances.ts";
 import type { Storage } from "../storage/storage.ts";
+import { beat, deleteInstance, type Instance, insertInstance, selectInstances } from "../storage/tables/instances.ts";
 import { checkOthers, type Joined, mayJoin, placeOf } from "./check-others.ts";
 import { processName } from "./process-name.ts";
 

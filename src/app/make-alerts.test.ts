@@ -4,8 +4,8 @@ import { SETTINGS, TAKEN } from "../alerts/alerts-world.sample.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Condition } from "../server/condition.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
-import { insertReceipts } from "../storage/receipts.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts/receipts.ts";
 import { makeAlerts } from "./make-alerts.ts";
 
 const LOOK_MS = 30_000;

@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { healthReport } from "../routing/health/health-report.ts";
 import type { Condition } from "../server/condition.ts";
-import { type OutcomeCount, selectOutcomeCounts } from "../storage/outcome-counts.ts";
+import { type OutcomeCount, selectOutcomeCounts } from "../storage/receipts/outcome-counts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { outcomeClass } from "../telemetry/outcome-class.ts";
 import { placeOf } from "./check-others.ts";

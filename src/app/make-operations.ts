@@ -4,11 +4,11 @@ import { OperationPoller } from "../operations/poller.ts";
 import { Reservations } from "../operations/reservations.ts";
 import { Settlement } from "../operations/settlement.ts";
 import type { Gateway } from "../relay/gateway.ts";
-import { logCall } from "../relay/log-call.ts";
 import { FULL_STORE_CURE } from "../relay/media/require-file-space.ts";
 import { traceOperation } from "../relay/media/trace-operation.ts";
 import { VideoJobs } from "../relay/media/video-jobs.ts";
-import { tellEnded, tellOperation } from "../relay/tell-call.ts";
+import { logCall } from "../relay/settle/log-call.ts";
+import { tellEnded, tellOperation } from "../relay/settle/tell-call.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** Asynchronous jobs: open ones continue, and their possible cost is reserved again. */

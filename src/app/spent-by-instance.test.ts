@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { windowAt, windowName } from "../access/shared-window.ts";
 import { system } from "../base/system.ts";
-import { beat } from "../storage/instances.ts";
-import { insertKey } from "../storage/keys.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
-import { insertReceipts } from "../storage/receipts.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts/receipts.ts";
+import { beat } from "../storage/tables/instances.ts";
+import { insertKey } from "../storage/tables/keys.ts";
 import { spentByInstance } from "./spent-by-instance.ts";
 
 test("S05: what a key has spent is counted for the key that made it, its project and the gateway", async () => {

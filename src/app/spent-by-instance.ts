@@ -1,9 +1,9 @@
 import { readBudgetName, type SharedWindow } from "../access/shared-window.ts";
 import type { SpentByInstance } from "../leases/leases.ts";
-import { type InstanceSum, sumCostByInstance } from "../storage/instance-sums.ts";
-import { selectInstances } from "../storage/instances.ts";
-import { selectMakers } from "../storage/keys.ts";
+import { type InstanceSum, sumCostByInstance } from "../storage/receipts/instance-sums.ts";
 import type { Storage } from "../storage/storage.ts";
+import { selectInstances } from "../storage/tables/instances.ts";
+import { selectMakers } from "../storage/tables/keys.ts";
 import { startOf } from "./instance-id.ts";
 
 interface SpentByInstanceOptions {

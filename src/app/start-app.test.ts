@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { freePort } from "../../testing/free-port.ts";
 import { system } from "../base/system.ts";
 import { createLog } from "../observe/log.ts";
-import { selectInstances } from "../storage/instances.ts";
 import { openStorage } from "../storage/open.ts";
+import { selectInstances } from "../storage/tables/instances.ts";
 import { startApp } from "./start-app.ts";
 
 const HOST = "127.0.0.1";

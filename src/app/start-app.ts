@@ -8,7 +8,7 @@ import type { Leases } from "../leases/leases.ts";
 import type { Log } from "../observe/log.ts";
 import { BUILT_IN } from "../providers/index.ts";
 import type { Gateway, Snapshot } from "../relay/gateway.ts";
-import { DEFAULT_TIMINGS, type Timings } from "../relay/timings.ts";
+import { DEFAULT_TIMINGS, type Timings } from "../relay/settle/timings.ts";
 import { listen } from "../server/listener.ts";
 import { routesOf } from "../server/routes.ts";
 import { MANY_CONNECTIONS, openStorage } from "../storage/open.ts";

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { testDatabases } from "../../testing/test-databases.ts";
 import { Sealer } from "../answers/sealer.ts";
 import { system } from "../base/system.ts";
-import { sumCaptureSizes } from "../storage/captures.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
+import { sumCaptureSizes } from "../storage/tables/captures.ts";
 import { BodyCapture } from "./body-capture.ts";
 import { type CaptureLimits, Captures, UnreadableCapture } from "./captures.ts";
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Storage } from "../storage/storage.ts";
 import {
   deleteCapturesBefore,
   deleteOldestCaptures,
@@ -6,8 +7,7 @@ import {
   type StoredCapture,
   selectCapture,
   sumCaptureSizes,
-} from "../storage/captures.ts";
-import type { Storage } from "../storage/storage.ts";
+} from "../storage/tables/captures.ts";
 import type { CaptureMemory } from "./body-capture.ts";
 import { CallCapture } from "./call-capture.ts";
 import { type CapturedBodies, capturedBodies } from "./captured-bodies.ts";

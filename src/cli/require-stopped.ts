@@ -1,6 +1,6 @@
 import { GatewayError } from "../canon/error.ts";
-import { selectInstances } from "../storage/instances.ts";
 import type { Storage } from "../storage/storage.ts";
+import { selectInstances } from "../storage/tables/instances.ts";
 
 /** A gateway that runs counts its beats up more often than this. */
 const BEAT_MS = 12_000;

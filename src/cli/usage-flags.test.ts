@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { RECEIPT_FIELDS } from "../server/admin/receipt-filter.ts";
 import { showUsage } from "../server/admin/usage.ts";
 import type { Command } from "./command.ts";
-import { receipts } from "./receipts.ts";
-import { usage } from "./usage.ts";
+import { receipts } from "./commands/receipts.ts";
+import { usage } from "./commands/usage.ts";
 
 /** What pages of a list are asked by; the commands have `--limit`. */
 const OF_PAGES = ["limit", "after"];

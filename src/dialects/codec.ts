@@ -9,9 +9,9 @@ import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { VaryingPlaces } from "../wire/frame-template.ts";
 import type { SseFrame } from "../wire/sse.ts";
-import type { AnswerContext } from "./answer-context.ts";
-import type { DeltaEvent, DeltaForm } from "./delta-form.ts";
-import type { MediaQuirks } from "./media-quirks.ts";
+import type { AnswerContext } from "./answer/answer-context.ts";
+import type { DeltaEvent, DeltaForm } from "./answer/delta-form.ts";
+import type { MediaQuirks } from "./request/media-quirks.ts";
 import type { UpstreamFailure } from "./upstream-failure.ts";
 
 /** What a request to a provider depends on in addition to the call itself. */

@@ -9,18 +9,18 @@ import type { FieldNote } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
-import type { AnswerContext } from "./answer-context.ts";
-import type { CheckContext, Door } from "./check.ts";
+import type { AnswerContext } from "./answer/answer-context.ts";
+import type { SealedOrigins } from "./answer/sealed-origins.ts";
+import type { StoredAnswers } from "./answer/stored-answers.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
-import type { ConversationFields } from "./conversation-of.ts";
 import type { Asks, Endpoint, EndpointCall, EndpointRequest, KeyHeader, PathParameters } from "./endpoint.ts";
-import type { HostedImages } from "./hosted-images.ts";
-import type { MediaQuirks } from "./media-quirks.ts";
-import type { ObjectFields } from "./object-fields.ts";
-import type { PricedFields } from "./priced-fields.ts";
+import type { CheckContext, Door } from "./reading/check.ts";
+import type { ObjectFields } from "./reading/object-fields.ts";
+import type { PricedFields } from "./reading/priced-fields.ts";
 import type { ReceivedRequest } from "./received-request.ts";
-import type { SealedOrigins } from "./sealed-origins.ts";
-import type { StoredAnswers } from "./stored-answers.ts";
+import type { ConversationFields } from "./request/conversation-of.ts";
+import type { HostedImages } from "./request/hosted-images.ts";
+import type { MediaQuirks } from "./request/media-quirks.ts";
 
 interface RequestContext extends CheckContext {
   verb: "generate" | "count_tokens";

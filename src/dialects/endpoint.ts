@@ -1,4 +1,4 @@
-import type { Door } from "./check.ts";
+import type { Door } from "./reading/check.ts";
 
 /** The headers that may carry a key, whatever the dialect. */
 export type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";

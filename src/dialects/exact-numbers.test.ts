@@ -15,11 +15,11 @@ import { unfold } from "../canon/unfold.ts";
 import { parseInOrder } from "../wire/ordered-json.ts";
 import { readFrames } from "../wire/sse.ts";
 import type { DecodeAnswerContext } from "./codec.ts";
-import { encodeContext } from "./encode-context.sample.ts";
-import { toJsonSchema } from "./genai/json-schema.ts";
-import { lowerSchema } from "./genai/lower-schema.ts";
+import { toJsonSchema } from "./genai/request/json-schema.ts";
+import { lowerSchema } from "./genai/request/lower-schema.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 import { DEFAULT_QUIRKS } from "./quirks.ts";
+import { encodeContext } from "./request/encode-context.sample.ts";
 
 /** Decision 0003 tells of large integers that lose digits on their way through JavaScript: no dialect may lose them. */
 

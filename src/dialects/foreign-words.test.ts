@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../base/json.ts";
+import { decodeErrorObject } from "./answer/error-object.ts";
+import { decodeException } from "./answer/framed-exception.ts";
+import * as chatStops from "./chat/answer/stop-reason.ts";
 import { decodeMedia } from "./chat/media.ts";
 import { withExtras } from "./chat/part-fields.ts";
-import * as chatStops from "./chat/stop-reason.ts";
 import * as converseStops from "./converse/stop-reason.ts";
-import { decodeErrorObject } from "./error-object.ts";
-import { decodeException } from "./framed-exception.ts";
+import * as genaiStops from "./genai/answer/stop-reason.ts";
 import * as genaiMedia from "./genai/media.ts";
-import { decodeThinking } from "./genai/reasoning.ts";
-import * as genaiStops from "./genai/stop-reason.ts";
+import { decodeThinking } from "./genai/request/reasoning.ts";
+import * as messagesErrors from "./messages/answer/errors.ts";
+import * as messagesStops from "./messages/answer/stop-reason.ts";
 import { decodeCitation } from "./messages/citations.ts";
-import * as messagesErrors from "./messages/errors.ts";
 import { CLIENT_SOURCE } from "./messages/opaque-values.ts";
-import * as messagesStops from "./messages/stop-reason.ts";
 
 /** Every object of the language has members of these names; no table of ours may take one of them for its own. */
 const WORDS = ["constructor", "__proto__", "toString", "hasOwnProperty"];

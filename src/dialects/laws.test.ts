@@ -20,10 +20,10 @@ import { completionTokens, promptTokens } from "../canon/usage.ts";
 import { AwsEventSplitter } from "../wire/aws-event-stream.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
 import type { DecodeAnswerContext } from "./codec.ts";
-import { encodeContext } from "./encode-context.sample.ts";
 import { normaliseGenaiRequest } from "./genai/normalise.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 import { DEFAULT_QUIRKS, quirksOf } from "./quirks.ts";
+import { encodeContext } from "./request/encode-context.sample.ts";
 
 /** Choices 14: what must hold for every dialect and every recording. */
 

@@ -4,9 +4,9 @@ import { checkedRequest, EVERY_TARGET, translate, wireText } from "../../testing
 import { isObject, type JsonObject } from "../base/json.ts";
 import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Door } from "./check.ts";
 import { DIALECTS } from "./index.ts";
 import { quirksOf } from "./quirks.ts";
+import type { Door } from "./reading/check.ts";
 
 /** Clients serialize unset fields as null, at any depth. A null never fails the gateway itself (decision 0026). */
 

@@ -1,7 +1,7 @@
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./chat/quirks.ts";
 import { DEFAULT_GENAI_QUIRKS, type GenaiQuirks } from "./genai/quirks.ts";
-import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "./media-quirks.ts";
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from "./messages/quirks.ts";
+import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "./request/media-quirks.ts";
 import { DEFAULT_RESPONSES_QUIRKS, type ResponsesQuirks } from "./responses/quirks.ts";
 
 /** Where a provider's wire differs from the dialects it speaks. Data with defaults, never a provider's name in a branch. */

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { isOptional } from "../../testing/is-present.ts";
-import { checkChatRequest } from "./chat/check-request.ts";
-import type { CheckContext } from "./check.ts";
-import { checkGenerateContentRequest } from "./genai/check-request.ts";
+import { checkChatRequest } from "./chat/schema/check-request.ts";
 import { normaliseGenaiRequest } from "./genai/normalise.ts";
-import { checkMessagesRequest } from "./messages/check-request.ts";
-import { AT_DROPIN_DOOR, refusalOf } from "./refusal-table.ts";
+import { checkGenerateContentRequest } from "./genai/schema/check-request.ts";
+import { checkMessagesRequest } from "./messages/schema/check-request.ts";
+import type { CheckContext } from "./reading/check.ts";
+import { AT_DROPIN_DOOR, refusalOf } from "./reading/refusal-table.ts";
 
 interface Recording {
   dialect: string;

@@ -1,5 +1,5 @@
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
-import { OVERFLOW_CODE, tellsOverflow } from "./prompt-overflow.ts";
+import { OVERFLOW_CODE, tellsOverflow } from "./answer/prompt-overflow.ts";
 
 /** A failed answer of an upstream, before it has a kind. */
 export interface UpstreamFailure {

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { system } from "../base/system.ts";
-import { selectFile, sumFileSizes } from "../storage/files.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
+import { selectFile, sumFileSizes } from "../storage/tables/files.ts";
 import { inChunks, sampleBytes } from "./file-store.contract.ts";
 import type { FileStore } from "./file-store.ts";
 import { type FileLimits, Files, type FileToKeep } from "./files.ts";

@@ -1,5 +1,6 @@
 import type { Random } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { Storage } from "../storage/storage.ts";
 import {
   deleteFiles,
   insertFile,
@@ -8,9 +9,8 @@ import {
   selectFile,
   selectKnownFiles,
   sumFileSizes,
-} from "../storage/files.ts";
-import { claimSetting } from "../storage/settings.ts";
-import type { Storage } from "../storage/storage.ts";
+} from "../storage/tables/files.ts";
+import { claimSetting } from "../storage/tables/settings.ts";
 import { streamOf } from "./chunks.ts";
 import { type ByteRange, type FileContent, type FileStore, isFileName, type OpenFile } from "./file-store.ts";
 import { servedType } from "./media-type.ts";

@@ -1,5 +1,5 @@
 import { number } from "../storage/columns.ts";
-import { type Difference, differencesOfDay } from "../storage/roll-up-check.ts";
+import { type Difference, differencesOfDay } from "../storage/receipts/roll-up-check.ts";
 import { REPORT_MS, type Storage } from "../storage/storage.ts";
 import { receiptsKeptSince } from "./retention.ts";
 

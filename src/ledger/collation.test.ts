@@ -4,8 +4,8 @@ import { isPresent } from "../../testing/is-present.ts";
 import { system } from "../base/system.ts";
 import { timePrefix } from "../base/timed-id.ts";
 import { openStorage } from "../storage/open.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
-import { insertReceipts } from "../storage/receipts.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts/receipts.ts";
 import { listReceipts, readReceipts } from "./receipt-pages.ts";
 import { deleteOldReceipts } from "./retention.ts";
 

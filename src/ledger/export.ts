@@ -1,6 +1,6 @@
 import type { Receipt } from "../canon/receipt.ts";
 import { USAGE_COUNTERS } from "../canon/usage.ts";
-import type { ReceiptFilter } from "../storage/receipt-pages.ts";
+import type { ReceiptFilter } from "../storage/receipts/receipt-pages.ts";
 import type { Storage } from "../storage/storage.ts";
 import { csvRow } from "./csv.ts";
 import { readReceipts } from "./receipt-pages.ts";

@@ -1,7 +1,7 @@
 import type { Receipt } from "../canon/receipt.ts";
-import { insertIntents, PENDING } from "../storage/intents.ts";
-import { insertReceipts } from "../storage/receipts.ts";
+import { insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
+import { insertIntents, PENDING } from "../storage/tables/intents.ts";
 
 /** Whether the row only says that there is a call. */
 export const isIntent = ({ outcome }: Receipt): boolean => outcome === PENDING;

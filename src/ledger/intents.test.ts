@@ -3,10 +3,10 @@ import { type TestDatabases, testDatabases } from "../../testing/test-databases.
 import { system } from "../base/system.ts";
 import { timePrefix } from "../base/timed-id.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { beat, deleteInstance } from "../storage/instances.ts";
 import { openStorage } from "../storage/open.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import type { Storage } from "../storage/storage.ts";
+import { beat, deleteInstance } from "../storage/tables/instances.ts";
 import { checkRollUps } from "./check-roll-ups.ts";
 import { exportReceipts } from "./export.ts";
 import { insertRows } from "./insert-rows.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import { encodeRecord, readRecords } from "./journal-records.ts";
 
 const receipts = Array.from({ length: 5 }, (_, at) => sampleReceipt({ id: `rcp_${at}`, model: `größe/${at}\n"{}` }));

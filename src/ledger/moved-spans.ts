@@ -1,5 +1,5 @@
 import type { ZoneOffset } from "../base/time-zone.ts";
-import type { MovedSpan, Span, UsageSources } from "../storage/usage-spans.ts";
+import type { MovedSpan, Span, UsageSources } from "../storage/receipts/usage-spans.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

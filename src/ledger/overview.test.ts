@@ -3,8 +3,8 @@ import { type TestDatabases, testDatabases } from "../../testing/test-databases.
 import { system } from "../base/system.ts";
 import { timePrefix } from "../base/timed-id.ts";
 import { openStorage } from "../storage/open.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
-import { insertReceipts } from "../storage/receipts.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { overviewOf } from "./overview.ts";
 import { rollUpBefore } from "./roll-up-before.ts";

@@ -5,10 +5,10 @@ import {
   quantileOf,
   selectCallCounts,
   selectLatencies,
-} from "../storage/receipt-series.ts";
+} from "../storage/receipts/receipt-series.ts";
+import type { UsageDimension } from "../storage/receipts/usage-question.ts";
+import type { TopSum } from "../storage/receipts/usage-tops.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { UsageDimension } from "../storage/usage-question.ts";
-import type { TopSum } from "../storage/usage-tops.ts";
 import { summariseUsage, topUsage } from "./queries.ts";
 
 const MINUTE_MS = 60_000;

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { timePrefix } from "../base/timed-id.ts";
-import { insertKey } from "../storage/keys.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
-import { insertReceipts } from "../storage/receipts.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
+import { insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
+import { insertKey } from "../storage/tables/keys.ts";
 import { findReceipt, spentByInstance, spentByOwner, summariseUsage } from "./queries.ts";
 import { receiptView, usageView } from "./receipt-view.ts";
 

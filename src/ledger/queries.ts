@@ -1,14 +1,14 @@
 import type { TimeZone } from "../base/time-zone.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { sumUsage, type Usage } from "../canon/usage.ts";
-import { selectIntent } from "../storage/intents.ts";
-import { selectMakers } from "../storage/keys.ts";
-import { selectReceipt } from "../storage/receipts.ts";
+import { selectReceipt } from "../storage/receipts/receipts.ts";
+import type { UsageDimension, UsageFilter, UsageQuestion } from "../storage/receipts/usage-question.ts";
+import { sumUsage as sumStored, type UsageSum } from "../storage/receipts/usage-report.ts";
+import { sumCostByKey, sumCostOfInstance } from "../storage/receipts/usage-sums.ts";
+import { sumTops, type TopSum } from "../storage/receipts/usage-tops.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { UsageDimension, UsageFilter, UsageQuestion } from "../storage/usage-question.ts";
-import { sumUsage as sumStored, type UsageSum } from "../storage/usage-report.ts";
-import { sumCostByKey, sumCostOfInstance } from "../storage/usage-sums.ts";
-import { sumTops, type TopSum } from "../storage/usage-tops.ts";
+import { selectIntent } from "../storage/tables/intents.ts";
+import { selectMakers } from "../storage/tables/keys.ts";
 import { receiptsKeptSince } from "./retention.ts";
 import { usageSources } from "./usage-sources.ts";
 

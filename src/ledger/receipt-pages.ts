@@ -1,7 +1,6 @@
 import { nextTurn } from "../base/next-turn.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { selectIntent, selectUnsettled } from "../storage/intents.ts";
-import { timeOfId } from "../storage/receipt-ids.ts";
+import { timeOfId } from "../storage/receipts/receipt-ids.ts";
 import {
   hasDimensions,
   hasTrace,
@@ -14,8 +13,9 @@ import {
   selectIdAt,
   selectReceiptOfAny,
   selectReceipts,
-} from "../storage/receipt-pages.ts";
+} from "../storage/receipts/receipt-pages.ts";
 import type { Storage } from "../storage/storage.ts";
+import { selectIntent, selectUnsettled } from "../storage/tables/intents.ts";
 import { mergeById, UnsettledCalls } from "./unsettled.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
-import { sumRefusals } from "../storage/refusals.ts";
 import type { Storage } from "../storage/storage.ts";
+import { sumRefusals } from "../storage/tables/refusals.ts";
 import { type RefusalSummary, Refusals } from "./refusals.ts";
 
 const MINUTE_MS = 60_000;

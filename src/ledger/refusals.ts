@@ -1,7 +1,7 @@
 import type { AddressClass } from "../base/address-class.ts";
 import type { Cancel, Clock } from "../base/clock.ts";
-import { deleteRefusalsBefore, type RefusalRow, writeRefusals } from "../storage/refusals.ts";
 import type { Storage } from "../storage/storage.ts";
+import { deleteRefusalsBefore, type RefusalRow, writeRefusals } from "../storage/tables/refusals.ts";
 
 /** A request that did not become a call. */
 export interface Refusal {

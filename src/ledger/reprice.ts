@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { selectPrices } from "../storage/prices.ts";
-import { type Corrections, selectCorrections, selectReceiptRange } from "../storage/receipt-range.ts";
-import { insertReceipts } from "../storage/receipts.ts";
+import { type Corrections, selectCorrections, selectReceiptRange } from "../storage/receipts/receipt-range.ts";
+import { insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
+import { selectPrices } from "../storage/tables/prices.ts";
 
 /** What a receipt costs at other prices, or why that cannot be said. */
 type PricedAgain = Pick<Receipt, "costNanoUsd" | "priceRule" | "pricedBy"> | { skipped: string };

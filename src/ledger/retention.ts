@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.ts";
-import { deleteIntentsBefore, deleteSettledIntents } from "../storage/intents.ts";
-import { deleteReceiptsBefore } from "../storage/receipts.ts";
-import { readSetting, writeSetting } from "../storage/settings.ts";
+import { deleteReceiptsBefore } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
+import { deleteIntentsBefore, deleteSettledIntents } from "../storage/tables/intents.ts";
+import { readSetting, writeSetting } from "../storage/tables/settings.ts";
 import { rollUpBefore } from "./roll-up-before.ts";
 
 const KEPT_SINCE = "receipts_kept_since_ms";

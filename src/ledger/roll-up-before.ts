@@ -1,6 +1,6 @@
 import { nextTurn } from "../base/next-turn.ts";
-import { endIdOf } from "../storage/receipt-ids.ts";
-import { rollUpNext } from "../storage/roll-ups.ts";
+import { endIdOf } from "../storage/receipts/receipt-ids.ts";
+import { rollUpNext } from "../storage/receipts/roll-ups.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** So long after their beginning, most calls have written their receipts. Those of longer ones are added to the sums one by one. */

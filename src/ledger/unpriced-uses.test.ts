@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { system } from "../base/system.ts";
 import { migrate } from "../storage/migrate.ts";
 import { MIGRATIONS } from "../storage/migrations/index.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
+import { selectUnpricedUses } from "../storage/receipts/unpriced-uses.ts";
 import { SqliteStorage } from "../storage/sqlite.ts";
-import { selectUnpricedUses } from "../storage/unpriced-uses.ts";
 import { UnpricedUses } from "./unpriced-uses.ts";
 
 async function open() {

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Receipt } from "../canon/receipt.ts";
+import { countUnpricedUse, deleteUnpricedUsesBefore, selectUnpricedUses } from "../storage/receipts/unpriced-uses.ts";
 import type { Storage } from "../storage/storage.ts";
-import { countUnpricedUse, deleteUnpricedUsesBefore, selectUnpricedUses } from "../storage/unpriced-uses.ts";
 
 interface UnpricedUsesOptions {
   storage: Storage;

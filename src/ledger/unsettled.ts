@@ -1,7 +1,7 @@
 import type { Receipt } from "../canon/receipt.ts";
-import { selectUnsettled } from "../storage/intents.ts";
-import type { IdRange, ReceiptFilter } from "../storage/receipt-pages.ts";
+import type { IdRange, ReceiptFilter } from "../storage/receipts/receipt-pages.ts";
 import type { Storage } from "../storage/storage.ts";
+import { selectUnsettled } from "../storage/tables/intents.ts";
 
 const ROWS_AT_ONCE = 500;
 

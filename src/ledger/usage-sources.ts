@@ -1,5 +1,5 @@
 import type { TimeZone } from "../base/time-zone.ts";
-import type { Span, UsageSources } from "../storage/usage-spans.ts";
+import type { Span, UsageSources } from "../storage/receipts/usage-spans.ts";
 import { movedSpans } from "./moved-spans.ts";
 
 const MINUTE_MS = 60_000;

@@ -3,7 +3,7 @@ import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import type { Storage } from "../storage/storage.ts";
 import { checkRollUps } from "./check-roll-ups.ts";
 import type { Journal } from "./journal.ts";

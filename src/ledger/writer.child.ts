@@ -3,7 +3,7 @@
 import { writeSync } from "node:fs";
 import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import { LedgerWriter } from "./writer.ts";
 
 const [url = "", prefix = "", count = "0"] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { system } from "../base/system.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { openStorage } from "../storage/open.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Journal } from "./journal.ts";
 import { LedgerWriter, type LedgerWriterOptions } from "./writer.ts";

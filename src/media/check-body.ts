@@ -1,6 +1,6 @@
 import type { Static, TSchema } from "typebox";
-import { defineCheck, type RequestCheck } from "../dialects/check.ts";
-import { ROUTING_FIELDS } from "../dialects/routing-fields.ts";
+import { defineCheck, type RequestCheck } from "../dialects/reading/check.ts";
+import { ROUTING_FIELDS } from "../dialects/reading/routing-fields.ts";
 
 /** The check of a request for media, which depends on its body alone. Throws a GatewayError for the first problem found. */
 export function defineBodyCheck<S extends TSchema>(

@@ -1,5 +1,5 @@
 import { GatewayError } from "../canon/error.ts";
-import { refuse } from "../dialects/check.ts";
+import { refuse } from "../dialects/reading/check.ts";
 import { convertImage } from "./convert-image.ts";
 import type { InlineImage } from "./image.ts";
 import type { ImageRequest } from "./image-request.ts";

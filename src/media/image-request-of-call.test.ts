@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
-import { decodeRequest as decodeChat } from "../dialects/chat/decode-request.ts";
-import { decodeRequest as decodeGenai } from "../dialects/genai/decode-request.ts";
+import { decodeRequest as decodeChat } from "../dialects/chat/request/decode-request.ts";
+import { decodeRequest as decodeGenai } from "../dialects/genai/request/decode-request.ts";
 import { imageRequestOfCall } from "./image-request-of-call.ts";
 
 const PNG = "iVBORw0KGgo=";

@@ -4,7 +4,7 @@ import { GatewayError } from "../canon/error.ts";
 import { Fields } from "../canon/fields.ts";
 import { Notes } from "../canon/notes.ts";
 import type { MediaPart, Part } from "../canon/part.ts";
-import { refuse } from "../dialects/check.ts";
+import { refuse } from "../dialects/reading/check.ts";
 import type { ImageField } from "./fit-image-call.ts";
 import { IMAGE_TIERS, type InlineImage } from "./image.ts";
 import type { ImageCall } from "./image-call.ts";

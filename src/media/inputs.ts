@@ -1,4 +1,4 @@
-import { refuse } from "../dialects/check.ts";
+import { refuse } from "../dialects/reading/check.ts";
 import type { InlineImage } from "./image.ts";
 import type { ImageLink } from "./image-request.ts";
 import type { ImageSource } from "./read-image.ts";

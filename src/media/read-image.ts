@@ -1,5 +1,5 @@
-import { refuse } from "../dialects/check.ts";
 import { treatString } from "../dialects/genai/treat-string.ts";
+import { refuse } from "../dialects/reading/check.ts";
 import type { InlineImage } from "./image.ts";
 
 /** An image in the request, or the URL of one that is to be fetched. */

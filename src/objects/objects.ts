@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.ts";
 import type { ObjectKind } from "../canon/object-kind.ts";
 import { isVisible, type Reader } from "../canon/ownership.ts";
-import { deleteExpiredObjects, deleteObject, type StoredObject, selectObjects } from "../storage/objects.ts";
 import type { Storage } from "../storage/storage.ts";
+import { deleteExpiredObjects, deleteObject, type StoredObject, selectObjects } from "../storage/tables/objects.ts";
 import { parseObjectId } from "./object-id.ts";
 
 interface ObjectsOptions {

@@ -1,7 +1,7 @@
 import type { Sources } from "../base/sources.ts";
-import { type BackgroundWork, deleteWork, insertWork, leaseAbandonedWork } from "../storage/background-work.ts";
-import { renewLease } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
+import { type BackgroundWork, deleteWork, insertWork, leaseAbandonedWork } from "../storage/tables/background-work.ts";
+import { renewLease } from "../storage/tables/operations.ts";
 
 interface BackgroundLeasesOptions extends Sources {
   storage: Storage;

@@ -3,7 +3,7 @@ import { type Machine, makeMachine } from "../../testing/harness.ts";
 import { type AskedVideo, MemoryVideos, SILENT_NANO_USD } from "../../testing/memory-videos.ts";
 import { type Death, MortalProcess } from "../../testing/mortal-process.ts";
 import type { Operation } from "../canon/operation.ts";
-import { selectOperation } from "../storage/operations.ts";
+import { selectOperation } from "../storage/tables/operations.ts";
 
 const COUNT = 2;
 const SECONDS = 4;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../canon/error.ts";
 import type { Operation, OperationPart } from "../canon/operation.ts";
-import { claimUnheard, insertOperation, leaseDue, renewLease, selectOperation } from "../storage/operations.ts";
 import { StorageTimeout } from "../storage/storage-timeout.ts";
+import { claimUnheard, insertOperation, leaseDue, renewLease, selectOperation } from "../storage/tables/operations.ts";
 import type { WaitingClient } from "./operations.ts";
 import { Bench, COST_NANO_USD, KEPT_MS, LEASE_MS, type SampleProcess, WAITING, waitingPart } from "./process.sample.ts";
 

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Operation } from "../canon/operation.ts";
 import { isUnavailable } from "../storage/is-unavailable.ts";
+import type { Storage } from "../storage/storage.ts";
 import {
   cancelVideo,
   claimUnheard,
@@ -16,8 +17,7 @@ import {
   selectOpenOperations,
   selectOperation,
   shortenLeases,
-} from "../storage/operations.ts";
-import type { Storage } from "../storage/storage.ts";
+} from "../storage/tables/operations.ts";
 import { expectedCostOf } from "./bill.ts";
 import { failParts } from "./fail-parts.ts";
 import type { OperationPoller } from "./poller.ts";

@@ -3,8 +3,8 @@ import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import type { KeptVideo, OperationPart } from "../canon/operation.ts";
 import type { JobState } from "../media/adapter.ts";
 import type { VideoReply } from "../media/video-reply.ts";
-import { insertOperation, leaseDue, saveOperation } from "../storage/operations.ts";
 import { StorageTimeout } from "../storage/storage-timeout.ts";
+import { insertOperation, leaseDue, saveOperation } from "../storage/tables/operations.ts";
 import type { JobRunner } from "./poller.ts";
 import { Bench, COST_NANO_USD, KEPT, LEASE_MS, LINK, waitingPart } from "./process.sample.ts";
 

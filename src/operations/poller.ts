@@ -3,8 +3,8 @@ import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { KeptVideo, Operation, OperationPart, StoredError } from "../canon/operation.ts";
 import type { JobState } from "../media/adapter.ts";
 import type { VideoReply } from "../media/video-reply.ts";
-import { leaseDue, renewLease, saveOperation, selectNextDue } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
+import { leaseDue, renewLease, saveOperation, selectNextDue } from "../storage/tables/operations.ts";
 import { failParts } from "./fail-parts.ts";
 import type { Settlement } from "./settlement.ts";
 

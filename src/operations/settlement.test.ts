@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Operation, OperationPart } from "../canon/operation.ts";
-import { insertOperation } from "../storage/operations.ts";
+import { insertOperation } from "../storage/tables/operations.ts";
 import { Bench, COST_NANO_USD, KEPT, KEPT_MS, waitingPart } from "./process.sample.ts";
 
 const FAILED: Partial<OperationPart> = { state: "failed", error: { kind: "upstream_failed", message: "no luck" } };

@@ -1,7 +1,7 @@
 import type { Operation } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { endOperation, selectEndedOperations } from "../storage/operations.ts";
 import type { Storage } from "../storage/storage.ts";
+import { endOperation, selectEndedOperations } from "../storage/tables/operations.ts";
 import { billOf, receiptOf } from "./bill.ts";
 
 interface SettlementOptions {

@@ -1,6 +1,6 @@
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import type { ChatQuirks } from "../dialects/chat/quirks.ts";
-import type { MediaQuirks } from "../dialects/media-quirks.ts";
+import type { MediaQuirks } from "../dialects/request/media-quirks.ts";
 import type { ResponsesQuirks } from "../dialects/responses/quirks.ts";
 import { bearer } from "./auth.ts";
 import { OPENROUTER_BILLING } from "./billing/openrouter.ts";

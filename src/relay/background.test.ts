@@ -8,8 +8,8 @@ import { TEST_KEY } from "../../testing/test-key.ts";
 import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
 import { plainPng } from "../media/images.sample.ts";
 import type { Storage } from "../storage/storage.ts";
+import { NOT_WATCHED } from "./attempt/watchdog.ts";
 import { buryAbandonedAnswers } from "./background.ts";
-import { NOT_WATCHED } from "./watchdog.ts";
 
 test("an answer whose process is killed while it makes it is ended as failed by another, when the lease is over", async () => {
   const machine = await makeMachine();

@@ -1,14 +1,14 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import type { BackgroundLease } from "../operations/background-leases.ts";
-import { answerHeaders, streamHeaders } from "./answer-headers.ts";
-import type { EventLog } from "./background-events.ts";
+import { answerHeaders, streamHeaders } from "./answer/answer-headers.ts";
+import type { EventLog } from "./answer/background-events.ts";
+import { followEvents } from "./answer/follow-events.ts";
+import { identifiedResponse } from "./answer/identity-headers.ts";
+import { RelayError } from "./answer/relay-error.ts";
 import { type Call, type ClientConnection, ClientPresence } from "./call.ts";
-import { followEvents } from "./follow-events.ts";
 import type { Gateway } from "./gateway.ts";
-import { identifiedResponse } from "./identity-headers.ts";
-import type { Keeping } from "./keeping.ts";
-import { RelayError } from "./relay-error.ts";
+import type { Keeping } from "./settle/keeping.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 /** The client has been answered that there will be an answer, and its connection is free for others. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
+import { Watchdog } from "./attempt/watchdog.ts";
 import { ClientPresence } from "./call.ts";
-import { Watchdog } from "./watchdog.ts";
 
 let clock: VirtualClock;
 beforeEach(() => {

@@ -8,18 +8,18 @@ import type { Usage } from "../canon/usage.ts";
 import type { AttemptCapture, CallCapture } from "../capture/call-capture.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
 import type { Model } from "../catalogue/model.ts";
-import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import type { Door } from "../dialects/reading/check.ts";
 import type { Verb } from "../providers/provider.ts";
 import type { CallRouting } from "../routing/call-routing.ts";
 import type { ConversationKey } from "../routing/conversations.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
-import type { CallTimer } from "./call-timer.ts";
-import type { HeldRequest } from "./held-request.ts";
-import type { Keeping } from "./keeping.ts";
-import type { HeldMemory } from "./memory-budget.ts";
-import { NOT_WATCHED, type Watchdog, type Watched } from "./watchdog.ts";
+import { NOT_WATCHED, type Watchdog, type Watched } from "./attempt/watchdog.ts";
+import type { HeldRequest } from "./request/held-request.ts";
+import type { HeldMemory } from "./request/memory-budget.ts";
+import type { CallTimer } from "./settle/call-timer.ts";
+import type { Keeping } from "./settle/keeping.ts";
 
 /** The client's connection, as far as a call controls it. The runtime closes one only for being idle. */
 export interface ClientConnection {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { sampleCall, scriptedGateway } from "../../testing/scripted-gateway.ts";
 import { UPSTREAM_CODECS } from "../dialects/index.ts";
+import { TranslatedLane } from "./attempt/translated.ts";
 import { relayTokenCount } from "./count-tokens.ts";
-import { TranslatedLane } from "./translated.ts";
 
 async function counted(countsTokens: boolean) {
   const sample = scriptedGateway([{ body: ['{"input_tokens":77}'] }]);

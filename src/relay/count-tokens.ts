@@ -1,11 +1,11 @@
 import type { FieldNote } from "../canon/receipt.ts";
 import type { TextTarget } from "../routing/target.ts";
-import { answerHeaders } from "./answer-headers.ts";
+import { answerHeaders } from "./answer/answer-headers.ts";
+import { identifiedResponse } from "./answer/identity-headers.ts";
+import { relayUnary } from "./answer/unary.ts";
 import type { Call } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import { identifiedResponse } from "./identity-headers.ts";
-import { settle } from "./settle.ts";
-import { relayUnary } from "./unary.ts";
+import { settle } from "./settle/settle.ts";
 
 const ESTIMATED: FieldNote = {
   path: "(count)",

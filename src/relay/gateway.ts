@@ -8,8 +8,8 @@ import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Captures } from "../capture/captures.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { ImageLimits } from "../dialects/hosted-images.ts";
-import type { SealedOrigins } from "../dialects/sealed-origins.ts";
+import type { SealedOrigins } from "../dialects/answer/sealed-origins.ts";
+import type { ImageLimits } from "../dialects/request/hosted-images.ts";
 import type { Files } from "../files/files.ts";
 import type { Refusals } from "../ledger/refusals.ts";
 import type { UnpricedUses } from "../ledger/unpriced-uses.ts";
@@ -28,11 +28,11 @@ import type { CallMetrics } from "../telemetry/call-metrics.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import type { StreamMedia } from "../wire/media-fetch.ts";
 import type { Send } from "../wire/send.ts";
-import type { BackgroundEvents } from "./background-events.ts";
-import type { MemoryBudget } from "./memory-budget.ts";
-import type { FetchMedia } from "./resolve-media.ts";
-import type { Timings } from "./timings.ts";
-import type { Watchdog } from "./watchdog.ts";
+import type { BackgroundEvents } from "./answer/background-events.ts";
+import type { Watchdog } from "./attempt/watchdog.ts";
+import type { MemoryBudget } from "./request/memory-budget.ts";
+import type { FetchMedia } from "./request/resolve-media.ts";
+import type { Timings } from "./settle/timings.ts";
 
 /** What a configuration makes of the world. Replaced as a whole on reload; a call keeps the one it began with. */
 export interface Snapshot {

@@ -1,24 +1,24 @@
 import { asGatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
-import { admitCall } from "./admit-call.ts";
-import { ONLY_AUTO } from "./asked-routing.ts";
+import { answerWithImages, hostedWork } from "./answer/hosted-images.ts";
+import { RelayError } from "./answer/relay-error.ts";
+import { relayStream } from "./answer/stream.ts";
+import { relayUnary } from "./answer/unary.ts";
 import { answerInBackground } from "./background.ts";
 import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
-import { HeldRequest } from "./held-request.ts";
-import { answerWithImages, hostedWork } from "./hosted-images.ts";
 import { relayConversationImages } from "./media/conversation.ts";
-import { planText } from "./plan-call.ts";
-import type { AdmittedRequest } from "./read-request.ts";
-import { refuseKind } from "./refuse-kind.ts";
-import { RelayError } from "./relay-error.ts";
-import type { ServedModel } from "./served-model.ts";
-import { isAbandoned, settle } from "./settle.ts";
-import { speaksInConversation } from "./speaks-in-conversation.ts";
-import { relayStream } from "./stream.ts";
-import { TEXT, type TextRequest } from "./text-kind.ts";
-import { relayUnary } from "./unary.ts";
+import { admitCall } from "./request/admit-call.ts";
+import { ONLY_AUTO } from "./request/asked-routing.ts";
+import { HeldRequest } from "./request/held-request.ts";
+import { planText } from "./request/plan-call.ts";
+import type { AdmittedRequest } from "./request/read-request.ts";
+import { refuseKind } from "./request/refuse-kind.ts";
+import { speaksInConversation } from "./request/speaks-in-conversation.ts";
+import { TEXT, type TextRequest } from "./request/text-kind.ts";
+import type { ServedModel } from "./settle/served-model.ts";
+import { isAbandoned, settle } from "./settle/settle.ts";
 
 /** The life of a call: authenticate, read, check, admit, plan, attempt, answer, settle. Throws GatewayError, and RelayError once there is a receipt. */
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {

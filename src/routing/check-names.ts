@@ -3,7 +3,7 @@ import type { AutoChoice, Fallback } from "../canon/preference.ts";
 import type { AskedRouting } from "../canon/routing-settings.ts";
 import type { Catalogue, Naming } from "../catalogue/catalogue.ts";
 import type { Model } from "../catalogue/model.ts";
-import type { RoutingPaths } from "../dialects/read-routing.ts";
+import type { RoutingPaths } from "../dialects/reading/read-routing.ts";
 import { AUTO_PREFERENCES } from "./auto.ts";
 
 /** What the names in a call may mean. */

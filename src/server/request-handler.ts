@@ -5,11 +5,11 @@ import { asGatewayError, type ErrorKind, GatewayError } from "../canon/error.ts"
 import type { Role } from "../canon/role.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
+import { identityHeaders, isIdentified } from "../relay/answer/identity-headers.ts";
+import { RelayError } from "../relay/answer/relay-error.ts";
 import { type ClientConnection, ClientDisconnectedError } from "../relay/call.ts";
 import { type Gateway, shuttingDown } from "../relay/gateway.ts";
-import { identityHeaders, isIdentified } from "../relay/identity-headers.ts";
-import { UnreadBodyError } from "../relay/read-body.ts";
-import { RelayError } from "../relay/relay-error.ts";
+import { UnreadBodyError } from "../relay/request/read-body.ts";
 import { isUnavailable } from "../storage/is-unavailable.ts";
 import { Cors } from "./cors.ts";
 import { FailureThrottle, networkOf } from "./failure-throttle.ts";

@@ -1,6 +1,6 @@
 import type { Role } from "../canon/role.ts";
-import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import type { Door } from "../dialects/reading/check.ts";
 
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"] as const;
 

@@ -1,6 +1,6 @@
 import type { Operator } from "../access/operator-access.ts";
-import type { Door } from "../dialects/check.ts";
 import type { Dialect } from "../dialects/dialect.ts";
+import type { Door } from "../dialects/reading/check.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { ClientConnection } from "../relay/call.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
-import { noteOtherModels, ROUTING_FIELDS } from "../dialects/routing-fields.ts";
+import { noteOtherModels, ROUTING_FIELDS } from "../dialects/reading/routing-fields.ts";
 
 const UNSENT: ReadonlySet<string> = new Set(ROUTING_FIELDS);
 

@@ -1,8 +1,8 @@
 import { GatewayError } from "../canon/error.ts";
 import { number, text } from "./columns.ts";
 import { postgresText } from "./postgres.ts";
-import { RECEIPT_COLUMNS } from "./receipt-columns.ts";
-import { rollUpNext } from "./roll-ups.ts";
+import { RECEIPT_COLUMNS } from "./receipts/receipt-columns.ts";
+import { rollUpNext } from "./receipts/roll-ups.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
 /** What only says something of the database itself, or of processes that run on it. */

@@ -1,9 +1,9 @@
 import type { SQL } from "bun";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
-import { readKeyChanges } from "./change-counter.ts";
 import { type FollowUp, type Parameter, type Queries, STATEMENT_MS, type Storage, type StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
+import { readKeyChanges } from "./tables/change-counter.ts";
 
 /** The timeout to connect is shorter than that of a statement, to distinguish a silent host from a slow one. */
 const CONNECT_SHARE = 0.8;

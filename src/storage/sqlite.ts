@@ -3,7 +3,6 @@ import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
-import { readKeyChanges } from "./change-counter.ts";
 import { SqliteReader } from "./sqlite-reader.ts";
 import {
   type FollowUp,
@@ -15,6 +14,7 @@ import {
   type StoredRow,
 } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
+import { readKeyChanges } from "./tables/change-counter.ts";
 
 /** How much of that wait SQLite may spend inside one call, where it blocks the whole event loop. */
 const BLOCKING_WAIT_MS = 5;

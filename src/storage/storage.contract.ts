@@ -3,8 +3,16 @@ import type { TestDatabases } from "../../testing/test-databases.ts";
 import { system } from "../base/system.ts";
 import { timePrefix } from "../base/timed-id.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import { insertAct, selectActs } from "./audit.ts";
 import { isRefusal } from "./is-refusal.ts";
+import { migrate } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+import { openStorage } from "./open.ts";
+import { sampleReceipt } from "./receipts/receipt.sample.ts";
+import { insertReceipt, insertReceipts, selectReceipt } from "./receipts/receipts.ts";
+import { sumUsage } from "./receipts/usage-report.ts";
+import { sumCostByKey } from "./receipts/usage-sums.ts";
+import type { Storage } from "./storage.ts";
+import { insertAct, selectActs } from "./tables/audit.ts";
 import {
   insertKey,
   markKeyRevoked,
@@ -16,18 +24,10 @@ import {
   selectKeysMadeBy,
   selectKeysOfProject,
   writeLastUsed,
-} from "./keys.ts";
-import { migrate } from "./migrate.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
-import { openStorage } from "./open.ts";
-import { selectPrices } from "./prices.ts";
-import { insertProject, replaceProject, selectProject, selectProjects } from "./projects.ts";
-import { sampleReceipt } from "./receipt.sample.ts";
-import { insertReceipt, insertReceipts, selectReceipt } from "./receipts.ts";
-import { claimSetting, readSetting, writeSetting } from "./settings.ts";
-import type { Storage } from "./storage.ts";
-import { sumUsage } from "./usage-report.ts";
-import { sumCostByKey } from "./usage-sums.ts";
+} from "./tables/keys.ts";
+import { selectPrices } from "./tables/prices.ts";
+import { insertProject, replaceProject, selectProject, selectProjects } from "./tables/projects.ts";
+import { claimSetting, readSetting, writeSetting } from "./tables/settings.ts";
 
 const HOSTILE = ["' OR 1=1 --", '"; DROP TABLE receipts; --', "%", "\\", "$1 ?", "a\0b", "\ud800", "é漢🙂", ""];
 

@@ -6,8 +6,8 @@ import { SQL } from "bun";
 import { testDatabases } from "../../testing/test-databases.ts";
 import { system } from "../base/system.ts";
 import { openStorage } from "./open.ts";
-import { insertProject, selectProjects } from "./projects.ts";
 import { storageContract } from "./storage.contract.ts";
+import { insertProject, selectProjects } from "./tables/projects.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-storage-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

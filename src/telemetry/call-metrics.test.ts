@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { sampleReceipt as receipt } from "../storage/receipt.sample.ts";
+import { sampleReceipt as receipt } from "../storage/receipts/receipt.sample.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import type { Family } from "./family.ts";
 import { expose } from "./text-format.ts";

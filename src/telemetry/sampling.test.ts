@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Receipt } from "../canon/receipt.ts";
-import { sampleReceipt } from "../storage/receipt.sample.ts";
+import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import { isChosen, isInRatio, isKept } from "./sampling.ts";
 import type { TraceParent } from "./trace-context.ts";
 

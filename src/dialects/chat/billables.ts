@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
-import { billableTools } from "../billable-tools.ts";
-import { askedTerms } from "../priced-fields.ts";
+import { billableTools } from "../reading/billable-tools.ts";
+import { askedTerms } from "../reading/priced-fields.ts";
 import { PRICED_FIELDS } from "./native.ts";
 
 /** What of a request can cost money besides ordinary tokens. */

@@ -1,13 +1,13 @@
 import { WEB_SEARCH } from "../../canon/billable.ts";
+import { decodeError } from "../answer/error-object.ts";
 import type { ClientCodec, DecodeAnswerContext, UpstreamCodec } from "../codec.ts";
-import { decodeError } from "../error-object.ts";
-import { decodeRequest } from "./decode-request.ts";
-import { decodeResponse } from "./decode-response.ts";
-import { ChatStreamDecoder } from "./decode-stream.ts";
-import { encodeRequest } from "./encode-request.ts";
-import { encodeResponse } from "./encode-response.ts";
-import { ChatStreamEncoder } from "./encode-stream.ts";
+import { decodeResponse } from "./answer/decode-response.ts";
+import { ChatStreamDecoder } from "./answer/decode-stream.ts";
+import { encodeResponse } from "./answer/encode-response.ts";
+import { ChatStreamEncoder } from "./answer/encode-stream.ts";
 import type { ChatQuirks } from "./quirks.ts";
+import { decodeRequest } from "./request/decode-request.ts";
+import { encodeRequest } from "./request/encode-request.ts";
 
 /** Chat completions through the canon, in both directions. */
 export const chatCodec: UpstreamCodec & ClientCodec = {

@@ -3,7 +3,7 @@ import { Fields } from "../../canon/fields.ts";
 import type { Part, SearchResultPart, TextPart } from "../../canon/part.ts";
 import { decodeMedia, encodeMedia } from "./media.ts";
 import { takeCache, takeExtras } from "./part-fields.ts";
-import { cacheControl, type RequestScope } from "./request-scope.ts";
+import { cacheControl, type RequestScope } from "./request/request-scope.ts";
 import { encodeText } from "./text-part.ts";
 
 /** A message's content, a text or a list of parts. An empty text is no part. */

@@ -1,5 +1,5 @@
-import type { Door } from "../check.ts";
 import type { Endpoint, EndpointCall } from "../endpoint.ts";
+import type { Door } from "../reading/check.ts";
 
 /** The protocol's roots at the two doors (choices 1), and what ends the ids of operations there. */
 export const CHAT_ROOTS: readonly [door: Door, root: string, suffix: string][] = [

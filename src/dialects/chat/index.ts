@@ -2,20 +2,20 @@
 
 import { numberAt } from "../../base/json.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
-import { estimateTokens } from "../estimate-tokens.ts";
+import { estimateTokens } from "../reading/estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { encodeError, encodeStreamError } from "./answer/errors.ts";
+import { ChatTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
-import { checkChatRequest } from "./check-request.ts";
 import { chatCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
-import { encodeError, encodeStreamError } from "./errors.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { chatObjects } from "./object-fields.ts";
 import type { ChatQuirks } from "./quirks.ts";
 import { decodeReasoning } from "./reasoning.ts";
-import { ChatTap } from "./tap.ts";
+import { checkChatRequest } from "./schema/check-request.ts";
 import { usualForm } from "./usual-form.ts";
 
 /** Chat completions: contract 2.12–2.13, streamed as `chat.completion.chunk` objects and a `[DONE]` sentinel. */

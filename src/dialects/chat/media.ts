@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaPart, MediaSource } from "../../canon/part.ts";
-import { documentText, headed, headerOf } from "../document-text.ts";
-import { kindOfSource, sourceOfFile, sourceOfUrl } from "../media-source.ts";
+import { documentText, headed, headerOf } from "../request/document-text.ts";
+import { kindOfSource, sourceOfFile, sourceOfUrl } from "../request/media-source.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
-import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request/request-scope.ts";
 import { encodeText } from "./text-part.ts";
 
 const MIME_OF_FORMAT: ReadonlyMap<string, string> = new Map([

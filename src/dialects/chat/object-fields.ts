@@ -1,4 +1,4 @@
-import { defineObjectFields, type ObjectField, URL_FIELDS } from "../object-fields.ts";
+import { defineObjectFields, type ObjectField, URL_FIELDS } from "../reading/object-fields.ts";
 
 /** Those of the chat protocol's family: conversations, images, speech, and the hosted tools that hosts of either protocol take. */
 export const CHAT_OBJECTS: readonly ObjectField[] = [

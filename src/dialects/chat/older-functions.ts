@@ -3,7 +3,7 @@ import type { Fields } from "../../canon/fields.ts";
 import type { ToolCallPart } from "../../canon/part.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { Tool, ToolChoice } from "../../canon/tool.ts";
-import { answerNote } from "../answer-note.ts";
+import { answerNote } from "../answer/answer-note.ts";
 import { decodeTool } from "./tools.ts";
 
 /** Tools and the choice among them in the form that `tools` and `tool_choice` replaced; an answer has one call at most. */

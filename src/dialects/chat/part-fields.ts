@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
 import type { CacheMark } from "../../canon/part.ts";
-import { takeBreakpoint } from "../cache-breakpoints.ts";
+import { takeBreakpoint } from "../request/cache-breakpoints.ts";
 
 /** `cache_control` on a content part, as several hosts of this protocol take it, or the vendor's own mark. */
 export function takeCache(fields: Fields): { cache?: CacheMark } {

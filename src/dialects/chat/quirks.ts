@@ -1,7 +1,7 @@
 import type { CallSettings } from "../../canon/call.ts";
 import type { Effort } from "../../canon/reasoning.ts";
 import type { ToolIdRule } from "../../canon/tool-id.ts";
-import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../media-quirks.ts";
+import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../request/media-quirks.ts";
 
 /** What differs between hosts of chat completions. */
 export interface ChatQuirks extends MediaQuirks {

@@ -3,7 +3,7 @@ import { Fields } from "../../canon/fields.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { BUDGET_OF_EFFORT, type ReasoningAmount, type ReasoningRequest, wantedAmount } from "../../canon/reasoning.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
-import { type EffortWords, effortOfWord, encodeEffort } from "../effort-words.ts";
+import { type EffortWords, effortOfWord, encodeEffort } from "../request/effort-words.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
 /** Below this no budget makes sense to any model. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { TextPart } from "../../canon/part.ts";
 import { withExtras } from "./part-fields.ts";
-import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request/request-scope.ts";
 
 export function encodeText(part: TextPart, scope: RequestScope): JsonObject {
   noteCitations(part, scope);

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { NativePart, ToolCallPart } from "../../canon/part.ts";
-import { argumentsText } from "../arguments-text.ts";
+import { argumentsText } from "../answer/arguments-text.ts";
 import { takeExtras } from "./part-fields.ts";
 
 /** Whether arguments that came in chunks are an object from its beginning to its end. */

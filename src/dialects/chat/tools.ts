@@ -8,9 +8,9 @@ import {
   type ToolChoice,
   type WebSearchTool,
 } from "../../canon/tool.ts";
-import { isStrict, objectSchema } from "../strict-schema.ts";
+import { isStrict, objectSchema } from "../request/strict-schema.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
-import { ownExtras, pathIn, type RequestScope, toolCacheControl } from "./request-scope.ts";
+import { ownExtras, pathIn, type RequestScope, toolCacheControl } from "./request/request-scope.ts";
 
 export function decodeTools(body: Fields): Tool[] {
   const tools = (body.array("tools") ?? []).map((raw, index) => decodeTool(raw, `tools[${index}]`));

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { changedItems } from "../changed-items.ts";
+import { changedItems } from "../answer/changed-items.ts";
 
 /** The name of an answer's schema for clients that give none: hosts refuse a schema without one. */
 const SCHEMA_NAME = "answer";

@@ -14,8 +14,8 @@ import type {
 import type { ReplyPart } from "../../canon/reply.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
+import { decodeArguments } from "../answer/decode-arguments.ts";
 import type { DecodeAnswerContext, EncodeRequestContext } from "../codec.ts";
-import { decodeArguments } from "../decode-arguments.ts";
 import { decodeCitation, encodeCitation } from "./citations.ts";
 import { MediaEncoder } from "./media.ts";
 import { decodeReasoning, encodeReasoning } from "./reasoning.ts";

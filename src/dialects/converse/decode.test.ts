@@ -7,7 +7,7 @@ import { fold } from "../../canon/fold.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { AwsEventSplitter } from "../../wire/aws-event-stream.ts";
 import { readFrames } from "../../wire/sse.ts";
-import { DEFAULT_MEDIA_QUIRKS } from "../media-quirks.ts";
+import { DEFAULT_MEDIA_QUIRKS } from "../request/media-quirks.ts";
 import { converseCodec } from "./codec.ts";
 
 const CONTEXT = { origin: "messages", quirks: DEFAULT_MEDIA_QUIRKS, reading: {}, makeId: () => "made" };

@@ -3,8 +3,8 @@ import type { CanonCall, Turn } from "../../canon/call.ts";
 import type { Part } from "../../canon/part.ts";
 import type { FunctionTool } from "../../canon/tool.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
-import { DEFAULT_MEDIA_QUIRKS } from "../media-quirks.ts";
-import { FIELD_NAMES } from "../messages/field-names.ts";
+import { FIELD_NAMES } from "../messages/request/field-names.ts";
+import { DEFAULT_MEDIA_QUIRKS } from "../request/media-quirks.ts";
 import { converseCodec } from "./codec.ts";
 
 const turn = (role: Turn["role"], ...parts: Part[]): Turn => ({ role, parts, path: "turn" });

@@ -5,7 +5,7 @@ import { fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { resultsInCallOrder } from "../../canon/result-order.ts";
 import type { EncodeRequestContext } from "../codec.ts";
-import { CONTINUE_PROMPT } from "../continue-prompt.ts";
+import { CONTINUE_PROMPT } from "../request/continue-prompt.ts";
 import type { ContentEncoder, EncodedParts } from "./content.ts";
 import { cachePoint, takesCachePoints } from "./tools.ts";
 

@@ -1,6 +1,6 @@
 import { parseObject, stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import { messageOfException, statusOfException } from "../framed-exception.ts";
+import { messageOfException, statusOfException } from "../answer/framed-exception.ts";
 import type { UpstreamFailure } from "../upstream-failure.ts";
 import { failureToError } from "../upstream-failure.ts";
 

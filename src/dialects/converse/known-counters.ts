@@ -1,4 +1,4 @@
-import type { KnownCounters } from "../unknown-counters.ts";
+import type { KnownCounters } from "../answer/unknown-counters.ts";
 
 /** Every number in `usage` that the reader of this dialect counts, or that is known to add nothing to a bill. */
 export const KNOWN_COUNTERS: KnownCounters = {

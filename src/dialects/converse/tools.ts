@@ -6,7 +6,7 @@ import type { CacheMark } from "../../canon/part.ts";
 import type { FunctionTool, ToolChoice } from "../../canon/tool.ts";
 import type { ToolIdRule } from "../../canon/tool-id.ts";
 import type { EncodeRequestContext } from "../codec.ts";
-import { freeTextFunction } from "../free-text-tool.ts";
+import { freeTextFunction } from "../request/free-text-tool.ts";
 
 export const TOOL_ID: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, make: (seed) => `tooluse_${seed}` };
 

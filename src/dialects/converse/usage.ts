@@ -1,6 +1,6 @@
 import { arrayAt, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
-import { unknownCounters } from "../unknown-counters.ts";
+import { unknownCounters } from "../answer/unknown-counters.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
 /** `inputTokens` excludes what was read from a cache or written to one; `outputTokens` includes thinking, never counted separately. */

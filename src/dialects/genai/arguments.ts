@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { ToolCallPart } from "../../canon/part.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
-import { FREE_TEXT_ARGUMENT } from "../free-text-tool.ts";
-import { meansNoArguments } from "../means-no-arguments.ts";
+import { meansNoArguments } from "../answer/means-no-arguments.ts";
+import { FREE_TEXT_ARGUMENT } from "../request/free-text-tool.ts";
 
 /**
  * A call's arguments as the object that this dialect wants; empty where the model broke its own JSON. Hosts say in several

@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject } from "../../base/json.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
-import { askedTerms } from "../priced-fields.ts";
+import { askedTerms } from "../reading/priced-fields.ts";
 import { PRICED_FIELDS } from "./native.ts";
 
 const FUNCTIONS = "functionDeclarations";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { CanonReply } from "../../canon/reply.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
-import { encodeContext } from "../encode-context.sample.ts";
+import { encodeContext } from "../request/encode-context.sample.ts";
 import { genaiCodec } from "./codec.ts";
 
 const reply: CanonReply = {

@@ -1,14 +1,14 @@
 import { WEB_SEARCH } from "../../canon/billable.ts";
 import type { ClientCodec, EncodeAnswerContext, UpstreamCodec } from "../codec.ts";
+import { decodeResponse } from "./answer/decode-response.ts";
+import { GenaiStreamDecoder } from "./answer/decode-stream.ts";
+import { encodeResponse } from "./answer/encode-response.ts";
+import { GenaiStreamEncoder } from "./answer/encode-stream.ts";
+import { decodeError } from "./answer/errors.ts";
 import { counting } from "./count-tokens.ts";
-import { decodeRequest } from "./decode-request.ts";
-import { decodeResponse } from "./decode-response.ts";
-import { GenaiStreamDecoder } from "./decode-stream.ts";
-import { encodeRequest } from "./encode-request.ts";
-import { encodeResponse } from "./encode-response.ts";
-import { GenaiStreamEncoder } from "./encode-stream.ts";
-import { decodeError } from "./errors.ts";
 import type { GenaiOptions } from "./options.ts";
+import { decodeRequest } from "./request/decode-request.ts";
+import { encodeRequest } from "./request/encode-request.ts";
 
 /** Other tools whose results come with the last chunk. */
 const GROUNDING: ReadonlySet<string> = new Set(["enterpriseWebSearch", "googleMaps", "fileSearch", "retrieval"]);

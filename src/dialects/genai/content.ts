@@ -5,15 +5,15 @@ import { wrapOpaqueBase64 } from "../../canon/opaque.ts";
 import type { MediaPart, NativePart, ReasoningPart, SearchResultPart, TextPart } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
-import { requireSmallArguments } from "../answer-bounds.ts";
+import { requireSmallArguments } from "../answer/answer-bounds.ts";
+import { noteNullArguments } from "../answer/note-null-arguments.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
-import { noteNullArguments } from "../note-null-arguments.ts";
-import { sayNative } from "../say-native.ts";
+import { sayNative } from "../request/say-native.ts";
 import { encodeArguments } from "./arguments.ts";
 import { thoughtAsSignature } from "./carried-thoughts.ts";
-import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
 import { decodeMedia, encodeMedia } from "./media.ts";
 import { leftOver, putBack } from "./part-extras.ts";
+import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./request/encode-scope.ts";
 import { clientSignature, OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 
 /** What may stand next to the data of a part. */

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { Door } from "../check.ts";
 import type { Asks, Endpoint, EndpointCall, EndpointRequest, PathParameters } from "../endpoint.ts";
+import type { Door } from "../reading/check.ts";
 import type { GenaiOptions } from "./options.ts";
 
 /** Clients leave their vendor's name out, or put it before whatever has none. */

@@ -2,13 +2,13 @@
 
 import { numberAt, objectAt } from "../../base/json.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
-import { estimateTokens } from "../estimate-tokens.ts";
+import { estimateTokens } from "../reading/estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { encodeError, encodeStreamError } from "./answer/errors.ts";
+import { GenaiTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
-import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./check-request.ts";
 import { genaiCodec } from "./codec.ts";
 import { endpoints, IMPLIED_PUBLISHER, modelInPath, readCall } from "./endpoints.ts";
-import { encodeError, encodeStreamError } from "./errors.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
@@ -17,8 +17,8 @@ import { genaiObjects } from "./object-fields.ts";
 import { type GenaiOptions, streamType } from "./options.ts";
 import { withoutOtherModels } from "./other-models.ts";
 import type { GenaiQuirks } from "./quirks.ts";
-import { decodeThinking } from "./reasoning.ts";
-import { GenaiTap } from "./tap.ts";
+import { decodeThinking } from "./request/reasoning.ts";
+import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema/check-request.ts";
 
 /** The generative-content protocol: contract 2.6–2.8, streamed as response-shaped chunks with no closing sentinel. */
 export const genai: Dialect = {

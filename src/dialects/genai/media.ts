@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
-import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
 import { leftOver, putBack } from "./part-extras.ts";
+import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./request/encode-scope.ts";
 import { OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 
 const TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../canon/error.ts";
-import { AT_CONTRACT_DOOR, refusalOf } from "../refusal-table.ts";
-import { checkGenerateContentRequest } from "./check-request.ts";
+import { AT_CONTRACT_DOOR, refusalOf } from "../reading/refusal-table.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
+import { checkGenerateContentRequest } from "./schema/check-request.ts";
 
 const normal = (body: unknown) => normaliseGenaiRequest(body);
 const part = (fields: object) => ({ contents: [{ role: "user", parts: [fields] }] });

@@ -1,8 +1,8 @@
 import { isObject } from "../../base/json.ts";
 import { putField } from "../../base/put-field.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { pathTo } from "../explain-mismatch.ts";
-import { MAX_NESTING } from "../nesting.ts";
+import { pathTo } from "../reading/explain-mismatch.ts";
+import { MAX_NESTING } from "../reading/nesting.ts";
 import { REQUEST_SHAPE, type Shape, type Treatment } from "./shapes.ts";
 import { treatString } from "./treat-string.ts";
 

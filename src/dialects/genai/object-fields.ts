@@ -1,4 +1,4 @@
-import { defineObjectFields, isStoredUrl, type ObjectField, URL_FIELDS } from "../object-fields.ts";
+import { defineObjectFields, isStoredUrl, type ObjectField, URL_FIELDS } from "../reading/object-fields.ts";
 
 /** A file's URI that is not a public URL is one that the host keeps. */
 const NOT_PUBLIC = { test: (uri: string) => isStoredUrl(uri) || !/^\s*https?:/i.test(uri) };

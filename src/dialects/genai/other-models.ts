@@ -1,8 +1,8 @@
 import { objectAt } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
+import { ONE_MODEL } from "../reading/routing-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
-import { ONE_MODEL } from "../routing-fields.ts";
 
 /** These ask a host to choose another model than the one in the URL (contract 2.6: deprecated). */
 const CHOICES = ["routingConfig", "modelSelectionConfig"] as const;

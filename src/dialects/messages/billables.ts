@@ -1,8 +1,8 @@
 import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { LONG_CONTEXT } from "../../canon/terms.ts";
-import { billableTool, billableTools, type ReadTool, staying } from "../billable-tools.ts";
-import { askedTerms } from "../priced-fields.ts";
+import { billableTool, billableTools, type ReadTool, staying } from "../reading/billable-tools.ts";
+import { askedTerms } from "../reading/priced-fields.ts";
 import { PRICED_FIELDS } from "./native.ts";
 import { addedTool } from "./native-words.ts";
 import { isLongContextBeta, type MessagesOptions } from "./options.ts";

@@ -3,10 +3,10 @@ import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Turn } from "../../canon/call.ts";
 import type { Part } from "../../canon/part.ts";
 import type { ModelTraits } from "../../canon/traits.ts";
-import { FIELD_NAMES as CHAT_NAMES } from "../chat/field-names.ts";
-import { FIELD_NAMES as GENAI_NAMES } from "../genai/field-names.ts";
-import { encodeRequest } from "./encode-request.ts";
+import { FIELD_NAMES as CHAT_NAMES } from "../chat/request/field-names.ts";
+import { FIELD_NAMES as GENAI_NAMES } from "../genai/request/field-names.ts";
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from "./quirks.ts";
+import { encodeRequest } from "./request/encode-request.ts";
 
 /** Parts of calls of other dialects, for the tests of what becomes of them on the way to an upstream. */
 export const user = (...parts: Part[]): Turn => ({ role: "user", parts, path: "messages[0]" });

@@ -1,5 +1,5 @@
 import { type JsonObject, stringAt } from "../../base/json.ts";
-import { type Carrier, unwrapCarrier, wrapCarrier } from "../carriers.ts";
+import { type Carrier, unwrapCarrier, wrapCarrier } from "../request/carriers.ts";
 
 /** A signature of text or of a call, in a `redacted_thinking` block of its own (H01). */
 export const encodeCarrier = (carrier: Carrier): JsonObject => ({

@@ -1,12 +1,12 @@
 import type { ClientCodec, UpstreamCodec } from "../codec.ts";
+import { decodeResponse } from "./answer/decode-response.ts";
+import { MessagesStreamDecoder } from "./answer/decode-stream.ts";
+import { encodeResponse } from "./answer/encode-response.ts";
+import { MessagesStreamEncoder } from "./answer/encode-stream.ts";
+import { decodeError } from "./answer/errors.ts";
 import { counting } from "./count-tokens.ts";
-import { decodeRequest } from "./decode-request.ts";
-import { decodeResponse } from "./decode-response.ts";
-import { MessagesStreamDecoder } from "./decode-stream.ts";
-import { encodeRequest } from "./encode-request.ts";
-import { encodeResponse } from "./encode-response.ts";
-import { MessagesStreamEncoder } from "./encode-stream.ts";
-import { decodeError } from "./errors.ts";
+import { decodeRequest } from "./request/decode-request.ts";
+import { encodeRequest } from "./request/encode-request.ts";
 
 /** The messages protocol through the canon: towards providers, and towards clients. */
 export const messagesCodec: UpstreamCodec & ClientCodec = {

@@ -2,8 +2,8 @@ import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts
 import type { Citation } from "../../canon/citation.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { NativePart, Part, SearchResultPart, TextPart, ToolCallPart, ToolResultPart } from "../../canon/part.ts";
-import { argumentsText } from "../arguments-text.ts";
-import { SignedParts } from "../carriers.ts";
+import { argumentsText } from "../answer/arguments-text.ts";
+import { SignedParts } from "../request/carriers.ts";
 import { decodeCache } from "./cache.ts";
 import { decodeCarrier } from "./carriers.ts";
 import { decodeCitation } from "./citations.ts";

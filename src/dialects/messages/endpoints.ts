@@ -1,6 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { Door } from "../check.ts";
 import type { Asks, Endpoint, EndpointCall, EndpointRequest } from "../endpoint.ts";
+import type { Door } from "../reading/check.ts";
 import type { MessagesOptions } from "./options.ts";
 import { VERSION_2026 } from "./version-2026.ts";
 

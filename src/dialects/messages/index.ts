@@ -3,19 +3,19 @@
 import { numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { Dialect } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { encodeError, encodeStreamError } from "./answer/errors.ts";
+import { MessagesTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
-import { checkCountTokensRequest, checkMessagesRequest } from "./check-request.ts";
 import { messagesCodec } from "./codec.ts";
 import { endpoints, readCall, VERSION_HEADERS } from "./endpoints.ts";
-import { encodeError, encodeStreamError } from "./errors.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { messagesObjects } from "./object-fields.ts";
 import { forwardOptions, type MessagesOptions } from "./options.ts";
-import { decodeReasoning } from "./reasoning.ts";
-import { MessagesTap } from "./tap.ts";
+import { decodeReasoning } from "./request/reasoning.ts";
+import { checkCountTokensRequest, checkMessagesRequest } from "./schema/check-request.ts";
 import { withoutUnsupported } from "./unsupported.ts";
 
 /** The messages protocol: contract 2.10–2.11, streamed as named events from `message_start` to `message_stop`. */

@@ -1,4 +1,4 @@
-import { defineObjectFields, URL_FIELDS } from "../object-fields.ts";
+import { defineObjectFields, URL_FIELDS } from "../reading/object-fields.ts";
 
 export const messagesObjects = defineObjectFields({
   fields: [

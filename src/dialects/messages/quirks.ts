@@ -1,4 +1,4 @@
-import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../media-quirks.ts";
+import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../request/media-quirks.ts";
 
 /** What differs between hosts of the messages protocol. */
 export interface MessagesQuirks extends MediaQuirks {

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
 import type { SearchErrorCode, ServerToolCallPart, ServerToolResultPart, WebPage } from "../../canon/part.ts";
 import { fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
-import { argumentsText } from "../arguments-text.ts";
+import { argumentsText } from "../answer/arguments-text.ts";
 import { type BlockSource, type OpaqueWriter, readOpaque } from "./opaque-values.ts";
 import { parseInput } from "./tool-input.ts";
 

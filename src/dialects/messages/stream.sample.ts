@@ -4,8 +4,8 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext } from "../codec.ts";
-import { MessagesStreamDecoder } from "./decode-stream.ts";
-import { MessagesStreamEncoder } from "./encode-stream.ts";
+import { MessagesStreamDecoder } from "./answer/decode-stream.ts";
+import { MessagesStreamEncoder } from "./answer/encode-stream.ts";
 import { DEFAULT_MESSAGES_QUIRKS } from "./quirks.ts";
 
 /** What the tests of both directions of a stream share. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
-import { meansNoArguments } from "../means-no-arguments.ts";
+import { meansNoArguments } from "../answer/means-no-arguments.ts";
 
 const TOOL_ID: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, make: (seed) => `toolu_${seed}` };
 

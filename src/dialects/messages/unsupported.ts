@@ -1,6 +1,6 @@
 import type { FieldNote } from "../../canon/receipt.ts";
 import { ObjectEdit } from "../../wire/json-text.ts";
-import type { Door } from "../check.ts";
+import type { Door } from "../reading/check.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 
 /** Contract 2.10: not supported. The drop-in door passes them on (choices 3). */

@@ -1,10 +1,10 @@
 import { arrayAt, type JsonObject, numberAt } from "../../base/json.ts";
 import type { Billable } from "../../canon/billable.ts";
-import { billableTools, type ReadTool, staying } from "../billable-tools.ts";
-import { askedTerms } from "../priced-fields.ts";
-import { loadsTools } from "./loaded-tools.ts";
+import { billableTools, type ReadTool, staying } from "../reading/billable-tools.ts";
+import { askedTerms } from "../reading/priced-fields.ts";
+import { toolName } from "./answer/tool-name.ts";
 import { PRICED_FIELDS } from "./native.ts";
-import { toolName } from "./tool-name.ts";
+import { loadsTools } from "./request/loaded-tools.ts";
 
 /** What of a request can cost money besides ordinary tokens. */
 export function billables(body: JsonObject): readonly Billable[] {

@@ -1,7 +1,7 @@
 import type { ClientCodec, UpstreamCodec } from "../codec.ts";
-import { decodeRequest } from "./decode-request.ts";
-import { encodeResponse } from "./encode-response.ts";
-import { ResponsesStreamEncoder } from "./encode-stream.ts";
+import { encodeResponse } from "./answer/encode-response.ts";
+import { ResponsesStreamEncoder } from "./answer/encode-stream.ts";
+import { decodeRequest } from "./request/decode-request.ts";
 import { responsesUpstream } from "./upstream-codec.ts";
 
 /** Responses through the canon, in both directions. */

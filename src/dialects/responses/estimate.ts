@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { textWeight } from "../../base/text-weight.ts";
 import type { Usage } from "../../canon/usage.ts";
-import { estimateTokens, tokensOfCharacters } from "../estimate-tokens.ts";
+import { estimateTokens, tokensOfCharacters } from "../reading/estimate-tokens.ts";
 
 export const estimateResponsesTokens = (body: JsonObject, surplusBytes?: number): number =>
   estimateTokens([body["instructions"], body["input"], body["tools"], objectAt(body["text"], "format")], surplusBytes);

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberAt, parseObject, stringAt } from "../../base/json.ts";
-import type { AskedImage, HostedContext, HostedImages, HostedImagesTool } from "../hosted-images.ts";
-import type { MediaQuirks } from "../media-quirks.ts";
-import { HostedImagesAnswer } from "./hosted-images-answer.ts";
+import type { AskedImage, HostedContext, HostedImages, HostedImagesTool } from "../request/hosted-images.ts";
+import type { MediaQuirks } from "../request/media-quirks.ts";
+import { HostedImagesAnswer } from "./answer/hosted-images-answer.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 
 const TOOL = "image_generation";

@@ -4,21 +4,21 @@ import { numberAt } from "../../base/json.ts";
 import { modelLists } from "../chat/model-list.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { belongsInStream, encodeError, encodeStreamError } from "./answer/errors.ts";
+import { markSealed } from "./answer/sealed-reasoning.ts";
+import { ResponsesTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
-import { checkResponsesRequest } from "./check-request.ts";
 import { responsesCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
-import { belongsInStream, encodeError, encodeStreamError } from "./errors.ts";
 import { estimateResponsesTokens } from "./estimate.ts";
 import { hostedImages } from "./hosted-images.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { responsesObjects } from "./object-fields.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
-import { decodeReasoning } from "./reasoning.ts";
-import { markSealed } from "./sealed-reasoning.ts";
+import { decodeReasoning } from "./request/reasoning.ts";
+import { checkResponsesRequest } from "./schema/check-request.ts";
 import { storedResponses } from "./stored.ts";
-import { ResponsesTap } from "./tap.ts";
 import { usualForm } from "./usual-form.ts";
 
 /** Responses: items in, items out, streamed as named events; the terminal event has the whole answer. */

@@ -4,10 +4,10 @@ import { cpuMs } from "../../base/cpu-time.sample.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { wrapOpaque } from "../../canon/opaque.ts";
 import type { NativeAnswerContext, NativeRequestContext } from "../dialect.ts";
+import { ResponsesTap } from "./answer/tap.ts";
 import { patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { DEFAULT_RESPONSES_QUIRKS, type ResponsesQuirks } from "./quirks.ts";
-import { ResponsesTap } from "./tap.ts";
 
 function prepare(
   body: JsonObject,

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { WRAPPED_MARK } from "../../canon/opaque.ts";
+import type { SealedOrigins } from "../answer/sealed-origins.ts";
 import type { NativeHost } from "../dialect.ts";
-import type { SealedOrigins } from "../sealed-origins.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 
 /** What an item of the history or a tool of this type is called among a host's tools. */

@@ -1,5 +1,5 @@
 import { CHAT_OBJECTS } from "../chat/object-fields.ts";
-import { defineObjectFields } from "../object-fields.ts";
+import { defineObjectFields } from "../reading/object-fields.ts";
 import { rewriteEchoed } from "./rewrite-echoed.ts";
 
 /** How the base64 of a PNG, a JPEG or a WebP begins. A host may take anything else for no image, and look for the one of that id. */

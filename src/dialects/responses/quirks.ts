@@ -1,6 +1,6 @@
 import type { CallSettings } from "../../canon/call.ts";
 import type { Effort } from "../../canon/reasoning.ts";
-import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../media-quirks.ts";
+import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../request/media-quirks.ts";
 
 /** What differs between hosts of the Responses dialect. */
 export interface ResponsesQuirks extends MediaQuirks {

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { PreviousFault, StoredAnswers } from "../stored-answers.ts";
+import type { PreviousFault, StoredAnswers } from "../answer/stored-answers.ts";
 
 const MAX_SHOWN = 80;
 const shown = (id: string): string => `'${id.slice(0, MAX_SHOWN)}'`;

@@ -1,10 +1,11 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { StoredAnswers } from "../stored-answers.ts";
-import { FAILURE_CODES } from "./error-words.ts";
-import { expand, itemsOf, readState } from "./expand-items.ts";
-import { openPage } from "./list-input.ts";
-import { encodeShell } from "./response-shell.ts";
+import type { StoredAnswers } from "../answer/stored-answers.ts";
+import { FAILURE_CODES } from "./answer/error-words.ts";
+import { encodeShell } from "./answer/response-shell.ts";
+import type { StreamPosition } from "./answer/stream-position.ts";
+import { expand, itemsOf, readState } from "./request/expand-items.ts";
+import { openPage } from "./request/list-input.ts";
 import {
   notFound,
   readShow,
@@ -14,7 +15,6 @@ import {
   refuseReferences,
   refuseStream,
 } from "./stored-words.ts";
-import type { StreamPosition } from "./stream-position.ts";
 
 /** `store`, `previous_response_id`, `item_reference` and `background`: what requests say of answers that the gateway keeps. */
 export const storedResponses: StoredAnswers = {

@@ -4,8 +4,8 @@ import type { ReplyPart } from "../../canon/reply.ts";
 import type { Stop } from "../../canon/stop.ts";
 import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
-import { encodeContext } from "../encode-context.sample.ts";
-import { ResponsesStreamEncoder } from "./encode-stream.ts";
+import { encodeContext } from "../request/encode-context.sample.ts";
+import { ResponsesStreamEncoder } from "./answer/encode-stream.ts";
 
 export const STOPPED: Stop = { unified: "stop", raw: "stop" };
 

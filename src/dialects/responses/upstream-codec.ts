@@ -1,13 +1,13 @@
 import { WEB_SEARCH } from "../../canon/billable.ts";
 import type { DecodeAnswerContext, UpstreamCodec } from "../codec.ts";
+import { decodeError } from "./answer/decode-error.ts";
+import { decodeResponse } from "./answer/decode-response.ts";
+import { ResponsesStreamDecoder } from "./answer/decode-stream.ts";
 import { counting } from "./count-tokens.ts";
-import { decodeError } from "./decode-error.ts";
-import { decodeResponse } from "./decode-response.ts";
-import { ResponsesStreamDecoder } from "./decode-stream.ts";
-import { encodeRequest } from "./encode-request.ts";
-import { MIN_OUTPUT } from "./encode-settings.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
-import { OWN_ORIGIN } from "./reasoning.ts";
+import { encodeRequest } from "./request/encode-request.ts";
+import { MIN_OUTPUT } from "./request/encode-settings.ts";
+import { OWN_ORIGIN } from "./request/reasoning.ts";
 
 const takesTool = (type: string, { toolTypes }: ResponsesQuirks): boolean => toolTypes?.includes(type) ?? true;
 

@@ -1,4 +1,4 @@
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import type { Form, FormEntry } from "../../wire/read-multipart.ts";
 import type { ImageRequest } from "../image-request.ts";
 import { Inputs } from "../inputs.ts";

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { refuse } from "../../dialects/check.ts";
-import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
+import { refuse } from "../../dialects/reading/check.ts";
+import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/reading/routing-fields.ts";
 import type { ImageField } from "../fit-image-call.ts";
 import type { ImageCall } from "../image-call.ts";
 import type { ImageRequest } from "../image-request.ts";

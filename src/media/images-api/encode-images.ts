@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import { ERROR_WORDS } from "../../dialects/chat/error-words.ts";
+import { ERROR_WORDS } from "../../dialects/chat/answer/error-words.ts";
 import type { DeliveredImage } from "../delivered-image.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
-import { ERROR_WORDS } from "../../dialects/chat/error-words.ts";
+import { ERROR_WORDS } from "../../dialects/chat/answer/error-words.ts";
 import type { InlineImage } from "../image.ts";
 import type { ImageSettings } from "../image-reply.ts";
 import type { ImageRequest } from "../image-request.ts";

@@ -1,6 +1,6 @@
 import { Type } from "../../base/type.ts";
-import { refuse } from "../../dialects/check.ts";
-import { EXPECTED, stringLike } from "../../dialects/schema-builders.ts";
+import { refuse } from "../../dialects/reading/check.ts";
+import { EXPECTED, stringLike } from "../../dialects/reading/schema-builders.ts";
 import { defineBodyCheck } from "../check-body.ts";
 import { QUALITIES } from "../qualities.ts";
 import { SIZE_WORD } from "../read-size.ts";

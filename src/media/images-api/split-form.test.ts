@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readRouting } from "../../dialects/read-routing.ts";
+import { readRouting } from "../../dialects/reading/read-routing.ts";
 import { splitForm } from "./split-form.ts";
 
 const form = (...fields: [string, string][]) => fields.map(([name, value]) => ({ name, value }));

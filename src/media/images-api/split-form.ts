@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import { parseObject } from "../../base/json.ts";
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import type { Form, FormEntry } from "../../wire/read-multipart.ts";
 
 /** A field that speaks to the gateway: as JSON under its bare name, or member by member, `provider[providers][]`, as some clients write objects. */

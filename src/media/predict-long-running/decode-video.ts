@@ -1,6 +1,6 @@
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import { defineBodyCheck } from "../check-body.ts";
 import type { VideoField } from "../fit-video-call.ts";
 import { normalisePrediction } from "../predict/normalise.ts";

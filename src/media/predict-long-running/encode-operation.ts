@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { Operation, OperationPart, StoredError } from "../../canon/operation.ts";
-import { ERROR_WORDS } from "../../dialects/genai/error-words.ts";
+import { ERROR_WORDS } from "../../dialects/genai/answer/error-words.ts";
 import { operationName } from "./operation-name.ts";
 
 /** A video as its client receives it. */

@@ -1,5 +1,5 @@
-import { refuse } from "../../dialects/check.ts";
-import { describeValue } from "../../dialects/describe-value.ts";
+import { refuse } from "../../dialects/reading/check.ts";
+import { describeValue } from "../../dialects/reading/describe-value.ts";
 
 /** The operation and model in an operation's name. */
 export interface NamedOperation {

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../base/type.ts";
-import { EXPECTED, stringLike } from "../../dialects/schema-builders.ts";
+import { EXPECTED, stringLike } from "../../dialects/reading/schema-builders.ts";
 import { PERSON_GENERATIONS } from "../person-generation.ts";
 import { aspectRatio, PredictImage } from "../predict/schema.ts";
 

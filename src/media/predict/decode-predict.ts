@@ -1,7 +1,7 @@
 import { arrayAt } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import { defineBodyCheck } from "../check-body.ts";
 import type { ImageField } from "../fit-image-call.ts";
 import type { ImageCall } from "../image-call.ts";

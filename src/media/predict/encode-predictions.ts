@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import { ERROR_WORDS } from "../../dialects/genai/error-words.ts";
+import { ERROR_WORDS } from "../../dialects/genai/answer/error-words.ts";
 import type { DeliveredImage } from "../delivered-image.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
 

@@ -1,4 +1,4 @@
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import { type ImageSource, inlineImage } from "../read-image.ts";
 import type { PredictImage } from "./schema.ts";
 

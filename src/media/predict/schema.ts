@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../base/type.ts";
-import { EXPECTED, openObject, stringLike } from "../../dialects/schema-builders.ts";
+import { EXPECTED, openObject, stringLike } from "../../dialects/reading/schema-builders.ts";
 import { IMAGE_TIERS } from "../image.ts";
 import { PERSON_GENERATIONS } from "../person-generation.ts";
 import { QUALITIES } from "../qualities.ts";

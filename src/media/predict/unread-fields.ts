@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
+import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/reading/routing-fields.ts";
 import type { ImageCall } from "../image-call.ts";
 
 /** The fields that were not read, for providers that know them. Those in `parameters` win over the root. */

@@ -1,6 +1,6 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { decodeError } from "../../dialects/genai/errors.ts";
+import { decodeError } from "../../dialects/genai/answer/errors.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import { reportedFailure } from "../media-adapters/failed-job.ts";
 

@@ -3,8 +3,8 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
-import { bareFinishReason, decodeStop } from "../../dialects/genai/stop-reason.ts";
-import { decodeUsage } from "../../dialects/genai/usage.ts";
+import { bareFinishReason, decodeStop } from "../../dialects/genai/answer/stop-reason.ts";
+import { decodeUsage } from "../../dialects/genai/answer/usage.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";

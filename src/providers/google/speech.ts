@@ -3,7 +3,7 @@
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
-import { decodeUsage } from "../../dialects/genai/usage.ts";
+import { decodeUsage } from "../../dialects/genai/answer/usage.ts";
 import type { SpeechAdapter, SpeechPart, SpeechReader } from "../../services/speech/speech-adapter.ts";
 import type { FittedSpeechCall, SpeechFormat } from "../../services/speech/speech-call.ts";
 import { wavHead } from "../../wire/wav-head.ts";

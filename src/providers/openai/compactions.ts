@@ -1,6 +1,6 @@
 // https://platform.openai.com/docs/api-reference/responses/compact
 
-import { decodeUsage } from "../../dialects/responses/usage.ts";
+import { decodeUsage } from "../../dialects/responses/answer/usage.ts";
 import type { CompactionAdapter } from "../../services/compaction/compaction-adapter.ts";
 import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
 import { OPENAI_CODES } from "./errors.ts";

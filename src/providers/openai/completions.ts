@@ -2,8 +2,8 @@
 
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { eventWeight } from "../../base/text-weight.ts";
-import { decodeUsage } from "../../dialects/chat/usage.ts";
-import { decodeErrorObject } from "../../dialects/error-object.ts";
+import { decodeErrorObject } from "../../dialects/answer/error-object.ts";
+import { decodeUsage } from "../../dialects/chat/answer/usage.ts";
 import type { CompletionAdapter } from "../../services/completion/completion-adapter.ts";
 import type { CompletionPart } from "../../services/completion/completion-part.ts";
 import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";

@@ -1,7 +1,7 @@
 // https://platform.openai.com/docs/api-reference/moderations
 
 import { objectAt } from "../../base/json.ts";
-import { decodeUsage } from "../../dialects/chat/usage.ts";
+import { decodeUsage } from "../../dialects/chat/answer/usage.ts";
 import type { ModerationAdapter } from "../../services/moderation/moderation-adapter.ts";
 import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
 import { OPENAI_CODES } from "./errors.ts";

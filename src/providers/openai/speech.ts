@@ -3,7 +3,7 @@
 import { isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
-import { decodeErrorObject } from "../../dialects/error-object.ts";
+import { decodeErrorObject } from "../../dialects/answer/error-object.ts";
 import type { SpeechAdapter, SpeechPart, SpeechReader } from "../../services/speech/speech-adapter.ts";
 import { type FittedSpeechCall, SPEECH_FORMATS } from "../../services/speech/speech-call.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";

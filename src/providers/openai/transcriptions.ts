@@ -2,7 +2,7 @@
 
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
-import { decodeErrorObject } from "../../dialects/error-object.ts";
+import { decodeErrorObject } from "../../dialects/answer/error-object.ts";
 import type { FormPart, MediaAnswer } from "../../media/adapter.ts";
 import type { Transcript, TranscriptEvent, TranscriptSegment } from "../../services/transcription/transcript.ts";
 import type {

@@ -1,11 +1,11 @@
 import { asGatewayError } from "../../canon/error.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageTarget } from "../../routing/target.ts";
+import { RelayError } from "../answer/relay-error.ts";
+import { tryOffers } from "../attempt/try-offers.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { RelayError } from "../relay-error.ts";
-import { closeCall } from "../settle.ts";
-import { tryOffers } from "../try-offers.ts";
+import { closeCall } from "../settle/settle.ts";
 import { inClientWords } from "./client-words.ts";
 import type { ImageRelay } from "./image-attempt.ts";
 import { beginImages } from "./image-attempt.ts";

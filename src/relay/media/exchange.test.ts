@@ -6,7 +6,7 @@ import type { Provider } from "../../providers/provider.ts";
 import type { HttpAnswer, HttpRequest } from "../../wire/http/exchange.ts";
 import { type FailureKind, HttpFailure } from "../../wire/http/failure.ts";
 import { createSend, type Send } from "../../wire/send.ts";
-import { isSuccess, readAnswer, UncertainError } from "../provider-exchange.ts";
+import { isSuccess, readAnswer, UncertainError } from "../attempt/provider-exchange.ts";
 import { mediaOf, openMedia } from "./exchange.ts";
 
 const LARGE = Buffer.alloc(1024 * 1024, " ");

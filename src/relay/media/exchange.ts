@@ -1,7 +1,7 @@
 import type { MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { ProviderMedia } from "../../providers/media-adapters/provider-media.ts";
 import type { Provider } from "../../providers/provider.ts";
-import { type ExchangeOptions, openExchange, type ProviderExchange, readAnswer } from "../provider-exchange.ts";
+import { type ExchangeOptions, openExchange, type ProviderExchange, readAnswer } from "../attempt/provider-exchange.ts";
 
 export function mediaOf(provider: Provider): ProviderMedia {
   if (provider.media === undefined) throw new Error(`provider ${provider.name} has no media interface`);

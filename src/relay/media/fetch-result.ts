@@ -3,8 +3,8 @@ import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { MediaFetchError } from "../../wire/media-fetch.ts";
 import { sniffMedia } from "../../wire/sniff-media.ts";
+import { type ExchangeOptions, isSuccess } from "../attempt/provider-exchange.ts";
 import type { Gateway } from "../gateway.ts";
-import { type ExchangeOptions, isSuccess } from "../provider-exchange.ts";
 import { mediaOf, openMedia } from "./exchange.ts";
 
 const MAX_IMAGE_BYTES = 64 * 1024 * 1024;

@@ -1,11 +1,11 @@
 import { arrayAt, isObject, type JsonObject, parseObject, stringAt } from "../../base/json.ts";
 import { asGatewayError } from "../../canon/error.ts";
-import type { AskedImage, ImageOutcome } from "../../dialects/hosted-images.ts";
+import type { AskedImage, ImageOutcome } from "../../dialects/request/hosted-images.ts";
 import { readFrames } from "../../wire/sse.ts";
-import { requestWith } from "../hosted-request.ts";
-import type { HostedRounds } from "../hosted-rounds.ts";
-import { readEvents } from "../read-events.ts";
-import { RelayError } from "../relay-error.ts";
+import { requestWith } from "../answer/hosted-request.ts";
+import type { HostedRounds } from "../answer/hosted-rounds.ts";
+import { RelayError } from "../answer/relay-error.ts";
+import { readEvents } from "../attempt/read-events.ts";
 import { GENERATIONS } from "./image-protocols.ts";
 import { relayImages } from "./images.ts";
 

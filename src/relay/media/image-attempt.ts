@@ -5,10 +5,10 @@ import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { ImageTarget } from "../../routing/target.ts";
+import { WatchedAttempt } from "../attempt/watched-attempt.ts";
 import { ClientDisconnectedError, type ClientPresence, DeadlineError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import type { AdmittedCall } from "../settle.ts";
-import { WatchedAttempt } from "../watched-attempt.ts";
+import type { AdmittedCall } from "../settle/settle.ts";
 import type { IncomingImages } from "./image-relay.ts";
 
 const LANE = { name: "translated" } as const;

@@ -7,7 +7,7 @@ import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageReply, ImageResult, ImageSettings } from "../../media/image-reply.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
-import { isSuccess, type ProviderExchange, readAnswer } from "../provider-exchange.ts";
+import { isSuccess, type ProviderExchange, readAnswer } from "../attempt/provider-exchange.ts";
 import { collectImages, finishResult, type ImageBatch, missingImages, withRealSize } from "./collect-images.ts";
 import { mediaOf, openMedia } from "./exchange.ts";
 

@@ -7,11 +7,11 @@ import { encodeImages } from "../../media/images-api/encode-images.ts";
 import { splitForm } from "../../media/images-api/split-form.ts";
 import { decodePredict } from "../../media/predict/decode-predict.ts";
 import { encodePredictions } from "../../media/predict/encode-predictions.ts";
-import { formText } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
-import type { HeldMemory } from "../memory-budget.ts";
-import { readBody } from "../read-body.ts";
-import { formFields, freeUpload, isForm, readForm } from "../read-form.ts";
+import type { HeldMemory } from "../request/memory-budget.ts";
+import { readBody } from "../request/read-body.ts";
+import { formFields, freeUpload, isForm, readForm } from "../request/read-form.ts";
+import { formText } from "../settle/capture-call.ts";
 import { nothingMade } from "./image-failures.ts";
 import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
 

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
-import type { ReadForAdapter } from "../adapter-kind.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import type { HeldMemory } from "../memory-budget.ts";
+import type { ReadForAdapter } from "../request/adapter-kind.ts";
+import type { HeldMemory } from "../request/memory-budget.ts";
 
 /** A request for images as the server hands it over, before its body is read. */
 export interface IncomingImages extends IncomingRequest {

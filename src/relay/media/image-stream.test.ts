@@ -2,7 +2,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import type { Script } from "../../../testing/memory-network.ts";
 import { plainPng } from "../../media/images.sample.ts";
 import { openaiImages } from "../../providers/openai/images.ts";
-import { MAX_ORPHANS } from "../watched-attempt.ts";
+import { MAX_ORPHANS } from "../attempt/watched-attempt.ts";
 import {
   answers,
   BLOCKED,

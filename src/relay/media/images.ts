@@ -1,10 +1,10 @@
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { ImageTarget } from "../../routing/target.ts";
-import { adapterCall } from "../adapter-kind.ts";
-import { admitCall } from "../admit-call.ts";
-import { answerHeaders } from "../answer-headers.ts";
+import { answerHeaders } from "../answer/answer-headers.ts";
+import { identifiedResponse } from "../answer/identity-headers.ts";
 import type { Gateway } from "../gateway.ts";
-import { identifiedResponse } from "../identity-headers.ts";
+import { adapterCall } from "../request/adapter-kind.ts";
+import { admitCall } from "../request/admit-call.ts";
 import { answerImages } from "./answer-images.ts";
 import { expectedImageCost } from "./expected-image-cost.ts";
 import type { ImageRelay } from "./image-attempt.ts";

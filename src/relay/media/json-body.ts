@@ -1,8 +1,8 @@
 import { jsonChunks } from "../../wire/json-chunks.ts";
+import { chunkedBody } from "../answer/chunked-body.ts";
 import type { Call, ClientPresence } from "../call.ts";
-import { capturedChunks } from "../capture-call.ts";
-import { chunkedBody } from "../chunked-body.ts";
 import type { Gateway } from "../gateway.ts";
+import { capturedChunks } from "../settle/capture-call.ts";
 
 /** The body of an answer in JSON, in chunks where it is large. */
 export function jsonBody(

@@ -7,8 +7,8 @@ import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { forgottenJob } from "../../providers/media-adapters/failed-job.ts";
 import type { Provider } from "../../providers/provider.ts";
+import { type ExchangeOptions, isSuccess } from "../attempt/provider-exchange.ts";
 import type { Gateway } from "../gateway.ts";
-import { type ExchangeOptions, isSuccess } from "../provider-exchange.ts";
 import { exchangeMedia, mediaOf } from "./exchange.ts";
 
 /** An image of the highest quality takes minutes; longer than this is not waited for. */

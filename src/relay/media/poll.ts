@@ -8,7 +8,7 @@ import type { Operations } from "../../operations/operations.ts";
 import type { ClientConnection } from "../call.ts";
 import { countRequest } from "../count-request.ts";
 import type { Gateway } from "../gateway.ts";
-import { readSmallBody } from "../read-body.ts";
+import { readSmallBody } from "../request/read-body.ts";
 
 /** The body holds the name of an operation, and nothing else. */
 const MAX_POLL_BYTES = 64 * 1024;

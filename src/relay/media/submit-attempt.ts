@@ -1,7 +1,7 @@
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { AttemptCapture } from "../../capture/call-capture.ts";
 import type { VideoTarget } from "../../routing/target.ts";
-import type { Try } from "../trying.ts";
+import type { Try } from "../attempt/trying.ts";
 
 const LANE = { name: "translated" } as const;
 

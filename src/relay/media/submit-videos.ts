@@ -8,12 +8,12 @@ import type { VideoRequest } from "../../media/predict-long-running/decode-video
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import type { CallTrace } from "../../telemetry/trace-context.ts";
-import { firstRequestCapture } from "../capture-call.ts";
-import { discountAt } from "../discount.ts";
+import { type ExchangeOptions, isSuccess, UncertainError } from "../attempt/provider-exchange.ts";
+import { refuseNotes } from "../attempt/refuse-notes.ts";
 import type { Gateway } from "../gateway.ts";
-import { type ExchangeOptions, isSuccess, UncertainError } from "../provider-exchange.ts";
-import { refuseNotes } from "../refuse-notes.ts";
-import { traceLines } from "../trace-call.ts";
+import { firstRequestCapture } from "../settle/capture-call.ts";
+import { discountAt } from "../settle/discount.ts";
+import { traceLines } from "../settle/trace-call.ts";
 import { exchangeMedia, mediaOf } from "./exchange.ts";
 import { fitVideo } from "./fit-video.ts";
 import type { SubmitAttempt } from "./submit-attempt.ts";

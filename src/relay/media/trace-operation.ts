@@ -3,7 +3,7 @@ import type { Receipt } from "../../canon/receipt.ts";
 import type { Provider } from "../../providers/provider.ts";
 import type { CallTrace } from "../../telemetry/trace-context.ts";
 import type { Gateway } from "../gateway.ts";
-import { nameOfProvider, routeOf } from "../trace-call.ts";
+import { nameOfProvider, routeOf } from "../settle/trace-call.ts";
 
 interface SubmitRequest {
   request: Request;

@@ -2,7 +2,7 @@ import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts
 import type { Pricings } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import type { Target } from "../../routing/target.ts";
-import type { EstimatedUse } from "../adapter-kind.ts";
+import type { EstimatedUse } from "../request/adapter-kind.ts";
 
 /** What a call may use at each target, which may count in a unit of its own. */
 export const estimateService =

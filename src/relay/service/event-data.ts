@@ -1,7 +1,7 @@
 import { type JsonObject, parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
-import type { ProviderExchange } from "../provider-exchange.ts";
+import type { ProviderExchange } from "../attempt/provider-exchange.ts";
 
 /** The end of a stream of the chat family. */
 const DONE = "[DONE]";

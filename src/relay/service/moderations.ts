@@ -1,13 +1,13 @@
 import { type JsonObject, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { estimateInput } from "../../dialects/estimate-tokens.ts";
+import { estimateInput } from "../../dialects/reading/estimate-tokens.ts";
 import { checkModeration } from "../../services/moderation/schema.ts";
 import { notesOnOtherModels, withoutRouting } from "../../services/without-routing.ts";
-import { answerHeaders } from "../answer-headers.ts";
+import { answerHeaders } from "../answer/answer-headers.ts";
+import { identifiedResponse } from "../answer/identity-headers.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { identifiedResponse } from "../identity-headers.ts";
-import { readBody } from "../read-body.ts";
+import { readBody } from "../request/read-body.ts";
 import { answerService } from "./answer-service.ts";
 import { estimateInputUse } from "./estimate-service.ts";
 import { readsAll } from "./plausible-usage.ts";

@@ -1,5 +1,5 @@
 import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
-import { isEnough } from "../is-enough.ts";
+import { isEnough } from "../settle/is-enough.ts";
 
 /** No model reads less of a text than this; what is longer may be cut at the model's own limit. */
 const SMALLEST_WINDOW = 256;

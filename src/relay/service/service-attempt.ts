@@ -8,13 +8,13 @@ import type { AdapterContext, MediaAnswer, MediaRequest } from "../../media/adap
 import type { ProviderServices } from "../../providers/provider-services.ts";
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
+import { isSuccess, openExchange, type ProviderExchange, readAnswer } from "../attempt/provider-exchange.ts";
+import { refuseNotes } from "../attempt/refuse-notes.ts";
+import { WatchedAttempt } from "../attempt/watched-attempt.ts";
 import { type Call, ClientDisconnectedError } from "../call.ts";
-import { firstRequestCapture } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
-import { isSuccess, openExchange, type ProviderExchange, readAnswer } from "../provider-exchange.ts";
-import { refuseNotes } from "../refuse-notes.ts";
-import { traceLines } from "../trace-call.ts";
-import { WatchedAttempt } from "../watched-attempt.ts";
+import { firstRequestCapture } from "../settle/capture-call.ts";
+import { traceLines } from "../settle/trace-call.ts";
 
 const LANE = { name: "translated" } as const;
 

@@ -4,13 +4,13 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
-import { adapterCall, type EstimatedUse, type ReadForAdapter } from "../adapter-kind.ts";
-import { admitCall } from "../admit-call.ts";
 import type { ClientPresence, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import type { HeldMemory } from "../memory-budget.ts";
-import type { ClientPaths } from "../plan-fitting.ts";
-import type { AdmittedCall } from "../settle.ts";
+import { adapterCall, type EstimatedUse, type ReadForAdapter } from "../request/adapter-kind.ts";
+import { admitCall } from "../request/admit-call.ts";
+import type { HeldMemory } from "../request/memory-budget.ts";
+import type { ClientPaths } from "../request/plan-fitting.ts";
+import type { AdmittedCall } from "../settle/settle.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 
 /** What is asked of a provider besides conversations, images and videos, in one of the protocols for it. */

@@ -6,10 +6,10 @@ import { SPEECH_TYPES, type SpeechRequest } from "../../services/speech/speech-c
 import { soundEnd, soundEvent } from "../../services/speech/speech-events.ts";
 import { billedSpeech, expectedSpeech, expectedTokens, type SpokenText } from "../../services/speech/speech-usage.ts";
 import { notesOnOtherModels } from "../../services/without-routing.ts";
+import type { ProviderExchange } from "../attempt/provider-exchange.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import type { ProviderExchange } from "../provider-exchange.ts";
-import { readBody } from "../read-body.ts";
+import { readBody } from "../request/read-body.ts";
 import { estimateService } from "./estimate-service.ts";
 import { makesAll, readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";

@@ -1,13 +1,13 @@
 import { asGatewayError } from "../../canon/error.ts";
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
-import { streamHeaders } from "../answer-headers.ts";
+import { streamHeaders } from "../answer/answer-headers.ts";
+import { ClientOutput, commitsEarly, streamedBody } from "../answer/client-output.ts";
+import { identifiedResponse } from "../answer/identity-headers.ts";
+import { observeBreak } from "../attempt/observe-attempt.ts";
 import { ClientDisconnectedError } from "../call.ts";
-import { capturedController } from "../capture-call.ts";
-import { ClientOutput, commitsEarly, streamedBody } from "../client-output.ts";
 import type { Gateway } from "../gateway.ts";
-import { identifiedResponse } from "../identity-headers.ts";
-import { observeBreak } from "../observe-attempt.ts";
+import { capturedController } from "../settle/capture-call.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import type { ServiceCall } from "./service-call.ts";
 import { failService, settleService } from "./settle-service.ts";

@@ -14,13 +14,13 @@ import {
   expectedTranscription,
   hearsAll,
 } from "../../services/transcription/transcription-usage.ts";
-import { answerHeaders } from "../answer-headers.ts";
+import { answerHeaders } from "../answer/answer-headers.ts";
+import { identifiedResponse } from "../answer/identity-headers.ts";
+import type { ProviderExchange } from "../attempt/provider-exchange.ts";
 import type { IncomingRequest } from "../call.ts";
-import { formText } from "../capture-call.ts";
 import type { Gateway } from "../gateway.ts";
-import { identifiedResponse } from "../identity-headers.ts";
-import type { ProviderExchange } from "../provider-exchange.ts";
-import { formFields, isForm, readForm } from "../read-form.ts";
+import { formFields, isForm, readForm } from "../request/read-form.ts";
+import { formText } from "../settle/capture-call.ts";
 import { answerService } from "./answer-service.ts";
 import { estimateService } from "./estimate-service.ts";
 import { eventData, isEventStream } from "./event-data.ts";

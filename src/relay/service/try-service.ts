@@ -1,10 +1,10 @@
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
-import { billedLeg } from "../bill-usage.ts";
-import { discountAt } from "../discount.ts";
+import { tryOffers } from "../attempt/try-offers.ts";
 import type { Gateway } from "../gateway.ts";
-import type { AdmittedCall } from "../settle.ts";
-import { tryOffers } from "../try-offers.ts";
+import { billedLeg } from "../settle/bill-usage.ts";
+import { discountAt } from "../settle/discount.ts";
+import type { AdmittedCall } from "../settle/settle.ts";
 import { ServiceAttempt } from "./service-attempt.ts";
 import type { ServiceCall } from "./service-call.ts";
 

@@ -3,7 +3,7 @@ import type { Alerts } from "../../alerts/alerts.ts";
 import { objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { type DeliveredAlert, type StoredDelivery, selectAlert, selectAlerts } from "../../storage/alerts.ts";
+import { type DeliveredAlert, type StoredDelivery, selectAlert, selectAlerts } from "../../storage/tables/alerts.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";

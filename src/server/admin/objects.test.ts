@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ADMIN_SECRET, AdminHarness } from "../../../testing/admin-harness.ts";
 import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
-import { insertObject } from "../../storage/objects.ts";
+import { insertObject } from "../../storage/tables/objects.ts";
 
 const asAdmin = { secret: ADMIN_SECRET };
 const ANSWER = plainAnswer("chat", { text: "Kupfer", usage: plainUsage("chat", 1, 1) });

@@ -3,7 +3,7 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { operationName } from "../../media/predict-long-running/operation-name.ts";
 import { expectedCostOf } from "../../operations/bill.ts";
-import { type ListedOperation, selectListedOperation, selectOperationPage } from "../../storage/operations.ts";
+import { type ListedOperation, selectListedOperation, selectOperationPage } from "../../storage/tables/operations.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";

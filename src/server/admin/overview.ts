@@ -1,5 +1,5 @@
 import { OVERVIEW_WINDOWS, type OverviewPart, overviewOf, type TopGroup } from "../../ledger/overview.ts";
-import { selectUnpricedUses, type UnpricedUse } from "../../storage/unpriced-uses.ts";
+import { selectUnpricedUses, type UnpricedUse } from "../../storage/receipts/unpriced-uses.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
 import { oneOfField } from "./query-fields.ts";

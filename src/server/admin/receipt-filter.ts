@@ -1,5 +1,5 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
-import type { ReceiptFilter } from "../../storage/receipt-pages.ts";
+import type { ReceiptFilter } from "../../storage/receipts/receipt-pages.ts";
 import {
   momentField,
   moneyField,

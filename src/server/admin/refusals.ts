@@ -1,7 +1,12 @@
 import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { ERROR_TABLE, type ErrorKind } from "../../canon/error.ts";
-import { REFUSAL_DIMENSIONS, type RefusalDimension, type RefusalSum, sumRefusals } from "../../storage/refusals.ts";
+import {
+  REFUSAL_DIMENSIONS,
+  type RefusalDimension,
+  type RefusalSum,
+  sumRefusals,
+} from "../../storage/tables/refusals.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";

@@ -1,4 +1,4 @@
-import { openObject } from "../../dialects/schema-builders.ts";
+import { openObject } from "../../dialects/reading/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import { patternOf, type Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";

@@ -11,8 +11,8 @@ import {
   type UsageTotal,
 } from "../../ledger/queries.ts";
 import { usageView } from "../../ledger/receipt-view.ts";
-import { selectUnpricedUses } from "../../storage/unpriced-uses.ts";
-import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/usage-question.ts";
+import { selectUnpricedUses } from "../../storage/receipts/unpriced-uses.ts";
+import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/receipts/usage-question.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";

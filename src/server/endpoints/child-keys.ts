@@ -4,7 +4,7 @@ import { keyView } from "../../access/key-view.ts";
 import { createKey, listKeys, revokeKey } from "../../access/keys.ts";
 import type { Principal } from "../../access/principal.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { readSmallBody } from "../../relay/read-body.ts";
+import { readSmallBody } from "../../relay/request/read-body.ts";
 import { countedCaller } from "../counted-caller.ts";
 import { ApiKey, ApiKeyList, ChildKeyRequest, NewApiKey } from "../openapi/key-answers.ts";
 import { json } from "../openapi/operation.ts";

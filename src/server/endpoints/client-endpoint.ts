@@ -1,6 +1,6 @@
-import type { Door } from "../../dialects/check.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import type { DocumentedPath } from "../../dialects/endpoint.ts";
+import type { Door } from "../../dialects/reading/check.ts";
 import type { Operation } from "../openapi/operation.ts";
 import type { Method, Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";

@@ -2,7 +2,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { readByteRange } from "../../files/byte-range.ts";
 import type { FileClaim } from "../../files/files.ts";
 import { fileName } from "../../files/media-type.ts";
-import type { StoredFile } from "../../storage/files.ts";
+import type { StoredFile } from "../../storage/tables/files.ts";
 import { countedCaller } from "../counted-caller.ts";
 import { credentialOf } from "../credential.ts";
 import { file } from "../openapi/operation.ts";

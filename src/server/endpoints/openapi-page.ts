@@ -1,4 +1,4 @@
-import { openObject } from "../../dialects/schema-builders.ts";
+import { openObject } from "../../dialects/reading/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { ownPath } from "./paths.ts";

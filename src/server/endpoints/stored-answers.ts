@@ -1,12 +1,12 @@
 import type { Principal } from "../../access/principal.ts";
 import { checkProtocol } from "../../access/scopes.ts";
 import { isVisible, type Owned } from "../../canon/ownership.ts";
+import type { StoredAnswers } from "../../dialects/answer/stored-answers.ts";
 import type { StoredAsks } from "../../dialects/endpoint.ts";
-import type { StoredAnswers } from "../../dialects/stored-answers.ts";
+import { followEvents } from "../../relay/answer/follow-events.ts";
 import type { ClientConnection } from "../../relay/call.ts";
-import { followEvents } from "../../relay/follow-events.ts";
 import type { Gateway } from "../../relay/gateway.ts";
-import type { HeldMemory } from "../../relay/memory-budget.ts";
+import type { HeldMemory } from "../../relay/request/memory-budget.ts";
 import { countedCaller } from "../counted-caller.ts";
 import type { Handler, RoutedRequest } from "../routed-request.ts";
 

@@ -1,6 +1,6 @@
 import { Type } from "../../base/type.ts";
-import { ReasoningDetail, ToolCall } from "../../dialects/chat/schema-content.ts";
-import { nullable, openObject } from "../../dialects/schema-builders.ts";
+import { ReasoningDetail, ToolCall } from "../../dialects/chat/schema/content.ts";
+import { nullable, openObject } from "../../dialects/reading/schema-builders.ts";
 
 const integer = Type.Integer({ minimum: 0 });
 const FinishReason = Type.Enum(["stop", "length", "content_filter", "tool_calls", "function_call"]);

@@ -3,7 +3,7 @@ import { Type } from "../../base/type.ts";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import { ERROR_TABLE, type ErrorKind, GatewayError } from "../../canon/error.ts";
 import { DIALECTS } from "../../dialects/index.ts";
-import { nullable, openObject } from "../../dialects/schema-builders.ts";
+import { nullable, openObject } from "../../dialects/reading/schema-builders.ts";
 
 const ChatError = Type.Object(
   {

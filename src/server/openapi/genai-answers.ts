@@ -1,6 +1,6 @@
 import { Type } from "../../base/type.ts";
-import { Part } from "../../dialects/genai/schema-content.ts";
-import { openObject } from "../../dialects/schema-builders.ts";
+import { Part } from "../../dialects/genai/schema/content.ts";
+import { openObject } from "../../dialects/reading/schema-builders.ts";
 
 const integer = Type.Optional(Type.Integer({ minimum: 0 }));
 const text = Type.Optional(Type.String());

@@ -1,6 +1,6 @@
 import { Type } from "../../base/type.ts";
-import { ContentBlock } from "../../dialects/messages/schema-content.ts";
-import { nullable } from "../../dialects/schema-builders.ts";
+import { ContentBlock } from "../../dialects/messages/schema/content.ts";
+import { nullable } from "../../dialects/reading/schema-builders.ts";
 
 const integer = Type.Integer({ minimum: 0 });
 const counter = Type.Optional(nullable(integer));

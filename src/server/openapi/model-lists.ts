@@ -1,6 +1,6 @@
 import { Type } from "../../base/type.ts";
 import { MODALITIES } from "../../catalogue/model.ts";
-import { nullable } from "../../dialects/schema-builders.ts";
+import { nullable } from "../../dialects/reading/schema-builders.ts";
 
 const bound = Type.Optional(nullable(Type.Number()));
 const Tier = Type.Optional(

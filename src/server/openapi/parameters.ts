@@ -1,5 +1,5 @@
 import { MAX_TAGS, TAG_PATTERN } from "../../canon/tags.ts";
-import { MAX_DEADLINE_MS } from "../../dialects/routing-schema.ts";
+import { MAX_DEADLINE_MS } from "../../dialects/reading/routing-schema.ts";
 
 const TAG = TAG_PATTERN.slice(1, -1);
 

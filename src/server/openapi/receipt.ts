@@ -1,6 +1,6 @@
 import { Type } from "../../base/type.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../../canon/dialect-name.ts";
-import { nullable } from "../../dialects/schema-builders.ts";
+import { nullable } from "../../dialects/reading/schema-builders.ts";
 
 const counter = nullable(Type.Number({ minimum: 0 }));
 const usage = Type.Object({

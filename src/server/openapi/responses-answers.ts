@@ -1,6 +1,6 @@
 import { Type } from "../../base/type.ts";
-import { OutputItem } from "../../dialects/responses/schema-items.ts";
-import { nullable, openObject } from "../../dialects/schema-builders.ts";
+import { nullable, openObject } from "../../dialects/reading/schema-builders.ts";
+import { OutputItem } from "../../dialects/responses/schema/items.ts";
 
 const count = Type.Integer({ minimum: 0 });
 

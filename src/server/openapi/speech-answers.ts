@@ -1,5 +1,5 @@
 import { Type } from "../../base/type.ts";
-import { openObject } from "../../dialects/schema-builders.ts";
+import { openObject } from "../../dialects/reading/schema-builders.ts";
 
 const integer = Type.Integer({ minimum: 0 });
 const seconds = Type.Number({ minimum: 0 });

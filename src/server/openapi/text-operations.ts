@@ -1,9 +1,9 @@
 import { Type } from "../../base/type.ts";
-import { ChatRequest } from "../../dialects/chat/schema.ts";
-import { GenaiCountTokensRequest, GenerateContentRequest } from "../../dialects/genai/schema.ts";
-import { CountTokensRequest, MessagesRequest } from "../../dialects/messages/schema.ts";
-import { ResponsesRequest } from "../../dialects/responses/schema.ts";
-import { openObject } from "../../dialects/schema-builders.ts";
+import { ChatRequest } from "../../dialects/chat/schema/request.ts";
+import { GenaiCountTokensRequest, GenerateContentRequest } from "../../dialects/genai/schema/request.ts";
+import { CountTokensRequest, MessagesRequest } from "../../dialects/messages/schema/request.ts";
+import { openObject } from "../../dialects/reading/schema-builders.ts";
+import { ResponsesRequest } from "../../dialects/responses/schema/request.ts";
 import { ChatCompletion, ChatCompletionChunk } from "./chat-answers.ts";
 import { GenaiTokenCount, GenerateContentAnswer } from "./genai-answers.ts";
 import { MessageAnswer, MessageStreamEvent, MessagesTokenCount } from "./messages-answers.ts";

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
-import { refuse } from "../../dialects/check.ts";
-import { EXPECTED, nullable } from "../../dialects/schema-builders.ts";
+import { refuse } from "../../dialects/reading/check.ts";
+import { EXPECTED, nullable } from "../../dialects/reading/schema-builders.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 
 /** `responses/compact`. Further fields are the host's to judge. */

@@ -1,5 +1,5 @@
 import { Type } from "../../base/type.ts";
-import { EXPECTED, nullable } from "../../dialects/schema-builders.ts";
+import { EXPECTED, nullable } from "../../dialects/reading/schema-builders.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 
 const Token = Type.Integer({ minimum: 0 });

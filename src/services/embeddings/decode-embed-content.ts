@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import type { EmbeddingField, EmbeddingInput, EmbeddingSettings } from "./embedding-call.ts";
 import type { EmbeddingRequest } from "./embedding-protocol.ts";
 import {

@@ -1,4 +1,4 @@
-import { estimateInput } from "../../dialects/estimate-tokens.ts";
+import { estimateInput } from "../../dialects/reading/estimate-tokens.ts";
 import type { EmbeddingInput } from "./embedding-call.ts";
 
 /** The tokens of inputs, about; where they are given as tokens, exactly. */

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../base/type.ts";
-import { EXPECTED, openObject } from "../../dialects/schema-builders.ts";
+import { EXPECTED, openObject } from "../../dialects/reading/schema-builders.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 
 /** As many as the protocol's own host takes. More than one host's request holds is sent in several. */

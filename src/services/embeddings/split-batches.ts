@@ -1,4 +1,4 @@
-import { estimateInput } from "../../dialects/estimate-tokens.ts";
+import { estimateInput } from "../../dialects/reading/estimate-tokens.ts";
 import type { EmbeddingCapabilities } from "./embedding-adapter.ts";
 import type { EmbeddingBatch, EmbeddingCall, EmbeddingInput } from "./embedding-call.ts";
 

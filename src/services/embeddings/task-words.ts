@@ -1,4 +1,4 @@
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import { EMBEDDING_TASKS, type EmbeddingTask } from "./embedding-call.ts";
 
 /** The words of clients and hosts, beside the canonical ones; in lower case. */

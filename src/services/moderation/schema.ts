@@ -1,5 +1,5 @@
 import { Type } from "../../base/type.ts";
-import { EXPECTED } from "../../dialects/schema-builders.ts";
+import { EXPECTED } from "../../dialects/reading/schema-builders.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 
 const Input = Type.Union([Type.String(), Type.Object({ type: Type.String() })]);

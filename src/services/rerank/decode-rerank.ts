@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/routing-fields.ts";
+import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/reading/routing-fields.ts";
 import type { RerankCall } from "./rerank-call.ts";
 import { checkRerank, type RerankRequest } from "./schema.ts";
 

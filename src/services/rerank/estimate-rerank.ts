@@ -1,5 +1,5 @@
 import type { Usage } from "../../canon/usage.ts";
-import { estimateInput } from "../../dialects/estimate-tokens.ts";
+import { estimateInput } from "../../dialects/reading/estimate-tokens.ts";
 import type { RerankAdapter } from "./rerank-adapter.ts";
 import type { RerankCall } from "./rerank-call.ts";
 

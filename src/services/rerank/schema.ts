@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../base/type.ts";
-import { EXPECTED } from "../../dialects/schema-builders.ts";
+import { EXPECTED } from "../../dialects/reading/schema-builders.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 
 /** More than one host's request holds is sent in several. */

@@ -1,5 +1,5 @@
 import type { FieldNote } from "../../canon/receipt.ts";
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import type { SpeechCapabilities } from "./speech-adapter.ts";
 import type { FittedSpeechCall, SpeechCall } from "./speech-call.ts";
 

@@ -1,6 +1,6 @@
 import { textWeight } from "../../base/text-weight.ts";
 import type { Usage } from "../../canon/usage.ts";
-import { tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
+import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import type { SpeechCall } from "./speech-call.ts";
 
 /** About how fast a text is spoken, and how many tokens its sound has. */

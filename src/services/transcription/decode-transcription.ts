@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import { splitForm } from "../../media/images-api/split-form.ts";
 import type { Form, FormEntry } from "../../wire/read-multipart.ts";
 import { isSent, notesOnOtherModels } from "../without-routing.ts";

@@ -1,4 +1,4 @@
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import type { TranscriptionCapabilities } from "./transcription-adapter.ts";
 import type { FittedTranscription, HostFormat, TranscriptFormat, TranscriptionRequest } from "./transcription-call.ts";
 

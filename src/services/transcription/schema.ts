@@ -1,5 +1,5 @@
 import { Type } from "../../base/type.ts";
-import { refuse } from "../../dialects/check.ts";
+import { refuse } from "../../dialects/reading/check.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 import { TRANSCRIPT_FORMATS } from "./transcription-call.ts";
 

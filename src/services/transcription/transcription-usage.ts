@@ -1,6 +1,6 @@
 import { textWeight } from "../../base/text-weight.ts";
 import { promptTokens, type Usage } from "../../canon/usage.ts";
-import { tokensOfCharacters } from "../../dialects/estimate-tokens.ts";
+import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import { leastSeconds, soundSeconds } from "./sound-seconds.ts";
 
 /** About how many tokens a second of sound has, and how fast it is spoken. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { VirtualClock } from "../../../testing/virtual-clock.ts";
-import { sampleReceipt } from "../../storage/receipt.sample.ts";
+import { sampleReceipt } from "../../storage/receipts/receipt.sample.ts";
 import { CallTrace, IdPool } from "../trace-context.ts";
 import type { TracedCall } from "../tracing.ts";
 import type { Post, PostAnswer } from "./delivery.ts";

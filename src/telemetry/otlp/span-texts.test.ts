@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Receipt } from "../../canon/receipt.ts";
-import { sampleReceipt } from "../../storage/receipt.sample.ts";
+import { sampleReceipt } from "../../storage/receipts/receipt.sample.ts";
 import { CallTrace, IdPool } from "../trace-context.ts";
 import type { TracedCall } from "../tracing.ts";
 import { nanoseconds } from "./nanoseconds.ts";

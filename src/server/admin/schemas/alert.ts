@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { ALERT_TYPES } from "../../../canon/alert-type.ts";
-import { nullable } from "../../../dialects/schema-builders.ts";
+import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer, Moment } from "./answers.ts";
 
 const Delivery = Type.Object(

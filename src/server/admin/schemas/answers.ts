@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { Type } from "../../../base/type.ts";
-import { nullable } from "../../../dialects/schema-builders.ts";
+import { nullable } from "../../../dialects/reading/schema-builders.ts";
 
 const next = nullable(Type.String({ description: "For `after` of the next page; null at the end." }));
 

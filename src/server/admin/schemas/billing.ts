@@ -1,6 +1,6 @@
 import { Type } from "../../../base/type.ts";
 import { UNPRICED_POLICIES } from "../../../canon/billable.ts";
-import { nullable } from "../../../dialects/schema-builders.ts";
+import { nullable } from "../../../dialects/reading/schema-builders.ts";
 
 /** Of a key or a project. */
 export const Billing = Type.Object(

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { SHOWN_TYPES } from "../../../capture/kept-media.ts";
-import { nullable } from "../../../dialects/schema-builders.ts";
+import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer, Moment } from "./answers.ts";
 
 const Body = Type.Object(

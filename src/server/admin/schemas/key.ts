@@ -4,7 +4,7 @@ import { Type } from "../../../base/type.ts";
 import { DIALECT_NAMES } from "../../../canon/dialect-name.ts";
 import { SHARING } from "../../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
-import { nullable, openObject } from "../../../dialects/schema-builders.ts";
+import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
 import { Billing } from "./billing.ts";
 

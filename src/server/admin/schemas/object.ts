@@ -1,7 +1,7 @@
 import { Type } from "../../../base/type.ts";
 import { OBJECT_KINDS } from "../../../canon/object-kind.ts";
 import { SHARING } from "../../../canon/ownership.ts";
-import { nullable } from "../../../dialects/schema-builders.ts";
+import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer } from "./answers.ts";
 
 const DeletedObject = Type.Object(

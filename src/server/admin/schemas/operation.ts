@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
-import { nullable } from "../../../dialects/schema-builders.ts";
+import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { Moment } from "./answers.ts";
 
 export const STATES = ["submitting", "running", "done", "failed"] as const;

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
-import { nullable, openObject } from "../../../dialects/schema-builders.ts";
+import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { OriginName } from "./model.ts";
 
 export const PriceItem = Type.Object(

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { SHARING } from "../../../canon/ownership.ts";
-import { nullable, openObject } from "../../../dialects/schema-builders.ts";
+import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer, Moment } from "./answers.ts";
 import { Billing } from "./billing.ts";
 

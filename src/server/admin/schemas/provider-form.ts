@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
-import { nullable } from "../../../dialects/schema-builders.ts";
+import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer } from "./answers.ts";
 
 export const ProviderFormsAnswer = dataAnswer(

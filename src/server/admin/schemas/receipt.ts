@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
-import { nullable, openObject } from "../../../dialects/schema-builders.ts";
+import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { Timing } from "../../openapi/receipt.ts";
 import { Moment } from "./answers.ts";
 import { UsageAmounts } from "./usage.ts";

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { ROLES } from "../../../canon/role.ts";
-import { nullable } from "../../../dialects/schema-builders.ts";
+import { nullable } from "../../../dialects/reading/schema-builders.ts";
 
 export const SessionAnswer = Type.Object(
   {

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
-import { nullable } from "../../../dialects/schema-builders.ts";
+import { nullable } from "../../../dialects/reading/schema-builders.ts";
 
 export /** What is not known is null, never 0. */
 const amount = nullable(Type.Integer());

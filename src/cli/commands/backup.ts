@@ -1,0 +1,21 @@
+import { resolve } from "node:path";
+import { readConfig } from "../../app/read-config.ts";
+import { makeBackup } from "../backup-folder.ts";
+import { defineCommand, EXIT, printJson, UsageError } from "../command.ts";
+import { configSource } from "../config-source.ts";
+
+export const backup = defineCommand({
+  flags: {
+    files: { type: "boolean", default: false, about: "generated images and videos too, which are kept for hours" },
+  },
+  takes: 1,
+  run: async ({ values, positionals }) => {
+    const [folder] = positionals;
+    if (folder === undefined) throw new UsageError("backup needs a folder that is empty, or is not there yet.");
+    const config = readConfig(configSource(values.config));
+    const manifest = makeBackup(config, resolve(folder), { files: values.files, nowMs: Date.now() });
+    if (values.json) printJson({ folder: resolve(folder), ...manifest });
+    else console.log(`Backed up to ${folder}: the database${manifest.parts.map((part) => `, ${part}`).join("")}.`);
+    return EXIT.ok;
+  },
+});

@@ -1,0 +1,332 @@
+import { configuredKeys } from "../../access/configured-keys.ts";
+import { KEY_WATCH_MS } from "../../access/key-ring.ts";
+import { readKeyRouting } from "../../access/key-routing.ts";
+import { type KeyView, keyView } from "../../access/key-view.ts";
+import {
+  createKey,
+  DEFAULT_OVERLAP_SECONDS,
+  type KeyUpdate,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from "../../access/keys.ts";
+import { staticKeyId } from "../../access/known-keys.ts";
+import { readLimits } from "../../access/limits.ts";
+import { staticKeys } from "../../app/static-keys.ts";
+import { system } from "../../base/system.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Config } from "../../config/config.ts";
+import { type Spent, spentByOwner } from "../../ledger/queries.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { COMMAND_LINE } from "../actor.ts";
+import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
+import { EXIT, type Given, printJson, printTable, UsageError } from "../command.ts";
+import { inFileNames } from "../in-file-names.ts";
+import {
+  KEY_FLAGS,
+  OBJECTS_FLAG,
+  readExpiry,
+  readLimitChanges,
+  readLimitFlags,
+  readProtocols,
+  readRoutingChanges,
+  readRoutingFlags,
+  readSharing,
+  readUnpriced,
+  readUnpricedChange,
+  UNPRICED_FLAG,
+} from "../key-flags.ts";
+import { readWholeNumber } from "../whole-number.ts";
+import { withStorage } from "../with-storage.ts";
+import { defineVerb, withVerbs } from "../with-verbs.ts";
+
+/** Running gateways poll for changes; a key that is used the moment it is shown must not be refused. */
+const KNOWN_WITHIN_MS = KEY_WATCH_MS + 100;
+
+type Created = Awaited<ReturnType<typeof createKey>>;
+
+const create = defineVerb({
+  name: "create",
+  usage: "--name NAME …",
+  summary: "create a key and show it, once",
+  flags: {
+    name: { type: "string", value: "NAME", about: "name of the key" },
+    project: { type: "string", default: "default", value: "P", about: "project for usage reports" },
+    ...KEY_FLAGS,
+    strict: { type: "boolean", default: false, about: "refuse requests with fields that cannot be honoured exactly" },
+    capture: {
+      type: "boolean",
+      default: false,
+      about: "keep the bodies of its calls for a while, for operators to read",
+    },
+    "provider-objects": {
+      type: "boolean",
+      default: false,
+      about: "let its requests name objects in providers' accounts, such as files, caches and vector stores",
+    },
+    objects: OBJECTS_FLAG,
+    unpriced: UNPRICED_FLAG,
+    ...GATEWAY_FLAGS,
+  },
+  run: async ({ values }) => {
+    if (!values.name) throw new UsageError("--name is missing.");
+    const { name, project } = values;
+    const request = {
+      name,
+      project,
+      ...(values.models === undefined ? {} : { models: values.models.split(",") }),
+      ...(values.protocols === undefined ? {} : { protocols: readProtocols(values.protocols) }),
+      ...(values.expires === undefined ? {} : { expiresAtMs: readExpiry(values.expires) }),
+      limits: readLimits(readLimitFlags(values.limit)),
+      ...(values.networks === undefined ? {} : { networks: values.networks.split(",") }),
+      ...(values.scopes === undefined ? {} : { scopes: values.scopes.split(",") }),
+      ...(values.strict ? { strict: true } : {}),
+      ...(values.capture ? { capture: true } : {}),
+      ...(values["provider-objects"] ? { providerObjects: true } : {}),
+      ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
+      ...(values.tag.length === 0 ? {} : { tags: values.tag }),
+      ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpriced(values.unpriced) } }),
+      ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
+    };
+    const created = await atGateway(
+      values,
+      async (client) => (await client.change("POST", "/api/keys", inFileNames(request))) as Created,
+      async () => {
+        const made = await withStorage(values.config, (storage) => createKey(storage, request, system, COMMAND_LINE), {
+          mayCreate: true,
+        });
+        await Bun.sleep(KNOWN_WITHIN_MS);
+        return made;
+      },
+    );
+    if (values.json) printJson(created);
+    else console.log(`${created.key}\n\nThis is the only time that the key is shown. Its id is ${created.id}.`);
+    return EXIT.ok;
+  },
+});
+
+const NOTHING: Spent = { day: 0, month: 0, total: 0 };
+const MOST_LISTED = 100_000;
+const SPENT = ["today", "month", "total"];
+const HEADER = ["id", "name", "project", "key", "models", "tags", "limits", ...SPENT, "made", "used", "state"];
+
+const list = defineVerb({
+  name: "list",
+  usage: "[--project P]",
+  summary: "list keys (secrets hidden) with their limits and what they have spent, in US dollars",
+  flags: { project: { type: "string", value: "P", about: "only keys of this project" }, ...GATEWAY_FLAGS },
+  run: async ({ values }) => {
+    const filter = values.project === undefined ? {} : { project: values.project };
+    const found = await atGateway(
+      values,
+      async (client) => (await client.list<OfGateway>("/api/keys", filter, MOST_LISTED)).map(ofGateway),
+      () =>
+        withStorage(values.config, async (storage, config): Promise<ListedKey[]> => {
+          const { byKey: spent } = await spentByOwner(storage, Date.now());
+          const configured = configuredKeys(staticKeys(config)).filter(
+            ({ project }) => project === (values.project ?? project),
+          );
+          const stored = (await listKeys(storage, filter)).map((key) => keyView(key));
+          return [...configured, ...stored].map((key) => ({ ...key, ...spendView(spent.get(key.id) ?? NOTHING) }));
+        }),
+    );
+    if (values.json) printJson(found);
+    else printTable(HEADER, found.map(row));
+    return EXIT.ok;
+  },
+});
+
+interface ListedKey extends KeyView {
+  /** US dollars in the current UTC day and month, and in total. */
+  spent_usd: Record<keyof Spent, number>;
+}
+
+type OfGateway = KeyView & { spent_nano_usd: Spent };
+
+const ofGateway = ({ spent_nano_usd, ...key }: OfGateway): ListedKey => ({
+  ...key,
+  ...spendView(spent_nano_usd),
+});
+
+const spendView = ({ day, month, total }: Spent): Pick<ListedKey, "spent_usd"> => ({
+  spent_usd: { day: day / 1e9, month: month / 1e9, total: total / 1e9 },
+});
+
+function row({ id, name, project, hint, models, tags, limits, spent_usd, ...key }: ListedKey): string[] {
+  const state = key.revoked_at !== null ? "revoked" : isExpired(key) ? "expired" : "valid";
+  const shown = Object.entries(limits).map(([limit, value]) => `${limit}=${value}`);
+  const spent = [spent_usd.day, spent_usd.month, spent_usd.total].map((usd) => usd.toFixed(4));
+  const used = key.last_used_at?.slice(0, 10) ?? (key.created_at === null ? "" : "never");
+  const made = key.created_at === null ? "configured" : key.created_at.slice(0, 10);
+  const about = [models.join(","), tags.join(","), shown.join(",") || "none"];
+  return [id, name, project, `…${hint}`, ...about, ...spent, made, used, state];
+}
+
+const isExpired = ({ expires_at }: Pick<KeyView, "expires_at">) =>
+  expires_at !== null && Date.parse(expires_at) <= Date.now();
+
+const UPDATE_FLAGS = {
+  name: { type: "string", value: "NAME", about: "new name" },
+  ...KEY_FLAGS,
+  protocols: { ...KEY_FLAGS.protocols, about: `${KEY_FLAGS.protocols.about}; "all" for every one` },
+  expires: { ...KEY_FLAGS.expires, about: `${KEY_FLAGS.expires.about}; "never" for no end` },
+  limit: { ...KEY_FLAGS.limit, about: `${KEY_FLAGS.limit.about}; NAME=none removes it` },
+  routing: { ...KEY_FLAGS.routing, about: `${KEY_FLAGS.routing.about}; NAME=none removes it` },
+  networks: { ...KEY_FLAGS.networks, about: `${KEY_FLAGS.networks.about}; "all" for every one` },
+  scopes: { ...KEY_FLAGS.scopes, about: `${KEY_FLAGS.scopes.about}; "none" takes them away` },
+  tag: { ...KEY_FLAGS.tag, about: `${KEY_FLAGS.tag.about}, in place of those it has; "none" takes them away` },
+  strict: { type: "boolean", about: "refuse requests with fields that cannot be honoured exactly" },
+  "no-strict": { type: "boolean", about: "adapt such requests" },
+  capture: { type: "boolean", about: "keep the bodies of its calls for a while, for operators to read" },
+  "no-capture": { type: "boolean", about: "keep none" },
+  "provider-objects": { type: "boolean", about: "let its requests name objects in providers' accounts" },
+  "no-provider-objects": { type: "boolean", about: "refuse such requests" },
+  objects: { ...OBJECTS_FLAG, about: `${OBJECTS_FLAG.about}; "default" removes the setting` },
+  unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
+  ...GATEWAY_FLAGS,
+} as const;
+
+const update = defineVerb({
+  name: "update",
+  usage: "ID …",
+  summary: "change the key with this id or name; what is not named stays",
+  flags: UPDATE_FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Name the key to change by its id or its name.");
+    const update = readUpdate(values);
+    if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
+    const changed = await atGateway(
+      values,
+      async (client) =>
+        (await client.change("PATCH", `/api/keys/${encodeURIComponent(id)}`, inFileNames(update))) as KeyView,
+      () =>
+        withStorage(values.config, async (storage, config) => {
+          await checkStoredKey(id, storage, config, "change");
+          return keyView(await updateKey(storage, id, update, system, COMMAND_LINE));
+        }),
+    );
+    if (values.json) printJson(changed);
+    else console.log(`${changed.name} (${changed.id}) is changed; running gateways apply it within a second.`);
+    return EXIT.ok;
+  },
+});
+
+const isNone = (given: readonly string[]): boolean => given.length === 1 && given[0] === "none";
+
+type Switch = "strict" | "capture" | "provider-objects";
+
+function readSwitch(values: Given<typeof UPDATE_FLAGS>["values"], name: Switch): boolean | undefined {
+  if (values[name] && values[`no-${name}`]) throw new UsageError(`--${name} and --no-${name} exclude each other.`);
+  return values[name] ? true : values[`no-${name}`] ? false : undefined;
+}
+
+function readUpdate(values: Given<typeof UPDATE_FLAGS>["values"]): KeyUpdate {
+  const strict = readSwitch(values, "strict");
+  const capture = readSwitch(values, "capture");
+  const providerObjects = readSwitch(values, "provider-objects");
+  const { protocols, expires, networks, scopes, objects } = values;
+  return {
+    ...(values.name === undefined ? {} : { name: values.name }),
+    ...(values.models === undefined ? {} : { models: values.models.split(",") }),
+    ...(protocols === undefined ? {} : { protocols: protocols === "all" ? null : readProtocols(protocols) }),
+    ...(expires === undefined ? {} : { expiresAtMs: expires === "never" ? null : readExpiry(expires) }),
+    ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
+    ...(networks === undefined ? {} : { networks: networks === "all" ? null : networks.split(",") }),
+    ...(scopes === undefined ? {} : { scopes: scopes === "none" ? [] : scopes.split(",") }),
+    ...(strict === undefined ? {} : { strict }),
+    ...(capture === undefined ? {} : { capture }),
+    ...(providerObjects === undefined ? {} : { providerObjects }),
+    ...(objects === undefined ? {} : { objects: objects === "default" ? null : readSharing(objects) }),
+    ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),
+    ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
+    ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),
+  };
+}
+
+interface Rotated {
+  id: string;
+  key: string;
+  hint: string;
+  previous_until: string;
+}
+
+const rotate = defineVerb({
+  name: "rotate",
+  usage: "ID [--overlap SECONDS]",
+  summary: "give the key with this id or name a new secret and show it, once",
+  flags: {
+    overlap: {
+      type: "string",
+      default: String(DEFAULT_OVERLAP_SECONDS),
+      value: "SECONDS",
+      about: "how long the old secret keeps working; 0 ends it now",
+    },
+    ...GATEWAY_FLAGS,
+  },
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Name the key to rotate by its id or its name.");
+    const overlapSeconds = readWholeNumber("--overlap", values.overlap, 0) ?? 0;
+    const rotated = await atGateway(
+      values,
+      async (client) => {
+        const path = `/api/keys/${encodeURIComponent(id)}/rotate`;
+        return (await client.change("POST", path, { overlap_seconds: overlapSeconds })) as Rotated;
+      },
+      () =>
+        withStorage(values.config, async (storage, config): Promise<Rotated> => {
+          await checkStoredKey(id, storage, config, "change");
+          const { previousUntilMs, ...made } = await rotateKey(storage, id, { overlapSeconds }, system, COMMAND_LINE);
+          return { ...made, previous_until: new Date(previousUntilMs).toISOString() };
+        }),
+    );
+    const until = rotated.previous_until;
+    if (values.json) printJson(rotated);
+    else {
+      const old = overlapSeconds === 0 ? "The old one ends within a second." : `The old one works until ${until}.`;
+      console.log(`${rotated.key}\n\nThis is the only time that the new secret is shown. ${old}`);
+    }
+    return EXIT.ok;
+  },
+});
+
+const revoke = defineVerb({
+  name: "revoke",
+  usage: "ID",
+  summary: "revoke the key with this id or name, and the keys that it made",
+  flags: GATEWAY_FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Name the key to revoke by its id or its name.");
+    const revoked = await atGateway(
+      values,
+      async (client) => (await client.change("DELETE", `/api/keys/${encodeURIComponent(id)}`)) as KeyView,
+      () =>
+        withStorage(values.config, async (storage, config) => {
+          await checkStoredKey(id, storage, config, "remove");
+          return keyView(await revokeKey(storage, id, system, COMMAND_LINE));
+        }),
+    );
+    if (values.json) printJson(revoked);
+    else console.log(`${revoked.name} (${revoked.id}) is revoked; running gateways refuse it within a second.`);
+    return EXIT.ok;
+  },
+});
+
+/** A key of the configuration is used as written there, whatever the storage holds under its name. */
+async function checkStoredKey(
+  idOrName: string,
+  storage: Storage,
+  config: Config,
+  change: "remove" | "change",
+): Promise<void> {
+  const configured = config.keys.find(({ name }) => name === idOrName || staticKeyId(name) === idOrName);
+  if (!configured) return;
+  const stored = await listKeys(storage);
+  if (stored.some(({ name, revokedAtMs }) => name === idOrName && revokedAtMs === undefined)) return;
+  throw new GatewayError("invalid_request", `${configured.name} is kept in the configuration; ${change} it there.`);
+}
+
+export const keys = withVerbs([create, list, update, rotate, revoke]);

@@ -1,0 +1,40 @@
+import { readConfig } from "../../app/read-config.ts";
+import { makeSnapshot } from "../../app/snapshot.ts";
+import { system } from "../../base/system.ts";
+import { listedModel } from "../../catalogue/listed-model.ts";
+import type { Model } from "../../catalogue/model.ts";
+import { modelEntry } from "../../dialects/chat/model-list.ts";
+import { defineCommand, EXIT, printJson, printTable } from "../command.ts";
+import { configSource } from "../config-source.ts";
+
+export const models = defineCommand({
+  flags: {},
+  takes: 1,
+  run: async ({ values, positionals: [text = ""] }) => {
+    const source = configSource(values.config);
+    const config = readConfig(source);
+    const simulator = config.simulator ? { url: "http://127.0.0.1:0", key: "none" } : undefined;
+    const { catalogue } = makeSnapshot(config, source.environment, system, simulator);
+    const wanted = text.toLowerCase();
+    const found = catalogue
+      .list()
+      .filter(({ id }) => [id, ...catalogue.aliasesOf(id)].some((name) => name.toLowerCase().includes(wanted)));
+    const named = found.map((model) => ({ model, aliases: catalogue.aliasesOf(model.id) }));
+    if (values.json)
+      printJson(named.map(({ model, aliases }) => ({ ...modelEntry(listedModel(model, Date.now())), aliases })));
+    else printTable(["model", "context", "prompt", "completion", "offers", ""], named.map(row));
+    return EXIT.ok;
+  },
+});
+
+function row({ model, aliases }: { model: Model; aliases: readonly string[] }): string[] {
+  const price = (name: "prompt" | "completion") => {
+    const [first, ...more] = model.pricings[name] ?? [];
+    return first === undefined ? "" : `$${first.value}/M${more.length > 0 ? "+" : ""}`;
+  };
+  const context = model.contextLength === undefined ? "" : `${Math.round(model.contextLength / 1000)}k`;
+  const offers = model.offers.map((offer) => offer.provider).join(",");
+  const known = aliases.length === 0 ? [] : [`also ${aliases.join(", ")}`];
+  const retiring = model.retiresOn === undefined ? [] : [`retires ${model.retiresOn}`];
+  return [model.id, context, price("prompt"), price("completion"), offers, [...known, ...retiring].join("; ")];
+}

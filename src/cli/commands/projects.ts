@@ -1,0 +1,196 @@
+import {
+  createProject,
+  deleteProject,
+  listProjects,
+  type ProjectUpdate,
+  type ProjectView,
+  projectView,
+  updateProject,
+} from "../../access/projects.ts";
+import { system } from "../../base/system.ts";
+import { type Spent, spentByOwner } from "../../ledger/queries.ts";
+import { COMMAND_LINE } from "../actor.ts";
+import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
+import { EXIT, printJson, printTable, UsageError } from "../command.ts";
+import { inFileNames } from "../in-file-names.ts";
+import {
+  DISCOUNT_FLAG,
+  KEY_FLAGS,
+  OBJECTS_FLAG,
+  readDiscountFlags,
+  readLimitChanges,
+  readLimitFlags,
+  readSharing,
+  readUnpriced,
+  readUnpricedChange,
+  UNPRICED_FLAG,
+} from "../key-flags.ts";
+import { withStorage } from "../with-storage.ts";
+import { defineVerb, withVerbs } from "../with-verbs.ts";
+
+const create = defineVerb({
+  name: "create",
+  usage: "ID [--name NAME] [--limit NAME=NUMBER] …",
+  summary: "create a project, which keys can then belong to",
+  flags: {
+    name: { type: "string", value: "NAME", about: "name for people (default: the id)" },
+    discount: DISCOUNT_FLAG,
+    limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}` },
+    "provider-objects": {
+      type: "boolean",
+      default: false,
+      about: "let requests of its keys name objects in providers' accounts, such as files, caches and vector stores",
+    },
+    objects: { ...OBJECTS_FLAG, about: "who may see what its keys store: all of them, or only the key that stored it" },
+    unpriced: UNPRICED_FLAG,
+    ...GATEWAY_FLAGS,
+  },
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Give the project an id, such as team-a.");
+    const limits = readLimitFlags(values.limit);
+    const discounts = readDiscountFlags(values.discount);
+    const request = {
+      id,
+      ...(values.name === undefined ? {} : { name: values.name }),
+      limits,
+      discounts,
+      ...(values["provider-objects"] ? { providerObjects: true } : {}),
+      ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
+      ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpriced(values.unpriced) } }),
+    };
+    const created = await atGateway(
+      values,
+      async (client) => (await client.change("POST", "/api/projects", inFileNames(request))) as ProjectView,
+      () =>
+        withStorage(
+          values.config,
+          async (storage) => projectView(await createProject(storage, request, system, COMMAND_LINE)),
+          { mayCreate: true },
+        ),
+    );
+    if (values.json) printJson(created);
+    else console.log(`The project ${created.id} is created. Keys are made in it with --project ${created.id}.`);
+    return EXIT.ok;
+  },
+});
+
+const NOTHING: Spent = { day: 0, month: 0, total: 0 };
+const MOST_LISTED = 100_000;
+const HEADER = ["id", "name", "limits", "today", "month", "total", "made", "status"];
+
+interface ListedProject extends ProjectView {
+  /** US dollars in the current UTC day and month, and in total. */
+  spent_usd: Record<keyof Spent, number>;
+}
+
+const list = defineVerb({
+  name: "list",
+  usage: "",
+  summary: "list projects with their limits and what their keys have spent, in US dollars",
+  flags: GATEWAY_FLAGS,
+  run: async ({ values }) => {
+    const found = await atGateway(
+      values,
+      async (client) => (await client.list<OfGateway>("/api/projects", {}, MOST_LISTED)).map(ofGateway),
+      () =>
+        withStorage(values.config, async (storage): Promise<ListedProject[]> => {
+          const { byProject } = await spentByOwner(storage, Date.now());
+          return (await listProjects(storage)).map((project) =>
+            listed(projectView(project), byProject.get(project.id) ?? NOTHING),
+          );
+        }),
+    );
+    if (values.json) printJson(found);
+    else printTable(HEADER, found.map(row));
+    return EXIT.ok;
+  },
+});
+
+const listed = (project: ProjectView, { day, month, total }: Spent): ListedProject => ({
+  ...project,
+  spent_usd: { day: day / 1e9, month: month / 1e9, total: total / 1e9 },
+});
+
+type OfGateway = ProjectView & { spent_nano_usd: Spent };
+
+const ofGateway = ({ spent_nano_usd, ...project }: OfGateway): ListedProject => listed(project, spent_nano_usd);
+
+function row({ id, name, limits, spent_usd, created_at, status }: ListedProject): string[] {
+  const shown = Object.entries(limits).map(([limit, value]) => `${limit}=${value}`);
+  const spent = [spent_usd.day, spent_usd.month, spent_usd.total].map((usd) => usd.toFixed(4));
+  return [id, name, shown.join(",") || "none", ...spent, created_at?.slice(0, 10) ?? "configured", status];
+}
+
+const update = defineVerb({
+  name: "update",
+  usage: "ID …",
+  summary: "change the project with this id; what is not named stays",
+  flags: {
+    name: { type: "string", value: "NAME", about: "new name for people; the id stays" },
+    discount: { ...DISCOUNT_FLAG, about: `${DISCOUNT_FLAG.about}; replaces all of them, "none" takes them away` },
+    limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}; NAME=none removes it` },
+    suspend: { type: "boolean", default: false, about: "refuse all calls of its keys" },
+    activate: { type: "boolean", default: false, about: "take its calls again" },
+    "provider-objects": { type: "boolean", about: "let requests of its keys name objects in providers' accounts" },
+    "no-provider-objects": { type: "boolean", about: "refuse such requests" },
+    objects: { ...OBJECTS_FLAG, about: "who may see what its keys store: all of them, or only the key that stored it" },
+    unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
+    ...GATEWAY_FLAGS,
+  },
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Name the project to change by its id.");
+    if (values.suspend && values.activate) throw new UsageError("--suspend and --activate exclude each other.");
+    if (values["provider-objects"] && values["no-provider-objects"])
+      throw new UsageError("--provider-objects and --no-provider-objects exclude each other.");
+    const update: ProjectUpdate = {
+      ...(values.name === undefined ? {} : { name: values.name }),
+      ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
+      ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
+      ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),
+      ...(values.suspend ? { status: "suspended" as const } : {}),
+      ...(values.activate ? { status: "active" as const } : {}),
+      ...(values["provider-objects"] ? { providerObjects: true } : {}),
+      ...(values["no-provider-objects"] ? { providerObjects: false } : {}),
+      ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
+    };
+    if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
+    const changed = await atGateway(
+      values,
+      async (client) =>
+        (await client.change("PATCH", `/api/projects/${encodeURIComponent(id)}`, inFileNames(update))) as ProjectView,
+      () =>
+        withStorage(values.config, async (storage) =>
+          projectView(await updateProject(storage, id, update, system, COMMAND_LINE)),
+        ),
+    );
+    if (values.json) printJson(changed);
+    else console.log(`The project ${changed.id} is changed; running gateways apply it within a second.`);
+    return EXIT.ok;
+  },
+});
+
+const remove = defineVerb({
+  name: "delete",
+  usage: "ID",
+  summary: "delete the project with this id, once its keys are revoked; its receipts stay",
+  flags: GATEWAY_FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [id] }) => {
+    if (!id) throw new UsageError("Name the project to delete by its id.");
+    const deleted = await atGateway(
+      values,
+      async (client) => (await client.change("DELETE", `/api/projects/${encodeURIComponent(id)}`)) as ProjectView,
+      () =>
+        withStorage(values.config, async (storage) =>
+          projectView(await deleteProject(storage, id, system, COMMAND_LINE)),
+        ),
+    );
+    if (values.json) printJson(deleted);
+    else console.log(`The project ${deleted.id} is deleted. Its receipts stay, and no other project can have its id.`);
+    return EXIT.ok;
+  },
+});
+
+export const projects = withVerbs([create, list, update, remove]);

@@ -1,0 +1,73 @@
+import { arrayAt, objectAt, stringAt } from "../../base/json.ts";
+import type { ProviderReport } from "../../routing/health/health-report.ts";
+import { ADMIN_FLAGS, connectAdmin } from "../admin-client.ts";
+import { EXIT, printJson, printTable, UsageError } from "../command.ts";
+import { defineVerb, withVerbs } from "../with-verbs.ts";
+
+const HEADER = ["provider", "credential", "model", "state", "first content", "95th", "tokens/s", "quiet for"];
+
+const list = defineVerb({
+  name: "list",
+  usage: "",
+  summary: "show the health of a running gateway's providers",
+  flags: ADMIN_FLAGS,
+  run: async ({ values }) => {
+    const found = (await (await connectAdmin(values)).read("/api/providers")) as ProviderReport[];
+    if (values.json) printJson(found);
+    else printTable(HEADER, found.flatMap(rowsOf));
+    return EXIT.ok;
+  },
+});
+
+const test = defineVerb({
+  name: "test",
+  usage: "NAME",
+  summary: "try a provider of a running gateway, with a real small call that has a receipt",
+  flags: ADMIN_FLAGS,
+  takes: 1,
+  run: async ({ values, positionals: [name] }) => {
+    if (!name) throw new UsageError("Name the provider to try.");
+    const client = await connectAdmin(values);
+    const tested = await client.change("POST", `/api/providers/${encodeURIComponent(name)}/test`);
+    const ok = (tested as { ok?: unknown }).ok === true;
+    if (values.json) printJson(tested);
+    else for (const line of linesOf(tested)) console.log(line);
+    return ok ? EXIT.ok : EXIT.failed;
+  },
+});
+
+function* linesOf(tested: unknown): Generator<string> {
+  for (const credential of arrayAt(tested, "credentials")) {
+    const label = stringAt(credential, "label");
+    const which = label === undefined ? "" : `${label}, `;
+    yield `${(stringAt(credential, "state") ?? "").padEnd(11)} ${which}${stringAt(credential, "host")}: ${stringAt(credential, "detail")}`;
+  }
+  const call = objectAt(tested, "call");
+  if (call === undefined) yield "no call: it has no text model";
+  else {
+    const outcome = stringAt(objectAt(call, "error"), "message") ?? "answered";
+    yield `${(call["ok"] === true ? "ok" : "failed").padEnd(11)} ${stringAt(call, "model")} in ${Number(call["ms"])} ms: ${outcome}`;
+  }
+}
+
+function rowsOf({ provider, credentials }: ProviderReport): string[][] {
+  return credentials.flatMap(({ label, models }) => {
+    const start = [provider, label ?? "-"];
+    if (models.length === 0) return [[...start, "-", "not called yet", "-", "-", "-", "-"]];
+    return models.map((model) => [
+      ...start,
+      model.model,
+      STATES[model.state],
+      milliseconds(model.first_content_ms),
+      milliseconds(model.p95_first_content_ms),
+      model.tokens_per_second === null ? "-" : model.tokens_per_second.toFixed(1),
+      model.quiet_ms === 0 ? "-" : `${Math.ceil(model.quiet_ms / 1000)} s`,
+    ]);
+  });
+}
+
+const STATES = { closed: "in use", half_open: "to be probed", open: "left alone" } as const;
+
+const milliseconds = (ms: number | null): string => (ms === null ? "-" : `${ms} ms`);
+
+export const providers = withVerbs([list, test]);

@@ -1,0 +1,193 @@
+import { type ConfigSource, readConfig } from "../../app/read-config.ts";
+import { type App, type StartedApp, startApp } from "../../app/start-app.ts";
+import { type WorkerProcess, workerProcess } from "../../app/worker-process.ts";
+import { Workers } from "../../app/workers.ts";
+import { system } from "../../base/system.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
+import type { Config } from "../../config/config.ts";
+import { LOG_FORMATS } from "../../observe/format.ts";
+import { createLog, LOG_LEVELS, type Log } from "../../observe/log.ts";
+import { DEFAULT_TIMINGS } from "../../relay/settle/timings.ts";
+import { banner, baseUrls, shownConsole } from "../banner.ts";
+import { paintFor } from "../colour.ts";
+import { defineCommand, EXIT, type Given, printJson, UsageError } from "../command.ts";
+import { configSource } from "../config-source.ts";
+import { readPort, readWholeNumber } from "../whole-number.ts";
+
+const MAX_WORKERS = 256;
+
+const FLAGS = {
+  port: { type: "string", value: "PORT", about: "where clients connect; 0 is any free port (default: server.port)" },
+  host: { type: "string", value: "HOST", about: "the address to listen on (default: server.host)" },
+  "admin-port": {
+    type: "string",
+    value: "PORT",
+    about: "port of the Admin API (default: admin.port, else the one after --port)",
+  },
+  workers: {
+    type: "string",
+    value: "COUNT",
+    about: "how many processes serve calls, on the same port (default: one, which is this one)",
+  },
+  "log-level": { type: "string", value: "LEVEL", about: `${LOG_LEVELS.join(", ")} (default: log.level, else info)` },
+  "log-format": {
+    type: "string",
+    value: "FORMAT",
+    about: `${LOG_FORMATS.join(", ")} (default: log.format, else auto)`,
+  },
+} as const;
+
+export const serve = defineCommand({
+  flags: FLAGS,
+  run: async ({ values }) => {
+    const source = readSource(values);
+    const config = readConfig(source);
+    checkPorts(config);
+    const log = createLog({
+      clock: system.clock,
+      ...config.log,
+      ...oneOf("--log-level", "level", values["log-level"], LOG_LEVELS),
+      ...oneOf("--log-format", "format", values["log-format"], LOG_FORMATS),
+    });
+    const worker = workerProcess(process.env);
+    const count = readWholeNumber("--workers", values.workers, 1, MAX_WORKERS);
+    const tell = (app: StartedApp) => {
+      if (values.json) printJson(tellPrograms(app));
+      else console.log(banner(app, paintFor(process.stdout), process.stdout.isTTY));
+    };
+    let code: number = EXIT.failed;
+    try {
+      if (worker !== undefined) code = await runWorker(worker, source, config, log);
+      else if (count !== undefined) code = await runWorkers(count, config, log, tell);
+      else {
+        const app = await startApp({ ...source, log });
+        // Whoever reads that it has started may stop it at once.
+        const ended = runUntilStopped(app, log);
+        tell(app);
+        code = await ended;
+      }
+    } finally {
+      // A write that is never read would keep the process alive for ever.
+      if (!(await log.flush())) process.exit(code);
+    }
+    return code;
+  },
+});
+
+/** One of several processes: how many there are, and what is printed, is for the first one to say. */
+async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Config, log: Log): Promise<number> {
+  const sharing = config.redis === undefined ? worker.sharing : undefined;
+  const { metrics, firstAheadMs } = worker;
+  const app = await startApp({ ...source, log, sharing, metrics, firstAheadMs, sharesPorts: true });
+  worker.ready(app);
+  try {
+    return await runUntilStopped(app, log, worker);
+  } finally {
+    worker.leave();
+  }
+}
+
+async function runWorkers(count: number, config: Config, log: Log, tell: (app: StartedApp) => void): Promise<number> {
+  const workers = new Workers({
+    count,
+    command: [...ownCommand(), ...process.argv.slice(2), ...chosenPorts(config)],
+    environment: process.env,
+    sources: system,
+    leaseMs: DEFAULT_TIMINGS.limitLeaseMs,
+    log,
+  });
+  const stop = () => workers.signal("SIGTERM");
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("SIGHUP", () => workers.signal("SIGHUP"));
+  const app = await workers.start();
+  if (app !== undefined) tell(app);
+  return await workers.ended;
+}
+
+/** How this program was started: compiled into one file it is that file. */
+function ownCommand(): string[] {
+  const isCompiled = Bun.main.startsWith("/$bunfs/") || /^[A-Z]:[\\/]~BUN/.test(Bun.main);
+  return isCompiled ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];
+}
+
+/** A port that the system is to choose must be the same for all workers. */
+function chosenPorts({ server, admin }: Config): string[] {
+  return [
+    ...(server.port === 0 ? ["--port", String(freePort(server.host))] : []),
+    ...(admin.port === 0 ? ["--admin-port", String(freePort(admin.host))] : []),
+  ];
+}
+
+function freePort(hostname: string): number {
+  const probe = Bun.listen({ hostname, port: 0, socket: { data: () => undefined } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
+
+/** The exit code is a failure if receipts were lost. */
+async function runUntilStopped(app: App, log: Log, worker?: WorkerProcess): Promise<number> {
+  // A fault in one call must not end all others: it is logged, and the gateway goes on.
+  process.on("uncaughtException", (err) => log.error({ err }, "uncaught exception"));
+  process.on("unhandledRejection", (err) => log.error({ err }, "unhandled rejection"));
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  const hurry = new AbortController();
+  let signals = 0;
+  const stop = () => (++signals === 1 ? resolve() : hurry.abort());
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("SIGHUP", () => app.reload());
+  // Whoever stops the first process wants all of them to stop, be it with SIGKILL.
+  worker?.onOrphaned(resolve);
+  await stopped;
+  const active = app.active();
+  const waiting = active === 1 ? "waiting for 1 active request" : `waiting for ${active} active requests`;
+  log.info({ active }, active === 0 ? "shutting down" : `shutting down: ${waiting} (Ctrl-C again to force)`);
+  const { lostReceipts } = await app.stop(hurry.signal);
+  if (lostReceipts === 0) return EXIT.ok;
+  log.error({ receipts: lostReceipts }, "receipts were given up; each is in the log with its amounts");
+  return EXIT.failed;
+}
+
+function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
+  const port = readPort("--port", values.port);
+  const adminPort = readPort("--admin-port", values["admin-port"]);
+  if (values.host === "") throw new UsageError("--host names no address.");
+  return {
+    ...configSource(values.config),
+    overrides: withoutAbsent({ port, host: values.host, adminPort }),
+  };
+}
+
+/** In a file the two are compared on load; here they may come from the command line. */
+function checkPorts({ server, admin }: ReturnType<typeof readConfig>): void {
+  if (server.port === 0 || server.port !== admin.port || server.host !== admin.host) return;
+  throw new UsageError(`Port ${server.port} is that of the Admin API too: set --admin-port to another one.`);
+}
+
+function oneOf<Name extends string, Word extends string>(
+  flag: string,
+  name: Name,
+  given: string | undefined,
+  known: readonly Word[],
+): Partial<Record<Name, Word>> {
+  if (given === undefined) return {};
+  const word = known.find((one) => one === given);
+  if (word === undefined) throw new UsageError(`${flag}: "${given}" is not one of ${known.join(", ")}.`);
+  return { [name]: word } as Record<Name, Word>;
+}
+
+const tellPrograms = (started: StartedApp) => {
+  const { url, adminUrl, publicUrl, models, providers, missing, firstStart } = started;
+  return {
+    url,
+    admin_url: adminUrl,
+    console_url: shownConsole(started, false),
+    base_urls: baseUrls(publicUrl),
+    models,
+    providers,
+    missing_providers: missing,
+    first_start: withoutAbsent({ api_key: firstStart.apiKey, admin_secret: firstStart.adminSecret }),
+  };
+};

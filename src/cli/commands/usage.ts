@@ -1,0 +1,216 @@
+import { once } from "node:events";
+import { GatewayError } from "../../canon/error.ts";
+import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
+import { camelKeys } from "../../config/camel-keys.ts";
+import { checkRollUps } from "../../ledger/check-roll-ups.ts";
+import { EXPORT_FORMATS, exportReceipts } from "../../ledger/export.ts";
+import { groupsOverlap, MAX_GROUPS, summariseUsage, totalUsage, type UsageTotal } from "../../ledger/queries.ts";
+import { selectUnpricedUses } from "../../storage/receipts/unpriced-uses.ts";
+import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/receipts/usage-question.ts";
+import type { UsageSum } from "../../storage/receipts/usage-report.ts";
+import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
+import { bars } from "../bars.ts";
+import { type Command, defineCommand, EXIT, printJson, printTable, UsageError } from "../command.ts";
+import { checkOutput, writeOutput } from "../output-file.ts";
+import { RANGE_FLAGS, readFilter, readRange, readZone } from "../usage-flags.ts";
+import { withStorage } from "../with-storage.ts";
+import { defineVerb, withVerbs } from "../with-verbs.ts";
+
+const BAR_CELLS = 24;
+
+const report = defineCommand({
+  flags: {
+    by: {
+      type: "string",
+      default: "model",
+      value: "GROUP",
+      about: `one or two of ${USAGE_DIMENSIONS.join(", ")}, such as day,model`,
+    },
+    ...RANGE_FLAGS,
+    ...GATEWAY_FLAGS,
+  },
+  run: async ({ values }) => {
+    const by = readDimensions(values.by);
+    const zone = readZone(values);
+    const range = readRange(values, zone, Date.now());
+    const { sums, total, unpriced } = await atGateway(
+      values,
+      async (client): Promise<Shown> => {
+        const [from, to] = [range.sinceMs, range.untilMs].map((ms) => new Date(ms).toISOString());
+        const query = { by: by.join(","), from, to, zone: zone.name, ...readFilter(values, "key") };
+        const answer = await client.readAll("/api/usage", query);
+        return {
+          sums: (answer["data"] as unknown as GatewaySum[]).map((sum) => ({ groups: sum.groups, ...amountsOf(sum) })),
+          total: amountsOf(answer["total"] as unknown as GatewayAmounts),
+          unpriced: (answer["unpriced"] as string[] | undefined) ?? [],
+        };
+      },
+      () =>
+        withStorage(values.config, async (storage): Promise<Shown> => {
+          const asked = { ...range, ...readFilter(values, "keyId"), by, zone };
+          const sums = await summariseUsage(storage, asked);
+          const uses = await selectUnpricedUses(storage, {
+            sinceMs: range.sinceMs,
+            limit: 100,
+            project: asked.project,
+          });
+          const unpriced = [...new Set(uses.map(({ name }) => name))];
+          return { sums, total: await totalUsage(storage, asked, sums), unpriced };
+        }),
+    );
+    if (values.json) printJson(sums.map((sum) => ({ group: sum.groups[0], ...sum })));
+    else printSums(by, sums);
+    // Whoever adds the groups up is to be told; JSON stays JSON.
+    const tell = values.json ? console.error : console.log;
+    if (sums.length >= MAX_GROUPS) tell(`There may be more than these ${MAX_GROUPS} groups.`);
+    if (groupsOverlap(by)) tell("A call is in the group of each of its tags, and in none without tags.");
+    if (unpriced.length > 0) tell(`Used without a known price, and in no sum: ${unpriced.join(", ")}.`);
+    if (groupsOverlap(by) || sums.length >= MAX_GROUPS) tell(allTogether(total));
+    return EXIT.ok;
+  },
+});
+
+type ShownSum = UsageTotal & Pick<UsageSum, "groups">;
+
+interface Shown {
+  sums: ShownSum[];
+  total: UsageTotal;
+  /** Names of what was used without a known price. */
+  unpriced: readonly string[];
+}
+
+/** A sum as the Admin API shows it. */
+interface GatewayAmounts extends Pick<UsageTotal, "calls" | "failures"> {
+  usage: Record<string, number | null>;
+  cost_nano_usd: number;
+}
+
+type GatewaySum = GatewayAmounts & Pick<UsageSum, "groups">;
+
+function amountsOf({ calls, failures, usage, cost_nano_usd }: GatewayAmounts): UsageTotal {
+  const known = Object.entries(usage).filter(([, value]) => value !== null);
+  return { calls, failures, usage: camelKeys(Object.fromEntries(known)) as Usage, costNanoUsd: cost_nano_usd };
+}
+
+const allTogether = ({ calls, costNanoUsd }: UsageTotal): string =>
+  `All calls together: ${calls}, USD ${(costNanoUsd / 1e9).toFixed(6)}.`;
+
+function readDimensions(words: string): UsageDimension[] {
+  const by = words.split(",").map((word) => {
+    const found = USAGE_DIMENSIONS.find((dimension) => dimension === word.trim());
+    if (!found) throw new UsageError(`--by: "${word}" is not one of ${USAGE_DIMENSIONS.join(", ")}.`);
+    return found;
+  });
+  if (by.length > 2 || new Set(by).size < by.length) throw new UsageError(`--by: "${words}" is not one or two groups.`);
+  return by;
+}
+
+/** On a terminal each line ends in a bar: of its cost, or of its calls where nothing cost anything. */
+function printSums(by: readonly UsageDimension[], sums: readonly ShownSum[]): void {
+  const costs = sums.map(({ costNanoUsd }) => costNanoUsd);
+  const lengths = costs.some((cost) => cost > 0) ? costs : sums.map(({ calls }) => calls);
+  const drawn = process.stdout.isTTY === true ? bars(lengths, BAR_CELLS) : [];
+  printTable(
+    [...by, "calls", "failed", "input", "cached", "output", "reasoning", "images", "seconds", "USD"],
+    sums.map((sum, index) => [...sum.groups, ...figures(sum), ...drawn.slice(index, index + 1)]),
+  );
+}
+
+function figures({ calls, failures, usage, costNanoUsd }: ShownSum): string[] {
+  return [
+    String(calls),
+    String(failures),
+    String(promptTokens(usage) - (usage.cacheRead ?? 0)),
+    String(usage.cacheRead ?? 0),
+    String(completionTokens(usage) - (usage.reasoning ?? 0)),
+    String(usage.reasoning ?? 0),
+    String(usage.images ?? 0),
+    String(usage.seconds ?? 0),
+    (costNanoUsd / 1e9).toFixed(6),
+  ];
+}
+
+const exportAll = defineVerb({
+  name: "export",
+  usage: "[--format csv|jsonl] [--output FILE] [--from TIME] [--to TIME]",
+  summary: "write every receipt of a range, the oldest first, as a table or as lines of JSON",
+  flags: {
+    format: { type: "string", default: "csv", value: "FORMAT", about: `one of ${EXPORT_FORMATS.join(", ")}` },
+    output: { type: "string", short: "o", value: "FILE", about: "a file; standard output where it is not given" },
+    force: { type: "boolean", default: false, about: "overwrite the file" },
+    ...RANGE_FLAGS,
+    ...GATEWAY_FLAGS,
+  },
+  run: async ({ values }) => {
+    const format = EXPORT_FORMATS.find((one) => one === values.format);
+    if (!format) throw new UsageError(`--format: "${values.format}" is not one of ${EXPORT_FORMATS.join(", ")}.`);
+    const { output: path, force } = values;
+    if (path !== undefined) checkOutput([path], force);
+    const { sinceMs: fromMs, untilMs: toMs } = readRange(values, readZone(values), Date.now());
+    const write = async (pieces: AsyncIterable<string>): Promise<void> => {
+      if (path !== undefined) await writeOutput({ path, content: encoded(pieces), force });
+      else await printPieces(pieces);
+    };
+    await atGateway(
+      values,
+      async (client) => {
+        const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
+        const stream = await client.stream("/api/usage/export", { format, from, to, ...readFilter(values, "key") });
+        await write(decoded(stream));
+      },
+      () =>
+        withStorage(values.config, (storage) =>
+          write(exportReceipts(storage, { ...readFilter(values, "key"), fromMs, toMs }, format)),
+        ),
+    );
+    return EXIT.ok;
+  },
+});
+
+async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const piece of pieces) yield encoder.encode(piece);
+}
+
+/** The next piece is read when the last one has gone. */
+async function printPieces(pieces: AsyncIterable<string>): Promise<void> {
+  const { stdout } = process;
+  try {
+    for await (const piece of pieces) if (!stdout.write(piece)) await once(stdout, "drain");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EPIPE") return;
+    throw new GatewayError("internal", "The export could not be written.", { cause });
+  }
+}
+
+async function* decoded(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of stream) yield decoder.decode(piece, { stream: true });
+}
+
+const check = defineVerb({
+  name: "check",
+  usage: "",
+  summary: "compare the sums by hour and day with the receipts themselves",
+  flags: {},
+  run: async ({ values }) => {
+    const { days, differences } = await withStorage(values.config, (storage) => checkRollUps(storage));
+    if (values.json) printJson({ days, differences });
+    else if (differences.length === 0) console.log(`${days} days: all sums are those of their receipts.`);
+    for (const { where, group, here, there } of values.json ? [] : differences) {
+      console.log(`${where}: ${group}: ${here ?? "nothing"} beside ${there ?? "nothing"}`);
+    }
+    return differences.length === 0 ? EXIT.ok : EXIT.failed;
+  },
+});
+
+const verbs = withVerbs([exportAll, check]);
+
+/** Without a verb it is the report, whose arguments are all flags; `--help` is one of them. */
+export const usage: Command = {
+  help: report.help,
+  run: async (args, about) => {
+    const isReport = args[0] === undefined || args[0].startsWith("-");
+    return isReport ? report.run(args, about) : verbs.run(args, about);
+  },
+};

@@ -1,0 +1,72 @@
+import { GatewayError } from "../../canon/error.ts";
+import { holdsMoreItems } from "../../wire/json-items.ts";
+import { holdsMoreValues } from "../../wire/json-values.ts";
+
+/**
+ * What one answer may hold besides its bytes (S18). No model comes near any of these. Each of them keeps the work for an answer
+ * within short turns of the event loop, or bounds what is kept of it.
+ */
+const MAX_CALLS = 1024;
+/** Also of candidates. */
+const MAX_CHOICES = 128;
+/** Texts, thoughts, calls, citations and whatever else an answer has lists of; in a translated stream, blocks and citations. */
+const MAX_ITEMS = 10_000;
+/** Events of a stream that are read one by one. Runs of ordinary deltas are passed on by their bytes and do not count. */
+const MAX_EVENTS = 1_000_000;
+const MAX_EVENT_VALUES = 250_000;
+/** More than in an event: log probabilities of several thousand tokens come in one answer. */
+const MAX_ANSWER_VALUES = 1_000_000;
+/** Of tokens and of their alternatives, in a translated stream: the last event of some protocols holds all of them. */
+const MAX_LOGPROBS = 350_000;
+
+/** A shorter text cannot hold that many items. */
+const FEW_ITEMS_LENGTH = 4 * MAX_ITEMS;
+/** Lists that do not count: log probabilities have an entry for each token, and arguments of calls are passed on as they are. */
+const UNCOUNTED: ReadonlySet<string> = new Set(["logprobs", "logprobsResult", "args", "input", "arguments"]);
+
+const tooMany = (most: number, what: string) =>
+  new GatewayError("upstream_failed", `The provider sent more than ${most} ${what}.`);
+
+export function requireFewCalls(count: number): void {
+  if (count > MAX_CALLS) throw tooMany(MAX_CALLS, "tool calls in one answer");
+}
+
+export function requireFewChoices(count: number): void {
+  if (count > MAX_CHOICES) throw tooMany(MAX_CHOICES, "choices in one answer");
+}
+
+export function requireFewBlocks(count: number): void {
+  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "blocks and citations in one answer");
+}
+
+export function requireFewEvents(count: number): void {
+  if (count > MAX_EVENTS) throw tooMany(MAX_EVENTS, "events in one answer");
+}
+
+/** Only those events are long that carry an image, or should not exist. */
+export function requireSmallEvent(data: string): void {
+  if (data.length <= FEW_ITEMS_LENGTH) return;
+  if (holdsMoreValues(data, MAX_EVENT_VALUES)) throw tooMany(MAX_EVENT_VALUES, "JSON values in one event");
+  if (holdsMoreItems(data, MAX_ITEMS, UNCOUNTED)) throw tooMany(MAX_ITEMS, "items in one event");
+}
+
+export function requireSmallAnswer(text: string): void {
+  if (text.length <= FEW_ITEMS_LENGTH) return;
+  if (holdsMoreValues(text, MAX_ANSWER_VALUES)) throw tooMany(MAX_ANSWER_VALUES, "JSON values in one answer");
+  if (holdsMoreItems(text, MAX_ITEMS, UNCOUNTED)) throw tooMany(MAX_ITEMS, "items in one answer");
+}
+
+/** Arguments are a text of their own in the JSON of an answer, of which the values have not been counted. */
+export function requireSmallArguments(text: string): void {
+  if (holdsMoreValues(text, MAX_EVENT_VALUES))
+    throw tooMany(MAX_EVENT_VALUES, "JSON values in the arguments of a call");
+}
+
+/** Values of one call's arguments that come in pieces, of which the whole is put together in one turn. */
+export function requireFewPieces(count: number): void {
+  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "values in the arguments of a call that came in pieces");
+}
+
+export function requireFewLogprobs(count: number): void {
+  if (count > MAX_LOGPROBS) throw tooMany(MAX_LOGPROBS, "log probabilities in one answer");
+}

@@ -1,0 +1,31 @@
+import type { CanonReply } from "../../canon/reply.ts";
+import type { UnifiedStop } from "../../canon/stop.ts";
+import type { EncodeAnswerContext } from "../codec.ts";
+import { answerNote } from "./answer-note.ts";
+
+/** A provider's word for why it stopped is a word, and no sentence. */
+const MAX_WORD = 64;
+
+interface Shown {
+  /** The meanings of stops that the client's protocol has no word of its own for. */
+  without: readonly UnifiedStop[];
+  /** The client was shown the provider's explanation. */
+  explained: boolean;
+}
+
+/** Notes what a client is not told of the end of an answer. An end without a reason loses nothing. */
+export function noteFinish(
+  { stop, stopDetail }: Pick<CanonReply, "stop" | "stopDetail">,
+  note: EncodeAnswerContext["note"],
+  { without, explained }: Shown,
+): void {
+  if (stop.raw !== "" && without.includes(stop.unified)) {
+    const word = stop.raw.slice(0, MAX_WORD);
+    const reason = `the provider stopped with ${word}, and this protocol has no word for it; an ordinary stop was sent`;
+    note(answerNote("stop", "approximated", reason));
+  }
+  if (stopDetail !== undefined && !explained) {
+    const reason = "this protocol has no place for the provider's explanation of why it stopped";
+    note(answerNote("stop_details", "dropped", reason));
+  }
+}

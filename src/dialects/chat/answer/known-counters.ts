@@ -1,0 +1,44 @@
+import type { KnownCounters } from "../../answer/unknown-counters.ts";
+
+/** Every number in `usage` that the reader of this dialect counts, or that is known to add nothing to a bill. */
+export const KNOWN_COUNTERS: KnownCounters = {
+  counts: [
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+    "prompt_tokens_details.cached_tokens",
+    "prompt_tokens_details.cache_write_tokens",
+    "prompt_tokens_details.audio_tokens",
+    "completion_tokens_details.reasoning_tokens",
+    "completion_tokens_details.audio_tokens",
+    "completion_tokens_details.image_tokens",
+    // What hosts of this protocol have beside its own counters.
+    "cached_tokens",
+    "prompt_cache_hit_tokens",
+    "prompt_cache_miss_tokens",
+    "reasoning_tokens",
+    "server_tool_use.web_search_requests",
+    "server_tool_use_details.web_search_requests",
+    // Uses of a tool, which have a price of their own.
+    "num_sources_used",
+    // Parts of a counter above, at its price.
+    "prompt_tokens_details.text_tokens",
+    "prompt_tokens_details.image_tokens",
+    "prompt_tokens_details.video_tokens",
+    "completion_tokens_details.text_tokens",
+    "completion_tokens_details.accepted_prediction_tokens",
+    "completion_tokens_details.rejected_prediction_tokens",
+    "audio_prompt_tokens",
+  ],
+  others: [
+    // Money and time.
+    "cost",
+    "cost_details",
+    "cost_in_usd_ticks",
+    "latency_checkpoint",
+    "queue_time",
+    "prompt_time",
+    "completion_time",
+    "total_time",
+  ],
+};

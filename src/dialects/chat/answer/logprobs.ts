@@ -1,0 +1,14 @@
+import { arrayAt, type JsonObject, objectAt } from "../../../base/json.ts";
+import type { TokenLogprob } from "../../../canon/reply.ts";
+import { decodeTokens, encodeTokens } from "../../answer/token-logprobs.ts";
+
+/** A choice's log probabilities: those of its content, and those of a refusal in its place. */
+export function decodeLogprobs(choice: unknown): TokenLogprob[] {
+  const logprobs = objectAt(choice, "logprobs");
+  return decodeTokens([...arrayAt(logprobs, "content"), ...arrayAt(logprobs, "refusal")]);
+}
+
+export const encodeLogprobs = (tokens: readonly TokenLogprob[]): JsonObject => ({
+  content: encodeTokens(tokens),
+  refusal: null,
+});

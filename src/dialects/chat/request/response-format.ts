@@ -1,0 +1,80 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { Extra, OutputFormat } from "../../../canon/call.ts";
+import { Fields } from "../../../canon/fields.ts";
+import type { AnswerReading } from "../../codec.ts";
+import { objectRoot, structuredToolName } from "../../reading/answer-schema.ts";
+import type { StandIn } from "../tools.ts";
+import type { RequestScope } from "./request-scope.ts";
+
+export function decodeFormat(body: Fields): { format?: OutputFormat; extras: Extra[] } {
+  const fields = new Fields(body.object("response_format"));
+  const type = fields.string("type");
+  const inner = new Fields(fields.object("json_schema"));
+  if (type === "json_object") return { format: { type: "json" }, extras: leftOver(fields) };
+  if (type !== "json_schema") return { extras: [] };
+  const name = inner.string("name");
+  const description = inner.string("description");
+  const strict = inner.boolean("strict");
+  const format: OutputFormat = {
+    type: "schema",
+    schema: inner.object("schema") ?? {},
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(strict === undefined ? {} : { strict }),
+  };
+  return { format, extras: [...leftOver(fields), ...leftOver(inner, "json_schema")] };
+}
+
+function leftOver(fields: Fields, ...keys: string[]): Extra[] {
+  const rest = Object.entries(fields.rest() ?? {});
+  return rest.map(([key, value]) => ({ keys: ["response_format", ...keys, key], value }));
+}
+
+export interface EncodedFormat {
+  fields: JsonObject;
+  reading: AnswerReading;
+  standIn?: StandIn;
+  /** What has to be said in words as well. */
+  instruction?: string;
+}
+
+/** The answer's form by the host's own means, or by a tool whose arguments are the answer. */
+export function encodeFormat(scope: RequestScope): EncodedFormat {
+  const { call, context, notes } = scope;
+  const { format } = call;
+  const path = call.paths.format ?? "response_format";
+  if (format === undefined) return { fields: {}, reading: {} };
+  const { outputFormats } = context.quirks;
+  if (format.type === "json") {
+    if (outputFormats.includes("json"))
+      return { fields: { response_format: { type: "json_object" } }, reading: {}, ...sayJson(scope) };
+    notes.approximated(path, "this provider has no such setting; the model was asked for JSON in words");
+    return { fields: {}, reading: {}, instruction: JSON_INSTRUCTION };
+  }
+  const { schema, reading } = objectRoot(format);
+  const { name = "answer", description, strict } = format;
+  const described = description === undefined ? {} : { description };
+  if (outputFormats.includes("schema") && context.traits.structuredOutput !== false) {
+    const strictness = strict === undefined ? {} : { strict };
+    const json_schema = { name: legalName(name), schema, ...strictness, ...described };
+    return { fields: { response_format: { type: "json_schema", json_schema } }, reading };
+  }
+  const taken = call.tools.flatMap((tool) => ("name" in tool ? [tool.name] : []));
+  const standIn = { name: structuredToolName(taken), schema, ...described };
+  notes.approximated(path, "this provider knows no schema of an answer; a tool call stands in for it");
+  return { fields: {}, reading: { ...reading, structuredTool: standIn.name }, standIn };
+}
+
+const JSON_INSTRUCTION = "Answer with a JSON object and nothing else.";
+
+/** Hosts refuse a request for JSON that the prompt does not mention; clients of this protocol know it, others cannot. */
+function sayJson({ call, notes }: RequestScope): { instruction?: string } {
+  if (call.dialect === "chat") return {};
+  const texts = [call.system, ...call.turns.map((turn) => turn.parts)].flat();
+  const said = texts.some((part) => part.type === "text" && /json/i.test(part.text));
+  if (said) return {};
+  notes.approximated(call.paths.format ?? "response_format", "the prompt must mention JSON here; a sentence was added");
+  return { instruction: JSON_INSTRUCTION };
+}
+
+const legalName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";

@@ -1,0 +1,70 @@
+import type { JsonObject } from "../../../base/json.ts";
+import { objectAt } from "../../../base/json.ts";
+import type { TokenLogprob } from "../../../canon/reply.ts";
+import type { Stop } from "../../../canon/stop.ts";
+import type { Usage } from "../../../canon/usage.ts";
+import { stringifyInOrder } from "../../../wire/ordered-json.ts";
+import { noteFinish } from "../../answer/note-finish.ts";
+import type { EncodeAnswerContext } from "../../codec.ts";
+import type { GenaiOptions } from "../options.ts";
+import type { GroundingWriter } from "./grounding.ts";
+import { encodeLogprobs } from "./logprobs.ts";
+import { encodeStop } from "./stop-reason.ts";
+import { encodeUsage } from "./usage.ts";
+
+/** What every chunk of one answer says of it: which answer it is, of which model, and when it was asked for. */
+export class AnswerEnvelope {
+  readonly #context: EncodeAnswerContext<GenaiOptions>;
+  readonly #createTime: string;
+  #id: string | undefined;
+
+  constructor(context: EncodeAnswerContext<GenaiOptions>) {
+    this.#context = context;
+    this.#createTime = new Date(context.receivedAtMs).toISOString();
+  }
+
+  /** The upstream's own id, where it tells it before the first chunk. */
+  name(id: string | undefined): void {
+    this.#id ??= id;
+  }
+
+  /** JSON text of one chunk, or of the whole answer. */
+  wrap(candidate: JsonObject, usage?: Usage): string {
+    this.#id ??= this.#context.makeId();
+    return stringifyInOrder({
+      candidates: [{ ...candidate, index: 0 }],
+      ...(usage === undefined ? {} : { usageMetadata: encodeUsage(usage) }),
+      modelVersion: this.#context.publicModel,
+      createTime: this.#createTime,
+      responseId: this.#id,
+    });
+  }
+}
+
+/** The client has said that it does not want to see thoughts; their signatures it must get. */
+export const hidesThoughts = ({ request }: EncodeAnswerContext<GenaiOptions>): boolean =>
+  objectAt(objectAt(request, "generationConfig"), "thinkingConfig")?.["includeThoughts"] === false;
+
+interface Closing {
+  stop: Stop;
+  stopDetail?: string;
+  /** The model said in words that it will not answer, which this protocol tells by the reason alone. */
+  refused: boolean;
+  grounding: GroundingWriter;
+  logprobs: readonly TokenLogprob[];
+}
+
+/** What the last word on an answer adds to its candidate. */
+export function encodeClosing(
+  { stop, stopDetail, refused, grounding, logprobs }: Closing,
+  { options: { bareFinishReason: bare }, note }: EncodeAnswerContext<GenaiOptions>,
+): JsonObject {
+  noteFinish({ stop }, note, { without: ["pause"], explained: true });
+  const reported: Stop = refused && stop.unified !== "filter" ? { unified: "filter", raw: "" } : stop;
+  return {
+    finishReason: encodeStop(reported, bare),
+    ...(stopDetail === undefined ? {} : { finishMessage: stopDetail }),
+    ...grounding.metadata(),
+    ...encodeLogprobs(logprobs),
+  };
+}

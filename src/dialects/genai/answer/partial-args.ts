@@ -1,0 +1,140 @@
+import { arrayAt, type ExactNumber, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import { type ErrorKind, GatewayError } from "../../../canon/error.ts";
+import { stringifyInOrder } from "../../../wire/ordered-json.ts";
+import { requireFewPieces } from "../../answer/answer-bounds.ts";
+
+/** Objects are maps here, because their keys are the model's own and must keep its order. */
+type Node = Map<string, Node> | Node[] | Leaf;
+type Leaf = string | number | ExactNumber | boolean | null;
+
+/** Characters of one call's arguments. Nothing honest comes near. */
+const MAX_ARGUMENTS = 8 * 1024 * 1024;
+const MAX_DEPTH = 256;
+
+/** One step of a path: `.name`, `[0]`, `["name"]` or `['name']`. */
+const STEP = /\.([^.[\]]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\['((?:[^'\\]|\\.)*)'\]/y;
+
+/** A call whose arguments come in chunks, each a leaf of them or the next stretch of a string. */
+export class CallAssembly {
+  readonly #fault: ErrorKind;
+  #root: Map<string, Node> = new Map();
+  #size = 0;
+  #values = 0;
+
+  /** `fault`: whose fault a chunk is that fits nowhere. */
+  constructor(fault: ErrorKind) {
+    this.#fault = fault;
+  }
+
+  /** Takes what one `functionCall` says in. */
+  add(call: JsonObject): void {
+    const args = call["args"] ?? undefined;
+    if (isObject(args)) this.#root = nodeOf(args) as Map<string, Node>;
+    else if (args !== undefined) throw new GatewayError(this.#fault, "A function call's arguments are no object.");
+    for (const chunk of arrayAt(call, "partialArgs")) {
+      const value = leafOf(chunk);
+      // A chunk without a value only says that a string goes on.
+      if (value !== undefined) this.#put(stringAt(chunk, "jsonPath") ?? "", value);
+    }
+  }
+
+  get input(): string {
+    return textOf(this.#root);
+  }
+
+  #put(path: string, value: Leaf): void {
+    this.#size += path.length + JSON.stringify(value).length;
+    const steps = this.#size > MAX_ARGUMENTS ? undefined : stepsOf(path);
+    const made = steps && position(this.#root, steps, value);
+    if (made === undefined) {
+      throw new GatewayError(this.#fault, `A function call's arguments have a piece that fits nowhere: ${path}`);
+    }
+    this.#values += made;
+    if (this.#fault === "upstream_failed") requireFewPieces(this.#values);
+  }
+}
+
+/** More chunks of this call will come. */
+export const continues = (call: JsonObject): boolean => call["willContinue"] === true;
+
+/** A chunk of a call, and not a whole one. */
+export const isPartial = (call: JsonObject): boolean => continues(call) || call["partialArgs"] !== undefined;
+
+function leafOf(chunk: unknown): Leaf | undefined {
+  if (!isObject(chunk)) return undefined;
+  if ("nullValue" in chunk) return null;
+  const value = chunk["stringValue"] ?? chunk["numberValue"] ?? chunk["boolValue"];
+  if (typeof value === "number" || JSON.isRawJSON(value)) return value;
+  return typeof value === "string" || typeof value === "boolean" ? value : undefined;
+}
+
+function stepsOf(path: string): (string | number)[] | undefined {
+  if (!path.startsWith("$")) return undefined;
+  const steps: (string | number)[] = [];
+  STEP.lastIndex = 1;
+  while (STEP.lastIndex < path.length) {
+    const match = STEP.exec(path);
+    if (match === null) return undefined;
+    const [, name, index, double, single] = match;
+    if (index !== undefined) steps.push(Number(index));
+    else steps.push(name ?? unescaped(double ?? single ?? ""));
+  }
+  return steps.length === 0 || steps.length > MAX_DEPTH ? undefined : steps;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(u[0-9a-fA-F]{4}|.)/g, (_, code: string) => {
+    if (code.length === 5) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }[code] ?? code;
+  });
+}
+
+/** How many values there are now that were not there before; undefined where the path goes through a value, or leaves a hole in a list. */
+function position(root: Node, steps: readonly (string | number)[], value: Leaf): number | undefined {
+  let parent = root;
+  let made = 0;
+  for (const [at, step] of steps.entries()) {
+    const before = childOf(parent, step);
+    if (before === undefined) return undefined;
+    const { node } = before;
+    const next = steps[at + 1];
+    const inner = node ?? (typeof next === "number" ? [] : new Map<string, Node>());
+    const joined = typeof node === "string" && typeof value === "string" ? node + value : value;
+    const child = next === undefined ? joined : inner;
+    if (!setChild(parent, step, child)) return undefined;
+    if (node === undefined) made++;
+    parent = child;
+  }
+  return made;
+}
+
+function childOf(parent: Node, step: string | number): { node: Node | undefined } | undefined {
+  if (parent instanceof Map) return typeof step === "string" ? { node: parent.get(step) } : undefined;
+  if (Array.isArray(parent) && typeof step === "number") return { node: parent[step] };
+  return undefined;
+}
+
+function setChild(parent: Node, step: string | number, child: Node): boolean {
+  if (parent instanceof Map && typeof step === "string") {
+    parent.set(step, child);
+    return true;
+  }
+  if (!Array.isArray(parent) || typeof step !== "number" || step > parent.length) return false;
+  parent[step] = child;
+  return true;
+}
+
+function nodeOf(value: unknown): Node {
+  if (Array.isArray(value)) return value.map(nodeOf);
+  if (isObject(value)) return new Map(Object.entries(value).map(([key, one]) => [key, nodeOf(one)]));
+  return value as Node;
+}
+
+function textOf(node: Node): string {
+  if (node instanceof Map) {
+    const members = [...node].map(([key, value]) => `${stringifyInOrder({ [key]: 0 }).slice(1, -2)}${textOf(value)}`);
+    return `{${members.join(",")}}`;
+  }
+  if (Array.isArray(node)) return `[${node.map(textOf).join(",")}]`;
+  return JSON.stringify(node);
+}

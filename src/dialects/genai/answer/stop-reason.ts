@@ -1,0 +1,73 @@
+import type { Stop, UnifiedStop } from "../../../canon/stop.ts";
+
+const PREFIX = "FINISH_REASON_";
+
+const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
+  ["STOP", "stop"],
+  ["MAX_TOKENS", "length"],
+  ["SAFETY", "filter"],
+  ["RECITATION", "filter"],
+  ["BLOCKLIST", "filter"],
+  ["PROHIBITED_CONTENT", "filter"],
+  ["SPII", "filter"],
+  ["IMAGE_SAFETY", "filter"],
+  ["IMAGE_PROHIBITED_CONTENT", "filter"],
+  ["IMAGE_RECITATION", "filter"],
+  ["MODEL_ARMOR", "filter"],
+]);
+
+/** The dialect's other words; none of them has a meaning that all protocols share. */
+const OTHER_WORDS: ReadonlySet<string> = new Set([
+  "UNSPECIFIED",
+  "OTHER",
+  "LANGUAGE",
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+  "MISSING_THOUGHT_SIGNATURE",
+  "MALFORMED_RESPONSE",
+  "NO_IMAGE",
+  "IMAGE_OTHER",
+]);
+
+/**
+ * Those of them by which the host says that the model's output was no answer: without anything else said it is a failure
+ * (providers 1.8, H16).
+ */
+const FAILURES: ReadonlySet<string> = new Set([
+  "OTHER",
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+  "MISSING_THOUGHT_SIGNATURE",
+  "MALFORMED_RESPONSE",
+]);
+
+const WORD: Readonly<Record<UnifiedStop, string>> = {
+  stop: "STOP",
+  length: "MAX_TOKENS",
+  tool: "STOP",
+  filter: "SAFETY",
+  pause: "STOP",
+  other: "OTHER",
+};
+
+/** Upstreams write `STOP`, the contract `FINISH_REASON_STOP`; both are read. */
+export const bareFinishReason = (raw: string): string => (raw.startsWith(PREFIX) ? raw.slice(PREFIX.length) : raw);
+
+export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(bareFinishReason(raw)) ?? "other", raw });
+
+export const isFailureWord = (raw: string): boolean => FAILURES.has(bareFinishReason(raw));
+
+/** The contract's spelling, or the vendor's: there only UNSPECIFIED keeps the prefix. */
+export function encodeFinishReason(raw: string, bare: boolean): string {
+  const word = bareFinishReason(raw);
+  return bare && word !== "UNSPECIFIED" ? word : PREFIX + word;
+}
+
+/** The upstream's own word where it is one of this dialect and means the same, else the dialect's word for it. */
+export function encodeStop({ unified, raw }: Stop, bare: boolean): string {
+  const word = bareFinishReason(raw);
+  const meaning = UNIFIED.get(word) ?? (OTHER_WORDS.has(word) ? "other" : undefined);
+  return encodeFinishReason(meaning === unified ? word : WORD[unified], bare);
+}

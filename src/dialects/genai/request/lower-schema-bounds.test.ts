@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { cpuMs } from "../../../base/cpu-time.sample.ts";
+import { lowerSchema } from "./lower-schema.ts";
+
+const MAX_MS = 4_000;
+
+/** In how much processor time a schema was lowered, and what was lost of it. */
+function lower(schema: Parameters<typeof lowerSchema>[0]): { ms: number; lost: string[] } {
+  const lost: string[] = [];
+  const startedMs = cpuMs();
+  lowerSchema(schema, (loss) => lost.push(loss));
+  return { ms: cpuMs() - startedMs, lost };
+}
+
+const many = (count: number, make: (index: number) => unknown) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, make(index)]));
+
+test("H20: an allOf that leads from reference to reference for ever is cut off, and noted", () => {
+  const chain = many(15_000, (index) => ({ allOf: [{ $ref: `#/$defs/p${index + 1}` }] }));
+  const { ms, lost } = lower({ type: "object", properties: { a: { $ref: "#/$defs/p0" } }, $defs: chain });
+  expect(lost).toEqual([expect.stringContaining("which leads nowhere new")]);
+  expect(ms).toBeLessThan(MAX_MS);
+});
+
+test("H20, H21: choices beside many properties, and many types beside many words, take a moment", () => {
+  const properties = many(10_000, () => ({ type: "string" }));
+  const branches = Array.from({ length: 20_000 }, (_, index) => ({ required: [`p${index}`] }));
+  const types = Array.from({ length: 20_000 }, (_, index) => `t${index}`);
+  expect(lower({ type: "object", properties, anyOf: branches }).ms).toBeLessThan(MAX_MS);
+  expect(lower({ type: types, enum: types.map((_, index) => index) }).ms).toBeLessThan(MAX_MS);
+});

@@ -1,0 +1,123 @@
+import { type JsonObject, stringAt } from "../../../base/json.ts";
+import { Fields } from "../../../canon/fields.ts";
+import {
+  BUDGET_OF_EFFORT,
+  type Effort,
+  effortOfBudget,
+  nearestEffort,
+  type ReasoningAmount,
+  type ReasoningRequest,
+} from "../../../canon/reasoning.ts";
+import type { EncodeScope } from "./encode-scope.ts";
+
+const PATH = "generationConfig.thinkingConfig";
+
+const EFFORT_OF_LEVEL: ReadonlyMap<string, Effort> = new Map([
+  ["MINIMAL", "minimal"],
+  ["LOW", "low"],
+  ["MEDIUM", "medium"],
+  ["HIGH", "high"],
+]);
+const UNSPECIFIED = "THINKING_LEVEL_UNSPECIFIED";
+const LEVELS: readonly Effort[] = [...EFFORT_OF_LEVEL.values()];
+
+/** The levels that every model with levels knows. */
+const COMMON_LEVELS: readonly Effort[] = ["low", "high"];
+
+/** Below this a budget is not worth having: there would be no room to think in. */
+const MIN_ROOM = 1024;
+
+export function decodeThinking(raw: JsonObject): { reasoning?: ReasoningRequest; rest: JsonObject } {
+  const fields = new Fields(raw);
+  const budget = fields.number("thinkingBudget");
+  const known = EFFORT_OF_LEVEL.get(stringAt(raw, "thinkingLevel") ?? UNSPECIFIED);
+  // A level that is not known stays among the rest: the protocol's own hosts judge it, and others report it.
+  if (known !== undefined || raw["thinkingLevel"] === UNSPECIFIED) fields.skip("thinkingLevel");
+  const show = fields.boolean("includeThoughts");
+  const amount = budget === undefined ? known : amountOfBudget(budget);
+  const rest = fields.rest() ?? {};
+  if (amount === undefined && show === undefined) return { rest };
+  return {
+    reasoning: {
+      path: PATH,
+      ...(amount === undefined ? {} : { amount }),
+      ...(show === undefined ? {} : { show }),
+    },
+    rest,
+  };
+}
+
+function amountOfBudget(budget: number): ReasoningAmount {
+  if (budget < 0) return "dynamic";
+  return budget === 0 ? "off" : { budget };
+}
+
+/** The `thinkingConfig` for the model: a level or a budget, never both. */
+export function encodeThinking(scope: EncodeScope): JsonObject | undefined {
+  const { call, context, notes } = scope;
+  const { reasoning } = call;
+  if (reasoning === undefined) return undefined;
+  const { amount, path, show } = reasoning;
+  if (!context.traits.reasoning) {
+    if (amount !== "off") notes.dropped(path, "this model does not support thinking");
+    return undefined;
+  }
+  const form = context.traits.reasoningForm ?? "budget";
+  const quantity: JsonObject =
+    amount === undefined
+      ? {}
+      : form === "budget"
+        ? encodeBudget(amount, scope, path)
+        : encodeLevel(amount, scope, path);
+  // In this protocol thoughts are shown on demand only; clients of the others expect to see them.
+  // Hosts refuse the request to see them where there will be none.
+  const isOff = amount === "off" || quantity["thinkingBudget"] === 0;
+  const shown = isOff ? undefined : (show ?? (call.dialect === "genai" ? undefined : true));
+  const config = { ...quantity, ...(shown === undefined ? {} : { includeThoughts: shown }) };
+  return Object.keys(config).length === 0 ? undefined : config;
+}
+
+function encodeLevel(amount: ReasoningAmount, { context, notes }: EncodeScope, path: string): JsonObject {
+  // Left alone, such a model doses its thinking by itself.
+  if (amount === "dynamic") return {};
+  const wanted = typeof amount === "string" ? amount : effortOfBudget(amount.budget);
+  const known = LEVELS.filter((level) => (context.traits.efforts ?? COMMON_LEVELS).includes(level));
+  const level = nearestEffort(wanted, known);
+  if (level === undefined) {
+    notes.dropped(path, "the model knows no levels of thinking");
+    return {};
+  }
+  if (level !== amount) notes.approximated(path, `the model takes levels of thinking; ${level} is the nearest`);
+  return { thinkingLevel: level.toUpperCase() };
+}
+
+function encodeBudget(amount: ReasoningAmount, scope: EncodeScope, path: string): JsonObject {
+  const { traits } = scope.context;
+  if (amount === "dynamic") return { thinkingBudget: -1 };
+  if (amount === "off") return switchedOff(scope, path);
+  const wanted = typeof amount === "string" ? BUDGET_OF_EFFORT[amount] : amount.budget;
+  const { min, max } = traits.budget ?? { min: 0, max: Number.POSITIVE_INFINITY };
+  const fitting = Math.min(Math.max(wanted, min), max);
+  const room = roomFor(scope);
+  if (fitting > room && room < MIN_ROOM) {
+    scope.notes.dropped(path, `the output limit leaves no room to think: it would take ${MIN_ROOM} tokens or more`);
+    return switchedOff(scope, path);
+  }
+  const budget = Math.max(Math.min(fitting, room), min);
+  if (budget !== wanted)
+    scope.notes.approximated(path, `the model thinks for ${budget} tokens here, not for ${wanted}`);
+  return { thinkingBudget: budget };
+}
+
+/** Thoughts and answer share the limit. A client of this protocol knows that, and means what it says. */
+function roomFor({ call }: EncodeScope): number {
+  const { maxOutputTokens: limit, dialect } = call;
+  return limit === undefined || dialect === "genai" ? Number.POSITIVE_INFINITY : limit - 1;
+}
+
+function switchedOff({ context, notes }: EncodeScope, path: string): JsonObject {
+  const { budget } = context.traits;
+  if (budget === undefined || budget.off) return { thinkingBudget: 0 };
+  notes.approximated(path, `the model cannot stop thinking; it thinks for ${budget.min} tokens, its least`);
+  return { thinkingBudget: budget.min };
+}

@@ -1,0 +1,212 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { CallSettings, CanonCall, Extra, OutputFormat } from "../../../canon/call.ts";
+import { clampOutput } from "../../../canon/clamp-output.ts";
+import { Fields } from "../../../canon/fields.ts";
+import type { MediaPart } from "../../../canon/part.ts";
+import type { ReasoningRequest } from "../../../canon/reasoning.ts";
+import { describedSchema } from "../../reading/answer-schema.ts";
+import { encodeDetail } from "../media.ts";
+import { type EncodeScope, fieldPathOf } from "./encode-scope.ts";
+import { toJsonSchema } from "./json-schema.ts";
+import { lowerSchema } from "./lower-schema.ts";
+import { decodeThinking, encodeThinking } from "./reasoning.ts";
+import { withoutDialect } from "./tools.ts";
+
+const NAME = "generationConfig";
+
+/** Numbers that have one name in the canon and on the wire. */
+const NUMBERS = [
+  "temperature",
+  "topP",
+  "topK",
+  "candidateCount",
+  "maxOutputTokens",
+  "presencePenalty",
+  "frequencyPenalty",
+  "seed",
+] as const satisfies readonly (keyof CallSettings)[];
+
+const MAX_STOPS = 5;
+/** Penalties are below 2 here; what is 2 or more becomes this. */
+const MAX_PENALTY = 1.99;
+const SEED_LIMIT = 2 ** 31;
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+interface DecodedConfig {
+  settings: CallSettings;
+  paths: CanonCall["paths"];
+  format?: OutputFormat;
+  reasoning?: ReasoningRequest;
+  extras: Extra[];
+}
+
+export function decodeSettings(raw: JsonObject | undefined): DecodedConfig {
+  const fields = new Fields(raw);
+  const settings: Writable<CallSettings> = {};
+  const paths: Writable<CanonCall["paths"]> = {};
+  const thinking = decodeThinking(fields.object("thinkingConfig") ?? {});
+  for (const name of NUMBERS) {
+    const value = fields.number(name);
+    if (value === undefined) continue;
+    settings[name] = value;
+    paths[name] = `${NAME}.${name}`;
+  }
+  const stop = fields.array("stopSequences")?.filter((one) => typeof one === "string");
+  if (stop !== undefined && stop.length > 0) {
+    settings.stop = stop;
+    paths.stop = `${NAME}.stopSequences`;
+  }
+  const top = fields.number("logprobs");
+  if (fields.boolean("responseLogprobs")) {
+    settings.logprobs = top ?? 0;
+    paths.logprobs = `${NAME}.responseLogprobs`;
+  }
+  const format = decodeFormat(fields, raw ?? {});
+  if (format !== undefined) paths.format = `${NAME}.${format.field}`;
+  skipDefaults(fields, raw ?? {});
+  const extras = Object.entries(fields.rest() ?? {}).map(([key, value]) => ({ keys: [NAME, key], value }));
+  const inner = Object.entries(thinking.rest).map(([key, value]) => ({ keys: [NAME, "thinkingConfig", key], value }));
+  return {
+    settings,
+    paths,
+    ...(format === undefined ? {} : { format: format.format }),
+    ...(thinking.reasoning === undefined ? {} : { reasoning: thinking.reasoning }),
+    extras: [...extras, ...inner],
+  };
+}
+
+/** Fields that say what holds anyway ask for nothing, and are no loss to a target that lacks them. */
+function skipDefaults(fields: Fields, raw: JsonObject): void {
+  for (const flag of ["audioTimestamp", "enableAffectiveDialog"]) if (raw[flag] === false) fields.skip(flag);
+  const modalities = raw["responseModalities"];
+  if (Array.isArray(modalities) && modalities.every((one) => one === "TEXT")) fields.skip("responseModalities");
+  if (raw["mediaResolution"] === "MEDIA_RESOLUTION_UNSPECIFIED") fields.skip("mediaResolution");
+}
+
+function decodeFormat(fields: Fields, raw: JsonObject): { format: OutputFormat; field: string } | undefined {
+  const plain = fields.object("responseJsonSchema");
+  const own = fields.object("responseSchema");
+  const mimeType = raw["responseMimeType"];
+  // Without its words this one says something that only its own dialect could make sense of.
+  if (mimeType !== "text/x.enum" || own !== undefined) fields.skip("responseMimeType");
+  if (plain !== undefined) return { format: { type: "schema", schema: plain }, field: "responseJsonSchema" };
+  if (own !== undefined) {
+    const word = mimeType === "text/x.enum" ? { word: true } : {};
+    return { format: { type: "schema", schema: toJsonSchema(own), ...word }, field: "responseSchema" };
+  }
+  return mimeType === "application/json" ? { format: { type: "json" }, field: "responseMimeType" } : undefined;
+}
+
+/** `standIn`: a forced call takes the place of the answer's schema. */
+export function encodeSettings(scope: EncodeScope, standIn: boolean): JsonObject {
+  const { call } = scope;
+  const thinkingConfig = encodeThinking(scope);
+  const resolution = call.dialect === "genai" ? undefined : overallResolution(scope);
+  noteUnknown(scope);
+  return {
+    ...encodeSampling(scope),
+    ...encodeLimits(scope),
+    ...(call.logprobs === undefined ? {} : { responseLogprobs: true }),
+    ...(call.logprobs ? { logprobs: call.logprobs } : {}),
+    ...(standIn ? {} : encodeFormat(scope)),
+    ...(thinkingConfig === undefined ? {} : { thinkingConfig }),
+    ...(resolution === undefined ? {} : { mediaResolution: resolution }),
+  };
+}
+
+const pathOfSetting = ({ call }: EncodeScope, name: keyof CanonCall["paths"]): string => call.paths[name] ?? name;
+
+function encodeSampling(scope: EncodeScope): JsonObject {
+  const { call, context, notes } = scope;
+  const sampling: Record<string, unknown> = {};
+  for (const name of ["temperature", "topP", "topK"] as const) {
+    if (call[name] === undefined) continue;
+    if (context.traits.rejectsSampling) notes.dropped(pathOfSetting(scope, name), "the model refuses it");
+    else sampling[name] = call[name];
+  }
+  for (const name of ["presencePenalty", "frequencyPenalty"] as const) {
+    const wanted = call[name];
+    if (wanted === undefined) continue;
+    const taken = wanted >= 2 ? MAX_PENALTY : Math.max(wanted, -2);
+    sampling[name] = taken;
+    if (taken !== wanted) notes.approximated(pathOfSetting(scope, name), "penalties are from -2 to below 2 here");
+  }
+  if (call.seed !== undefined) {
+    const fits = Number.isInteger(call.seed) && call.seed >= -SEED_LIMIT && call.seed < SEED_LIMIT;
+    sampling["seed"] = fits ? call.seed : Math.trunc(Math.abs(call.seed)) % SEED_LIMIT;
+    if (!fits) notes.approximated(pathOfSetting(scope, "seed"), "seeds have 32 bits here; it was cut to fit");
+  }
+  return sampling;
+}
+
+function encodeLimits(scope: EncodeScope): JsonObject {
+  const { call, context, notes } = scope;
+  const limits: Record<string, unknown> = {};
+  if (call.maxOutputTokens !== undefined) {
+    const lowered = (reason: string) => notes.approximated(pathOfSetting(scope, "maxOutputTokens"), reason);
+    limits["maxOutputTokens"] = clampOutput(call.maxOutputTokens, context.traits.maxOutputTokens, lowered);
+  }
+  const stop = (call.stop ?? []).filter((one) => one !== "");
+  if (stop.length === 0) return limits;
+  if (context.traits.rejectsStop) {
+    notes.dropped(pathOfSetting(scope, "stop"), "the model refuses stop sequences");
+    return limits;
+  }
+  if (stop.length > MAX_STOPS) {
+    notes.approximated(pathOfSetting(scope, "stop"), `only the first ${MAX_STOPS} stop sequences can be sent`);
+  }
+  return { ...limits, stopSequences: stop.slice(0, MAX_STOPS) };
+}
+
+/** A single word comes without quotes here only by the dialect's own schema language. */
+function encodeFormat(scope: EncodeScope): JsonObject {
+  const { format } = scope.call;
+  if (format === undefined) return {};
+  if (format.type === "json") return { responseMimeType: "application/json" };
+  const path = pathOfSetting(scope, "format");
+  const described = describedSchema(format.schema, format, path, scope.notes);
+  if (scope.context.quirks.jsonSchema && !format.word) {
+    return { responseMimeType: "application/json", responseJsonSchema: withoutDialect(described) };
+  }
+  const responseSchema = lowerSchema(described, (loss) => {
+    scope.notes.approximated(path, `the provider's schema language lacks something that the schema says: ${loss}`);
+  });
+  return { responseMimeType: format.word ? "text/x.enum" : "application/json", responseSchema };
+}
+
+function noteUnknown(scope: EncodeScope): void {
+  const { call, notes } = scope;
+  const lost = (name: keyof CanonCall["paths"], reason: string) => notes.dropped(pathOfSetting(scope, name), reason);
+  if (call.logitBias !== undefined) lost("logitBias", "this protocol has no biases of tokens");
+  if (call.userId !== undefined) lost("userId", "this protocol has no field for the caller's user");
+  if (call.cache?.ttl !== undefined) lost("cache", "this provider caches by itself and takes no age for it");
+  else if (call.cache?.explicit) lost("cache", "this provider decides by itself what it caches");
+  if ((call.candidateCount ?? 1) > 1) lost("candidateCount", "one answer is asked for: only one can be given on");
+  if (call.verbosity !== undefined && call.verbosity !== "medium") {
+    lost("verbosity", "this protocol has no setting for verbosity");
+  }
+}
+
+const DETAILS = ["low", "medium", "high", "ultra_high"] as const;
+
+/**
+ * Only the newest models take a resolution for single parts; for the whole request all do. The closest look wins, and
+ * nothing that stated no request is looked at less closely for the others' sake.
+ */
+function overallResolution(scope: EncodeScope): string | undefined {
+  const media = scope.call.turns.flatMap(({ parts }) =>
+    parts.filter((part): part is MediaPart => part.type === "media"),
+  );
+  const rank = ({ detail }: MediaPart) => DETAILS.indexOf(detail as (typeof DETAILS)[number]);
+  const highest = Math.max(-1, ...media.map(rank));
+  const detail = DETAILS[highest];
+  if (detail === undefined) return undefined;
+  const sent = highest >= DETAILS.indexOf("high") || media.every((part) => rank(part) >= 0) ? detail : undefined;
+  for (const part of media) {
+    if (part.detail === sent || rank(part) < 0) continue;
+    const reason = `one resolution holds for the whole request: ${sent ?? "the default"}`;
+    scope.notes.approximated(fieldPathOf(scope, part, "detail"), reason);
+  }
+  return encodeDetail(sent);
+}

@@ -1,0 +1,210 @@
+import { isObject, type JsonObject } from "../../../base/json.ts";
+import type { CanonCall, Extra } from "../../../canon/call.ts";
+import { Fields } from "../../../canon/fields.ts";
+import { asksForCall, type FunctionTool, type Tool, type ToolChoice, type WebSearchTool } from "../../../canon/tool.ts";
+import { freeTextFunction } from "../../request/free-text-tool.ts";
+import { putBack } from "../part-extras.ts";
+import { type EncodeScope, fieldPathOf, noteCacheMark } from "./encode-scope.ts";
+import { toJsonSchema } from "./json-schema.ts";
+import { lowerSchema } from "./lower-schema.ts";
+
+const SEARCH = "googleSearch";
+
+/** Every field of an element of `tools` is a tool, or a list of functions. */
+export function decodeTools(tools: readonly unknown[]): Tool[] {
+  return tools.flatMap((tool, index) =>
+    Object.entries(isObject(tool) ? tool : {}).flatMap(([name, value]): Tool[] => {
+      const path = `tools[${index}].${name}`;
+      if (name === "functionDeclarations" && Array.isArray(value)) {
+        return value.map((declaration, position) => decodeFunction(declaration, `${path}[${position}]`));
+      }
+      if (name === SEARCH && isObject(value)) return [decodeSearch(value, path)];
+      return value === null ? [] : [{ type: "native", dialect: "genai", name, raw: { [name]: value }, path }];
+    }),
+  );
+}
+
+function decodeFunction(declaration: unknown, path: string): FunctionTool {
+  const fields = new Fields(declaration);
+  const name = fields.string("name") ?? "";
+  const description = fields.string("description");
+  const own = fields.object("parameters");
+  const schema = fields.object("parametersJsonSchema") ?? (own === undefined ? undefined : toJsonSchema(own));
+  const extras = fields.rest();
+  return {
+    type: "function",
+    name,
+    path,
+    ...(description === undefined ? {} : { description }),
+    ...(schema === undefined ? {} : { schema }),
+    ...(extras === undefined ? {} : { extras }),
+  };
+}
+
+const without = (object: JsonObject, key: string): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => name !== key));
+
+function decodeSearch(search: JsonObject, path: string): WebSearchTool {
+  const fields = new Fields(search);
+  const blocked = fields.array("excludeDomains")?.filter((domain) => typeof domain === "string");
+  const extras = fields.rest();
+  return {
+    type: "web-search",
+    path,
+    ...(blocked === undefined ? {} : { blockedDomains: blocked }),
+    ...(extras === undefined ? {} : { extras }),
+  };
+}
+
+/** The tools as the upstream takes them: all functions in one element, every other tool in one of its own. */
+export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObject[] {
+  const functions: JsonObject[] = standIn === undefined ? [] : [standIn];
+  const others: JsonObject[] = [];
+  for (const tool of scope.call.tools) {
+    if (tool.type !== "web-search") noteCacheMark(tool, scope);
+    switch (tool.type) {
+      case "function":
+        if (tool.native !== undefined) {
+          scope.notes.approximated(tool.path, "this provider knows it only as a plain function");
+        }
+        functions.push(encodeFunction(tool, scope));
+        break;
+      case "custom":
+        functions.push(encodeFunction(freeTextFunction(tool, fieldPathOf(scope, tool, "format"), scope.notes), scope));
+        break;
+      case "web-search": {
+        const obstacle = whyNotSearch(scope, functions.length > 0 || functionNames(scope.call).length > 0);
+        if (obstacle !== undefined) {
+          scope.notes.dropped(tool.path, obstacle);
+          break;
+        }
+        others.push({ [SEARCH]: encodeSearch(tool, scope) });
+        if (tool.cache !== undefined) {
+          scope.notes.dropped(fieldPathOf(scope, tool, "cache"), "this provider takes no cache mark on its search");
+        }
+        break;
+      }
+      case "native":
+        if (tool.dialect === "genai") others.push(tool.raw);
+        else scope.notes.dropped(tool.path, `only its own protocol knows the tool ${tool.name}`);
+    }
+  }
+  return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others];
+}
+
+/** The provider refuses its own search in the company of functions, and many models refuse it next to a schema of the answer. */
+function whyNotSearch({ call, context }: EncodeScope, hasFunctions: boolean): string | undefined {
+  if (call.dialect === "genai") return undefined;
+  if (hasFunctions) return "this provider does not search where the client has functions of its own";
+  const bound = call.format?.type === "schema" && !context.traits.schemaBesideTools;
+  return bound ? "the model does not search where its answer has a schema" : undefined;
+}
+
+function encodeFunction(tool: FunctionTool, scope: EncodeScope): JsonObject {
+  if (tool.strict) {
+    scope.notes.dropped(fieldPathOf(scope, tool, "strict"), "this protocol cannot hold single tools to their schemas");
+  }
+  const declaration = {
+    name: tool.name,
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+    ...encodeParameters(tool, scope),
+  };
+  return scope.call.dialect === "genai" ? putBack(declaration, tool.extras) : declaration;
+}
+
+function encodeParameters({ schema, path, name }: FunctionTool, scope: EncodeScope): JsonObject {
+  if (schema === undefined) return {};
+  if (scope.context.quirks.jsonSchema) return { parametersJsonSchema: withoutDialect(schema) };
+  const parameters = lowerSchema(schema, (loss) => {
+    scope.notes.approximated(path, `the provider's schema language lacks something that ${name} says: ${loss}`);
+  });
+  // A function without arguments has no parameters at all: hosts refuse an object without properties.
+  return parameters["properties"] === undefined ? {} : { parameters };
+}
+
+/** The draft of JSON Schema means nothing to the provider, and some hosts refuse the field. */
+export const withoutDialect = (schema: JsonObject): JsonObject => without(schema, "$schema");
+
+function encodeSearch(tool: WebSearchTool, scope: EncodeScope): JsonObject {
+  const { notes, context, call } = scope;
+  const unknown = "this provider's search has no such option";
+  if (tool.allowedDomains !== undefined) notes.dropped(fieldPathOf(scope, tool, "allowedDomains"), unknown);
+  if (tool.maxUses !== undefined) notes.dropped(fieldPathOf(scope, tool, "maxUses"), unknown);
+  if (tool.location !== undefined) notes.dropped(fieldPathOf(scope, tool, "location"), unknown);
+  if (tool.contextSize !== undefined) notes.dropped(fieldPathOf(scope, tool, "contextSize"), unknown);
+  const blocked = tool.blockedDomains ?? [];
+  // The same hosts that take no labels refuse this field as unknown.
+  const takes = context.quirks.labels || call.dialect === "genai";
+  if (blocked.length > 0 && !takes) notes.dropped(fieldPathOf(scope, tool, "blockedDomains"), unknown);
+  const search = blocked.length > 0 && takes ? { excludeDomains: blocked } : {};
+  return call.dialect === "genai" ? { ...search, ...tool.extras } : search;
+}
+
+/** `toolConfig`: how functions are chosen; what else is in it stays this dialect's own. */
+export function decodeToolConfig(raw: JsonObject): { toolChoice?: ToolChoice; extras: Extra[] } {
+  const config = new Fields(raw);
+  const calling = new Fields(config.object("functionCallingConfig"));
+  const mode = calling.string("mode");
+  const names = (calling.array("allowedFunctionNames") ?? []).filter((name) => typeof name === "string");
+  const toolChoice = choiceOf(mode, names);
+  const extras = Object.entries(config.rest() ?? {}).map(([key, value]) => ({ keys: ["toolConfig", key], value }));
+  const within = ["toolConfig", "functionCallingConfig"];
+  const inner = Object.entries(calling.rest() ?? {}).map(([key, value]) => ({ keys: [...within, key], value }));
+  // Held to the schemas, but free to answer without a call: the canon's word for that needs names.
+  const held = mode === "VALIDATED" && names.length === 0 ? [{ keys: [...within, "mode"], value: mode }] : [];
+  return { ...(toolChoice === undefined ? {} : { toolChoice }), extras: [...extras, ...inner, ...held] };
+}
+
+function choiceOf(mode: string | undefined, names: readonly string[]): ToolChoice | undefined {
+  const [only, ...others] = names;
+  switch (mode) {
+    case "NONE":
+      return { type: "none" };
+    case "ANY":
+      if (only === undefined) return { type: "any" };
+      return others.length === 0 ? { type: "tool", name: only } : { type: "allowed", mode: "any", names };
+    case "AUTO":
+    case "VALIDATED":
+      return only === undefined ? { type: "auto" } : { type: "allowed", mode: "auto", names };
+    default:
+      return only === undefined ? undefined : { type: "allowed", mode: "auto", names };
+  }
+}
+
+/** Only functions can be chosen by name: a tool of the provider's own is used when the model likes. */
+export function encodeToolChoice(scope: EncodeScope): JsonObject | undefined {
+  const { call, notes } = scope;
+  const { toolChoice: choice } = call;
+  if (call.parallelTools === false) {
+    notes.dropped(call.paths.parallelTools ?? "parallelTools", "this protocol cannot forbid parallel calls");
+  }
+  if (choice === undefined) return undefined;
+  const declared = functionNames(call);
+  const path = call.paths.toolChoice ?? "toolChoice";
+  if (declared.length === 0 && call.dialect !== "genai") {
+    if (asksForCall(choice)) notes.dropped(path, "there are no functions to choose from");
+    return undefined;
+  }
+  const named = choice.type === "tool" ? [choice.name] : choice.type === "allowed" ? choice.names : [];
+  const functions = new Set(declared);
+  const known = named.filter((name) => functions.has(name));
+  if (known.length < named.length) {
+    notes.dropped(path, "only functions can be chosen by name");
+    if (known.length === 0) return undefined;
+  }
+  switch (choice.type) {
+    case "auto":
+      return { mode: "AUTO" };
+    case "none":
+      return { mode: "NONE" };
+    case "any":
+      return { mode: "ANY" };
+    case "tool":
+      return { mode: "ANY", allowedFunctionNames: known };
+    case "allowed":
+      return { mode: choice.mode === "any" ? "ANY" : "VALIDATED", allowedFunctionNames: known };
+  }
+}
+
+export const functionNames = (call: CanonCall): string[] =>
+  call.tools.flatMap((tool) => (tool.type === "function" || tool.type === "custom" ? [tool.name] : []));

@@ -1,0 +1,35 @@
+import { type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
+import type { CanonReply } from "../../../canon/reply.ts";
+import { noteFinish } from "../../answer/note-finish.ts";
+import type { EncodeAnswerContext } from "../../codec.ts";
+import { decodeStop, encodeStop } from "./stop-reason.ts";
+
+type Finish = Pick<CanonReply, "stop" | "stopSequence" | "stopDetail">;
+
+/** How an answer ended: these fields stand in a whole answer and in the `delta` of a streamed one alike. */
+export function decodeFinish(value: JsonObject | undefined): Finish {
+  const stopSequence = stringAt(value, "stop_sequence");
+  const details = objectAt(value, "stop_details");
+  const stopDetail = stringAt(details, "explanation") ?? stringAt(details, "category");
+  return {
+    stop: decodeStop(stringAt(value, "stop_reason") ?? ""),
+    ...(stopSequence === undefined ? {} : { stopSequence }),
+    ...(stopDetail === undefined ? {} : { stopDetail }),
+  };
+}
+
+/** What a client of this dialect is not told of the end. */
+export const noteMessagesFinish = (finish: Finish, refused: boolean, note: EncodeAnswerContext["note"]): void =>
+  noteFinish(finish, note, { without: ["other"], explained: refused || finish.stop.unified === "filter" });
+
+/** `refused`: the model said that it will not answer, which some upstreams do under an ordinary stop. */
+export function encodeFinish({ stop, stopSequence, stopDetail }: Finish, refused: boolean): JsonObject {
+  const reason = refused ? "refusal" : encodeStop(stop, stopSequence);
+  return {
+    stop_reason: reason,
+    stop_sequence: stopSequence ?? null,
+    ...(reason === "refusal" && stopDetail !== undefined
+      ? { stop_details: { type: "refusal", category: null, explanation: stopDetail } }
+      : {}),
+  };
+}

@@ -1,0 +1,28 @@
+import type { Stop, UnifiedStop } from "../../../canon/stop.ts";
+
+const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["tool_use", "tool"],
+  ["pause_turn", "pause"],
+  ["refusal", "filter"],
+]);
+
+const WORD: Readonly<Record<UnifiedStop, string>> = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool: "tool_use",
+  filter: "refusal",
+  pause: "pause_turn",
+  other: "end_turn",
+};
+
+export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(raw) ?? "other", raw });
+
+/** The upstream's own word where it is one of this dialect and means the same, else the dialect's word for it. */
+export function encodeStop({ unified, raw }: Stop, stopSequence?: string): string {
+  if (unified === "stop" && stopSequence !== undefined) return "stop_sequence";
+  return UNIFIED.get(raw) === unified ? raw : WORD[unified];
+}

@@ -1,0 +1,126 @@
+import { arrayAt, type JsonObject, objectAt } from "../../../base/json.ts";
+import { countAt, MAX_UNKNOWN_COUNTERS, type Usage } from "../../../canon/usage.ts";
+import { cacheWrites, decodeUsage, HOUR, MINUTES, SERVER_TOOLS, SPLIT, TOTAL, unknownIn } from "./usage.ts";
+
+const PROMPT_KEYS = ["input_tokens", "cache_read_input_tokens", TOTAL, SPLIT];
+const COMPLETION_KEYS = ["output_tokens", "output_tokens_details"];
+const PASSES = "iterations";
+
+/** A host chooses how many members its usage has, and all of them are looked at again with each event that adds to them (S18). */
+const MAX_MEMBERS = 64;
+const ALWAYS_KEPT: ReadonlySet<string> = new Set([
+  ...PROMPT_KEYS,
+  ...COMPLETION_KEYS,
+  PASSES,
+  SERVER_TOOLS,
+  "service_tier",
+]);
+
+/** Estimates of short prompts are wrong by up to so many tokens. Those of longer ones are not more than twice the count. */
+const ESTIMATE_ERROR = 100;
+
+/**
+ * The counters of a stream's events, the later ones over the earlier ones: they are cumulative. What was counted is not replaced by
+ * less (H27, H39). One count may shrink: hosts that translate from another protocol can only estimate the prompt in `message_start`,
+ * and correct it in `message_delta` (decision 0085).
+ */
+export class StreamedUsage {
+  #raw: JsonObject = {};
+  #mayBeEstimated = false;
+  readonly #unknown = new Set<string>();
+
+  /** In the host's own words. */
+  get raw(): JsonObject {
+    return this.#raw;
+  }
+
+  get decoded(): Usage | undefined {
+    const usage = decodeUsage(this.#raw);
+    if (usage === undefined || this.#unknown.size === 0) return usage;
+    const unknown = new Set([...(usage.unknown ?? []), ...this.#unknown]);
+    return { ...usage, unknown: [...unknown].slice(0, MAX_UNKNOWN_COUNTERS) };
+  }
+
+  /** What the first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
+  begin(reported: JsonObject): void {
+    const { output_tokens: _begun, ...prompt } = reported;
+    // An estimate knows nothing of caches.
+    this.#mayBeEstimated = promptOf(this.#raw) === 0 && promptOf(prompt) === countAt(prompt, "input_tokens");
+    this.#take(prompt);
+  }
+
+  /** Takes what a later event reports. Gives what that event may show: no count below an earlier one. */
+  add(reported: JsonObject): JsonObject {
+    const counted = this.#take(reported);
+    if (promptOf(reported) > 0) this.#mayBeEstimated = false;
+    return counted;
+  }
+
+  #take(reported: JsonObject): JsonObject {
+    // Also of a count that is replaced by an earlier one.
+    for (const name of unknownIn(reported)) if (this.#unknown.size < MAX_UNKNOWN_COUNTERS) this.#unknown.add(name);
+    const counted = this.#counted(reported);
+    this.#raw = merged(this.#raw, counted);
+    return counted;
+  }
+
+  /** What a later event reports, with the earlier counters in place of those that count less. */
+  #counted(later: JsonObject): JsonObject {
+    const known = this.#raw;
+    const prompt = promptOf(known);
+    const promptNow = promptOf(merged(known, later));
+    const isCorrected = this.#mayBeEstimated && prompt - promptNow <= Math.max(promptNow, ESTIMATE_ERROR);
+    const lost = (countAt(known, "output_tokens") ?? 0) - (countAt(later, "output_tokens") ?? 0);
+    const isMoved = countAt(later, "output_tokens") !== 0 && lost <= promptNow - prompt;
+    const keep = [
+      ...(promptNow < prompt && !isCorrected ? PROMPT_KEYS : []),
+      ...(lost > 0 && !isMoved ? COMPLETION_KEYS : []),
+    ].filter((key) => key in later);
+    const tools = moreUses(objectAt(known, SERVER_TOOLS), objectAt(later, SERVER_TOOLS));
+    if (keep.length === 0 && tools === undefined) return later;
+    const counted: Record<string, unknown> = { ...later, ...tools };
+    for (const key of keep) {
+      if (key in known) counted[key] = known[key];
+      else delete counted[key];
+    }
+    return counted;
+  }
+}
+
+/** A total without its split, after a split that was reported, keeps of it what fits (H27). */
+function merged(known: JsonObject, later: JsonObject): JsonObject {
+  const both: Record<string, unknown> = { ...known };
+  for (const [key, value] of Object.entries(later)) {
+    // Passes that were reported have run, whatever a later event leaves out.
+    const isFewer = key === PASSES && arrayAt(later, PASSES).length < arrayAt(known, PASSES).length;
+    if (value !== null && !isFewer && (key in both || hasRoom(both, key))) both[key] = value;
+  }
+  const total = countAt(later, TOTAL);
+  if (objectAt(later, SPLIT)) {
+    if (total === undefined) delete both[TOTAL];
+    return both;
+  }
+  const split = objectAt(both, SPLIT);
+  if (total === undefined || split === undefined) return both;
+  const hour = Math.min(countAt(split, HOUR) ?? 0, total);
+  if (hour !== countAt(split, HOUR) || total - hour !== countAt(split, MINUTES))
+    both[SPLIT] = { [MINUTES]: total - hour, [HOUR]: hour };
+  return both;
+}
+
+const hasRoom = (known: JsonObject, key: string): boolean =>
+  ALWAYS_KEPT.has(key) || Object.keys(known).length < MAX_MEMBERS;
+
+/** Undefined where no tool has fewer uses than before. */
+function moreUses(earlier: JsonObject | undefined, later: JsonObject | undefined): JsonObject | undefined {
+  if (earlier === undefined || later === undefined) return undefined;
+  const more = Object.entries(earlier)
+    .filter(([key]) => (countAt(earlier, key) ?? 0) > (countAt(later, key) ?? 0))
+    .slice(0, MAX_MEMBERS);
+  return more.length === 0 ? undefined : { [SERVER_TOOLS]: { ...later, ...Object.fromEntries(more) } };
+}
+
+function promptOf(raw: JsonObject): number {
+  const { minutes = 0, hour = 0 } = cacheWrites(raw);
+  return (countAt(raw, "input_tokens") ?? 0) + (countAt(raw, "cache_read_input_tokens") ?? 0) + minutes + hour;
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { CanonCall } from "../../../canon/call.ts";
+import type { Notes } from "../../../canon/notes.ts";
+import type { AnswerReading } from "../../codec.ts";
+import { describedSchema, objectRoot, structuredToolName } from "../../reading/answer-schema.ts";
+import { lowerEnforcedSchema } from "../../request/lower-enforced-schema.ts";
+
+/** What an answer's form comes to in a request: at most one of the three. */
+export interface EncodedFormat {
+  /** For `output_config`. */
+  format?: JsonObject;
+  /** A tool that stands in for a schema. */
+  standIn?: JsonObject;
+  /** A line for the system prompt. */
+  instruction?: string;
+  reading: AnswerReading;
+}
+
+/** `knowsSchemas`: the host and the model take a schema for the answer. */
+export function encodeFormat(call: CanonCall, knowsSchemas: boolean, notes: Notes): EncodedFormat {
+  const { format } = call;
+  const path = call.paths.format ?? "output_config.format";
+  if (format === undefined) return { reading: {} };
+  if (format.type === "json") {
+    notes.approximated(
+      path,
+      "the target was asked in the prompt to answer with JSON: its protocol has no such setting",
+    );
+    return { instruction: "Answer with JSON only.", reading: {} };
+  }
+  const { schema, reading } = objectRoot(format);
+  if (knowsSchemas) {
+    const lowered = call.dialect === "messages" ? schema : lowerEnforcedSchema(schema, path, notes);
+    return { format: { type: "json_schema", schema: describedSchema(lowered, format, path, notes) }, reading };
+  }
+  notes.approximated(path, "the target knows no schemas of answers: a tool that it had to call stood in for it");
+  const name = structuredToolName(call.tools.map((tool) => ("name" in tool ? tool.name : "")));
+  return {
+    standIn: {
+      name,
+      description: format.description ?? "Gives the answer in the form that was asked for.",
+      input_schema: schema,
+    },
+    reading: { ...reading, structuredTool: name },
+  };
+}

@@ -1,0 +1,51 @@
+import type { JsonObject } from "../../../base/json.ts";
+
+/** What a tool does that the dialect's own models know by its type, in a form that every other model understands too. */
+interface BuiltInTool {
+  description: string;
+  schema: JsonObject;
+}
+
+const BASH: BuiltInTool = {
+  description:
+    "Runs a command in a bash shell that lasts for the whole conversation: variables, the working directory and background " +
+    "jobs are kept between calls. Give either a command to run, or restart to begin with a new shell.",
+  schema: {
+    type: "object",
+    properties: {
+      command: { type: "string", description: "The command to run. Needed unless the shell is restarted." },
+      restart: { type: "boolean", description: "true ends the shell and starts a new one." },
+    },
+  },
+};
+
+const TEXT_EDITOR: BuiltInTool = {
+  description:
+    "Shows and changes text files. view shows a file, or the names in a directory; create writes a whole file; str_replace " +
+    "replaces one part of a file, which must occur in it exactly once; insert puts text after a line.",
+  schema: {
+    type: "object",
+    properties: {
+      command: { type: "string", enum: ["view", "create", "str_replace", "insert"], description: "What to do." },
+      path: { type: "string", description: "Absolute path of the file or directory." },
+      view_range: {
+        type: "array",
+        items: { type: "integer" },
+        description:
+          "For view: the first and the last line to show, counted from 1; -1 stands for the end of the file.",
+      },
+      file_text: { type: "string", description: "For create: the content of the file." },
+      old_str: { type: "string", description: "For str_replace: the piece to replace, to the letter." },
+      new_str: { type: "string", description: "For str_replace: what to put in its place." },
+      insert_line: { type: "integer", description: "For insert: the line after which to insert; 0 is the beginning." },
+      insert_text: { type: "string", description: "For insert: the text to put there." },
+    },
+    required: ["command", "path"],
+  },
+};
+
+/** Built-in tools that the client runs; undefined for the provider's own. */
+export function builtInTool(type: string): BuiltInTool | undefined {
+  if (/^bash_\d+$/.test(type)) return BASH;
+  return /^text_editor_\d+$/.test(type) ? TEXT_EDITOR : undefined;
+}

@@ -1,0 +1,164 @@
+import { type JsonObject, objectAt } from "../../../base/json.ts";
+import type { CallSettings, CanonCall, Extra, OutputFormat, Turn } from "../../../canon/call.ts";
+import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
+import { GatewayError } from "../../../canon/error.ts";
+import { Fields } from "../../../canon/fields.ts";
+import type { Part, TextPart } from "../../../canon/part.ts";
+import type { Tool } from "../../../canon/tool.ts";
+import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
+import { decodeCache } from "../cache.ts";
+import { decodeContent } from "../content.ts";
+import { addedTool } from "../native-words.ts";
+import { FIELD_NAMES } from "./field-names.ts";
+import { decodeReasoning } from "./reasoning.ts";
+import { decodeToolChoice } from "./tool-choice.ts";
+import { decodeTool } from "./tools.ts";
+
+/** Fields that the gateway honours by itself. */
+const GATEWAY_FIELDS = ["model", "stream", "stream_options", "usage", ...ROUTING_FIELDS];
+
+/** Where a setting stands in a request, which its value is read from too. */
+const SETTING_PATHS = {
+  maxOutputTokens: "max_tokens",
+  temperature: "temperature",
+  topP: "top_p",
+  topK: "top_k",
+} as const;
+
+/**
+ * A client's request. Its normal form, to which encoding a decoded request leads back: content and system as arrays of
+ * blocks without empty ones, one message a turn with tool results first, no fields that are null or say the default, the
+ * older `output_format` as `output_config.format`, system messages as text of the user's in tags.
+ */
+export function decodeRequest(body: JsonObject): CanonCall {
+  const fields = new Fields(body);
+  fields.skip(...GATEWAY_FIELDS);
+  if (body["thread"]) refuseThread();
+  const extras: Extra[] = [];
+  const { settings, paths } = decodeSettings(fields, extras);
+  const outputConfig = fields.object("output_config");
+  const output = new Fields(outputConfig);
+  const reasoning = decodeReasoning(fields.object("thinking"), output.string("effort"));
+  const format =
+    decodeFormat(output, outputConfig, "output_config.format") ?? decodeFormat(fields, body, "output_format");
+  extras.push(...reasoning.extras, ...leftOver(output, "output_config"));
+  const { toolChoice, parallelTools } = decodeToolChoice(fields.object("tool_choice"));
+  const { system, others } = decodeSystem(fields);
+  const turns = distinctCallIds([...others, ...(fields.array("messages") ?? []).map(decodeTurn)]);
+  const listed = (fields.array("tools") ?? []).map((tool, index) => decodeTool(tool, `tools[${index}]`));
+  const tools = [...listed, ...addedTools(turns)];
+  const { cache } = decodeCache(fields);
+  for (const [key, value] of Object.entries(fields.rest() ?? {})) extras.push({ keys: [key], value });
+  return {
+    dialect: "messages",
+    fieldNames: FIELD_NAMES,
+    system,
+    turns,
+    tools,
+    ...settings,
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(parallelTools === undefined ? {} : { parallelTools }),
+    ...(reasoning.reasoning === undefined ? {} : { reasoning: reasoning.reasoning }),
+    ...(format === undefined ? {} : { format: format.value }),
+    ...(cache === undefined ? {} : { cache }),
+    paths: {
+      ...paths,
+      ...(toolChoice === undefined ? {} : { toolChoice: "tool_choice" }),
+      ...(parallelTools === undefined ? {} : { parallelTools: "tool_choice.disable_parallel_tool_use" }),
+      ...(format === undefined ? {} : { format: format.path }),
+      ...(cache === undefined ? {} : { cache: "cache_control" }),
+    },
+    extras,
+  };
+}
+
+/**
+ * A conversation that the host is to hold: later requests have only what is new in it, so that the request cannot be left out.
+ * The details are those by which clients know that they must send everything instead.
+ */
+function refuseThread(): never {
+  throw new GatewayError(
+    "unsupported_parameter",
+    "thread: the model's provider is called in another protocol, which holds no conversations; send the whole conversation, without thread",
+    { path: "thread", upstreamDetails: { error_code: "thread_unsupported_request", unsupported: ["thread"] } },
+  );
+}
+
+function decodeSettings(fields: Fields, extras: Extra[]): { settings: CallSettings; paths: CanonCall["paths"] } {
+  const settings: CallSettings = {};
+  const paths: { -readonly [K in keyof CanonCall["paths"]]: CanonCall["paths"][K] } = {};
+  for (const name of Object.keys(SETTING_PATHS) as (keyof typeof SETTING_PATHS)[]) {
+    const value = fields.number(SETTING_PATHS[name]);
+    if (value === undefined) continue;
+    settings[name] = value;
+    paths[name] = SETTING_PATHS[name];
+  }
+  const stop = fields.array("stop_sequences")?.filter((word) => typeof word === "string");
+  if (stop !== undefined && stop.length > 0) {
+    settings.stop = stop;
+    paths.stop = "stop_sequences";
+  }
+  const metadata = new Fields(fields.object("metadata"));
+  const userId = metadata.string("user_id");
+  if (userId !== undefined) {
+    settings.userId = userId;
+    paths.userId = "metadata.user_id";
+  }
+  extras.push(...leftOver(metadata, "metadata"));
+  return { settings, paths };
+}
+
+/** Tools that blocks of the conversation define (H51). */
+function addedTools(turns: readonly Turn[]): Tool[] {
+  return turns.flatMap(({ parts }) =>
+    parts.flatMap((part) => {
+      const definition = part.type === "native" && part.name === "tool_addition" ? addedTool(part.raw) : undefined;
+      if (definition === undefined) return [];
+      return [{ ...decodeTool(definition, `${part.path}.tool.definition`), loaded: true as const }];
+    }),
+  );
+}
+
+const leftOver = (fields: Fields, name: string): Extra[] =>
+  Object.entries(fields.rest() ?? {}).map(([key, value]) => ({ keys: [name, key], value }));
+
+/**
+ * `output_format` is what the first hosts called `output_config.format`, and older clients still do. A format of another
+ * kind than a schema stays among the left-overs.
+ */
+function decodeFormat(
+  fields: Fields,
+  object: JsonObject | undefined,
+  path: string,
+): { value: OutputFormat; path: string } | undefined {
+  const key = path.split(".").at(-1) ?? path;
+  const format = objectAt(object, key);
+  const schema = objectAt(format, "schema");
+  if (format?.["type"] !== "json_schema" || schema === undefined) return undefined;
+  fields.skip(key);
+  return { value: { type: "schema", schema }, path };
+}
+
+/** What is no text in a system prompt is for its own dialect to judge, and stands in a turn of its own. */
+function decodeSystem(fields: Fields): { system: TextPart[]; others: Turn[] } {
+  const parts = decodeContent(fields.take("system"), "system");
+  const others = parts.filter((part) => part.type !== "text");
+  return {
+    system: parts.filter((part) => part.type === "text"),
+    others: others.length === 0 ? [] : [{ role: "system", parts: others, path: "system" }],
+  };
+}
+
+function decodeTurn(value: unknown, index: number): Turn {
+  const path = `messages[${index}]`;
+  const fields = new Fields(value);
+  const role = fields.string("role");
+  const parts: Part[] = decodeContent(fields.take("content"), `${path}.content`);
+  const extras = fields.rest();
+  return {
+    role: role === "assistant" || role === "system" ? role : "user",
+    parts,
+    path,
+    ...(extras === undefined ? {} : { extras }),
+  };
+}

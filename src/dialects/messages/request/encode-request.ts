@@ -1,0 +1,116 @@
+import type { JsonObject } from "../../../base/json.ts";
+import { adaptNative } from "../../../canon/adapt-native.ts";
+import { cachesAll, withFallingAges, withHourAges } from "../../../canon/cache-marks.ts";
+import type { CanonCall } from "../../../canon/call.ts";
+import { clampOutput } from "../../../canon/clamp-output.ts";
+import { mergeExtras, reportExtras } from "../../../canon/extras.ts";
+import { fieldPath } from "../../../canon/field-names.ts";
+import { joinTexts } from "../../../canon/join-texts.ts";
+import { Notes } from "../../../canon/notes.ts";
+import type { EncodedRequest, EncodeRequestContext } from "../../codec.ts";
+import { fitToolNames, plainNames } from "../../request/fit-tool-names.ts";
+import { CacheMarks, encodeCache } from "../cache.ts";
+import type { MessagesQuirks } from "../quirks.ts";
+import { encodeFormat } from "./answer-format.ts";
+import { encodeSystem, encodeTurns, lacksThinking, type Message } from "./encode-turns.ts";
+import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
+import { RequestContent } from "./request-content.ts";
+import { encodeSettings } from "./settings.ts";
+import { allowedNames, encodeToolChoice, forcesCall } from "./tool-choice.ts";
+import { encodeTool } from "./tools.ts";
+
+const TOOL_NAMES = plainNames(128);
+
+export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<MessagesQuirks>): EncodedRequest {
+  const { traits, quirks } = context;
+  const notes = new Notes();
+  const own = asked.dialect === "messages";
+  const joined = joinTexts(
+    own ? asked : withFallingAges(withHourAges(adaptNative(asked, "messages", notes), notes), notes),
+  );
+  const { call, reading: names } = fitToolNames(joined, TOOL_NAMES, notes);
+  const marks = new CacheMarks();
+  if (!own) reportExtras(call, notes);
+  const knowsSchemas = quirks.structuredOutput && traits.structuredOutput !== false;
+  const { format, standIn, instruction, reading } = encodeFormat(call, knowsSchemas, notes);
+
+  const allowed = allowedNames(call, notes);
+  const tools = call.tools
+    .filter((tool) => !(own && tool.loaded) && (allowed === undefined || !("name" in tool) || allowed.has(tool.name)))
+    .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, notes, marks }));
+  const content = new RequestContent(call, context, notes, marks);
+  const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];
+  const messages = encodeTurns(call, content, context, notes);
+  marks.limit(notes, cachesAll(call) ? 1 : 0);
+
+  const limit = outputLimit(call, context, notes);
+  const obstacle = whyNotThink({
+    own,
+    standsIn: standIn !== undefined,
+    mustCall: forcesCall(call) && tools.length > 0,
+    budgeted: traits.reasoningForm === undefined || traits.reasoningForm === "budget",
+    messages,
+  });
+  const reasoning = encodeReasoning(call, { traits, notes, ...limit, obstacle });
+  const { thinking, effort, maxTokens } = reasoning;
+  const thinks = thinking !== undefined && thinking["type"] !== "disabled";
+  const choice = encodeToolChoice(call, {
+    notes,
+    hasTools: tools.length > 0,
+    standIn: reading.structuredTool,
+  });
+
+  const offered = standIn === undefined ? tools : [...tools, standIn];
+  const outputConfig = { ...(effort === undefined ? {} : { effort }), ...(format === undefined ? {} : { format }) };
+  const body: JsonObject = {
+    model: context.upstreamModel,
+    max_tokens: maxTokens,
+    ...(context.stream ? { stream: true } : {}),
+    ...(offered.length === 0 ? {} : { tools: offered }),
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+    ...(system.length === 0 ? {} : { system }),
+    messages,
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
+    ...encodeSettings(call, traits, thinks, notes),
+    ...(call.cache === undefined || !cachesAll(call) ? {} : { cache_control: encodeCache(call.cache) }),
+  };
+  return { body: own ? mergeExtras(body, call.extras) : body, notes: notes.list, reading: { ...names, ...reading } };
+}
+
+interface Circumstances {
+  /** The client speaks this dialect too, and hears from the host itself what it may not ask for. */
+  own: boolean;
+  /** A tool stands in for the answer's schema. */
+  standsIn: boolean;
+  mustCall: boolean;
+  /** The model takes its amount of reasoning as a budget. */
+  budgeted: boolean;
+  messages: readonly Message[];
+}
+
+/** Why the target would refuse to think, whatever the client asks for; undefined where it would not. */
+function whyNotThink({ own, standsIn, mustCall, budgeted, messages }: Circumstances): string | undefined {
+  if (standsIn) return "a tool that must be called stands in for the answer's schema, which excludes thinking";
+  if (!own && mustCall) return "a model that must call a tool cannot think before it";
+  if (!budgeted) return undefined;
+  if (!own && messages.at(-1)?.role === "assistant") {
+    return "a model that thinks cannot go on from the beginning of an answer";
+  }
+  if (lacksThinking(messages)) {
+    return "the target demands the thinking that came before the last tool call, and the history has none of its own";
+  }
+  return undefined;
+}
+
+function outputLimit(call: CanonCall, { traits }: EncodeRequestContext<MessagesQuirks>, notes: Notes) {
+  const wanted = call.maxOutputTokens;
+  const most = traits.maxOutputTokens;
+  const path = call.paths.maxOutputTokens ?? fieldPath(call.fieldNames, undefined, "maxOutputTokens");
+  if (wanted === undefined && most === undefined) {
+    notes.approximated(path, `the target demands a limit, and none is known: ${DEFAULT_OUTPUT} was sent`);
+    return { maxTokens: DEFAULT_OUTPUT, growing: true };
+  }
+  const asked = wanted ?? most ?? DEFAULT_OUTPUT;
+  return { maxTokens: clampOutput(asked, most, (reason) => notes.approximated(path, reason)), growing: false };
+}

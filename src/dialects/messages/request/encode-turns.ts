@@ -1,0 +1,135 @@
+import { type JsonObject, stringAt } from "../../../base/json.ts";
+import { positionsOf } from "../../../base/positions-of.ts";
+import type { CanonCall, Turn } from "../../../canon/call.ts";
+import { fieldPath } from "../../../canon/field-names.ts";
+import type { Notes } from "../../../canon/notes.ts";
+import type { Part } from "../../../canon/part.ts";
+import type { EncodeRequestContext } from "../../codec.ts";
+import { CONTINUE_PROMPT } from "../../request/continue-prompt.ts";
+import type { MessagesQuirks } from "../quirks.ts";
+import type { RequestContent } from "./request-content.ts";
+
+export interface Message extends JsonObject {
+  role: "user" | "assistant" | "system";
+  content: JsonObject[];
+}
+
+/** What a user says where the conversation needs a word of the user's and has none. */
+const NO_WORDS: JsonObject = { type: "text", text: "." };
+
+/** System text at the beginning, wherever it came from. */
+export function encodeSystem(call: CanonCall, content: RequestContent): JsonObject[] {
+  const parts = [...call.system, ...leadingSystem(call).flatMap((turn) => turn.parts)];
+  return parts.flatMap((part) => content.encode(part, "system"));
+}
+
+/** The conversation: user and assistant in turn, the user first, results of tools before anything else that the user says. */
+export function encodeTurns(
+  call: CanonCall,
+  content: RequestContent,
+  { traits, quirks }: Pick<EncodeRequestContext<MessagesQuirks>, "traits" | "quirks">,
+  notes: Notes,
+): Message[] {
+  const messages: Message[] = [];
+  const takesSystem = quirks.systemMessages && traits.systemMessages === true;
+  const turns = call.turns.slice(leadingSystem(call).length);
+  for (const [index, turn] of turns.entries()) {
+    if (turn.name !== undefined) {
+      notes.dropped(
+        fieldPath(call.fieldNames, turn.path, "name"),
+        "the target does not tell participants apart by name",
+      );
+    }
+    const before = messages.at(-1);
+    const role = turn.role === "system" && !(takesSystem && standsRight(before, turns, index)) ? "user" : turn.role;
+    const parts = turn.role === "system" && role === "user" ? inTags(turn, notes) : turn.parts;
+    const blocks = parts.flatMap((part) => content.encode(part, role));
+    const extras = call.dialect === "messages" ? turn.extras : undefined;
+    if (before?.role === role) before.content.push(...blocks);
+    else if (blocks.length > 0) messages.push({ role, content: blocks, ...extras });
+  }
+  trimBeginning(messages, call, notes);
+  if (traits.prefill === false && call.dialect !== "messages") askToGoOn(messages, call, notes);
+  const first = messages[0];
+  if (first?.role !== "user") {
+    notes.approximated(
+      call.turns[0]?.path ?? "messages",
+      'the target wants the user to speak first: "." was put before',
+    );
+    messages.unshift({ role: "user", content: [NO_WORDS] });
+  }
+  return messages.map((message, index) => resultsFirst(message, messages[index - 1]));
+}
+
+/**
+ * Hosts take a system message after the user's words, with an answer after it or nothing: several in a row become one. The words
+ * of a turn that nothing is left of do not stand between.
+ */
+function standsRight(before: Message | undefined, turns: readonly Turn[], index: number): boolean {
+  const after = turns.slice(index + 1).find(({ role }) => role !== "system");
+  return (before?.role === "user" || before?.role === "system") && after?.role !== "user";
+}
+
+const leadingSystem = ({ turns }: CanonCall): readonly Turn[] => {
+  const end = turns.findIndex(({ role }) => role !== "system");
+  return end < 0 ? turns : turns.slice(0, end);
+};
+
+function inTags(turn: Turn, notes: Notes): Part[] {
+  notes.approximated(
+    turn.path,
+    "the target has no system messages inside a conversation: sent as a user message, in tags",
+  );
+  return turn.parts.map((part) =>
+    part.type === "text" && part.text.trim() !== "" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part,
+  );
+}
+
+/** Upstreams refuse an answer's beginning that ends in white space. */
+function trimBeginning(messages: Message[], { turns }: CanonCall, notes: Notes): void {
+  const last = messages.at(-1);
+  const block = last?.content.at(-1);
+  const text = stringAt(block, "text");
+  if (last?.role !== "assistant" || text === undefined || text === text.trimEnd()) return;
+  notes.approximated(
+    turns.at(-1)?.parts.at(-1)?.path ?? turns.at(-1)?.path ?? "messages",
+    "the target refuses white space at the end of a beginning: it was cut off",
+  );
+  last.content[last.content.length - 1] = { ...block, text: text.trimEnd() };
+}
+
+/** Newer models refuse a conversation in which the assistant has the last word. */
+function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): void {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || last.content.some((block) => block["type"] === "tool_use")) return;
+  notes.approximated(
+    turns.at(-1)?.path ?? "messages",
+    "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+  );
+  messages.push({ role: "user", content: [{ type: "text", text: CONTINUE_PROMPT }] });
+}
+
+/** In the order of the calls; results of other calls after them. */
+function resultsFirst(message: Message, before: Message | undefined): Message {
+  const isResult = (block: JsonObject) => block["type"] === "tool_result";
+  if (message.role !== "user" || !message.content.some(isResult)) return message;
+  const calls = (before?.content ?? []).map((block) => stringAt(block, "id"));
+  const positions = positionsOf(calls);
+  const rank = (block: JsonObject) => positions.get(stringAt(block, "tool_use_id")) ?? calls.length;
+  const results = message.content.filter(isResult).sort((one, other) => rank(one) - rank(other));
+  return { ...message, content: [...results, ...message.content.filter((block) => !isResult(block))] };
+}
+
+/**
+ * Whether the model is in the middle of using tools without having thought, or is to go on from a beginning: hosts that
+ * are given a budget for thinking then demand the thinking that came first.
+ */
+export function lacksThinking(messages: readonly Message[]): boolean {
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === "user" && !content.some((block) => block["type"] === "tool_result"),
+  );
+  const answers = messages.slice(asked + 1).filter(({ role }) => role === "assistant");
+  return answers.length > 0 && !answers.some(({ content }) => THINKING.includes(content[0]?.["type"]));
+}
+
+const THINKING: readonly unknown[] = ["thinking", "redacted_thinking"];

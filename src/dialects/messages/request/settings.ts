@@ -1,0 +1,77 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { CallSettings, CanonCall } from "../../../canon/call.ts";
+import type { Notes } from "../../../canon/notes.ts";
+import type { ModelTraits } from "../../../canon/traits.ts";
+
+/** Settings that the dialect has no field for. */
+const NO_FIELD: readonly (keyof CallSettings)[] = [
+  "frequencyPenalty",
+  "presencePenalty",
+  "seed",
+  "logprobs",
+  "logitBias",
+  "candidateCount",
+  "verbosity",
+  "cachedContent",
+];
+
+/** What these settings are by default: nothing is lost where the client says just that. */
+const DEFAULTS: Partial<Record<keyof CallSettings, unknown>> = {
+  frequencyPenalty: 0,
+  presencePenalty: 0,
+  candidateCount: 1,
+};
+
+/** `thinking`: the model thinks before it answers, which excludes sampling by the client's wants. */
+export function encodeSettings(call: CanonCall, traits: ModelTraits, thinking: boolean, notes: Notes): JsonObject {
+  const drop = (name: keyof CallSettings, reason: string) => notes.dropped(call.paths[name] ?? name, reason);
+  for (const name of NO_FIELD) {
+    if (call[name] !== undefined && call[name] !== DEFAULTS[name])
+      drop(name, "the target's protocol has no such field");
+  }
+  return {
+    ...encodeSampling(call, traits, thinking, notes, drop),
+    ...encodeStops(call, traits, drop),
+    ...(call.userId === undefined ? {} : { metadata: { user_id: call.userId } }),
+  };
+}
+
+type Drop = (name: keyof CallSettings, reason: string) => void;
+
+function encodeSampling(call: CanonCall, traits: ModelTraits, thinking: boolean, notes: Notes, drop: Drop): JsonObject {
+  const { temperature, topP, topK } = call;
+  const refused = traits.rejectsSampling
+    ? "the model refuses settings of sampling"
+    : thinking
+      ? "a model that thinks refuses settings of sampling"
+      : undefined;
+  if (refused !== undefined) {
+    // A temperature of 1 is the one that thinking itself demands.
+    const kept = temperature === 1 && !traits.rejectsSampling;
+    if (temperature !== undefined && !kept) drop("temperature", refused);
+    if (topP !== undefined) drop("topP", refused);
+    if (topK !== undefined) drop("topK", refused);
+    return kept ? { temperature } : {};
+  }
+  const clamped = temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature));
+  if (clamped !== temperature) {
+    notes.approximated(call.paths.temperature ?? "temperature", `the target takes 0 to 1: ${clamped} was sent`);
+  }
+  const both = temperature !== undefined && topP !== undefined;
+  if (both) drop("topP", "newer models of the target's protocol take either temperature or top_p");
+  return {
+    ...(clamped === undefined ? {} : { temperature: clamped }),
+    ...(topP === undefined || both ? {} : { top_p: topP }),
+    ...(topK === undefined ? {} : { top_k: topK }),
+  };
+}
+
+function encodeStops({ stop = [] }: CanonCall, traits: ModelTraits, drop: Drop): JsonObject {
+  if (stop.length > 0 && traits.rejectsStop) {
+    drop("stop", "the model refuses stop sequences");
+    return {};
+  }
+  const visible = stop.filter((word) => word.trim() !== "");
+  if (visible.length < stop.length) drop("stop", "the target refuses stop sequences that are only white space");
+  return visible.length === 0 ? {} : { stop_sequences: visible };
+}

@@ -1,0 +1,62 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { CanonCall } from "../../../canon/call.ts";
+import { Fields } from "../../../canon/fields.ts";
+import type { Notes } from "../../../canon/notes.ts";
+import { asksForCall, type ToolChoice } from "../../../canon/tool.ts";
+
+export function decodeToolChoice(value: unknown): { toolChoice?: ToolChoice; parallelTools?: boolean } {
+  const fields = new Fields(value);
+  const type = fields.string("type");
+  const name = fields.string("name");
+  const single = fields.boolean("disable_parallel_tool_use");
+  const parallel = single === undefined ? {} : { parallelTools: !single };
+  if (type === "tool" && name !== undefined) return { toolChoice: { type, name }, ...parallel };
+  return type === "auto" || type === "any" || type === "none" ? { toolChoice: { type }, ...parallel } : parallel;
+}
+
+/** A choice that leaves only some of the tools: the dialect has no word for it, so the others are not even offered. */
+export function allowedNames(call: CanonCall, notes: Notes): ReadonlySet<string> | undefined {
+  const { toolChoice } = call;
+  if (toolChoice?.type !== "allowed") return undefined;
+  notes.approximated(call.paths.toolChoice ?? "tool_choice", "only the allowed tools were offered to the target");
+  return new Set(toolChoice.names);
+}
+
+interface ChoiceTarget {
+  notes: Notes;
+  /** Whether any tool goes up, the stand-in for a schema aside. */
+  hasTools: boolean;
+  /** The tool that stands in for the answer's schema. */
+  standIn: string | undefined;
+}
+
+export function encodeToolChoice(call: CanonCall, target: ChoiceTarget): JsonObject | undefined {
+  const { hasTools, standIn, notes } = target;
+  const path = call.paths.toolChoice ?? "tool_choice";
+  if (!hasTools && standIn === undefined) {
+    if (asksForCall(call.toolChoice)) notes.dropped(path, "no tool was given to choose from");
+    return undefined;
+  }
+  const choice = standIn === undefined ? ownChoice(call) : standInChoice(call, standIn, hasTools);
+  // Several calls at once are the default, and a choice of none makes no call at all.
+  if (call.parallelTools !== false || choice?.type === "none") return choice;
+  return { ...(choice ?? { type: "auto" }), disable_parallel_tool_use: true };
+}
+
+/** Whether the model must call a tool, which excludes thinking: whoever asks for both needs the call. */
+export function forcesCall(call: CanonCall): boolean {
+  const choice = ownChoice(call);
+  return choice?.type === "any" || choice?.type === "tool";
+}
+
+type WireChoice = { type: string; name?: string };
+
+function ownChoice({ toolChoice }: CanonCall): WireChoice | undefined {
+  return toolChoice?.type === "allowed" ? { type: toolChoice.mode } : toolChoice;
+}
+
+/** The answer comes by the stand-in; where the client's own tools may be called too, by one of them all. */
+function standInChoice(call: CanonCall, standIn: string, hasTools: boolean): WireChoice {
+  if (!hasTools || call.toolChoice?.type === "none") return { type: "tool", name: standIn };
+  return call.toolChoice?.type === "tool" ? call.toolChoice : { type: "any" };
+}

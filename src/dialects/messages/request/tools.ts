@@ -1,0 +1,155 @@
+import { isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import type { CanonCall } from "../../../canon/call.ts";
+import { fieldPath } from "../../../canon/field-names.ts";
+import { Fields } from "../../../canon/fields.ts";
+import type { Notes } from "../../../canon/notes.ts";
+import type { FunctionTool, Tool, WebSearchTool } from "../../../canon/tool.ts";
+import { freeTextFunction } from "../../request/free-text-tool.ts";
+import { lowerEnforcedSchema } from "../../request/lower-enforced-schema.ts";
+import { type CacheMarks, decodeCache } from "../cache.ts";
+import { WEB_SEARCH } from "../search.ts";
+import { builtInTool } from "./built-in-tools.ts";
+
+const WEB_SEARCH_TYPE = "web_search_20250305";
+
+export function decodeTool(value: unknown, path: string): Tool {
+  const raw = isObject(value) ? value : {};
+  const type = stringAt(raw, "type") ?? "custom";
+  const fields = new Fields(raw);
+  const cache = decodeCache(fields);
+  if (type === "custom") return decodeFunction(fields, { path, ...cache });
+  if (/^web_search_\d+$/.test(type)) return decodeWebSearch(fields, { path, ...cache });
+  const { cache_control: _cache, ...kept } = raw;
+  const name = stringAt(raw, "name") ?? type;
+  const builtIn = builtInTool(type);
+  if (builtIn === undefined) return { type: "native", dialect: "messages", name, raw: kept, path, ...cache };
+  return { type: "function", name, ...builtIn, native: { dialect: "messages", raw: kept }, path, ...cache };
+}
+
+type Common = Pick<Tool, "path" | "cache">;
+
+function decodeFunction(fields: Fields, common: Common): FunctionTool {
+  fields.skip("type");
+  const name = fields.string("name") ?? "";
+  const description = fields.string("description");
+  const schema = fields.object("input_schema");
+  const strict = fields.boolean("strict");
+  const extras = fields.rest();
+  return {
+    type: "function",
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(schema === undefined ? {} : { schema }),
+    ...(strict === undefined ? {} : { strict }),
+    ...common,
+    ...(extras === undefined ? {} : { extras }),
+  };
+}
+
+/** A newer version's date stays among the extras: what it adds is its own dialect's affair. */
+function decodeWebSearch(fields: Fields, common: Common): WebSearchTool {
+  fields.skip("name");
+  const type = fields.string("type");
+  const allowedDomains = strings(fields.array("allowed_domains"));
+  const blockedDomains = strings(fields.array("blocked_domains"));
+  const maxUses = fields.number("max_uses");
+  const location = decodeLocation(fields.object("user_location"));
+  const rest = { ...(type === WEB_SEARCH_TYPE ? {} : { type }), ...fields.rest() };
+  return {
+    type: "web-search",
+    ...(allowedDomains === undefined ? {} : { allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blockedDomains }),
+    ...(maxUses === undefined ? {} : { maxUses }),
+    ...(location === undefined ? {} : { location }),
+    ...common,
+    ...(Object.keys(rest).length === 0 ? {} : { extras: rest }),
+  };
+}
+
+function strings(values: readonly unknown[] | undefined): string[] | undefined {
+  const found = values?.filter((value) => typeof value === "string");
+  return found?.length ? found : undefined;
+}
+
+function decodeLocation(value: JsonObject | undefined): WebSearchTool["location"] {
+  if (value === undefined) return undefined;
+  const named = (["city", "region", "country", "timezone"] as const).flatMap((key) => {
+    const text = stringAt(value, key);
+    return text === undefined ? [] : [[key, text]];
+  });
+  return Object.fromEntries(named);
+}
+
+interface ToolTarget {
+  call: CanonCall;
+  /** The host knows `strict`. */
+  strict: boolean;
+  notes: Notes;
+  marks: CacheMarks;
+}
+
+/** No block where the target has no such tool. */
+export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
+  const { call, notes, marks } = target;
+  const own = call.dialect === "messages" ? tool.extras : undefined;
+  const marked = (block: JsonObject) => [
+    marks.put({ ...block, ...own }, tool.cache, fieldPath(call.fieldNames, tool, "cache")),
+  ];
+  switch (tool.type) {
+    case "function":
+      return marked(encodeFunction(tool, target));
+    case "custom":
+      return marked(
+        encodeFunction(freeTextFunction(tool, fieldPath(call.fieldNames, tool.path, "format"), notes), target),
+      );
+    case "web-search":
+      return marked(encodeWebSearch(tool, target));
+    case "native":
+      if (tool.dialect === "messages") return marked(tool.raw);
+      notes.dropped(tool.path, `the target has no tool like ${tool.name}`);
+      return [];
+    default:
+      return tool satisfies never;
+  }
+}
+
+function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget): JsonObject {
+  if (tool.native?.dialect === "messages") return tool.native.raw;
+  const { name, description } = tool;
+  if (tool.strict && !strict) {
+    notes.dropped(fieldPath(call.fieldNames, tool.path, "strict"), "the target does not hold a tool to its schema");
+  }
+  const kept = tool.strict === true && strict;
+  const object = objectSchema(tool.schema);
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    input_schema: kept && call.dialect !== "messages" ? lowerEnforcedSchema(object, tool.path, notes) : object,
+    ...(kept ? { strict: true } : {}),
+  };
+}
+
+/** Upstreams refuse a schema of arguments that does not say that it is an object. */
+const objectSchema = (schema: JsonObject | undefined): JsonObject =>
+  schema === undefined ? { type: "object", properties: {} } : "type" in schema ? schema : { type: "object", ...schema };
+
+function encodeWebSearch(tool: WebSearchTool, { call, notes }: ToolTarget): JsonObject {
+  const { allowedDomains, maxUses, location, path } = tool;
+  const blockedDomains = allowedDomains === undefined ? tool.blockedDomains : undefined;
+  if (tool.blockedDomains !== undefined && blockedDomains === undefined) {
+    const where = fieldPath(call.fieldNames, path, "blockedDomains");
+    notes.dropped(where, "the target takes either allowed or blocked domains");
+  }
+  if (tool.contextSize !== undefined) {
+    const where = fieldPath(call.fieldNames, path, "contextSize");
+    notes.dropped(where, "the target decides by itself how much of the pages it reads");
+  }
+  return {
+    type: WEB_SEARCH_TYPE,
+    name: WEB_SEARCH,
+    ...(allowedDomains === undefined ? {} : { allowed_domains: allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blocked_domains: blockedDomains }),
+    ...(maxUses === undefined ? {} : { max_uses: maxUses }),
+    ...(location === undefined ? {} : { user_location: { type: "approximate", ...location } }),
+  };
+}

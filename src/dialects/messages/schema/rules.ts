@@ -1,0 +1,71 @@
+import { isObject } from "../../../base/json.ts";
+import { type CheckRules, refuse } from "../../reading/check.ts";
+import { checkBase64 } from "../../reading/check-base64.ts";
+import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
+import { PRICED_FIELDS } from "../native.ts";
+import type { CountTokensRequest, MessagesRequest } from "./request.ts";
+
+/** The one version that the contract lists. */
+const WEB_SEARCH = "web_search_20250305";
+
+/** Contract 5: what the refused beta opens cannot be used without it either, in any version. The drop-in door passes it on. */
+const CODE_EXECUTION = /^\s*code_execution/i;
+
+interface Block {
+  type: string;
+  source?: unknown;
+  content?: unknown;
+}
+
+/** Images and documents, those in results of tools and in documents too. `path` is needed for refusals only. */
+function checkData(blocks: unknown, path: () => string): void {
+  if (!Array.isArray(blocks)) return;
+  for (let index = 0; index < blocks.length; index++) {
+    const { type, source, content } = blocks[index] as Block;
+    if (isObject(source) && (type === "image" || type === "document")) {
+      const { data } = source;
+      if (source["type"] === "base64" && typeof data === "string") {
+        checkBase64(data, () => `${path()}[${index}].source.data`);
+      } else checkData(source["content"], () => `${path()}[${index}].source.content`);
+    } else if (content !== undefined) checkData(content, () => `${path()}[${index}].content`);
+  }
+}
+
+type Request = CountTokensRequest & Partial<Pick<MessagesRequest, "max_tokens">>;
+
+export const messagesRules: CheckRules<Request> = {
+  alsoRead: [...ROUTING_FIELDS, ...Object.keys(PRICED_FIELDS)],
+  relations({ max_tokens, thinking, tools, messages }, { door }) {
+    // Where tokens are only counted, the limit is an unknown field and may be anything.
+    const limit = typeof max_tokens === "number" ? max_tokens : undefined;
+    if (thinking?.type === "enabled" && limit !== undefined && thinking.budget_tokens >= limit) {
+      refuse("thinking.budget_tokens", `must be below max_tokens, which is ${limit}; it is ${thinking.budget_tokens}`);
+    }
+    for (let index = 0; index < messages.length; index++) {
+      const content = messages[index]?.content;
+      if (typeof content !== "string") checkData(content, () => `messages[${index}].content`);
+    }
+    tools?.forEach((tool, index) => {
+      const type = "type" in tool ? tool.type : undefined;
+      if (door === "contract" && typeof type === "string" && CODE_EXECUTION.test(type)) {
+        refuse(
+          `tools[${index}].type`,
+          `is "${type}", and the code-execution tool cannot be used here: leave it out of tools`,
+        );
+      }
+      // Some hosts' tools ask another model, which is neither checked nor priced (S07).
+      if (type !== undefined && type !== "custom" && "model" in tool) {
+        refuse(`tools[${index}].model`, "names another model; a tool may not call one here");
+      }
+      if (door === "contract" && type?.startsWith("web_search_") && type !== WEB_SEARCH) {
+        refuse(`tools[${index}].type`, `must be "${WEB_SEARCH}"; it is "${type}"`);
+      }
+      if ("allowed_domains" in tool && tool.allowed_domains?.length && tool.blocked_domains?.length) {
+        refuse(
+          `tools[${index}].blocked_domains`,
+          "must be left out beside allowed_domains: only one of the two may be given",
+        );
+      }
+    });
+  },
+};

@@ -1,0 +1,37 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
+
+const NONE: readonly Billable[] = [];
+
+/** Kinds of tools that the caller runs in every protocol that names tools by their `type`. */
+const BY_THE_CALLER: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"]);
+
+/** What one tool of a list is: its name, with its variant, and a limit of its own. */
+export type ReadTool = (tool: JsonObject, type: string) => Pick<Billable, "name" | "most">;
+
+/** The tools of a list that a host runs, or might. Requests with functions alone allocate nothing. */
+export function billableTools(tools: unknown, path: string, read: ReadTool): readonly Billable[] {
+  if (!Array.isArray(tools)) return NONE;
+  let found: Billable[] | undefined;
+  for (let index = 0; index < tools.length; index++) {
+    const tool: unknown = tools[index];
+    if (!isObject(tool) || BY_THE_CALLER.has(tool["type"])) continue;
+    found ??= [];
+    for (const one of billableTool(tool, `${path}[${index}]`, read)) found.push(one);
+  }
+  return found ?? NONE;
+}
+
+/** The same of one tool. */
+export function billableTool(tool: JsonObject, path: string, read: ReadTool): readonly Billable[] {
+  const { type } = tool;
+  if (BY_THE_CALLER.has(type)) return NONE;
+  if (type === "namespace") return billableTools(tool["tools"], `${path}.tools`, read);
+  return [{ kind: "tool", path: `${path}.type`, ...read(tool, String(type)), ...crossing(type) }];
+}
+
+const crossing = (type: unknown): Pick<Billable, "crossesAs"> =>
+  typeof type === "string" && type.startsWith(WEB_SEARCH) ? { crossesAs: WEB_SEARCH } : {};
+
+/** A tool that no host of another dialect is sent. */
+export const staying = ({ crossesAs: _crossesAs, ...tool }: Billable): Billable => tool;

@@ -1,0 +1,131 @@
+import { isObject } from "../../base/json.ts";
+import { textWeight, weigh } from "../../base/text-weight.ts";
+
+/** English prose and code come to about four characters a token in the tokenizers of all large vendors; others: textWeight. */
+const CHARACTERS_PER_TOKEN = 4;
+/** What an image costs is up to the model; this is the order of magnitude that the vendors publish. Content at a link is at least as much. */
+const TOKENS_PER_MEDIA = 1000;
+/** Of base64 that is no image. A page of text has some kilobytes and up to 3,000 tokens; a second of sound has 32, and some kilobytes too. */
+const CHARACTERS_OF_DOCUMENT = 42;
+const CHARACTERS_OF_SOUND = 333;
+const TOKENS_PER_OBJECT = 3;
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)[^,]{0,100};base64,/;
+const BASE64 = /^[A-Za-z0-9+/_-]{2000}/;
+/** Where the protocols have media; words that only look like it are words elsewhere. */
+const MEDIA_KEYS: ReadonlySet<string> = new Set(["data", "file_data", "b64_json", "bytesBase64Encoded"]);
+
+/** Fields that hold a link to media, or an object with one. */
+const LINK_KEYS: ReadonlySet<string> = new Set(["fileUri", "file_id", "image_url", "video_url"]);
+const isLink = (value: unknown): boolean =>
+  typeof value === "string" ? !value.startsWith("data:") : isObject(value) && isLink(value["url"] ?? "data:");
+
+/** By its size, but for images: pages and seconds are not counted here (H26). */
+function tokensOfMedia(type: unknown, length: number): number {
+  const kind = typeof type === "string" ? type : "";
+  if (kind.startsWith("image/")) return TOKENS_PER_MEDIA;
+  const characters = /^(?:audio|video)\/|^\w+$/.test(kind) ? CHARACTERS_OF_SOUND : CHARACTERS_OF_DOCUMENT;
+  return Math.max(TOKENS_PER_MEDIA, Math.ceil(length / characters));
+}
+
+/** Members whose text may be media: a data URL elsewhere is a text, and is read as one. */
+const URL_KEYS: ReadonlySet<string> = new Set(["url", "image_url", "video_url", "file_url", "fileUri", "file_data"]);
+
+/** Objects of the client's own making: whatever is in them is text to the model. */
+const FREE_KEYS: ReadonlySet<string> = new Set(["args", "input", "response"]);
+
+/** Members that are not only text. */
+const SPECIAL_KEYS: ReadonlySet<string> = new Set([...MEDIA_KEYS, ...LINK_KEYS, ...URL_KEYS, ...FREE_KEYS]);
+
+/** What is to be embedded, ranked, moderated or completed: texts and tokens, and media only in objects. */
+export function estimateInput(input: unknown): number {
+  let tokens = 0;
+  const waiting: unknown[] = [input];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === "string") tokens += tokensOfCharacters(textWeight(value));
+    else if (typeof value === "number") tokens++;
+    else if (Array.isArray(value)) for (const item of value) waiting.push(item);
+    else if (isObject(value)) tokens += estimateTokens([value]);
+  }
+  return tokens;
+}
+
+/**
+ * A rough count for where no upstream can be asked. Base64 data counts as media, not as text. `surplusBytes`: how many bytes more than
+ * characters the whole request has, where that is known: no text need be looked into then, and the count is the same or a little more.
+ * `waiting`: the parts to be counted; it is empty afterwards. A call with limits is counted before it is admitted, so this is quick.
+ */
+export function estimateTokens(waiting: unknown[], surplusBytes?: number): number {
+  const ofText = surplusBytes === undefined ? weightOf : lengthOf;
+  let weight = weigh(0, surplusBytes ?? 0);
+  // Values in others wait for their turn, too, so that no depth needs a stack.
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) {
+        const item: unknown = value[index];
+        if (isNested(item)) waiting.push(item);
+        else weight += plainWeight(item, ofText);
+      }
+    } else if (isNested(value)) weight += membersWeight(value as Members, waiting, ofText);
+    else weight += plainWeight(value, ofText);
+  }
+  return tokensOfCharacters(weight);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+type TextWeight = (text: string) => number;
+
+const WEIGHT_OF_MEDIA = TOKENS_PER_MEDIA * CHARACTERS_PER_TOKEN;
+const WEIGHT_OF_OBJECT = TOKENS_PER_OBJECT * CHARACTERS_PER_TOKEN;
+const WEIGHT_OF_NUMBER = 2;
+
+/** Up to this length it takes less to look for other than ASCII characters here than to ask the runtime. */
+const SHORT = 48;
+const LAST_ASCII = 0x7f;
+
+function weightOf(text: string): number {
+  if (text.length > SHORT) return textWeight(text);
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > LAST_ASCII) return textWeight(text);
+  return text.length;
+}
+
+const lengthOf = (text: string): number => text.length;
+
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+const plainWeight = (value: unknown, ofText: TextWeight): number =>
+  typeof value === "string" ? ofText(value) : WEIGHT_OF_NUMBER;
+
+/** Of an object without the objects in it, which are left to be weighed. */
+function membersWeight(holder: Members, waiting: unknown[], ofText: TextWeight): number {
+  let weight = WEIGHT_OF_OBJECT;
+  if (holder["type"] === "url" && isLink(holder)) weight += WEIGHT_OF_MEDIA;
+  for (const key in holder) {
+    if (SPECIAL_KEYS.has(key)) weight += specialWeight(holder, key, waiting, ofText);
+    else weight += memberWeight(holder[key], waiting, ofText);
+  }
+  return weight;
+}
+
+function memberWeight(item: unknown, waiting: unknown[], ofText: TextWeight): number {
+  if (!isNested(item)) return plainWeight(item, ofText);
+  waiting.push(item);
+  return 0;
+}
+
+function specialWeight(holder: Members, key: string, waiting: unknown[], ofText: TextWeight): number {
+  const item = holder[key];
+  const ofLink = LINK_KEYS.has(key) && isLink(item) ? WEIGHT_OF_MEDIA : 0;
+  const media = typeof item === "string" && URL_KEYS.has(key) ? DATA_URL.exec(item) : null;
+  if (media !== null && typeof item === "string") return ofLink + weightOfMedia(media[1], item.length);
+  if (MEDIA_KEYS.has(key) && typeof item === "string" && BASE64.test(item))
+    return ofLink + weightOfMedia(holder["mimeType"] ?? holder["media_type"] ?? holder["format"], item.length);
+  if (FREE_KEYS.has(key) && isObject(item)) return ofLink + ofText(JSON.stringify(item));
+  return ofLink + memberWeight(item, waiting, ofText);
+}
+
+const weightOfMedia = (type: unknown, length: number): number => tokensOfMedia(type, length) * CHARACTERS_PER_TOKEN;
+
+export const tokensOfCharacters = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);

@@ -1,0 +1,90 @@
+import { isObject } from "../../base/json.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { ObjectKind } from "../../canon/object-kind.ts";
+import { pathTo } from "./explain-mismatch.ts";
+import type { ObjectField, ObjectFields } from "./object-fields.ts";
+
+/** Where a request names something that a provider may keep. */
+export interface ObjectReference {
+  path: string;
+  id: string;
+  what: string;
+  /** The kind of the gateway's own objects that can be meant. */
+  kind: ObjectKind | undefined;
+}
+
+/** No honest request names more. */
+const MAX_REFERENCES = 1_000;
+
+/**
+ * Every place where a request names an object, in its order, except objects that belong to one of the `publicOwners`. The request is not
+ * nested deeper than the check of a body allows.
+ */
+export function findObjects(body: object, fields: ObjectFields, publicOwners: ReadonlySet<unknown>): ObjectReference[] {
+  const walk = new Walk(fields, publicOwners);
+  walk.object(body as Readonly<Record<string, unknown>>, "", undefined);
+  return walk.found;
+}
+
+class Walk {
+  readonly found: ObjectReference[] = [];
+  readonly #fields: ObjectFields;
+  readonly #publicOwners: ReadonlySet<unknown>;
+
+  constructor(fields: ObjectFields, publicOwners: ReadonlySet<unknown>) {
+    this.#fields = fields;
+    this.#publicOwners = publicOwners;
+  }
+
+  object(
+    record: Readonly<Record<string, unknown>>,
+    path: string,
+    members: ReadonlyMap<string, ObjectField> | undefined,
+  ): void {
+    const { fields, opaque, repeated, bare } = this.#fields;
+    const type = record["type"];
+    if (typeof type === "string") {
+      if (repeated.has(type)) return;
+      const item = bare.get(type);
+      if (item !== undefined && !item.isWhole(record)) this.#name(record[item.field], item, pathTo(path, item.field));
+    }
+    for (const key in record) {
+      const value = record[key];
+      if (value === null || value === undefined || opaque.has(key)) continue;
+      const field = members?.get(key) ?? fields.get(key);
+      if (field !== undefined && !this.#isPublic(field, record)) this.#name(value, field, pathTo(path, key));
+      if (typeof value === "object") this.#inside(value, pathTo(path, key), this.#fields.members.get(key));
+    }
+  }
+
+  #isPublic({ owner }: ObjectField, record: Readonly<Record<string, unknown>>): boolean {
+    return owner !== undefined && this.#publicOwners.has(record[owner]);
+  }
+
+  #inside(value: object, path: string, members: ReadonlyMap<string, ObjectField> | undefined): void {
+    if (isObject(value)) {
+      this.object(value, path, members);
+      return;
+    }
+    if (!Array.isArray(value)) return;
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index];
+      if (typeof item === "object" && item !== null) this.#inside(item, `${path}[${index}]`, members);
+    }
+  }
+
+  /** A text, or a list of texts. */
+  #name(value: unknown, field: Pick<ObjectField, "what" | "like" | "kind">, path: string): void {
+    if (Array.isArray(value)) {
+      for (const [index, one] of value.entries())
+        if (typeof one === "string") this.#name(one, field, `${path}[${index}]`);
+      return;
+    }
+    if (typeof value !== "string" || value === "" || field.like?.test(value) === false) return;
+    if (this.found.length === MAX_REFERENCES) {
+      const message = `The request names more than ${MAX_REFERENCES} objects, the most that is looked up.`;
+      throw new GatewayError("invalid_request", message, { path });
+    }
+    this.found.push({ path, id: value, what: field.what, kind: field.kind });
+  }
+}

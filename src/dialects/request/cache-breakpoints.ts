@@ -1,0 +1,80 @@
+// https://developers.openai.com/api/docs/guides/prompt-caching
+
+import { isObject, type JsonObject } from "../../base/json.ts";
+import type { CallSettings, Extra } from "../../canon/call.ts";
+import { Fields } from "../../canon/fields.ts";
+import type { CacheMark } from "../../canon/part.ts";
+
+/** Two dialects of one family spell cache marks alike: on a part, and for the whole request. */
+const BREAKPOINT = "prompt_cache_breakpoint";
+const OPTIONS = "prompt_cache_options";
+
+/** The shortest of this family's ages, which is what a mark without one means. */
+const SHORTEST = "30m";
+const AGES = [SHORTEST, "12h"] as const;
+
+/** A mark on a part, out of its fields. One that says more than is known here stays among them, for hosts of these dialects alone. */
+export function takeBreakpoint(fields: Fields): { cache?: CacheMark } {
+  const mark = fields.peek(BREAKPOINT);
+  if (!isObject(mark)) return {};
+  const { mode = "explicit", ttl, ...more } = mark;
+  const age = AGES.find((one) => one === ttl);
+  if (mode !== "explicit" || (ttl !== undefined && age === undefined) || Object.keys(more).length > 0) return {};
+  fields.skip(BREAKPOINT);
+  return { cache: { field: BREAKPOINT, ...(age === undefined ? {} : { ttl: age }) } };
+}
+
+interface DecodedOptions {
+  settings: Pick<CallSettings, "cache">;
+  paths: { cache?: string };
+  /** Members that only these dialects know. */
+  extras: readonly Extra[];
+}
+
+export function takeCacheOptions(body: Fields): DecodedOptions {
+  const given = body.object(OPTIONS);
+  if (given === undefined) return { settings: {}, paths: {}, extras: [] };
+  const { mode, ttl } = given;
+  const fields = new Fields(given);
+  const age = AGES.find((one) => one === ttl);
+  if (age !== undefined) fields.skip("ttl");
+  if (mode === "implicit" || mode === "explicit") fields.skip("mode");
+  const extras = Object.entries(fields.rest() ?? {}).map(([key, value]) => ({ keys: [OPTIONS, key], value }));
+  const cache = {
+    ...(age === undefined ? {} : { ttl: age }),
+    ...(mode === "explicit" ? { explicit: true as const } : {}),
+  };
+  return { settings: { cache }, paths: { cache: OPTIONS }, extras };
+}
+
+/** How an age that this family lacks is reported. */
+type Approximate = (reason: string) => void;
+
+/**
+ * A mark asks for a least age. Five minutes are less than the shortest age; for an hour the shortest is asked for too, because what the
+ * longest costs is not known.
+ */
+function encodeAge({ ttl }: Pick<CacheMark, "ttl">, ages: readonly string[], approximate: Approximate): JsonObject {
+  if (ttl === undefined || ttl === "5m") return {};
+  if (ages.includes(ttl)) return { ttl };
+  approximate(`the target keeps a prefix for at least ${SHORTEST}, and that was asked for`);
+  return { ttl: SHORTEST };
+}
+
+export const encodeBreakpoint = (mark: CacheMark, approximate: Approximate): JsonObject => ({
+  [BREAKPOINT]: { mode: "explicit", ...encodeAge(mark, AGES, approximate) },
+});
+
+/** `ages`: those that the target takes for a whole request. */
+export function encodeCacheOptions(
+  cache: NonNullable<CallSettings["cache"]>,
+  ages: readonly string[],
+  approximate: Approximate,
+): JsonObject {
+  const mode = cache.explicit ? "explicit" : "implicit";
+  return { [OPTIONS]: { mode, ...encodeAge(cache, ages, approximate) } };
+}
+
+/** The ages of a whole request's cache in each of the two dialects. */
+export const CHAT_AGES: readonly string[] = [SHORTEST];
+export const RESPONSES_AGES: readonly string[] = AGES;

@@ -1,0 +1,35 @@
+import { isObject } from "../../base/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import { EFFORTS, type Effort, effortOfBudget, nearestEffort, type ReasoningAmount } from "../../canon/reasoning.ts";
+
+/** Protocols in which an effort is a word call none by this one. */
+const OFF_WORD = "none";
+
+export function effortOfWord(word: unknown): Effort | undefined {
+  if (word === OFF_WORD) return "off";
+  return EFFORTS.find((effort) => effort === word);
+}
+
+/** What a host or a model knows of efforts. */
+export interface EffortWords {
+  /** Weakest first. */
+  known: readonly Effort[];
+  /** The host's own words. */
+  words: Partial<Record<Effort, string>>;
+}
+
+/** The word for an amount of reasoning: the nearest that is known. What it differs by is noted. */
+export function encodeEffort(
+  amount: ReasoningAmount,
+  path: string,
+  { known, words }: EffortWords,
+  notes: Notes,
+): string {
+  const wanted = isObject(amount) ? effortOfBudget(amount.budget) : amount === "dynamic" ? "medium" : amount;
+  const effort = nearestEffort(wanted, known) ?? wanted;
+  const word = words[effort] ?? (effort === "off" ? OFF_WORD : effort);
+  if (isObject(amount)) notes.approximated(path, `this provider takes an effort, not a budget; ${word} was sent`);
+  else if (amount === "dynamic") notes.approximated(path, `this provider takes an effort; ${word} was sent`);
+  else if (effort !== amount) notes.approximated(path, `this model does not know that effort; ${word} was sent`);
+  return word;
+}

@@ -1,0 +1,25 @@
+import { objectAt, stringAt } from "../../base/json.ts";
+import type { Notes } from "../../canon/notes.ts";
+import type { CustomTool, FunctionTool } from "../../canon/tool.ts";
+
+/** The one argument of a function that stands in for a tool of free text. */
+export const FREE_TEXT_ARGUMENT = "input";
+
+/** A tool of free text for a target that has functions alone. The grammar of the text, which no such target enforces, is told in words. */
+export function freeTextFunction(tool: CustomTool, formatPath: string, notes: Notes): FunctionTool {
+  const { format, description, ...rest } = tool;
+  notes.approximated(tool.path, `a tool of free text goes as a function with one argument, ${FREE_TEXT_ARGUMENT}`);
+  const grammar = stringAt(objectAt(format, "grammar"), "definition");
+  if (grammar !== undefined) notes.approximated(formatPath, "the text is held to no grammar; the description has it");
+  else if (format !== undefined && format["type"] !== "text")
+    notes.dropped(formatPath, "the target holds a tool's text to no grammar");
+  const rule = grammar === undefined ? [] : [`Its ${FREE_TEXT_ARGUMENT} must follow this grammar:\n${grammar}`];
+  const words = [...(description === undefined ? [] : [description]), ...rule].join("\n\n");
+  const properties = { [FREE_TEXT_ARGUMENT]: { type: "string" } };
+  return {
+    ...rest,
+    type: "function",
+    ...(words === "" ? {} : { description: words }),
+    schema: { type: "object", properties, required: [FREE_TEXT_ARGUMENT] },
+  };
+}

@@ -1,0 +1,10 @@
+import type { NativePart } from "../../canon/part.ts";
+import { answerNote } from "../answer/answer-note.ts";
+import type { EncodeAnswerContext } from "../codec.ts";
+
+/** The words of a block that the client's protocol cannot show otherwise; empty where it has none. The receipt says so. */
+export function sayNative({ name, text }: NativePart, note: EncodeAnswerContext["note"]): string {
+  if (!text) return "";
+  note(answerNote("content", "approximated", `answers of this protocol have no place for ${name}; its words are text`));
+  return text;
+}

@@ -1,0 +1,24 @@
+import type { FieldNote } from "../../canon/receipt.ts";
+import { ObjectEdit } from "../../wire/json-text.ts";
+import type { ObjectFields } from "../reading/object-fields.ts";
+import type { ReceivedRequest } from "../received-request.ts";
+
+const REASON = "answers are kept in a provider's account only for keys with provider_objects: true";
+
+/** Hosts may take any other value as a yes. */
+const NOT_STORING: ReadonlySet<unknown> = new Set([undefined, null, false]);
+
+/** The request without what would make a host keep its answer. One that says nothing of it comes back as it is. */
+export function withoutStoring(request: ReceivedRequest, fields: ObjectFields | undefined): ReceivedRequest {
+  const storing = fields?.storing;
+  if (storing === undefined || NOT_STORING.has(request.body[storing.field])) return request;
+  const dropped = [storing.field, ...(storing.needs ?? [])].filter((name) => name in request.body);
+  const edit = new ObjectEdit(request.text);
+  const body = { ...request.body };
+  for (const name of dropped) {
+    edit.remove(name);
+    delete body[name];
+  }
+  const notes = dropped.map((path): FieldNote => ({ path, action: "dropped", reason: REASON }));
+  return { text: edit.toString(), body, adapted: [...(request.adapted ?? []), ...notes] };
+}

@@ -1,0 +1,64 @@
+import type { JsonObject } from "../../../base/json.ts";
+import { requireSmallArguments } from "../../answer/answer-bounds.ts";
+import { DeltaForm } from "../../answer/delta-form.ts";
+import { type CalledItem, callItem, freeTextOf, type ItemStatus } from "./answer-items.ts";
+import type { Deltas } from "./event-writer.ts";
+import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.ts";
+
+/** A call of one of the client's tools, as its arguments come. */
+export class CallWriter implements OpenItem {
+  readonly #place: ItemPlace;
+  readonly #call: CalledItem;
+  readonly #at: JsonObject;
+  /** The text comes as the one argument of a function, and is taken out of it when it is whole. */
+  readonly #wrapped: boolean;
+  #input = "";
+  #deltas: Deltas | undefined;
+
+  constructor(place: ItemPlace, call: CalledItem, wrapped: boolean) {
+    this.#place = place;
+    this.#call = call;
+    this.#at = { item_id: place.id, output_index: place.index };
+    this.#wrapped = wrapped;
+  }
+
+  get form(): DeltaForm | undefined {
+    return this.#wrapped ? DeltaForm.NOTHING : this.#deltas?.form;
+  }
+
+  begin(): string {
+    return itemAdded(this.#place, callItem(this.#call, "", "in_progress"));
+  }
+
+  input(text: string): string {
+    this.#input += text;
+    return this.#wrapped ? "" : this.#write(text);
+  }
+
+  close(status: ItemStatus): { text: string; item: JsonObject } {
+    const { custom, name } = this.#call;
+    const { events } = this.#place;
+    let text = "";
+    if (this.#wrapped) {
+      requireSmallArguments(this.#input);
+      this.#input = freeTextOf(this.#input);
+      text = this.#write(this.#input);
+    } else if (this.#input === "" && !custom) {
+      // No arguments are an empty object: clients parse what they have put together.
+      text = this.input("{}");
+    }
+    const whole = this.#input;
+    const done = custom
+      ? events.write("response.custom_tool_call_input.done", { ...this.#at, input: whole })
+      : events.write("response.function_call_arguments.done", { ...this.#at, name, arguments: whole });
+    const item = callItem(this.#call, whole, status);
+    return { text: text + done + itemDone(this.#place, item), item };
+  }
+
+  #write(text: string): string {
+    if (text === "") return "";
+    const type = this.#call.custom ? "response.custom_tool_call_input.delta" : "response.function_call_arguments.delta";
+    this.#deltas ??= this.#place.events.deltas(type, this.#at);
+    return this.#deltas.write(text);
+  }
+}

@@ -1,0 +1,12 @@
+import type { CanonReply } from "../../../canon/reply.ts";
+import { unfold } from "../../../canon/unfold.ts";
+import { stringifyInOrder } from "../../../wire/ordered-json.ts";
+import type { EncodeAnswerContext } from "../../codec.ts";
+import { ResponsesStreamEncoder } from "./encode-stream.ts";
+
+/** The same object that ends the stream of the same answer. */
+export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
+  const encoder = new ResponsesStreamEncoder(context, { silent: true });
+  for (const event of unfold(reply)) encoder.push(event);
+  return stringifyInOrder(encoder.response);
+}

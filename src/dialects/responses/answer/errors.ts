@@ -1,0 +1,49 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { GatewayError } from "../../../canon/error.ts";
+import { ERROR_WORDS } from "../../chat/answer/error-words.ts";
+import type { StreamErrorWrite, StreamState } from "../../dialect.ts";
+import { FAILURE_CODES } from "./error-words.ts";
+import { EventWriter } from "./event-writer.ts";
+import { encodeShell } from "./response-shell.ts";
+import type { StreamPosition } from "./stream-position.ts";
+
+/** Before an answer the protocol's errors are those of chat completions. */
+export { encodeError } from "../../chat/answer/errors.ts";
+
+/** The vendor tells this one inside the stream, and Codex takes it as final under a status of its own: it would never compact (R28). */
+export const belongsInStream = ({ code }: GatewayError): boolean => code === "context_length_exceeded";
+
+/**
+ * An `error` event, then `response.failed`: the only ending that every client takes for an error. Some throw at the one and others at the
+ * other, and a stream that just ends is a proper end to most (R1).
+ */
+export function encodeStreamError(
+  error: GatewayError,
+  requestId: string,
+  { position, call }: StreamState,
+): StreamErrorWrite[] {
+  const shell = shellOf(requestId, call);
+  const { sequence, response } = (position as StreamPosition | undefined) ?? { sequence: 0, response: shell };
+  const events = new EventWriter();
+  events.sequence = sequence;
+  const begun = sequence > 0 ? "" : begin(events, { ...shell, ...response });
+  const { type } = ERROR_WORDS[error.kind];
+  const code = error.code ?? FAILURE_CODES[error.kind];
+  const message = error.messageWithPath;
+  const told = events.write("error", { error: { type, code, message, param: error.path ?? null } });
+  const failed = { ...shell, ...response, status: "failed", error: { code, message } };
+  return [{ text: begun + told + events.write("response.failed", { response: failed }), pauseMs: 0 }];
+}
+
+/** Every stream begins with `response.created`: clients take the answer's id from there. */
+function begin(events: EventWriter, response: JsonObject): string {
+  const begun = { response: { ...response, status: "in_progress" } };
+  return events.write("response.created", begun) + events.write("response.in_progress", begun);
+}
+
+/** The answer where nothing of it was written before the failure. */
+function shellOf(requestId: string, call: StreamState["call"]): JsonObject {
+  const { request = {}, model = "", atSeconds = 0 } = call ?? {};
+  const id = `resp_${requestId.replace(/[^a-zA-Z0-9]/g, "")}`;
+  return encodeShell(request, { id, model, createdAtSeconds: atSeconds, status: "in_progress", store: false });
+}

@@ -1,0 +1,119 @@
+import { arrayAt, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
+import { WEB_SEARCH } from "../../../canon/billable.ts";
+import { addToolUse, countAt, type Usage } from "../../../canon/usage.ts";
+import { type KnownCounters, unknownCounters } from "../../answer/unknown-counters.ts";
+import { toolName } from "./tool-name.ts";
+
+/** Where a usage counts calls of hosted tools, and how each of these counters ends. */
+export const TOOL_CALLS = "server_side_tool_usage_details";
+export const CALLS = "_calls";
+
+const CALL = /^(\w+)_call$/;
+/** Calls that the client answers. */
+const BY_THE_CALLER: ReadonlySet<string> = new Set([
+  "function",
+  "custom_tool",
+  "computer",
+  "local_shell",
+  "apply_patch",
+]);
+/** What an item is called that is no call, and shows a tool at work all the same. */
+const OTHER_ITEMS: Readonly<Record<string, string>> = { program: "programmatic_tool_calling" };
+/** Tools that run in a container, which costs the same where what ran in it failed. */
+const IN_CONTAINERS: ReadonlySet<string> = new Set(["code_interpreter", "shell"]);
+/** Events that report on a call that runs. */
+const PROGRESS = /^response\.(\w+_call)\.\w+$/;
+
+/** What a host did besides generating tokens, and bills: of most of it only the items of an answer tell. */
+export class HostedWork {
+  readonly #uses = new Map<string, number>();
+  /** Of any tool that the host ran, after which it called the model again. */
+  #calls = 0;
+  /** Calls by their tools: a use that has begun is paid for, though its end was never seen (H26). */
+  readonly #begun = new Map<string, number>();
+  readonly #ended = new Map<string, number>();
+  /** Counters that cannot be billed. */
+  #unknown: readonly string[] | undefined;
+
+  /** Of an answer in one piece. */
+  static in(response: JsonObject): HostedWork {
+    const work = new HostedWork();
+    for (const item of arrayAt(response, "output")) work.count(item);
+    work.report(response);
+    return work;
+  }
+
+  /** An item that was announced. */
+  begin(item: unknown): void {
+    const tool = hostedTool(stringAt(item, "type") ?? "");
+    if (tool !== undefined) increment(this.#begun, tool);
+  }
+
+  /** An event that may report on a call that was not announced. */
+  follow(event: string): void {
+    const type = PROGRESS.exec(event)?.[1];
+    const tool = type === undefined ? undefined : hostedTool(type);
+    if (tool !== undefined && !this.#begun.has(tool)) increment(this.#begun, tool);
+  }
+
+  /** An item that is done. */
+  count(item: unknown): void {
+    const tool = hostedTool(stringAt(item, "type") ?? "");
+    if (tool === undefined) return;
+    increment(this.#ended, tool);
+    // The model reads of a failure as it reads a result.
+    this.#calls++;
+    if (stringAt(item, "status") === "failed" && !IN_CONTAINERS.has(tool)) return;
+    increment(this.#uses, toolName(item as JsonObject, tool));
+  }
+
+  /** Some hosts also count their tools: what they did may not be among the items. */
+  report(response: JsonObject): void {
+    const details = objectAt(objectAt(response, "usage"), TOOL_CALLS);
+    for (const key in details) {
+      if (key.endsWith(CALLS)) this.#atLeast(key.slice(0, -CALLS.length), countAt(details, key));
+    }
+    const searched = objectAt(objectAt(response, "tool_usage"), WEB_SEARCH);
+    this.#atLeast(WEB_SEARCH, countAt(searched, "num_requests"));
+    const unknown = searched && unknownCounters(`tool_usage.${WEB_SEARCH}`, searched, SEARCH_COUNTERS);
+    if (unknown !== undefined) this.#unknown = unknown;
+  }
+
+  #atLeast(name: string, uses = 0): void {
+    if (uses > (this.#uses.get(name) ?? 0)) this.#uses.set(name, uses);
+  }
+
+  addTo(usage: Usage | undefined): Usage | undefined {
+    let counted = this.#calls === 0 ? usage : { ...usage, rounds: this.#calls + 1 };
+    for (const [name, uses] of this.#allUses()) {
+      counted = name === WEB_SEARCH ? { ...counted, searches: uses } : addToolUse(counted, name, uses);
+    }
+    return this.#unknown === undefined
+      ? counted
+      : { ...counted, unknown: [...(counted?.unknown ?? []), ...this.#unknown] };
+  }
+
+  /** Those that are done, and those that have begun. */
+  #allUses(): ReadonlyMap<string, number> {
+    let uses: Map<string, number> | undefined;
+    for (const [tool, begun] of this.#begun) {
+      const open = begun - (this.#ended.get(tool) ?? 0);
+      if (open <= 0) continue;
+      uses ??= new Map(this.#uses);
+      increment(uses, tool, open);
+    }
+    return uses ?? this.#uses;
+  }
+}
+
+/** The tool that an item of this type shows at work, where the host runs it. */
+function hostedTool(type: string): string | undefined {
+  const tool = CALL.exec(type)?.[1] ?? OTHER_ITEMS[type];
+  return tool === undefined || BY_THE_CALLER.has(tool) ? undefined : tool;
+}
+
+const SEARCH_COUNTERS: KnownCounters = { counts: ["num_requests"] };
+
+const increment = (counts: Map<string, number>, key: string, by = 1): void => {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+};

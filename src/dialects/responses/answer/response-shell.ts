@@ -1,0 +1,62 @@
+import { arrayAt, isObject, type JsonObject } from "../../../base/json.ts";
+import { completeTools } from "./complete-tools.ts";
+
+interface Shell {
+  id: string;
+  model: string;
+  createdAtSeconds: number;
+  status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+  /** Whether the answer is kept. */
+  store: boolean;
+}
+
+/**
+ * An answer without anything in it yet. The protocol repeats the request's settings in every answer. All of these members are
+ * required by the schema that implementations agreed on (Open Responses); a setting that was not made has the vendor's default.
+ */
+export function encodeShell(request: JsonObject, { id, model, createdAtSeconds, status, store }: Shell): JsonObject {
+  const or = (key: string, absent: unknown): unknown => request[key] ?? absent;
+  return {
+    id,
+    object: "response",
+    created_at: createdAtSeconds,
+    completed_at: null,
+    status,
+    background: or("background", false),
+    error: null,
+    frequency_penalty: or("frequency_penalty", 0),
+    incomplete_details: null,
+    instructions: or("instructions", null),
+    max_output_tokens: or("max_output_tokens", null),
+    max_tool_calls: or("max_tool_calls", null),
+    model,
+    output: [],
+    parallel_tool_calls: or("parallel_tool_calls", true),
+    presence_penalty: or("presence_penalty", 0),
+    previous_response_id: or("previous_response_id", null),
+    prompt_cache_key: or("prompt_cache_key", null),
+    reasoning: { effort: null, summary: null, ...(request["reasoning"] as JsonObject | null | undefined) },
+    safety_identifier: or("safety_identifier", null),
+    service_tier: or("service_tier", "auto"),
+    store,
+    temperature: or("temperature", 1),
+    text: encodeText(request["text"]),
+    tool_choice: or("tool_choice", "auto"),
+    tools: completeTools(arrayAt(request, "tools")),
+    top_logprobs: or("top_logprobs", 0),
+    top_p: or("top_p", 1),
+    truncation: or("truncation", "disabled"),
+    usage: null,
+    user: or("user", null),
+    metadata: or("metadata", {}),
+  };
+}
+
+function encodeText(text: unknown): JsonObject {
+  const asked = isObject(text) ? text : {};
+  const format = isObject(asked["format"]) ? asked["format"] : { type: "text" };
+  return {
+    ...asked,
+    format: format["type"] === "json_schema" ? { description: null, strict: false, ...format } : format,
+  };
+}

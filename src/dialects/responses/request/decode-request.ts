@@ -1,0 +1,84 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { CanonCall, Extra } from "../../../canon/call.ts";
+import { Fields } from "../../../canon/fields.ts";
+import type { TextPart } from "../../../canon/part.ts";
+import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
+import { decodeInput } from "./decode-items.ts";
+import { FIELD_NAMES } from "./field-names.ts";
+import { loadedTools } from "./loaded-tools.ts";
+import { Namespaces } from "./namespaces.ts";
+import { decodeReasoning } from "./reasoning.ts";
+import { decodeSettings } from "./settings.ts";
+import { decodeFormat } from "./text-format.ts";
+import { decodeToolChoice, decodeTools } from "./tools.ts";
+
+/**
+ * Fields that the gateway itself honours: it keeps answers, and continues them, itself; metadata are part of what is kept. What a client
+ * says of itself is for its maker alone (R33).
+ */
+const HONOURED = [
+  "model",
+  "stream",
+  "stream_options",
+  "store",
+  "previous_response_id",
+  "background",
+  "metadata",
+  "client_metadata",
+  ...ROUTING_FIELDS,
+];
+
+/**
+ * A client's request. Its normal form, to which encoding a decoded request leads back: messages with their type and parts, no
+ * labels of items (`id`, `status`), no defaults, and tools of a namespace under both of their names.
+ */
+export function decodeRequest(body: JsonObject): CanonCall {
+  const fields = new Fields(body);
+  fields.skip("input", "reasoning", ...HONOURED);
+  const tools = fields.array("tools") ?? [];
+  const namespaces = new Namespaces([...tools, ...loadedTools(body).map(({ raw }) => raw)]);
+  const items = decodeInput(body["input"], namespaces);
+  const text = new Fields(fields.object("text"));
+  const { settings, paths, include, extras: settingExtras } = decodeSettings(fields, text, tools.length > 0);
+  const { format, rest: formatRest } = decodeFormat(text);
+  const reasoning = decodeReasoning(body);
+  const toolChoice = decodeToolChoice(body["tool_choice"], namespaces);
+  if (toolChoice !== undefined) fields.skip("tool_choice");
+  // The default, which says nothing.
+  if (body["truncation"] === "disabled") fields.skip("truncation");
+  const instructions = decodeInstructions(fields);
+  const extras: Extra[] = [
+    ...extrasOf(fields.rest()),
+    ...settingExtras,
+    ...extrasOf(text.rest(), "text"),
+    ...extrasOf(formatRest, "text", "format"),
+    ...extrasOf(reasoning.rest, "reasoning"),
+    ...(include.length === 0 ? [] : [{ keys: ["include"], value: include }]),
+  ];
+  return {
+    dialect: "responses",
+    fieldNames: FIELD_NAMES,
+    system: [...instructions, ...items.system],
+    turns: items.turns,
+    tools: decodeTools(body, namespaces),
+    ...settings,
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(format === undefined ? {} : { format }),
+    ...(reasoning.desired === undefined ? {} : { reasoning: reasoning.desired }),
+    paths: {
+      ...paths,
+      ...(toolChoice === undefined ? {} : { toolChoice: "tool_choice" }),
+      ...(format === undefined ? {} : { format: "text.format" }),
+    },
+    extras,
+  };
+}
+
+function extrasOf(rest: JsonObject | undefined, ...keys: string[]): Extra[] {
+  return Object.entries(rest ?? {}).map(([key, value]) => ({ keys: [...keys, key], value }));
+}
+
+function decodeInstructions(fields: Fields): TextPart[] {
+  const text = fields.string("instructions");
+  return text ? [{ type: "text", text, path: "instructions" }] : [];
+}

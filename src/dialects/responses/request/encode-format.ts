@@ -1,0 +1,70 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { AnswerReading } from "../../codec.ts";
+import { objectRoot, structuredToolName } from "../../reading/answer-schema.ts";
+import { isOwn, type RequestScope } from "./request-scope.ts";
+
+interface EncodedFormat {
+  text?: JsonObject;
+  reading: AnswerReading;
+  /** What has to be said in words as well: messages for the input. */
+  instruction: readonly JsonObject[];
+}
+
+const JSON_INSTRUCTION = { type: "message", role: "system", content: "Answer with a JSON object and nothing else." };
+
+/** `text`: the form of the answer, and how many words it has. The form is flat here, unlike in chat (R18). */
+export function encodeFormat(scope: RequestScope): EncodedFormat {
+  const { call, context } = scope;
+  const { verbosity } = call;
+  const takesVerbosity = verbosity !== undefined && !context.quirks.unsupported.includes("verbosity");
+  const { format, ...rest } = encodeForm(scope);
+  const text = { ...(format === undefined ? {} : { format }), ...(takesVerbosity ? { verbosity } : {}) };
+  return { ...rest, ...(Object.keys(text).length === 0 ? {} : { text }) };
+}
+
+function encodeForm(scope: RequestScope): Omit<EncodedFormat, "text"> & { format?: JsonObject } {
+  const { call, context, notes } = scope;
+  const { format } = call;
+  const path = call.paths.format ?? "format";
+  if (format === undefined) return { reading: {}, instruction: [] };
+  const { outputFormats } = context.quirks;
+  if (format.type === "json") {
+    if (outputFormats.includes("json")) {
+      return { format: { type: "json_object" }, reading: {}, instruction: sayJson(scope, path) };
+    }
+    notes.approximated(path, "this provider has no such setting; the model was asked for JSON in words");
+    return { reading: {}, instruction: [JSON_INSTRUCTION] };
+  }
+  const { schema, reading } = objectRoot(format);
+  const { name = structuredToolName([]), description, strict } = format;
+  if (!outputFormats.includes("schema") || context.traits.structuredOutput === false) {
+    notes.approximated(path, "this provider knows no schema of an answer; the model was given it in words");
+    return { reading, instruction: [schemaInstruction(schema)] };
+  }
+  const wire = {
+    type: "json_schema",
+    name: legalName(name),
+    schema,
+    ...(strict === undefined ? {} : { strict }),
+    ...(description === undefined ? {} : { description }),
+  };
+  return { format: wire, reading, instruction: [] };
+}
+
+const schemaInstruction = (schema: JsonObject): JsonObject => ({
+  type: "message",
+  role: "system",
+  content: `Answer with a JSON object by this JSON Schema and nothing else:\n${JSON.stringify(schema)}`,
+});
+
+/** Hosts refuse a request for JSON whose input does not mention it; clients of this dialect know it, others cannot. */
+function sayJson(scope: RequestScope, path: string): readonly JsonObject[] {
+  const said = scope.call.turns.some(({ parts }) =>
+    parts.some((part) => part.type === "text" && /json/i.test(part.text)),
+  );
+  if (said || isOwn(scope)) return [];
+  scope.notes.approximated(path, "the prompt must mention JSON here; a sentence was added");
+  return [JSON_INSTRUCTION];
+}
+
+const legalName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "answer";

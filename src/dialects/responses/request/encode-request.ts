@@ -1,0 +1,98 @@
+import type { JsonObject } from "../../../base/json.ts";
+import { adaptNative } from "../../../canon/adapt-native.ts";
+import type { CanonCall, Extra } from "../../../canon/call.ts";
+import { mergeExtras, reportExtras } from "../../../canon/extras.ts";
+import { Notes } from "../../../canon/notes.ts";
+import type { TextPart } from "../../../canon/part.ts";
+import type { EncodedRequest, EncodeRequestContext } from "../../codec.ts";
+import { takeShared } from "../../reading/shared-fields.ts";
+import { fitToolNames, plainNames } from "../../request/fit-tool-names.ts";
+import type { ResponsesQuirks } from "../quirks.ts";
+import { encodeContent, plainContent } from "./encode-content.ts";
+import { encodeFormat } from "./encode-format.ts";
+import { encodeItems } from "./encode-items.ts";
+import { encodeSettings } from "./encode-settings.ts";
+import { encodeTools } from "./encode-tools.ts";
+import { encodeReasoning } from "./reasoning.ts";
+import { isOwn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
+
+const TOOL_NAMES = plainNames(128);
+
+/** What asks for a sealed value of the reasoning, without which nothing of it can be sent back. */
+export const SEALED = "reasoning.encrypted_content";
+
+/** State is the gateway's own: no host is asked to keep any, or is told of any. */
+export const STATE_FIELDS = ["previous_response_id", "conversation", "background", "prompt", "store"] as const;
+
+export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<ResponsesQuirks>): EncodedRequest {
+  const notes = new Notes();
+  const { fields: shared, rest } = context.quirks.accountFields
+    ? takeShared(asked, "chat")
+    : { fields: {}, rest: asked };
+  const { call, reading: names } = fitToolNames(adaptNative(rest, "responses", notes), TOOL_NAMES, notes);
+  const scope: RequestScope = { call, context, notes };
+  const { quirks, traits } = context;
+  const { text, reading, instruction } = encodeFormat(scope);
+  const settings = encodeSettings(scope);
+  const { instructions, messages } = encodeSystem(scope);
+  const include = new Set([
+    ...askedToInclude(scope),
+    ...settings.include,
+    ...(traits.reasoning && quirks.seals ? [SEALED] : []),
+  ]);
+  const body: JsonObject = {
+    model: context.upstreamModel,
+    ...(instructions === undefined ? {} : { instructions }),
+    input: someInput([...messages, ...instruction, ...encodeItems(scope)]),
+    ...settings.fields,
+    ...encodeReasoning(call.reasoning, { quirks, traits }, notes),
+    ...encodeTools(scope),
+    ...(text === undefined ? {} : { text }),
+    ...shared,
+    store: false,
+    ...(include.size === 0 ? {} : { include: [...include] }),
+    ...(context.stream ? { stream: true } : {}),
+  };
+  if (!isOwn(scope)) reportExtras(call, notes);
+  return {
+    body: isOwn(scope) ? mergeExtras(body, call.extras.filter(goesUp(quirks))) : body,
+    notes: notes.list,
+    reading: { ...names, ...reading },
+  };
+}
+
+/** Hosts refuse a request without any input, even one with instructions. */
+const someInput = (items: readonly JsonObject[]): readonly JsonObject[] =>
+  items.length > 0 ? items : [{ type: "message", role: "user", content: "" }];
+
+/** What a client of this dialect wants the answer to hold. */
+function askedToInclude(scope: RequestScope): readonly unknown[] {
+  const asked = isOwn(scope) ? scope.call.extras.find(({ keys }) => keys[0] === "include")?.value : undefined;
+  return Array.isArray(asked) ? asked : [];
+}
+
+/** What a host may be told of the client's own fields: nothing of state, and of the client itself only its maker (R33). */
+const goesUp =
+  ({ clientMetadata }: ResponsesQuirks) =>
+  ({ keys: [field = ""] }: Extra): boolean =>
+    !STATE_FIELDS.some((name) => name === field) &&
+    field !== "include" &&
+    (clientMetadata || field !== "client_metadata");
+
+/**
+ * Texts of the system's as `instructions`; a client of this dialect may have given some of them as messages, which they stay. Where one of
+ * them ends a prefix that is to be cached, all are messages: a string carries no mark.
+ */
+function encodeSystem(scope: RequestScope): { instructions?: string; messages: JsonObject[] } {
+  const { system } = scope.call;
+  const marked = takesBreakpoints(scope) && system.some(({ cache }) => cache !== undefined);
+  const isInstruction = ({ path }: TextPart) => (isOwn(scope) ? path === "instructions" : !marked);
+  const texts = encodeContent(system.filter(isInstruction), scope).map((part) => String(part["text"]));
+  const others = system.filter((part) => !isInstruction(part));
+  const messages = others.map((part) => ({
+    type: "message",
+    role: "system",
+    content: plainContent(encodeContent([part], scope)),
+  }));
+  return { ...(texts.length === 0 ? {} : { instructions: texts.join("\n\n") }), messages };
+}

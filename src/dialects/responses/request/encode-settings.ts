@@ -1,0 +1,82 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { CallSettings } from "../../../canon/call.ts";
+import { clampOutput } from "../../../canon/clamp-output.ts";
+import { encodeCacheOptions, RESPONSES_AGES } from "../../request/cache-breakpoints.ts";
+import { isOwn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
+
+/** Hosts answer 400 to less. */
+export const MIN_OUTPUT = 16;
+export const RAISED = `this protocol's least limit is ${MIN_OUTPUT}`;
+const MAX_TOP_LOGPROBS = 20;
+/** The newer of two fields for the caller's own user takes no more characters. */
+const MAX_IDENTIFIER = 128;
+
+/** What this dialect has no field for. */
+const ABSENT = ["topK", "frequencyPenalty", "presencePenalty", "seed", "stop", "logitBias"] as const;
+
+/** What models refuse that choose their words by themselves (R25). */
+const SAMPLING = ["temperature", "topP", "logprobs"] as const;
+
+const LOGPROBS = "message.output_text.logprobs";
+
+interface EncodedSettings {
+  fields: JsonObject;
+  /** What the answer must be asked to hold. */
+  include: readonly string[];
+}
+
+/** The settings as the host takes them; what it cannot take is left out or made to fit, and noted. */
+export function encodeSettings(scope: RequestScope): EncodedSettings {
+  const { call, context, notes } = scope;
+  const body: Record<string, unknown> = {};
+  const include: string[] = [];
+  const pathOf = (key: keyof CallSettings) => call.paths[key] ?? key;
+  const settings = withoutRefused(scope);
+  if (settings.maxOutputTokens !== undefined) {
+    const changed = (reason: string) => notes.approximated(pathOf("maxOutputTokens"), reason);
+    const limit = clampOutput(settings.maxOutputTokens, context.traits.maxOutputTokens, changed);
+    if (limit < MIN_OUTPUT) changed(RAISED);
+    body["max_output_tokens"] = Math.max(MIN_OUTPUT, limit);
+  }
+  if (settings.temperature !== undefined) body["temperature"] = settings.temperature;
+  if (settings.topP !== undefined) body["top_p"] = settings.topP;
+  if (settings.logprobs !== undefined) {
+    const alternatives = Math.min(settings.logprobs, MAX_TOP_LOGPROBS);
+    if (alternatives !== settings.logprobs) {
+      notes.approximated(pathOf("logprobs"), `this protocol gives ${MAX_TOP_LOGPROBS} alternatives at most`);
+    }
+    if (alternatives > 0) body["top_logprobs"] = alternatives;
+    include.push(LOGPROBS);
+  }
+  if (settings.candidateCount !== undefined && settings.candidateCount !== 1) {
+    notes.dropped(pathOf("candidateCount"), "one answer is given, not more");
+  }
+  if (settings.userId !== undefined) {
+    const field = pathOf("userId") === "user" || settings.userId.length > MAX_IDENTIFIER ? "user" : "safety_identifier";
+    body[field] = settings.userId;
+  }
+  if (settings.cachedContent !== undefined) {
+    notes.dropped(pathOf("cachedContent"), "only the provider that keeps this content can use it");
+  }
+  if (settings.cache !== undefined && (isOwn(scope) || takesBreakpoints(scope))) {
+    const approximate = (reason: string) => notes.approximated(pathOf("cache"), reason);
+    Object.assign(body, encodeCacheOptions(settings.cache, RESPONSES_AGES, approximate));
+  } else if (settings.cache?.ttl !== undefined || settings.cache?.explicit) {
+    notes.dropped(pathOf("cache"), "this provider decides by itself what it caches, and how long");
+  }
+  return { fields: body, include };
+}
+
+function withoutRefused({ call, notes, context: { quirks, traits } }: RequestScope): CallSettings {
+  const settings: CallSettings = { ...call };
+  if (settings.stop?.length === 0) delete settings.stop;
+  const refuse = (key: keyof CallSettings, reason: string) => {
+    if (settings[key] === undefined) return;
+    notes.dropped(call.paths[key] ?? key, reason);
+    delete settings[key];
+  };
+  for (const key of ABSENT) refuse(key, "this provider's protocol has no such setting");
+  for (const key of quirks.unsupported) refuse(key, "this provider does not take it");
+  if (traits.rejectsSampling) for (const key of SAMPLING) refuse(key, "this model does not take it");
+  return settings;
+}

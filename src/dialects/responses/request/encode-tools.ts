@@ -1,0 +1,163 @@
+import { type JsonObject, objectAt } from "../../../base/json.ts";
+import { asksForCall, type CustomTool, type FunctionTool, type Tool, type WebSearchTool } from "../../../canon/tool.ts";
+import { freeTextFunction } from "../../request/free-text-tool.ts";
+import { isStrict, objectSchema } from "../../request/strict-schema.ts";
+import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { unsentMembers } from "./unsent-members.ts";
+
+/** `tools`, `tool_choice` and `parallel_tool_calls`, as far as the host knows them. Without tools there is nothing to choose from (R16). */
+export function encodeTools(scope: RequestScope): JsonObject {
+  const { call, context, notes } = scope;
+  const tools = call.tools.filter((tool) => !(isOwn(scope) && tool.loaded)).flatMap((tool) => encodeTool(tool, scope));
+  if (tools.length === 0) {
+    const reason = "there are no tools to choose from";
+    if (asksForCall(call.toolChoice)) notes.dropped(call.paths.toolChoice ?? "tool_choice", reason);
+    if (call.parallelTools !== undefined && call.tools.length > 0) {
+      notes.dropped(call.paths.parallelTools ?? "parallel_tool_calls", reason);
+    }
+    return {};
+  }
+  const choice = encodeToolChoice(scope);
+  const parallel = context.quirks.unsupported.includes("parallelTools") ? undefined : call.parallelTools;
+  return {
+    tools,
+    ...(choice === undefined ? {} : { tool_choice: choice }),
+    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+  };
+}
+
+const knows = ({ context }: RequestScope, type: string): boolean => context.quirks.toolTypes?.includes(type) ?? true;
+
+function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
+  const { notes } = scope;
+  if (tool.cache?.ttl !== undefined) {
+    notes.dropped(pathIn(scope, tool, "cache"), "this provider decides by itself how long it caches");
+  }
+  switch (tool.type) {
+    case "function":
+      if (tool.native !== undefined) notes.approximated(tool.path, "this provider knows it only as a plain function");
+      return [encodeFunction(tool, scope)];
+    case "custom":
+      return [knows(scope, "custom") ? encodeCustom(tool, scope) : encodeCustomAsFunction(tool, scope)];
+    case "web-search":
+      if (knows(scope, "web_search")) return [encodeWebSearch(tool, scope)];
+      notes.dropped(tool.path, "this provider does not search the web");
+      return [];
+    case "native":
+      if (tool.dialect === "responses" && knows(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
+      // R5: a tool that is not known never fails the call.
+      notes.dropped(
+        tool.path,
+        tool.dialect === "responses"
+          ? `this provider does not know this tool (${tool.name})`
+          : `only its own protocol knows this tool (${tool.name})`,
+      );
+      return [];
+    default:
+      return tool satisfies never;
+  }
+}
+
+/** R17: without the word, hosts hold calls to the schema; clients of other dialects mean that they should not. */
+function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
+  const { name, description } = tool;
+  const own = isOwn(scope);
+  const schema = own && tool.schema !== undefined ? tool.schema : objectSchema(tool.schema ?? {});
+  const strict = own ? tool.strict : tool.strict === true && isStrict(schema);
+  if (!own && tool.strict && !strict) {
+    const reason = "this provider holds calls to a schema only where all properties are required and no others allowed";
+    scope.notes.dropped(pathIn(scope, tool, "strict"), reason);
+  }
+  return {
+    type: "function",
+    name,
+    ...(description === undefined ? {} : { description }),
+    parameters: schema,
+    ...(strict === undefined ? {} : { strict }),
+    ...ownExtras(scope, tool.extras),
+  };
+}
+
+function encodeCustom({ name, description, format, extras }: CustomTool, scope: RequestScope): JsonObject {
+  const described = description === undefined ? {} : { description };
+  const formed = format === undefined ? {} : { format: flatFormat(format) };
+  return { type: "custom", name, ...described, ...formed, ...ownExtras(scope, extras) };
+}
+
+/** A grammar's members stand next to its type here. */
+function flatFormat(format: JsonObject): JsonObject {
+  const { grammar: _nested, ...rest } = format;
+  return { ...rest, ...objectAt(format, "grammar") };
+}
+
+function encodeCustomAsFunction(tool: CustomTool, scope: RequestScope): JsonObject {
+  const { schema = {}, ...made } = freeTextFunction(tool, pathIn(scope, tool, "format"), scope.notes);
+  return encodeFunction({ ...made, schema: { ...schema, additionalProperties: false }, strict: false }, scope);
+}
+
+function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
+  const { allowedDomains, blockedDomains, location, contextSize } = tool;
+  if (tool.maxUses !== undefined) {
+    scope.notes.dropped(pathIn(scope, tool, "maxUses"), "this provider's search has no such setting");
+  }
+  const filters = {
+    ...(allowedDomains === undefined ? {} : { allowed_domains: allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blocked_domains: blockedDomains }),
+  };
+  const wire = {
+    type: "web_search",
+    ...(Object.keys(filters).length === 0 ? {} : { filters }),
+    ...(location === undefined ? {} : { user_location: { type: "approximate", ...location } }),
+    ...(contextSize === undefined ? {} : { search_context_size: contextSize }),
+    ...ownExtras(scope, tool.extras),
+  };
+  return sentMembers(wire, tool.path, scope);
+}
+
+/** A tool without what hosts are not sent of it (R26, S07). */
+function sentMembers(wire: JsonObject, path: string, { context, notes }: RequestScope): JsonObject {
+  const unsent = unsentMembers(wire, context.quirks);
+  for (const { member, reason } of unsent) notes.dropped(`${path}.${member}`, reason);
+  const names = unsent.map(({ member }) => member);
+  return Object.fromEntries(Object.entries(wire).filter(([member]) => !names.includes(member)));
+}
+
+/** Flat here, unlike in chat (R18). */
+function encodeToolChoice(scope: RequestScope): unknown {
+  const { call, notes } = scope;
+  const { toolChoice: choice } = call;
+  switch (choice?.type) {
+    case undefined:
+      return undefined;
+    case "auto":
+    case "none":
+      return choice.type;
+    case "any":
+      return "required";
+    case "tool": {
+      const named = namesOf(scope).get(choice.name);
+      if (named === undefined) {
+        notes.dropped(call.paths.toolChoice ?? "tool_choice", "only functions can be chosen by name");
+      }
+      return named;
+    }
+    case "allowed": {
+      const names = namesOf(scope);
+      const tools = choice.names.flatMap((name) => names.get(name) ?? []);
+      return { type: "allowed_tools", mode: choice.mode === "any" ? "required" : "auto", tools };
+    }
+    default:
+      return choice satisfies never;
+  }
+}
+
+/** How a choice names each of the client's tools. */
+function namesOf(scope: RequestScope): ReadonlyMap<string, JsonObject> {
+  const names = new Map<string, JsonObject>();
+  for (const tool of scope.call.tools) {
+    if (tool.type !== "function" && tool.type !== "custom") continue;
+    const type = tool.type === "custom" && knows(scope, "custom") ? "custom" : "function";
+    names.set(tool.name, { type, name: tool.name });
+  }
+  return names;
+}

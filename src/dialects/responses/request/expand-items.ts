@@ -1,0 +1,81 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import { Notes } from "../../../canon/notes.ts";
+import { elementTexts, findValue, ObjectEdit } from "../../../wire/json-text.ts";
+import type { ExpandedRequest, FoundState, StateWords } from "../../answer/stored-answers.ts";
+import type { ReceivedRequest } from "../../received-request.ts";
+
+/** An item that only names one which is stored; its type may be left out. */
+function referenceOf(item: unknown): string | undefined {
+  if (!isObject(item)) return undefined;
+  const type = item["type"] ?? undefined;
+  if (type !== "item_reference" && (type !== undefined || "role" in item)) return undefined;
+  return stringAt(item, "id");
+}
+
+export function readState(body: JsonObject): StateWords {
+  const references: string[] = [];
+  for (const item of arrayAt(body, "input")) {
+    const id = referenceOf(item);
+    if (id !== undefined) references.push(id);
+  }
+  return {
+    keep: body["store"] !== false,
+    background: body["background"] === true,
+    previous: stringAt(body, "previous_response_id"),
+    references,
+  };
+}
+
+/**
+ * The request with its history before its own items, and items in place of references. Texts are put together, not parsed and
+ * written again, so that each item stays as it was first said (H05).
+ */
+export function expand(request: ReceivedRequest, { turns, items }: FoundState): ExpandedRequest {
+  const notes = new Notes();
+  const span = findValue(request.text, ["input"]);
+  const raw = span === undefined ? "" : request.text.slice(span.start, span.end);
+  const own = ownItems(request.body["input"], raw, items, notes);
+  if (turns.length === 0 && own === raw) return { request, own };
+  if (turns.length === 0 && typeof request.body["input"] === "string") return { request, own };
+  const history = turns.flatMap(({ input, answer }) => [input, outputOf(answer)]);
+  const input = `[${[...history, own].map(withoutBrackets).filter(Boolean).join(",")}]`;
+  const text =
+    span === undefined
+      ? new ObjectEdit(request.text).set("input", input).toString()
+      : request.text.slice(0, span.start) + input + request.text.slice(span.end);
+  const adapted = [...(request.adapted ?? []), ...notes.list];
+  return { request: { text, body: { ...request.body, input: JSON.parse(input) as unknown }, adapted }, own };
+}
+
+function ownItems(input: unknown, raw: string, items: FoundState["items"], notes: Notes): string {
+  if (typeof input === "string") return `[{"type":"message","role":"user","content":${raw}}]`;
+  if (!Array.isArray(input)) return "[]";
+  if (!input.some((item) => referenceOf(item) !== undefined)) return raw;
+  const texts = elementTexts(raw).flatMap((text, index) => {
+    const id = referenceOf(input[index]);
+    if (id === undefined) return [text];
+    const item = items.get(id);
+    if (item !== undefined) return [item];
+    notes.dropped(`input[${index}]`, "no item of this id is stored for this project");
+    return [];
+  });
+  return `[${texts.join(",")}]`;
+}
+
+/** The list of items in an answer. */
+export function outputOf(answer: string): string {
+  const span = findValue(answer, ["output"]);
+  return span === undefined ? "[]" : answer.slice(span.start, span.end);
+}
+
+const withoutBrackets = (list: string): string => list.trim().slice(1, -1).trim();
+
+/** The items of an answer by their ids. */
+export function itemsOf(answer: string): Map<string, string> {
+  const items = new Map<string, string>();
+  for (const text of elementTexts(outputOf(answer))) {
+    const id = stringAt(JSON.parse(text) as unknown, "id");
+    if (id !== undefined) items.set(id, text);
+  }
+  return items;
+}

@@ -1,0 +1,33 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import type { NativePart } from "../../../canon/part.ts";
+
+/** Items that bring tools into a conversation: those that a search has found, and those that the client adds (H51). */
+const LOADING: ReadonlySet<string | undefined> = new Set(["tool_search_output", "additional_tools"]);
+
+interface LoadedTool {
+  raw: JsonObject;
+  path: string;
+}
+
+/** Whether an item adds tools to the conversation. */
+export const loadsTools = (item: unknown): boolean => LOADING.has(stringAt(item, "type"));
+
+/** The tools that items of the input bring, but for those that the request lists itself. */
+export function loadedTools(body: JsonObject): readonly LoadedTool[] {
+  const known = new Set(arrayAt(body, "tools").map((tool) => stringAt(tool, "name")));
+  return arrayAt(body, "input").flatMap((item, index): LoadedTool[] => {
+    if (!loadsTools(item)) return [];
+    return arrayAt(item, "tools").flatMap((raw, place) => {
+      const name = stringAt(raw, "name");
+      if (!isObject(raw) || name === undefined || known.has(name)) return [];
+      known.add(name);
+      return [{ raw, path: `input[${index}].tools[${place}]` }];
+    });
+  });
+}
+
+/** What targets of other dialects are given of such an item. */
+export const elsewhereOf = (type: string): NativePart["elsewhere"] =>
+  LOADING.has(type)
+    ? { reason: "this protocol adds no tools in mid-conversation; they are offered from the beginning" }
+    : undefined;

@@ -1,0 +1,33 @@
+import type { JsonObject } from "../../../base/json.ts";
+import type { CanonCall } from "../../../canon/call.ts";
+import { type FieldName, fieldPath } from "../../../canon/field-names.ts";
+import type { Notes } from "../../../canon/notes.ts";
+import type { Part } from "../../../canon/part.ts";
+import type { EncodeRequestContext } from "../../codec.ts";
+import type { ResponsesQuirks } from "../quirks.ts";
+
+/** What every step of writing a request needs. */
+export interface RequestScope {
+  call: CanonCall;
+  context: EncodeRequestContext<ResponsesQuirks>;
+  notes: Notes;
+}
+
+/** The client speaks this dialect too: what only it knows goes back where it came from. */
+export const isOwn = ({ call }: RequestScope): boolean => call.dialect === "responses";
+
+/** Where a field of a part or a tool stood in the client's request. */
+export const pathIn = ({ call }: RequestScope, holder: { path?: string }, field: FieldName): string =>
+  fieldPath(call.fieldNames, holder, field);
+
+/** The host takes marks of cached prefixes, for the models that do. */
+export const takesBreakpoints = ({ context: { quirks, traits } }: RequestScope): boolean =>
+  quirks.cacheBreakpoints && traits.cacheBreakpoints === true;
+
+export const ownExtras = (scope: RequestScope, extras: JsonObject | undefined): JsonObject =>
+  isOwn(scope) ? (extras ?? {}) : {};
+
+export function leaveOut(part: Part, { notes }: RequestScope): void {
+  const what = part.type === "native" ? part.name : part.type;
+  notes.dropped(part.path ?? what, `this provider's protocol has no place for it (${what})`);
+}

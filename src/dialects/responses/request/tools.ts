@@ -1,0 +1,143 @@
+import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import { Fields } from "../../../canon/fields.ts";
+import type { CustomTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../../canon/tool.ts";
+import { loadedTools } from "./loaded-tools.ts";
+import { isNamespace, type Namespaces } from "./namespaces.ts";
+
+/** The tools of a request, and those that its items bring. */
+export function decodeTools(body: JsonObject, namespaces: Namespaces): Tool[] {
+  const read = (tool: unknown, path: string): Tool[] =>
+    isNamespace(tool) ? decodeNamespace(tool, path, namespaces) : [decodeTool(tool, path)];
+  const listed = arrayAt(body, "tools").flatMap((tool, index) => read(tool, `tools[${index}]`));
+  const loaded = loadedTools(body).flatMap(({ raw, path }) => read(raw, path));
+  return [...listed, ...loaded.map((tool) => ({ ...tool, loaded: true as const }))];
+}
+
+function decodeTool(raw: unknown, path: string): Tool {
+  const fields = new Fields(raw);
+  const type = fields.string("type") ?? "";
+  if (type === "function") return decodeFunction(fields, path);
+  if (type === "custom") return decodeCustom(fields, path);
+  if (type.startsWith("web_search")) return decodeWebSearch(type, fields, path);
+  return { type: "native", dialect: "responses", name: type, raw: isObject(raw) ? raw : {}, path };
+}
+
+/** What is said of the namespace as a whole is said with its first tool. */
+function decodeNamespace(raw: JsonObject, path: string, namespaces: Namespaces): Tool[] {
+  const { tools: _tools, ...shell } = raw;
+  const namespace = stringAt(raw, "name") ?? "";
+  const about = stringAt(raw, "description");
+  return arrayAt(raw, "tools").map((inner, index) => {
+    const tool = decodeTool(inner, `${path}.tools[${index}]`);
+    if (tool.type !== "function" && tool.type !== "custom") return tool;
+    const described = [index === 0 ? about : undefined, tool.description].filter((text) => text !== undefined);
+    const named = {
+      name: namespaces.flatName(namespace, tool.name),
+      ...(described.length === 0 ? {} : { description: described.join("\n\n") }),
+    };
+    const native = { dialect: "responses", raw: { ...shell, tools: [inner] } };
+    return tool.type === "function" ? { ...tool, ...named, native } : { ...tool, ...named };
+  });
+}
+
+/** That a schema is to be enforced where nothing is said is this protocol's own rule: other hosts are not held to it (R17). */
+function decodeFunction(fields: Fields, path: string): FunctionTool {
+  const name = fields.string("name") ?? "";
+  const description = fields.string("description");
+  const schema = fields.object("parameters");
+  const strict = fields.boolean("strict");
+  return {
+    type: "function",
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(schema === undefined ? {} : { schema }),
+    ...(strict === undefined ? {} : { strict }),
+    path,
+    ...extrasOf(fields),
+  };
+}
+
+function decodeCustom(fields: Fields, path: string): CustomTool {
+  const name = fields.string("name") ?? "";
+  const description = fields.string("description");
+  const format = decodeToolFormat(fields.object("format"));
+  return {
+    type: "custom",
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(format === undefined ? {} : { format }),
+    path,
+    ...extrasOf(fields),
+  };
+}
+
+/** The canon has the grammar in an object of its own, as chat has it; here it is flat. */
+function decodeToolFormat(format: JsonObject | undefined): JsonObject | undefined {
+  if (format?.["type"] !== "grammar") return format;
+  const { type, ...grammar } = format;
+  return { type, grammar };
+}
+
+const CONTEXT_SIZES = ["low", "medium", "high"] as const;
+const PLACES = ["city", "region", "country", "timezone"] as const;
+
+/** A version of the search and settings of its own stay among the extras (R26). */
+function decodeWebSearch(type: string, fields: Fields, path: string): WebSearchTool {
+  const filters = new Fields(fields.object("filters"));
+  const allowedDomains = texts(filters.array("allowed_domains"));
+  const blockedDomains = texts(filters.array("blocked_domains"));
+  const size = fields.string("search_context_size");
+  const contextSize = CONTEXT_SIZES.find((known) => known === size);
+  const location = decodeLocation(fields.object("user_location"));
+  const left = filters.rest();
+  const extras = {
+    ...(type === "web_search" ? {} : { type }),
+    ...fields.rest(),
+    ...(left === undefined ? {} : { filters: left }),
+  };
+  return {
+    type: "web-search",
+    ...(allowedDomains === undefined ? {} : { allowedDomains }),
+    ...(blockedDomains === undefined ? {} : { blockedDomains }),
+    ...(contextSize === undefined ? {} : { contextSize }),
+    ...(location === undefined ? {} : { location }),
+    path,
+    ...(Object.keys(extras).length === 0 ? {} : { extras }),
+  };
+}
+
+function texts(values: readonly unknown[] | undefined): string[] | undefined {
+  const found = values?.filter((value) => typeof value === "string");
+  return found?.length ? found : undefined;
+}
+
+function decodeLocation(location: JsonObject | undefined): WebSearchTool["location"] {
+  if (location === undefined) return undefined;
+  const named = PLACES.flatMap((key) => {
+    const value = stringAt(location, key);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return named.length === 0 ? undefined : Object.fromEntries(named);
+}
+
+function extrasOf(fields: Fields): { extras?: JsonObject } {
+  const extras = fields.rest();
+  return extras === undefined ? {} : { extras };
+}
+
+/** Undefined for a choice among the provider's own tools, which no other protocol can be told. */
+export function decodeToolChoice(choice: unknown, namespaces: Namespaces): ToolChoice | undefined {
+  if (choice === "none" || choice === "auto") return { type: choice };
+  if (choice === "required") return { type: "any" };
+  const nameOf = (value: unknown): string | undefined => {
+    const name = stringAt(value, "name");
+    return name === undefined ? undefined : namespaces.flatName(stringAt(value, "namespace"), name);
+  };
+  const type = stringAt(choice, "type");
+  if (type === "allowed_tools") {
+    const mode = stringAt(choice, "mode") === "required" ? "any" : "auto";
+    return { type: "allowed", mode, names: arrayAt(choice, "tools").flatMap((tool) => nameOf(tool) ?? []) };
+  }
+  const name = type === "function" || type === "custom" ? nameOf(choice) : undefined;
+  return name === undefined ? undefined : { type: "tool", name };
+}

@@ -1,0 +1,127 @@
+import type { Static } from "typebox";
+import { Type } from "../../../base/type.ts";
+import { anyOtherKind, nullable, openObject } from "../../reading/schema-builders.ts";
+import { Content, MAX_TEXT } from "./content.ts";
+
+/** The vendor takes 64 characters, and has given out more itself: what no host gives out is refused. */
+const MAX_ID = 512;
+
+const Id = Type.String({ maxLength: MAX_ID });
+const label = Type.Optional(nullable(Id));
+const status = Type.Optional(nullable(Type.String()));
+const CallId = Type.String({
+  minLength: 1,
+  maxLength: MAX_ID,
+  description: "Connects a call with its output. It is not the item's `id`.",
+});
+const namespace = Type.Optional(nullable(Type.String()));
+const ToolName = Type.String({ minLength: 1 });
+
+/** `type` may be absent: the short form of a message (R4). */
+const Message = Type.Object(
+  {
+    type: Type.Optional(nullable(Type.Literal("message"))),
+    role: Type.Enum(["user", "assistant", "system", "developer"]),
+    content: Content,
+    id: label,
+    status,
+    phase: Type.Optional(
+      nullable(Type.String({ description: "`commentary` or `final_answer`, as the answer had it." })),
+    ),
+  },
+  { title: "ResponsesMessage" },
+);
+
+const FunctionCall = Type.Object(
+  {
+    type: Type.Literal("function_call"),
+    call_id: CallId,
+    name: ToolName,
+    arguments: Type.String({ description: "A JSON text, kept as the model wrote it." }),
+    namespace,
+    id: label,
+    status,
+  },
+  { title: "ResponsesFunctionCall" },
+);
+
+const FunctionCallOutput = Type.Object(
+  { type: Type.Literal("function_call_output"), call_id: CallId, output: Content, id: label, status },
+  { title: "ResponsesFunctionCallOutput" },
+);
+
+const CustomToolCall = Type.Object(
+  {
+    type: Type.Literal("custom_tool_call"),
+    call_id: CallId,
+    name: ToolName,
+    input: Type.String({ maxLength: MAX_TEXT }),
+    namespace,
+    id: label,
+    status,
+  },
+  { title: "ResponsesCustomToolCall" },
+);
+
+const CustomToolCallOutput = Type.Object(
+  { type: Type.Literal("custom_tool_call_output"), call_id: CallId, output: Content, id: label, status },
+  { title: "ResponsesCustomToolCallOutput" },
+);
+
+const thoughts = Type.Array(Type.Object({ type: Type.String(), text: Type.String() }));
+
+/** Some clients write `content: null`, others leave it or the id out (R4). */
+const Reasoning = Type.Object(
+  {
+    type: Type.Literal("reasoning"),
+    id: label,
+    summary: Type.Optional(nullable(thoughts)),
+    content: Type.Optional(nullable(thoughts)),
+    encrypted_content: Type.Optional(nullable(Type.String())),
+    status,
+  },
+  {
+    title: "ResponsesReasoning",
+    description: "Pass it back unchanged: its sealed content proves the reasoning to the provider that made it.",
+  },
+);
+
+const ItemReference = Type.Object(
+  {
+    type: Type.Optional(nullable(Type.Literal("item_reference"))),
+    id: Type.String({ minLength: 1, maxLength: MAX_ID }),
+  },
+  { title: "ResponsesItemReference", description: "An item of an answer that was stored." },
+);
+
+const LISTED_ITEMS = [
+  "message",
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "reasoning",
+  "item_reference",
+];
+
+/** Ordered by how often they come: the compiled check tries them in turn. Any other item goes to hosts of this protocol as it is. */
+export const InputItem = Type.Union(
+  [
+    Message,
+    FunctionCall,
+    FunctionCallOutput,
+    Reasoning,
+    CustomToolCall,
+    CustomToolCallOutput,
+    anyOtherKind(LISTED_ITEMS),
+    ItemReference,
+  ],
+  { title: "ResponsesItem" },
+);
+export type InputItem = Static<typeof InputItem>;
+
+/** An item of an answer, of whatever kind. */
+export const OutputItem = Type.Unsafe<Record<string, unknown>>({
+  ...openObject("A message, a call, reasoning, or what the provider's own tool did; told by its `type`."),
+  title: "ResponsesOutputItem",
+});

@@ -1,0 +1,63 @@
+import { isObject } from "../../../base/json.ts";
+import { GatewayError } from "../../../canon/error.ts";
+import { type CheckRules, refuse } from "../../reading/check.ts";
+import { checkBase64, checkDataUrl } from "../../reading/check-base64.ts";
+import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
+import type { ResponsesRequest } from "./request.ts";
+
+/** State that only the vendor's own account keeps, each with the way to say it instead. */
+const NOT_KEPT: Readonly<Record<string, string>> = {
+  conversation: "continue an answer with previous_response_id, or send the items in input",
+  prompt: "send the prompt's text in instructions and input",
+};
+
+export const responsesRules: CheckRules<ResponsesRequest> = {
+  alsoRead: [...Object.keys(NOT_KEPT), ...ROUTING_FIELDS],
+  gate(body) {
+    for (const field in NOT_KEPT) {
+      if (body[field] === undefined || body[field] === null) continue;
+      const message = `\`${field}\` is not supported: ${NOT_KEPT[field]}.`;
+      throw new GatewayError("unsupported_parameter", message, { path: field });
+    }
+  },
+  relations(body) {
+    const { input, previous_response_id: previous } = body;
+    const items = input ?? [];
+    const continues = previous !== undefined && previous !== null;
+    if (items.length === 0 && !continues) {
+      const found = input === undefined || input === null ? "it is missing" : "it is empty";
+      refuse("input", `must be a text or an array of items that is not empty; ${found}`);
+    }
+    if (typeof items !== "string") checkItems(items);
+  },
+};
+
+/** Parts stand in messages and in the outputs of tools. */
+function checkItems(items: readonly unknown[]): void {
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index];
+    if (!isObject(item)) continue;
+    for (const field of ["content", "output"]) {
+      const parts = item[field];
+      if (Array.isArray(parts)) checkParts(parts, () => `input[${index}].${field}`);
+    }
+  }
+}
+
+/** `path` is a function, because it is needed for refusals only and parts are many. */
+function checkParts(parts: readonly unknown[], path: () => string): void {
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index];
+    if (!isObject(part)) continue;
+    const { type, image_url: url, file_data: data } = part;
+    const at = (field: string) => () => `${path()}[${index}].${field}`;
+    if (type === "input_image") {
+      if (typeof url === "string") checkDataUrl(url, at("image_url"));
+      else if (typeof part["file_id"] !== "string") refuse(at("image_url")(), "must be a URL; it is missing");
+    } else if (type === "input_file") {
+      if (typeof data === "string") (data.startsWith("data:") ? checkDataUrl : checkBase64)(data, at("file_data"));
+      else if (typeof part["file_id"] !== "string" && typeof part["file_url"] !== "string")
+        refuse(at("file_data")(), "must be a data URL, because there is no file_url and no file_id; it is missing");
+    }
+  }
+}

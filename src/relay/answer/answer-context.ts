@@ -1,0 +1,70 @@
+import type { Principal } from "../../access/principal.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { ServedOn } from "../../canon/terms.ts";
+import type { Usage } from "../../canon/usage.ts";
+import type { Catalogue } from "../../catalogue/catalogue.ts";
+import type { SealedOrigins } from "../../dialects/answer/sealed-origins.ts";
+import type { NativeAnswerContext } from "../../dialects/dialect.ts";
+import type { MediaQuirks } from "../../dialects/request/media-quirks.ts";
+import type { Call, LaneAttempt } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { billUsage } from "../settle/bill-usage.ts";
+import { discountAt } from "../settle/discount.ts";
+
+/** What an answer on its way to the client depends on, in either lane. */
+export class CallAnswerContext implements NativeAnswerContext {
+  readonly publicModel: string;
+  readonly request: JsonObject;
+  readonly options: unknown;
+  readonly makeId: () => string;
+  readonly receivedAtMs: number;
+  readonly nowSeconds: () => number;
+  readonly quirks: MediaQuirks;
+  readonly origin: string;
+  readonly sealed: SealedOrigins;
+  readonly served: ServedOn;
+  readonly keep?: (answer: JsonObject) => void;
+  readonly answerId?: string;
+  readonly #attempt: LaneAttempt;
+  readonly #principal: Principal;
+  readonly #catalogue: Catalogue;
+
+  constructor(
+    call: Call,
+    { random, sealed, snapshot, clock }: Pick<Gateway, "random" | "sealed" | "snapshot" | "clock">,
+    attempt: LaneAttempt,
+  ) {
+    const { model } = attempt.target;
+    // A fallback may be another model, which the answer has to name.
+    this.publicModel = model === call.model ? call.modelInAnswer : model.id;
+    this.request = call.body;
+    this.options = call.incoming.options;
+    this.makeId = random.id;
+    this.receivedAtMs = call.startedAtMs;
+    this.nowSeconds = () => Math.floor(clock.wallMs() / 1000);
+    this.quirks = attempt.target.quirks;
+    this.origin = attempt.target.origin;
+    this.sealed = sealed;
+    this.served = attempt;
+    this.#attempt = attempt;
+    this.#principal = call.principal;
+    this.#catalogue = snapshot.catalogue;
+    const { keeping } = call;
+    if (keeping === undefined) return;
+    this.keep = (answer) => keeping.take(attempt, answer);
+    this.answerId = keeping.answerId;
+  }
+
+  costUsd(usage: Usage): number {
+    const { target, terms } = this.#attempt;
+    const legs = billUsage(usage, {
+      prices: target,
+      provider: target.offer.provider,
+      terms,
+      discount: discountAt(this.#principal, target),
+      discounts: this.#principal.discounts,
+      catalogue: this.#catalogue,
+    });
+    return legs.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
+  }
+}

@@ -1,0 +1,43 @@
+import type { ClientPresence } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { ClientOutput, directBody } from "./client-output.ts";
+
+/** What is sent at once, in characters, at least. */
+const SENT_LENGTH = 256 * 1024;
+
+/**
+ * The body of an answer whose text comes in chunks. A large one is written as the client reads: for a slow reader the runtime
+ * would otherwise hold all of it a second time.
+ */
+export function chunkedBody(
+  chunks: Iterator<string, unknown>,
+  client: ClientPresence,
+  gateway: Gateway,
+): string | ReadableStream {
+  const first = gather(chunks);
+  if (!first.more) return first.text;
+  return directBody(client, async (controller) => {
+    const output = new ClientOutput(client, gateway, undefined);
+    output.commit(controller, true);
+    try {
+      for (let next = first; ; next = gather(chunks)) {
+        if (next.text !== "") await output.sendText(next.text);
+        if (!next.more) break;
+      }
+    } finally {
+      output.close();
+    }
+  });
+}
+
+/** The next chunks, joined; `more` says whether there may be others. */
+function gather(chunks: Iterator<string, unknown>): { text: string; more: boolean } {
+  let text = "";
+  while (text.length < SENT_LENGTH) {
+    const next = chunks.next();
+    if (next.done) return { text, more: false };
+    // A large chunk shares the memory of the text that it was cut from, unless it is added to another.
+    text = text === "" ? next.value : text + next.value;
+  }
+  return { text, more: true };
+}

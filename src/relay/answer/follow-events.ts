@@ -1,0 +1,43 @@
+import type { ClientConnection } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import type { EventLog } from "./background-events.ts";
+
+interface Reader {
+  /** Only events with higher numbers are sent. */
+  after: number;
+  connection: Pick<ClientConnection, "hold" | "rest">;
+  /** A comment of the protocol's, sent where nothing else is. */
+  comment: string | undefined;
+}
+
+/** The body of an answer that is made elsewhere in this process. Whoever stops reading stops nothing else. */
+export function followEvents(log: EventLog, { after, connection, comment }: Reader, gateway: Gateway): ReadableStream {
+  const events = log.follow(after);
+  const encoder = new TextEncoder();
+  connection.hold();
+  let waiting: ReturnType<typeof events.next> | undefined;
+  return new ReadableStream<Uint8Array>({
+    pull: async (output) => {
+      waiting ??= events.next();
+      const next = await Promise.race([waiting, pause(gateway)]);
+      if (next === undefined) {
+        if (comment !== undefined) output.enqueue(encoder.encode(comment));
+        return;
+      }
+      waiting = undefined;
+      if (!next.done) {
+        output.enqueue(encoder.encode(next.value));
+        return;
+      }
+      connection.rest();
+      output.close();
+    },
+    cancel: () => connection.rest(),
+  });
+}
+
+function pause({ clock, timings }: Pick<Gateway, "clock" | "timings">): Promise<undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  clock.after(timings.keepAliveMs, () => resolve(undefined));
+  return promise;
+}

@@ -1,0 +1,107 @@
+import type { FieldNote } from "../../canon/receipt.ts";
+import { stringifyInOrder } from "../../wire/ordered-json.ts";
+import type { Call, ClientConnection, IncomingCall } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { makeHostedImage } from "../media/hosted-image.ts";
+import { HeldRequest } from "../request/held-request.ts";
+import type { ServedModel } from "../settle/served-model.ts";
+import { askAgain, type HostedRounds, type HostedWork, keepHosted } from "./hosted-rounds.ts";
+import { streamHosted } from "./hosted-stream.ts";
+import { identifiedResponse } from "./identity-headers.ts";
+
+/** The work, where the model's hosts cannot do it themselves and some model of the catalogue can. */
+export function hostedWork(call: Call, served: ServedModel, gateway: Gateway): HostedWork | undefined {
+  const { dialect, verb, strict } = call.incoming;
+  const hosted = dialect.hostedImages;
+  if (hosted === undefined || verb !== "generate" || strict || call.principal.strict) return undefined;
+  const tool = hosted.read(call.body);
+  if (tool === undefined) return undefined;
+  const { targets, catalogue, imageModel } = gateway.snapshot;
+  if (!targets.serveText(served.offers)) return undefined;
+  const hosts = targets.text(served.model, served.offers, dialect.name, true).list.flatMap((host) => host.targets);
+  if (hosts.some(({ via, quirks }) => hosted.isNative(via, quirks))) return undefined;
+  const makes = (id: string) => catalogue.list().find((model) => model.id === id && model.kind === "image");
+  const named = tool.model === undefined ? undefined : makes(idOf(tool.model, gateway));
+  const model =
+    named ?? (imageModel === undefined ? catalogue.list().find(({ kind }) => kind === "image") : makes(imageModel));
+  return model && { hosted, tool, imageModel: model.id };
+}
+
+function idOf(name: string, { snapshot }: Gateway): string {
+  try {
+    return snapshot.catalogue.resolve(name, { vendorNames: true }).model.id;
+  } catch {
+    return name;
+  }
+}
+
+/** Answers with images in the middle: the model's first answer is the call itself, what follows are calls of their own. */
+export async function answerWithImages(
+  call: Call,
+  work: HostedWork,
+  gateway: Gateway,
+  { first, ask }: { first: (call: Call) => Promise<Response>; ask: HostedRounds["ask"] },
+): Promise<Response> {
+  const { keeping, incoming } = call;
+  const answer = work.hosted.play(call.body, {
+    answerId: keeping?.answerId,
+    makeId: gateway.random.id,
+    limits: gateway.snapshot.imageLimits,
+  });
+  const body = answer.request;
+  const request = new HeldRequest({ text: stringifyInOrder(body), body });
+  const adapted = [...call.adapted, noteOf(work)];
+  // What the gateway makes in the place of a host has receipts of its own.
+  const billables = call.billables.filter(({ path }) => path !== `${work.tool.path}.type`);
+  const response = await first({ ...call, body, request, adapted, billables, keeping: undefined });
+  const controller = new AbortController();
+  const left = incoming.request.signal;
+  const leave = () => controller.abort();
+  if (left.aborted) leave();
+  else left.addEventListener("abort", leave, { once: true });
+  const rounds: HostedRounds = { ...work, call, gateway, answer, incoming: silent(incoming, controller.signal), ask };
+  incoming.connection.hold();
+  const release = () => {
+    left.removeEventListener("abort", leave);
+    incoming.connection.rest();
+  };
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== "content-length"));
+  if (call.stream) return identifiedResponse(streamHosted(response, rounds, { controller, release }), headers);
+  try {
+    return identifiedResponse(await answerWhole(response, rounds), headers);
+  } finally {
+    release();
+  }
+}
+
+const noteOf = ({ tool, imageModel }: HostedWork): FieldNote => ({
+  path: tool.path,
+  action: "approximated",
+  reason: `this model's hosts make no images; ${imageModel} makes them, with receipts of their own`,
+});
+
+/** The connection is held by the whole answer. */
+function silent(incoming: IncomingCall, signal: AbortSignal): IncomingCall {
+  const { connection, request } = incoming;
+  const { address } = connection;
+  const hangUp = () => connection.hangUp();
+  const quiet: ClientConnection = { trusted: true, address, hold: () => {}, rest: () => {}, hangUp };
+  return { ...incoming, connection: quiet, request: new Request(request.url, { headers: request.headers, signal }) };
+}
+
+async function answerWhole(first: Response, rounds: HostedRounds): Promise<string> {
+  const { answer, call } = rounds;
+  answer.take(JSON.parse(await first.text()));
+  for (;;) {
+    for (const asked of answer.asked) {
+      answer.beginImage(asked);
+      answer.endImage(asked, await makeHostedImage(asked, rounds));
+    }
+    if (!answer.goOn()) break;
+    const next = await askAgain(rounds);
+    answer.take(JSON.parse(await next.text()));
+  }
+  const { answer: whole } = answer.finish();
+  await keepHosted(call, whole);
+  return stringifyInOrder(whole);
+}

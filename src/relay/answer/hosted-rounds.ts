@@ -1,0 +1,32 @@
+import type { HostedAnswer, HostedImages, HostedImagesTool } from "../../dialects/request/hosted-images.ts";
+import type { Call, IncomingCall } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { requestWith } from "./hosted-request.ts";
+
+/** A request for images in the middle of an answer, and who makes them. */
+export interface HostedWork {
+  hosted: HostedImages;
+  tool: HostedImagesTool;
+  /** The id of the model. */
+  imageModel: string;
+}
+
+/** What the rounds of one answer share. */
+export interface HostedRounds extends HostedWork {
+  call: Call;
+  gateway: Gateway;
+  answer: HostedAnswer;
+  /** As the client's, for the calls that the gateway makes in its name. */
+  incoming: IncomingCall;
+  /** Asks the model again, as a call of its own. */
+  ask: (incoming: IncomingCall) => Promise<Response>;
+}
+
+export function askAgain({ answer, incoming, ask }: HostedRounds): Promise<Response> {
+  return ask({ ...incoming, request: requestWith(incoming.request, answer.request), isFollowUp: true });
+}
+
+export async function keepHosted({ keeping }: Call, whole: Record<string, unknown>): Promise<void> {
+  keeping?.take(keeping, whole);
+  await keeping?.save(keeping);
+}

@@ -1,0 +1,28 @@
+import type { Dialect } from "../../dialects/dialect.ts";
+import { KeptHeaders } from "./kept-headers.ts";
+
+/** The mark of answers that were made with these headers: to look into an answer's headers costs more than to know. */
+const identified = Symbol("identified");
+
+interface MarkedResponse extends Response {
+  [identified]?: true;
+}
+
+const kept = new KeptHeaders();
+
+export function identifiedResponse(body: string | ReadableStream, headers: Record<string, string>): Response {
+  const response: MarkedResponse = new Response(body, { headers: kept.of(headers) });
+  response[identified] = true;
+  return response;
+}
+
+export const isIdentified = (response: MarkedResponse): boolean => response[identified] === true;
+
+const REQUEST_ID = "x-trivium-request-id";
+
+/** The headers that every answer of the gateway carries: its request's id, also under the name that the dialect's clients look for. */
+export function identityHeaders(dialect: Dialect, requestId: string): Record<string, string> {
+  const headers: Record<string, string> = { [REQUEST_ID]: requestId };
+  if (dialect.http.requestIdHeader) headers[dialect.http.requestIdHeader] = requestId;
+  return headers;
+}

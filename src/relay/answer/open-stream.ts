@@ -1,0 +1,91 @@
+import type { ByteBuffer } from "../../base/byte-buffer.ts";
+import type { Clock } from "../../base/clock.ts";
+import { parseObject } from "../../base/json.ts";
+import { nextTurn } from "../../base/next-turn.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { paidFailure } from "../../canon/paid-failure.ts";
+import type { Tap } from "../../dialects/dialect.ts";
+import type { Framing } from "../../providers/provider.ts";
+import type { HttpAnswer } from "../../wire/http/exchange.ts";
+import type { Attempt } from "../attempt/attempt.ts";
+import { EventReader } from "../attempt/event-reader.ts";
+import type { AnswerSoFar } from "./answer-so-far.ts";
+import { type ClientOutput, MAX_HELD_BYTES } from "./client-output.ts";
+import { WitnessedTap } from "./witnessed-tap.ts";
+
+/** What each framing is called in `content-type`. */
+const TYPES: Readonly<Record<Framing, RegExp>> = {
+  sse: /^text\/event-stream/i,
+  "aws-event-stream": /^application\/vnd\.amazon\.eventstream/i,
+};
+
+/** An upstream stream that has shown its first content, and may have failed after it, or come to a proper end without any. */
+export interface OpenStream {
+  attempt: Attempt;
+  tap: Tap;
+  reader: EventReader;
+  /** What the client gets of everything until now. */
+  held: ByteBuffer;
+  /** What the client has read of it, where another offer may have to go on. */
+  soFar: AnswerSoFar | undefined;
+}
+
+/**
+ * The commit point: until the first content arrives, a failure is still a failure of this offer alone, which another may
+ * make good and which else gets a real HTTP status.
+ */
+export async function openStream(
+  attempt: Attempt,
+  output: ClientOutput,
+  clock: Clock,
+  soFar?: AnswerSoFar | undefined,
+): Promise<OpenStream> {
+  const answer = await attempt.open();
+  const type = answer.headers.get("content-type") ?? "";
+  const { framing } = attempt.target;
+  if (!TYPES[framing].test(type)) throw await notAStream(attempt, answer);
+  const made = attempt.lane.createTap();
+  const tap = soFar === undefined ? made : new WitnessedTap(made, soFar);
+  const reader = new EventReader(attempt, answer, tap, framing, clock);
+  const held = output.hold();
+  try {
+    await readUntilContent(reader, tap, held);
+  } catch (error) {
+    output.drop(held);
+    throw attempt.explain(error);
+  }
+  return { attempt, tap, reader, held, soFar };
+}
+
+async function readUntilContent(reader: EventReader, tap: Tap, held: ByteBuffer): Promise<void> {
+  while (!tap.contentSeen && tap.state === "open") {
+    const { isBehind } = reader;
+    if (isBehind) await nextTurn();
+    const chunk = isBehind ? undefined : await reader.read();
+    const more = () => (isBehind ? reader.takeMore(held) : reader.takeRest(held));
+    const { state, failure } = chunk ? reader.take(chunk, held, held.length) : more();
+    if (tap.contentSeen) return;
+    // After content it is no failure of the offer's alone any more: the client gets what was said, then the error (H31).
+    // A usage that runs with every chunk is no report on a failed answer.
+    if (failure) throw tap.usageRuns ? failure : paidFailure(failure, tap.usage);
+    if (!chunk && !isBehind && state === "open")
+      throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
+    if (held.length > MAX_HELD_BYTES)
+      throw new GatewayError("upstream_failed", `The provider sent ${MAX_HELD_BYTES} bytes without any content.`);
+  }
+}
+
+/** Some hosts answer a streaming request with a plain JSON error under HTTP 200. */
+async function notAStream(attempt: Attempt, answer: HttpAnswer): Promise<GatewayError> {
+  const text = await attempt.readText(answer, 1024 * 1024);
+  const body = parseObject(text);
+  if (body) {
+    try {
+      attempt.lane.readAnswer(text, body);
+    } catch (error) {
+      if (error instanceof GatewayError) return error;
+      throw error;
+    }
+  }
+  return new GatewayError("upstream_failed", "The provider did not stream its answer.");
+}

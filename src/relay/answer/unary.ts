@@ -1,0 +1,75 @@
+import { parseObject } from "../../base/json.ts";
+import { nextTurn } from "../../base/next-turn.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { completionTokens, type Usage } from "../../canon/usage.ts";
+import { requireSmallAnswer } from "../../dialects/answer/answer-bounds.ts";
+import type { ClientAnswer } from "../../dialects/dialect.ts";
+import type { TextTarget } from "../../routing/target.ts";
+import type { Attempt } from "../attempt/attempt.ts";
+import { tryPlan } from "../attempt/hedge.ts";
+import { writesTextAlone } from "../attempt/writes-text-alone.ts";
+import type { Call } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { isEnough } from "../settle/is-enough.ts";
+import { settle } from "../settle/settle.ts";
+import { UNSHOWN_TOKENS } from "../settle/usage-bounds.ts";
+import { answerCharacters } from "./answer-characters.ts";
+import { answerHeaders } from "./answer-headers.ts";
+import { identifiedResponse } from "./identity-headers.ts";
+
+/** No text that a model writes comes near; log probabilities of thousands of tokens do. */
+const MAX_TEXT_BYTES = 32 * 1024 * 1024;
+/** Images and sound in base64 make answers of this size possible; nothing honest is larger. */
+const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
+/** A longer answer is read, parsed and translated in turns of the event loop of their own (S18). */
+const LARGE_CHARACTERS = 1024 * 1024;
+
+/** An answer in one piece: read, patched, settled, sent. */
+export async function relayUnary(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
+  const { answer, characters } = await tryPlan(call, gateway, plan, (attempt) => wholeAnswer(call, attempt));
+  await settle(call, gateway, {
+    outcome: call.client.disconnected ? "client_gone" : "ok",
+    whole: true,
+    produced: true,
+    usage: answer.usage,
+    generatedCharacters: characters,
+    reasoningSeen: false,
+    stop: answer.stop,
+    firstContentAtMs: gateway.clock.nowMs(),
+  });
+  call.capture?.answered(answer.text);
+  return identifiedResponse(answer.text, answerHeaders(call, "application/json"));
+}
+
+interface WholeAnswer {
+  answer: ClientAnswer;
+  /** Counted only where the upstream reports no usage, or one that looks too small or too large for the answer. */
+  characters: number | undefined;
+}
+
+/** What an answer has around its text, about. */
+const ENVELOPE = 4096;
+
+/** Whether a usage need not be held against what the answer says, which must be counted for that. */
+function isBelievable(usage: Usage | undefined, answerLength: number): boolean {
+  if (usage?.output === undefined) return false;
+  const tokens = completionTokens(usage);
+  return isEnough(tokens, Math.max(1, answerLength - ENVELOPE)) && tokens <= Math.max(UNSHOWN_TOKENS, answerLength);
+}
+
+async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
+  const maxBytes = writesTextAlone(attempt.target.model) ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
+  const reading = attempt.readText(await attempt.open(), maxBytes);
+  const text = typeof reading === "string" ? reading : await reading;
+  if (!call.hedged) call.timer.to("gateway");
+  attempt.finish();
+  requireSmallAnswer(text);
+  if (text.length > LARGE_CHARACTERS) await nextTurn();
+  const body = parseObject(text);
+  if (!body) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");
+  if (text.length > LARGE_CHARACTERS) await nextTurn();
+  if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0 };
+  const answer = attempt.lane.readAnswer(text, body);
+  const counted = isBelievable(answer.usage, text.length);
+  return { answer, characters: counted ? undefined : answerCharacters(body, attempt.target) };
+}

@@ -1,0 +1,292 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { AttemptCapture, CallCapture } from "../../capture/call-capture.ts";
+import { termsBeforeAnswer } from "../../catalogue/price-call.ts";
+import type { OutgoingRequest } from "../../providers/credentials.ts";
+import type { Timed } from "../../routing/health/health.ts";
+import type { TextTarget } from "../../routing/target.ts";
+import type { ChunkTaker, Exchange, HttpAnswer } from "../../wire/http/exchange.ts";
+import { readRetryAfter } from "../../wire/http/retry-after.ts";
+import { isBrokenText } from "../../wire/is-broken-text.ts";
+import { sendFailure } from "../../wire/send.ts";
+import { type Call, ClientDisconnectedError, EndedError, type LaneAttempt, OutrunError } from "../call.ts";
+import { type Gateway, shuttingDown } from "../gateway.ts";
+import { CapturedAnswer } from "../settle/capture-call.ts";
+import { withTrace } from "../settle/trace-call.ts";
+import { AttemptTimeouts } from "./attempt-timeouts.ts";
+import { chooseLane } from "./choose-lane.ts";
+import { connectionFailure } from "./connection-failure.ts";
+import type { Lane } from "./lane.ts";
+import { refuseNotes } from "./refuse-notes.ts";
+import { completeRequest, type PreparedRequest, prepareRequest } from "./upstream-request.ts";
+import { WatchedAttempt } from "./watched-attempt.ts";
+
+/** Bodies of failed answers are read up to here: only their error object matters. */
+const MAX_ERROR_BYTES = 256 * 1024;
+
+/** How much of an upstream is read after its client disconnected. */
+const MAX_ORPHANED_BYTES = 4 * 1024 * 1024;
+
+const decoder = new TextDecoder();
+
+type MakeLane = (call: Call, gateway: Gateway, attempt: LaneAttempt) => Lane;
+
+/** One try of one offer for a text: one upstream request, whose answer is read whole or as a stream. */
+export class Attempt extends WatchedAttempt<Call, TextTarget> {
+  readonly lane: Lane;
+  #exchange: Exchange | undefined;
+  #closed = false;
+  /** What was read since the client disconnected. */
+  #orphanedBytes = 0;
+  #held = 0;
+  /** How long the gateway has waited for its client; while it does, less the moment at which it began to. */
+  #pausedMs = 0;
+  readonly #timeouts: AttemptTimeouts;
+  /** What the upstream had not done when its time was up. */
+  #expired: string | undefined;
+  /** The caller's own limit, where it set one and that has passed. */
+  #endedFor: EndedError | undefined;
+  /** The host closed a kept connection as it was used: a new one can be opened at once, without a pause for the host. */
+  retryAtOnce = false;
+  capture: AttemptCapture | undefined;
+
+  constructor(call: Call, gateway: Gateway, target: TextTarget, makeLane: MakeLane = chooseLane) {
+    super(call, gateway, target);
+    this.lane = makeLane(call, gateway, this);
+    const { timeoutMs, wholeTimeoutMs } = target.provider;
+    const generatesWhole = !call.stream && call.incoming.verb === "generate";
+    this.#timeouts = new AttemptTimeouts(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
+    this.watch();
+  }
+
+  protected get orphans() {
+    return "orphanedTexts" as const;
+  }
+
+  protected get isAtWork(): boolean {
+    return this.#exchange !== undefined && this.call.incoming.verb === "generate";
+  }
+
+  /** Whether there is a reason to end it by now. */
+  override check(nowMs: number): void {
+    const { closing, timings } = this.gateway;
+    const readOnLongEnough = this.orphanedAtMs !== undefined && nowMs - this.orphanedAtMs > timings.readOnMs;
+    if (!closing && !readOnLongEnough) {
+      this.#expired = this.#timeouts.expiredAt(nowMs);
+      if (this.#expired === undefined) return;
+    }
+    this.close();
+  }
+
+  protected end(reason: GatewayError): void {
+    if (reason instanceof EndedError) this.#endedFor = reason;
+    this.close();
+  }
+
+  /** Another attempt for the same call has answered first. True where its provider was at work, which is paid all the same. */
+  outrun(): boolean {
+    const wasAtWork = this.isAtWork && !this.#closed;
+    this.end(new OutrunError());
+    return wasAtWork;
+  }
+
+  get timed(): Timed | undefined {
+    const { stream, incoming } = this.call;
+    if (incoming.verb !== "generate") return undefined;
+    return stream ? "stream" : "whole";
+  }
+
+  get workedMs(): number {
+    return this.gateway.clock.nowMs() - this.startedAtMs - this.#pausedMs;
+  }
+
+  /** Sends the request; resolves with a successful answer's headers, or throws what the failure means. */
+  async open(): Promise<HttpAnswer> {
+    const making = this.#makeRequest();
+    const outgoing = making instanceof Promise ? await making : making;
+    let answer: HttpAnswer;
+    try {
+      if (this.call.client.disconnected) throw new ClientDisconnectedError();
+      if (this.#closed) throw new Error("the attempt was ended while its request was prepared");
+      if (this.call.capture !== undefined) this.#beginCapture(this.call.capture, outgoing);
+      this.call.timer.to("provider");
+      this.#exchange = this.gateway.send(outgoing);
+      answer = await this.#exchange.answer();
+      if (this.capture !== undefined) answer = new CapturedAnswer(answer, this.capture);
+    } catch (error) {
+      throw this.explain(error);
+    }
+    this.#timeouts.begin();
+    const { limitHeaders } = this.target.codec;
+    if (limitHeaders !== undefined) this.gateway.health.heard(this.target, answer.headers, limitHeaders);
+    if (answer.status !== 200) throw await this.#refusal(answer);
+    this.call.request?.dropMedia();
+    return answer;
+  }
+
+  #beginCapture(capture: CallCapture, { body = "" }: OutgoingRequest): void {
+    this.capture = capture.attemptBegins((text) => this.target.provider.withoutSecrets(text));
+    this.capture.request.set(body);
+  }
+
+  #makeRequest(): OutgoingRequest | Promise<OutgoingRequest> {
+    const prepared = prepareRequest(this.call, this.target, this.lane);
+    return prepared instanceof Promise ? this.#completeLater(prepared) : this.#complete(prepared);
+  }
+
+  async #completeLater(preparing: Promise<PreparedRequest>): Promise<OutgoingRequest> {
+    return this.#complete(await preparing);
+  }
+
+  #complete(prepared: PreparedRequest): OutgoingRequest | Promise<OutgoingRequest> {
+    const { incoming, principal } = this.call;
+    this.notes = prepared.notes;
+    this.terms = termsBeforeAnswer(prepared.terms, this.target);
+    if (incoming.strict || principal.strict) refuseNotes(this.notes);
+    const outgoing = completeRequest(this.call, this.target, prepared);
+    const { trace } = this.call;
+    if (trace === undefined || !this.target.provider.tracesCalls) return outgoing;
+    return withTrace(outgoing, trace, this, this.gateway);
+  }
+
+  async #refusal(answer: HttpAnswer): Promise<GatewayError> {
+    const retryAfterSeconds = readRetryAfter(answer.headers.get("retry-after"), this.gateway.clock.wallMs());
+    this.expectEnd(this.gateway.timings.afterFinishMs);
+    let body = "";
+    try {
+      body = await this.#readWhole(answer, new WholeText(this, MAX_ERROR_BYTES));
+    } catch (error) {
+      // Its status and headers have arrived (H19), even if its body cannot be read.
+      if (this.call.client.disconnected || this.gateway.closing) throw error;
+    }
+    const { status } = answer;
+    return this.lane
+      .decodeError({ status, body, retryAfterSeconds })
+      .withFailure({ status, ...(body && { said: body }) });
+  }
+
+  /** The whole body as text, up to a limit. Each chunk is a sign of life, and content where it is not blank. */
+  readText(answer: HttpAnswer, maxBytes: number): string | Promise<string> {
+    return this.#readWhole(answer, new WholeText(this, maxBytes, this.#timeouts));
+  }
+
+  #readWhole(answer: HttpAnswer, whole: WholeText): string | Promise<string> {
+    try {
+      const tooLarge = answer.readWhile(whole);
+      return typeof tooLarge === "boolean" ? whole.textUnless(tooLarge) : this.#readToEnd(tooLarge, whole);
+    } catch (error) {
+      throw this.explain(error);
+    }
+  }
+
+  async #readToEnd(reading: Promise<boolean>, whole: WholeText): Promise<string> {
+    try {
+      return whole.textUnless(await reading);
+    } catch (error) {
+      throw this.explain(error);
+    }
+  }
+
+  /** The upstream sent something: this many bytes. */
+  hear(bytes = 0): void {
+    this.#timeouts.hear();
+    if (this.orphanedAtMs === undefined) return;
+    this.#orphanedBytes += bytes;
+    if (this.#orphanedBytes > MAX_ORPHANED_BYTES) this.close();
+  }
+
+  /** Counts what is held of the upstream's answer against the memory of all calls; throws where that is too much (S23). */
+  hold(bytes: number): void {
+    const { memory } = this.call;
+    if (bytes > this.#held) memory.add(bytes - this.#held);
+    else if (bytes < this.#held) memory.release(this.#held - bytes);
+    this.#held = bytes;
+  }
+
+  /** The answer is complete: only the end of its bytes is still awaited, and not for long. */
+  expectEnd(withinMs: number): void {
+    this.#timeouts.expectEnd(withinMs);
+  }
+
+  /** Takes the function that counts the content of a stream. */
+  follow(content: () => number): void {
+    this.#timeouts.follow(content);
+  }
+
+  pause(): void {
+    this.#timeouts.pause();
+    this.#pausedMs -= this.gateway.clock.nowMs();
+  }
+
+  resume(): void {
+    this.#timeouts.resume();
+    this.#pausedMs += this.gateway.clock.nowMs();
+  }
+
+  /** What a broken upstream connection means for this call. */
+  explain(thrown: unknown): GatewayError {
+    if (thrown instanceof GatewayError) return thrown;
+    // While it is read on without its client, a failure of the upstream is the upstream's own.
+    if (this.call.client.disconnected && this.#closed) return new ClientDisconnectedError();
+    if (this.gateway.closing) return shuttingDown();
+    if (this.#endedFor) return this.#endedFor;
+    if (this.#expired !== undefined)
+      return new GatewayError("upstream_timeout", `The provider ${this.#expired}.`, { cause: thrown });
+    const kind = sendFailure(thrown);
+    this.retryAtOnce = kind === "stale";
+    return connectionFailure(kind, thrown);
+  }
+
+  /** Ends the upstream request, finished or not. */
+  close(): void {
+    this.finish();
+    this.#closed = true;
+    this.#exchange?.close();
+    this.hold(0);
+  }
+}
+
+/** Collects the body of an answer. */
+class WholeText implements ChunkTaker {
+  readonly #maxBytes: number;
+  readonly #attempt: Attempt;
+  /** Where its chunks count as content. */
+  readonly #timeouts: AttemptTimeouts | undefined;
+  #parts: Uint8Array[] | undefined;
+  #first: Uint8Array | undefined;
+  #size = 0;
+
+  constructor(attempt: Attempt, maxBytes: number, timeouts?: AttemptTimeouts) {
+    this.#maxBytes = maxBytes;
+    this.#attempt = attempt;
+    this.#timeouts = timeouts;
+  }
+
+  take(chunk: Uint8Array): boolean {
+    this.#attempt.hear(chunk.length);
+    this.#timeouts?.hearText(chunk);
+    this.#size += chunk.length;
+    if (this.#size > this.#maxBytes) return false;
+    this.#attempt.hold(this.#size);
+    if (this.#first === undefined) this.#first = chunk;
+    else {
+      this.#parts ??= [this.#first];
+      this.#parts.push(chunk);
+    }
+    return true;
+  }
+
+  /** Most answers come in one chunk. */
+  textUnless(tooLarge: boolean): string {
+    if (tooLarge)
+      throw new GatewayError("upstream_failed", `The provider's answer is larger than ${this.#maxBytes} bytes.`);
+    const bytes = this.#parts === undefined ? this.#first : Buffer.concat(this.#parts, this.#size);
+    if (bytes !== undefined && isBrokenText(bytes))
+      throw new GatewayError("upstream_failed", "The provider's answer is not UTF-8.");
+    return decoder.decode(bytes);
+  }
+}
+
+export const beginAttempt =
+  (call: Call, gateway: Gateway) =>
+  (target: TextTarget): Attempt =>
+    new Attempt(call, gateway, target);

@@ -1,0 +1,21 @@
+import { GatewayError } from "../../canon/error.ts";
+import { wordsOfErrno } from "../../providers/name-provider.ts";
+import type { FailureKind } from "../../wire/http/failure.ts";
+
+/** A connection to a provider that was never made, or broke. */
+export function connectionFailure(kind: FailureKind, cause: unknown): GatewayError {
+  const errno = errnoOf(cause);
+  const what = kind === "connect" ? "The provider could not be reached" : "The provider broke off the connection";
+  return new GatewayError("upstream_failed", `${what}${wordsOfErrno(errno)}.`, {
+    failure: errno === undefined ? {} : { errno },
+    cause,
+  });
+}
+
+/** The system's word for it, which may stand beneath what the runtime or our own client made of it. */
+export function errnoOf(thrown: unknown): string | undefined {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < 4; error = error.cause, depth++) {
+    if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;
+  }
+  return undefined;
+}

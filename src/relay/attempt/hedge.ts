@@ -1,0 +1,226 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { TextTarget } from "../../routing/target.ts";
+import { type BilledLeg, type Call, ClientDisconnectedError, EndedError } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { billFailed, billUnfinished } from "../settle/settle.ts";
+import { type Attempt, beginAttempt } from "./attempt.ts";
+import { mayTryAgain, tryOffers } from "./try-offers.ts";
+import type { Trying } from "./trying.ts";
+
+/** How long the first offer has, until it is measured: to the first content of a stream, and to the whole of any other answer. */
+const DEFAULT_STREAM_MS = 2_000;
+const DEFAULT_WHOLE_MS = 15_000;
+/** No offer is so quick that a second one is worth asking sooner. */
+const MIN_MS = 50;
+
+/**
+ * The offers of a plan in order, and where the call asks for it, a second one while the first is slow to begin. `discard` gives
+ * back what a result holds that came too late.
+ */
+export function tryPlan<T>(
+  call: Call,
+  gateway: Gateway,
+  plan: readonly TextTarget[],
+  use: (attempt: Attempt) => Promise<T>,
+  discard?: (result: T) => void,
+): Promise<T> {
+  const hedges =
+    call.routing.hedge && plan.length > 1 && call.routing.maxAttempts > 1 && call.incoming.verb === "generate";
+  if (hedges) return new Race(call, gateway, plan, use, discard).run();
+  return tryOffers(call, gateway, plan, beginAttempt(call, gateway), use);
+}
+
+/** How long an answer waits for the end of the attempt that it has outrun, so that its row tells of both. */
+const STOP_MS = 100;
+
+/** One of the two that are asked. */
+interface Runner<T> {
+  trying: Trying<Attempt>;
+  stop: () => void;
+  outcome: Promise<{ result: T } | { error: unknown }>;
+}
+
+/**
+ * The first offer of a plan, and the others beside it when it takes longer than nearly all of its answers took before. The first
+ * content wins. The loser is ended, and what its provider has done until then is paid: the row says so (H14).
+ */
+class Race<T> {
+  readonly #call: Call;
+  readonly #gateway: Gateway;
+  readonly #plan: readonly TextTarget[];
+  readonly #use: (attempt: Attempt) => Promise<T>;
+  readonly #discard: ((result: T) => void) | undefined;
+
+  constructor(
+    call: Call,
+    gateway: Gateway,
+    plan: readonly TextTarget[],
+    use: (attempt: Attempt) => Promise<T>,
+    discard: ((result: T) => void) | undefined,
+  ) {
+    this.#call = call;
+    this.#gateway = gateway;
+    this.#plan = plan;
+    this.#use = use;
+    this.#discard = discard;
+  }
+
+  async run(): Promise<T> {
+    const first = this.#start(this.#plan.slice(0, 1));
+    const slow = Promise.withResolvers<undefined>();
+    const cancel = this.#gateway.clock.after(this.#firstWaitMs, () => slow.resolve(undefined));
+    const early = await Promise.race([first.outcome, slow.promise]);
+    cancel();
+    const others = this.#plan.slice(1);
+    if (early === undefined && this.#mayHedge()) {
+      this.#call.hedged = true;
+      return await this.#between(first, this.#start(others));
+    }
+    const outcome = early ?? (await first.outcome);
+    if ("result" in outcome) return this.#won(first, outcome.result);
+    if (!this.#mayAskOthers(outcome.error)) throw this.#lost(first, outcome.error);
+    return await this.#last(this.#start(others));
+  }
+
+  /** Both are paid, so the key must have enough left for another. */
+  #mayHedge(): boolean {
+    const { client, admission } = this.#call;
+    return !this.#gateway.closing && !client.disconnected && admission.extend();
+  }
+
+  /** Whoever answers first; where one fails, the other. */
+  async #between(first: Runner<T>, second: Runner<T>): Promise<T> {
+    const faster = await Promise.race([
+      first.outcome.then((outcome) => ({ outcome, runner: first, other: second })),
+      second.outcome.then((outcome) => ({ outcome, runner: second, other: first })),
+    ]);
+    const { outcome, runner, other } = faster;
+    if ("result" in outcome) {
+      await this.#stop(other);
+      return this.#won(runner, outcome.result);
+    }
+    // The client's own mistake is one wherever it is found, but only where it is the first offer that says so. A provider that reports
+    // a usage has accepted the request.
+    const isFinal =
+      runner === first && !this.#mayAskOthers(outcome.error) && !isEnd(outcome.error) && !isPaid(outcome.error);
+    if (isFinal) {
+      await this.#stop(other);
+      throw this.#lost(runner, outcome.error);
+    }
+    const later = await other.outcome;
+    if ("result" in later) {
+      this.#billFailed(runner, outcome.error);
+      return this.#won(other, later.result);
+    }
+    if (isEnd(outcome.error) && isEnd(later.error)) this.#bill(runner);
+    // As if the second had been asked after the first: what it said last counts, unless the first has left no choice.
+    if (runner === second && !isEnd(outcome.error) && this.#mayTryAgain(later.error))
+      throw this.#lost(runner, outcome.error);
+    this.#billFailed(runner, outcome.error);
+    throw this.#lost(other, later.error);
+  }
+
+  async #last(runner: Runner<T>): Promise<T> {
+    const outcome = await runner.outcome;
+    if ("result" in outcome) return this.#won(runner, outcome.result);
+    throw this.#lost(runner, outcome.error);
+  }
+
+  #start(plan: readonly TextTarget[]): Runner<T> {
+    const call = this.#call;
+    const { offersTried, startedAtMs, principal, routing, client, conversation } = call;
+    const stopping = Promise.withResolvers<void>();
+    let stopped = false;
+    const trying: Trying<Attempt> = {
+      offersTried,
+      startedAtMs,
+      // While two offers are at work, the pauses of one are time that the other works.
+      get timer() {
+        return call.hedged ? undefined : call.timer;
+      },
+      principal,
+      routing,
+      conversation,
+      attempt: undefined,
+      // A stopped one sees a client that has disconnected.
+      client: {
+        get disconnected() {
+          return stopped || client.disconnected;
+        },
+        get disconnection() {
+          return Promise.race([client.disconnection, stopping.promise]);
+        },
+      },
+    };
+    const stop = () => {
+      stopped = true;
+      stopping.resolve();
+    };
+    const begin = beginAttempt(this.#call, this.#gateway);
+    const outcome = tryOffers(trying, this.#gateway, plan, begin, this.#use).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error }),
+    );
+    return { trying, outcome, stop };
+  }
+
+  #won({ trying }: Runner<T>, result: T): T {
+    this.#call.timer.to("gateway");
+    this.#call.attempt = trying.attempt;
+    return result;
+  }
+
+  #lost({ trying }: Runner<T>, error: unknown): unknown {
+    this.#call.timer.to("gateway");
+    this.#call.attempt = trying.attempt;
+    return error;
+  }
+
+  /** Ends the slower one, and waits until it is over, though not for long: it may have answered in the same moment. */
+  async #stop(runner: Runner<T>): Promise<void> {
+    runner.stop();
+    const wasAtWork = runner.trying.attempt?.outrun() === true;
+    if (wasAtWork) this.#bill(runner);
+    const over = runner.outcome.then((outcome) => {
+      if ("result" in outcome) this.#discard?.(outcome.result);
+      else if (!wasAtWork) this.#billFailed(runner, outcome.error);
+    });
+    await Promise.race([over, this.#gateway.clock.sleep(STOP_MS)]);
+  }
+
+  /** As of a client that leaves before the first content: what it may have generated until then (H26). */
+  #bill({ trying: { attempt } }: Runner<T>): void {
+    if (attempt !== undefined) this.#addLegs(billUnfinished(this.#call, this.#gateway, attempt));
+  }
+
+  /** One that failed by itself, and not the call: by what its provider reports, which is mostly nothing. */
+  #billFailed({ trying: { attempt } }: Runner<T>, error: unknown): void {
+    if (attempt !== undefined) this.#addLegs(billFailed(this.#call, this.#gateway, attempt, error));
+  }
+
+  #addLegs(legs: readonly BilledLeg[]): void {
+    if (legs.length > 0) this.#call.otherLegs = [...(this.#call.otherLegs ?? []), ...legs];
+  }
+
+  /** The first offer's own p95 to its first content, where enough of its streams were measured. */
+  get #firstWaitMs(): number {
+    const [first] = this.#plan;
+    if (!this.#call.stream) return DEFAULT_WHOLE_MS;
+    const measuredMs = first && this.#gateway.health.p95FirstContentMs(first);
+    return Math.max(MIN_MS, measuredMs ?? DEFAULT_STREAM_MS);
+  }
+
+  #mayAskOthers(error: unknown): boolean {
+    return this.#mayTryAgain(error) && this.#call.offersTried.length < this.#call.routing.maxAttempts;
+  }
+
+  #mayTryAgain(error: unknown): boolean {
+    return error instanceof GatewayError && !isEnd(error) && mayTryAgain(error, this.#gateway);
+  }
+}
+
+/** The call was ended, and not by its offers. */
+const isEnd = (error: unknown): boolean => error instanceof EndedError || error instanceof ClientDisconnectedError;
+
+/** Its provider reports what it has used. */
+const isPaid = (error: unknown): boolean => error instanceof GatewayError && error.failure?.usage !== undefined;

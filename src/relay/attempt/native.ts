@@ -1,0 +1,56 @@
+import type { JsonObject } from "../../base/json.ts";
+import type { GatewayError } from "../../canon/error.ts";
+import type { ClientAnswer, Tap, UpstreamRequest } from "../../dialects/dialect.ts";
+import type { UpstreamFailure } from "../../dialects/upstream-failure.ts";
+import { CallAnswerContext } from "../answer/answer-context.ts";
+import type { Call, LaneAttempt } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import type { HeldRequest } from "../request/held-request.ts";
+import type { Lane } from "./lane.ts";
+
+/** Both sides speak the same dialect: the bytes are passed on unchanged, except for the patches that the contract needs. */
+export class NativeLane implements Lane {
+  readonly name = "native";
+  readonly #call: Call;
+  readonly #gateway: Gateway;
+  readonly #attempt: LaneAttempt;
+
+  constructor(call: Call, gateway: Gateway, attempt: LaneAttempt) {
+    this.#call = call;
+    this.#gateway = gateway;
+    this.#attempt = attempt;
+  }
+
+  prepareRequest({ received }: HeldRequest): UpstreamRequest {
+    const { incoming, model, stream } = this.#call;
+    const { offer, quirks, traits } = this.#attempt.target;
+    return incoming.dialect.native.prepareRequest(received, {
+      upstreamModel: offer.upstreamModel,
+      stream,
+      door: incoming.door,
+      maxOutputTokens: traits.maxOutputTokens,
+      counting: incoming.verb === "count_tokens",
+      reasons: model.reasoning,
+      quirks,
+      knownEfforts: traits.efforts,
+    });
+  }
+
+  readAnswer(text: string, body: JsonObject): ClientAnswer {
+    const context = new CallAnswerContext(this.#call, this.#gateway, this.#attempt);
+    return this.#call.incoming.dialect.native.patchAnswer(text, body, context);
+  }
+
+  readCount(text: string): ClientAnswer {
+    return { text, usage: undefined, stop: undefined };
+  }
+
+  createTap(): Tap {
+    const context = new CallAnswerContext(this.#call, this.#gateway, this.#attempt);
+    return this.#call.incoming.dialect.native.createTap(context);
+  }
+
+  decodeError(failure: UpstreamFailure): GatewayError {
+    return this.#call.incoming.dialect.codec.decodeError(failure, this.#attempt.target.quirks);
+  }
+}

@@ -1,0 +1,59 @@
+import type { GatewayError } from "../../canon/error.ts";
+import type { OfferTried } from "../../canon/receipt.ts";
+import type { Target } from "../../routing/target.ts";
+import { ContinuationRefusedError } from "../answer/continuing-encoder.ts";
+import { ClientDisconnectedError, EndedError } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { MemoryExhaustedError } from "../request/memory-budget.ts";
+import type { ObservedCall, Try } from "./trying.ts";
+
+type Observing = Pick<Gateway, "clock" | "conversations" | "health" | "closing">;
+
+/** Every outcome of an attempt is recorded here, and nowhere else: for the receipt, and for the health of its target. */
+export function observeAttempt(
+  { offersTried, conversation, trace }: ObservedCall,
+  gateway: Observing,
+  target: Target,
+  attempt: Try,
+  outcome: OfferTried["outcome"],
+  error?: GatewayError,
+): void {
+  const ms = attempt.msSoFar;
+  const tried: OfferTried = { provider: target.offer.provider, outcome, ms };
+  if (target.credential !== "") tried.credential = target.credential;
+  if (error !== undefined) tried.reason = error.kind;
+  if (error?.failure !== undefined) tried.failure = error.failure;
+  offersTried.push(tried);
+  trace?.attemptEnded(attempt, gateway.clock.nowMs());
+  if (outcome === "answered") {
+    gateway.health.answered(target, ms, attempt.timed);
+    if (conversation !== undefined) gateway.conversations.remember(conversation, target.id, gateway.clock.nowMs());
+  } else if (outcome === "failed" && error !== undefined) observeFailure(gateway, target, attempt, error);
+  else gateway.health.abandoned(target, attempt);
+}
+
+/** An answer broke off after its first content, which was recorded as an answer. */
+export function observeBreak(
+  gateway: Pick<Gateway, "health" | "closing">,
+  attempt: Try & { readonly target: Target },
+  error: GatewayError,
+): void {
+  const isCallers = error instanceof ClientDisconnectedError || error instanceof EndedError;
+  if (!isCallers) observeFailure(gateway, attempt.target, attempt, error);
+}
+
+/** What the gateway itself had no room or no time for says nothing of a target, nor does a kept connection that had been closed. */
+function observeFailure(
+  { health, closing }: Pick<Gateway, "health" | "closing">,
+  target: Target,
+  attempt: Try,
+  error: GatewayError,
+): void {
+  const isOurs =
+    closing ||
+    attempt.retryAtOnce === true ||
+    error instanceof MemoryExhaustedError ||
+    error instanceof ContinuationRefusedError;
+  if (isOurs) health.abandoned(target, attempt);
+  else health.failed(target, attempt, error);
+}

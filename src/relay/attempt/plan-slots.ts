@@ -1,0 +1,85 @@
+import type { GatewayError } from "../../canon/error.ts";
+import type { Offer } from "../../catalogue/model.ts";
+import type { Target } from "../../routing/target.ts";
+import { ClientDisconnectedError } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import type { Try, Trying } from "./trying.ts";
+
+/**
+ * The targets of a plan where providers take only so many requests at one time: the next is the first one left whose provider
+ * has a free slot. Where none has, the call waits for any of them.
+ */
+export class PlanSlots<Planned extends Target> {
+  readonly #call: Trying;
+  readonly #gateway: Gateway;
+  readonly #left: Planned[];
+
+  constructor(call: Trying, gateway: Gateway, plan: readonly Planned[]) {
+    this.#call = call;
+    this.#gateway = gateway;
+    this.#left = [...plan];
+  }
+
+  /**
+   * The next target, with a slot at its provider; the same one for a second try. `withinMs`: how long it may be waited for.
+   * Where that was in vain, an earlier failure says more than that all are busy.
+   */
+  async take(
+    again: Planned | undefined,
+    withinMs: number,
+    failure: GatewayError | undefined,
+  ): Promise<Planned | undefined> {
+    const { slots, snapshot } = this.#gateway;
+    const wanted = again === undefined ? this.#left : [again];
+    if (wanted.length === 0) return undefined;
+    const free = wanted.find((target) => slots.take(target.offer.provider, snapshot.routing));
+    // A second try is not waited for as long as another offer may answer.
+    if (free === undefined && again !== undefined && this.#left.length > 0) return undefined;
+    const target = free ?? (await this.#wait(wanted, withinMs, failure));
+    if (again === undefined) this.#left.splice(this.#left.indexOf(target), 1);
+    return target;
+  }
+
+  async #wait(wanted: readonly Planned[], withinMs: number, failure: GatewayError | undefined): Promise<Planned> {
+    this.#call.timer?.to("queue");
+    const waiting = this.#gateway.slots.wait({
+      providers: wanted.map((target) => target.offer.provider),
+      keyId: this.#call.principal?.keyId ?? "",
+      limits: this.#gateway.snapshot.routing,
+      withinMs,
+      disconnection: this.#call.client.disconnection,
+    });
+    const provider = await waiting
+      .catch((busy: unknown) => {
+        throw failure ?? busy;
+      })
+      .finally(() => this.#call.timer?.to("gateway"));
+    const target = wanted.find(({ offer }) => offer.provider === provider);
+    if (target === undefined) throw new ClientDisconnectedError();
+    return target;
+  }
+
+  /** Of an offer that failed, nothing more is tried. */
+  skip(failed: Offer): void {
+    for (let index = this.#left.length - 1; index >= 0; index--) {
+      if (this.#left[index]?.offer === failed) this.#left.splice(index, 1);
+    }
+  }
+
+  /** Begins an attempt on the slot that was taken. */
+  begin<Attempt>(target: Planned, begin: (target: Planned) => Attempt): Attempt {
+    try {
+      return begin(target);
+    } catch (thrown) {
+      this.#gateway.slots.free(target.offer.provider);
+      throw thrown;
+    }
+  }
+
+  /** The slot is free when the attempt has ended, which may be long after its first content. */
+  freeAfter(attempt: Try, { offer: { provider } }: Planned): void {
+    const free = () => this.#gateway.slots.free(provider);
+    if (attempt.whenEnded === undefined) free();
+    else attempt.whenEnded(free);
+  }
+}

@@ -1,0 +1,143 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { addNote } from "../../canon/add-note.ts";
+import type { CanonCall } from "../../canon/call.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { requireFewCalls } from "../../dialects/answer/answer-bounds.ts";
+import { DeltaRunTap } from "../../dialects/answer/delta-run-tap.ts";
+import { TranslatingTap } from "../../dialects/answer/translating-tap.ts";
+import { unwrapReply } from "../../dialects/answer/unwrap-answer.ts";
+import type {
+  AnswerReading,
+  DecodeAnswerContext,
+  EncodeAnswerContext,
+  TokenCounting,
+  UpstreamCodec,
+} from "../../dialects/codec.ts";
+import type { ClientAnswer, Dialect, Tap, UpstreamRequest } from "../../dialects/dialect.ts";
+import { askedTerms, namesOfTerms } from "../../dialects/reading/priced-fields.ts";
+import type { UpstreamFailure } from "../../dialects/upstream-failure.ts";
+import { bodyInOrder, parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
+import { CallAnswerContext } from "../answer/answer-context.ts";
+import type { ContinuingEncoder } from "../answer/continuing-encoder.ts";
+import type { Call, LaneAttempt } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import type { HeldRequest } from "../request/held-request.ts";
+import { resolveMedia } from "../request/resolve-media.ts";
+import type { Lane } from "./lane.ts";
+
+/** The two sides speak different dialects: request and answer go through the canon. */
+export class TranslatedLane implements Lane {
+  readonly name = "translated";
+  readonly #call: Call;
+  readonly #gateway: Gateway;
+  readonly #attempt: LaneAttempt;
+  readonly #upstream: UpstreamCodec;
+  #reading: AnswerReading = {};
+  /** Where the answer is the rest of another. */
+  readonly #continuation: ContinuingEncoder | undefined;
+
+  constructor(call: Call, gateway: Gateway, attempt: LaneAttempt, continuation?: ContinuingEncoder) {
+    this.#call = call;
+    this.#gateway = gateway;
+    this.#attempt = attempt;
+    this.#upstream = attempt.target.codec;
+    this.#continuation = continuation;
+  }
+
+  async prepareRequest(request: HeldRequest): Promise<UpstreamRequest> {
+    const { incoming, stream } = this.#call;
+    const { offer, quirks, traits, origin } = this.#attempt.target;
+    const canonical = canonicalCall(request, incoming.dialect, this.#gateway);
+    const asked = this.#continuation?.extend(canonical) ?? canonical;
+    const call = await resolveMedia(asked, quirks, (url, { signal }) =>
+      request.media(url, () => {
+        const disconnected = incoming.request.signal;
+        return this.#gateway.fetchMedia(url, { signal: AbortSignal.any([signal, disconnected]) });
+      }),
+    );
+    const { body, notes, reading } = this.#upstream.encodeRequest(call, {
+      upstreamModel: offer.upstreamModel,
+      stream,
+      traits,
+      quirks,
+      origin,
+    });
+    this.#reading = reading;
+    // Fields that the target knows are passed on; those that change the price are billed.
+    const terms = askedTerms(body, incoming.dialect.requests.pricedFields);
+    const sent =
+      incoming.verb === "count_tokens" ? this.#counting().encodeRequest(body, offer.upstreamModel, quirks) : body;
+    return { payload: stringifyInOrder(sent), notes: [...notes], terms: namesOfTerms(terms) };
+  }
+
+  readAnswer(text: string, body: JsonObject): ClientAnswer {
+    const decoded = this.#upstream.decodeResponse(orBody(parseInOrder(text, body), body), this.#decodeContext());
+    const reply = unwrapReply(decoded, this.#reading);
+    requireFewCalls(reply.parts.filter(({ type }) => type === "tool-call").length);
+    return {
+      text: this.#call.incoming.dialect.codec.encodeResponse(reply, this.#encodeContext()),
+      usage: reply.usage,
+      stop: reply.stop,
+    };
+  }
+
+  readCount(_text: string, body: JsonObject): ClientAnswer {
+    const tokens = this.#counting().decodeAnswer(body);
+    if (tokens === undefined) throw new GatewayError("upstream_failed", "The provider gave no count of tokens.");
+    return { text: this.#call.incoming.dialect.codec.encodeTokenCount(tokens), usage: undefined, stop: undefined };
+  }
+
+  #counting(): TokenCounting {
+    const { counting } = this.#upstream;
+    if (counting === undefined) throw new Error(`the ${this.#upstream.name} dialect has no token counter`);
+    return counting;
+  }
+
+  createTap(): Tap {
+    const decoder = this.#upstream.createStreamDecoder(this.#decodeContext());
+    const encoder = this.#continuation ?? this.#call.incoming.dialect.codec.createStreamEncoder(this.#encodeContext());
+    const Way = DeltaRunTap.suits(decoder, encoder, this.#reading) ? DeltaRunTap : TranslatingTap;
+    return new Way(decoder, encoder, this.#reading);
+  }
+
+  decodeError(failure: UpstreamFailure): GatewayError {
+    return this.#upstream.decodeError(failure, this.#attempt.target.quirks);
+  }
+
+  #decodeContext(): DecodeAnswerContext {
+    const { origin, quirks } = this.#attempt.target;
+    return {
+      origin,
+      quirks,
+      reading: this.#reading,
+      makeId: this.#gateway.random.id,
+      served: this.#attempt,
+      note: (note) => addNote(this.#attempt.notes, note),
+    };
+  }
+
+  #encodeContext(): EncodeAnswerContext {
+    const { incoming, body } = this.#call;
+    const { quirks } = this.#attempt.target;
+    return Object.assign(new CallAnswerContext(this.#call, this.#gateway, this.#attempt), {
+      estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
+      note: (note: FieldNote) => addNote(this.#attempt.notes, note),
+      unsignedComesBack: this.#upstream.reasoning.takesUnsigned?.(quirks) === true,
+    });
+  }
+}
+
+/** The client's request in canonical form, decoded once. */
+export const canonicalCall = (
+  request: HeldRequest,
+  { codec, markSealed }: Dialect,
+  { sealed }: Pick<Gateway, "sealed">,
+): CanonCall =>
+  request.canonical((received) => {
+    const ordered = orBody(bodyInOrder(received, received.body), received.body);
+    return codec.decodeRequest(markSealed?.(ordered, sealed) ?? ordered);
+  });
+
+/** The body that was parsed already, except for the rare text whose keys lose their order in it, or numbers digits (H05). */
+const orBody = (ordered: unknown, body: JsonObject): JsonObject => (isObject(ordered) ? ordered : body);

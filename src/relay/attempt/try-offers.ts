@@ -1,0 +1,111 @@
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { Offer } from "../../catalogue/model.ts";
+import { DEFAULT_ROUTING } from "../../routing/call-routing.ts";
+import type { Target } from "../../routing/target.ts";
+import { type AttemptRecord, ClientDisconnectedError, deadlinePassed, EndedError } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { MemoryExhaustedError } from "../request/memory-budget.ts";
+import { observeAttempt } from "./observe-attempt.ts";
+import { PlanSlots } from "./plan-slots.ts";
+import type { Try, Trying } from "./trying.ts";
+
+/** The pause before an offer is tried a second time, about, unless the provider asks for a longer one (H19); it doubles with each. */
+const FIRST_PAUSE_MS = 200;
+/** The longest pause for one offer: beyond it the next is tried, or the client is given the provider's Retry-After. */
+const MAX_PAUSE_MS = 2_000;
+
+/**
+ * Tries the plan's offers in order until `use` succeeds with one. The error table decides whether another is tried, unless
+ * `mayRepeat` knows that asking again would do the same thing twice. Every failure that is thrown from here has the secrets of
+ * its provider removed (S10).
+ */
+export async function tryOffers<Planned extends Target, Made extends AttemptRecord, Attempt extends Try & Made, T>(
+  call: Trying<Made>,
+  gateway: Gateway,
+  plan: readonly Planned[],
+  begin: (target: Planned) => Attempt,
+  use: (attempt: Attempt) => Promise<T>,
+  mayRepeat?: (error: GatewayError) => boolean,
+): Promise<T> {
+  const { maxAttempts, deadlineMs } = call.routing ?? DEFAULT_ROUTING;
+  const untilMs = (call.startedAtMs ?? 0) + (deadlineMs ?? Number.POSITIVE_INFINITY);
+  let last: GatewayError | undefined;
+  let pauses = 0;
+  const slots = gateway.snapshot.routing.limitsRequests ? new PlanSlots(call, gateway, plan) : undefined;
+  /** The offer that failed last, by its host's fault: its other credentials would fail as well. */
+  let failed: Offer | undefined;
+  for (const planned of plan) {
+    if (slots === undefined && planned.offer === failed) continue;
+    let target: Planned | undefined;
+    for (let tries = 1; tries <= 2; tries++) {
+      if (call.client.disconnected) throw new ClientDisconnectedError();
+      if (deadlineMs !== undefined && gateway.clock.nowMs() >= untilMs) throw deadlinePassed(deadlineMs);
+      target = slots === undefined ? planned : await slots.take(target, untilMs - gateway.clock.nowMs(), last);
+      if (target === undefined) break;
+      const attempt = slots === undefined ? begin(target) : slots.begin(target, begin);
+      call.attempt = attempt;
+      gateway.health.begin(target, attempt);
+      try {
+        const result = await use(attempt);
+        call.timer?.to("gateway");
+        slots?.freeAfter(attempt, target);
+        observeAttempt(call, gateway, target, attempt, "answered");
+        return result;
+      } catch (thrown) {
+        call.timer?.to("gateway");
+        attempt.close();
+        slots?.freeAfter(attempt, target);
+        // An offer that is read on after a disconnect and fails by itself has failed.
+        const ownFailure = thrown instanceof GatewayError && !(thrown instanceof ClientDisconnectedError);
+        if (call.client.disconnected && !ownFailure) {
+          observeAttempt(call, gateway, target, attempt, "abandoned");
+          throw new ClientDisconnectedError();
+        }
+        if (thrown instanceof EndedError) {
+          observeAttempt(call, gateway, target, attempt, "abandoned", thrown);
+          throw thrown;
+        }
+        last = target.provider.redactError(asGatewayError(thrown));
+        observeAttempt(call, gateway, target, attempt, "failed", last);
+        logFailure(gateway, target, last);
+        if (call.offersTried.length >= maxAttempts || !mayTryAgain(last, gateway) || mayRepeat?.(last) === false)
+          throw last;
+        if (!isOfCredential(last)) {
+          failed = target.offer;
+          slots?.skip(failed);
+        }
+        if (tries === 2 || !last.rule.retrySameOffer) break;
+        const pauseMs = attempt.retryAtOnce ? 0 : pauseBefore(pauses++, last, gateway);
+        if (pauseMs > MAX_PAUSE_MS || gateway.clock.nowMs() + pauseMs >= untilMs) break;
+        if (pauseMs === 0) continue;
+        call.timer?.to("backoff");
+        await Promise.race([gateway.clock.sleep(pauseMs), call.client.disconnection]);
+        call.timer?.to("gateway");
+      }
+    }
+  }
+  throw last ?? new GatewayError("internal", "The plan has no offer.");
+}
+
+/**
+ * Half of the pause is left to chance, so that calls which failed together do not come back together. What the provider
+ * asks for is waited for whole.
+ */
+function pauseBefore(pauses: number, { retryAfterSeconds = 0 }: GatewayError, { random }: Gateway): number {
+  const usualMs = Math.min(FIRST_PAUSE_MS * 2 ** pauses, MAX_PAUSE_MS);
+  const chance = (random.bytes(1)[0] ?? 0) / 0xff;
+  return Math.max(Math.round(usualMs * (0.5 + chance / 2)), retryAfterSeconds * 1000);
+}
+
+function logFailure({ log }: Gateway, { offer: { provider } }: Target, { kind, cause, failure }: GatewayError): void {
+  // At debug only, since a provider's message may quote the prompt.
+  log.debug({ kind, ...failure }, "provider failed");
+  if (kind === "internal") log.error({ err: cause, provider }, "internal error in an attempt");
+}
+
+/** A refused credential, or one that has used up what it may: the provider's others may serve the call (choices 8). */
+const isOfCredential = ({ kind }: GatewayError): boolean => kind === "upstream_credentials" || kind === "rate_limited";
+
+/** Whether another attempt may succeed where this one failed. One that reports a usage has done the work, and is paid for it. */
+export const mayTryAgain = (error: GatewayError, { closing }: Gateway): boolean =>
+  error.rule.tryNextOffer && error.failure?.usage === undefined && !(error instanceof MemoryExhaustedError) && !closing;

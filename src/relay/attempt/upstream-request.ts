@@ -1,0 +1,104 @@
+import { boundNotes } from "../../canon/bound-notes.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import type { ForwardedOptions, UpstreamRequest } from "../../dialects/dialect.ts";
+import { noteOtherModels } from "../../dialects/reading/routing-fields.ts";
+import type { OutgoingRequest } from "../../providers/credentials.ts";
+import type { BodyPatch, Endpoint, Provider, UpstreamCall } from "../../providers/provider.ts";
+import type { TextTarget } from "../../routing/target.ts";
+import { ObjectEdit } from "../../wire/json-text.ts";
+import type { Call } from "../call.ts";
+import { includesLongContext } from "../request/check-billing.ts";
+import type { Lane } from "./lane.ts";
+
+/** What a lane has made of the client's request for one target: without URL and headers. */
+export interface PreparedRequest {
+  payload: UpstreamRequest["payload"];
+  /** Those of the client's own options that are sent with it. */
+  options: unknown;
+  notes: FieldNote[];
+  terms: readonly string[];
+}
+
+/** Synchronous but for requests whose media must be fetched. */
+export function prepareRequest(call: Call, target: TextTarget, lane: Lane): PreparedRequest | Promise<PreparedRequest> {
+  const { request } = call;
+  if (!request) throw new Error("the request was dropped before the last attempt");
+  const prepared = lane.prepareRequest(request);
+  return prepared instanceof Promise ? routeLater(call, target, prepared) : withRouting(call, target, prepared);
+}
+
+async function routeLater(
+  call: Call,
+  target: TextTarget,
+  preparing: Promise<UpstreamRequest>,
+): Promise<PreparedRequest> {
+  return withRouting(call, target, await preparing);
+}
+
+/** Adds the notes on what the request asks of the gateway itself, and the options that go to its target as headers. */
+function withRouting(
+  call: Call,
+  target: TextTarget,
+  { payload, notes, terms = NONE }: UpstreamRequest,
+): PreparedRequest {
+  const { adapted } = call;
+  const forwarded = forwardedOptions(call, target, notes);
+  noteOtherModels(call.body, notes);
+  return {
+    payload,
+    options: forwarded?.options,
+    notes: boundNotes(adapted.length === 0 ? notes : [...adapted, ...notes]),
+    terms:
+      forwarded === undefined || forwarded.terms.length === 0 ? terms : [...new Set([...terms, ...forwarded.terms])],
+  };
+}
+
+const NONE: readonly string[] = [];
+
+/** The request as it is sent: URL, headers and credential come from the configuration alone (S07). */
+export function completeRequest(
+  { incoming, stream }: Call,
+  { provider, offer, via }: TextTarget,
+  { payload, options }: PreparedRequest,
+): OutgoingRequest | Promise<OutgoingRequest> {
+  const asked: UpstreamCall = { dialect: via, verb: incoming.verb, model: offer.upstreamModel, stream, options };
+  const patch = provider.bodyPatch(asked);
+  const body = patch === undefined ? payload : patched(payload, patch);
+  const endpoint = provider.endpoint(asked);
+  return endpoint instanceof Promise ? signLater(provider, endpoint, body) : signed(provider, endpoint, body);
+}
+
+/** For providers whose token must be fetched first. */
+async function signLater(
+  provider: Provider,
+  endpoint: Promise<Endpoint>,
+  body: UpstreamRequest["payload"],
+): Promise<OutgoingRequest> {
+  return signed(provider, await endpoint, body);
+}
+
+function signed(provider: Provider, { url, headers }: Endpoint, body: UpstreamRequest["payload"]): OutgoingRequest {
+  const outgoing = { url, headers, ownLines: undefined, body };
+  return provider.signs ? { ...outgoing, headers: { ...headers, ...provider.sign(outgoing) } } : outgoing;
+}
+
+/** Which of the client's own options are forwarded; most dialects forward none. */
+function forwardedOptions(
+  { incoming, body }: Call,
+  target: TextTarget,
+  notes: FieldNote[],
+): ForwardedOptions | undefined {
+  const { via, quirks, offer } = target;
+  return incoming.dialect.http.forwardOptions?.(
+    incoming.options,
+    { via, quirks, includesLongContext: includesLongContext(offer), body },
+    notes,
+  );
+}
+
+function patched(payload: UpstreamRequest["payload"], { remove, set }: BodyPatch): string {
+  const edit = new ObjectEdit(String(payload));
+  for (const key of remove) edit.remove(key);
+  for (const [key, value] of Object.entries(set)) edit.set(key, JSON.stringify(value));
+  return edit.toString();
+}

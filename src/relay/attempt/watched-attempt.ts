@@ -1,0 +1,110 @@
+import type { Cancel } from "../../base/clock.ts";
+import type { GatewayError } from "../../canon/error.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import type { Target } from "../../routing/target.ts";
+import {
+  type AttemptRecord,
+  type Call,
+  ClientDisconnectedError,
+  type DisconnectListener,
+  deadlinePassed,
+} from "../call.ts";
+import { type Gateway, shuttingDown } from "../gateway.ts";
+import type { Try } from "./trying.ts";
+import { NOT_WATCHED, type Watched } from "./watchdog.ts";
+
+/** How many attempts may go on at once after their clients disconnected. Each of images may hold several in memory. */
+export const MAX_ORPHANS = { orphanedTexts: 256, orphanedImages: 32 } as const;
+
+/** What an attempt needs to know of its call. */
+type WatchedCall = Pick<Call, "client" | "startedAtMs" | "routing">;
+
+/**
+ * One try of one target, whatever it makes. Before its time it is ended by a disconnect, the caller's deadline, the end of the
+ * gateway, or by whoever began it. What the provider has begun must be paid for all the same, and only its end reports how much
+ * that is: after a disconnect it goes on, within limits (H13, H26).
+ */
+export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
+  implements AttemptRecord, Try, DisconnectListener, Watched
+{
+  watchIndex = NOT_WATCHED;
+  readonly target: At;
+  abstract readonly lane: AttemptRecord["lane"];
+  notes: FieldNote[] = [];
+  terms: readonly string[] = [];
+  readonly startedAtMs: number;
+  protected readonly call: Of;
+  protected readonly gateway: Gateway;
+  /** When the client disconnected from work that went on. */
+  protected orphanedAtMs: number | undefined;
+  /** Exact, since the watchdog's tick may be longer than all of the deadline. */
+  #cancelDeadline: Cancel | undefined;
+  #finished = false;
+  #whenEnded: (() => void) | undefined;
+
+  constructor(call: Of, gateway: Gateway, target: At) {
+    this.call = call;
+    this.gateway = gateway;
+    this.target = target;
+    this.startedAtMs = gateway.clock.nowMs();
+  }
+
+  /** Which of the gateway's counters it is counted by when it goes on without its client. */
+  protected abstract readonly orphans: keyof typeof MAX_ORPHANS;
+
+  /** The provider has been asked for something that it will bill. */
+  protected abstract readonly isAtWork: boolean;
+
+  /** To be called when it is complete: it may be ended at once. */
+  protected watch(): void {
+    const { gateway, call } = this;
+    gateway.watchdog.watch(this);
+    const { deadlineMs } = call.routing;
+    if (deadlineMs !== undefined) {
+      const leftMs = call.startedAtMs + deadlineMs - this.startedAtMs;
+      this.#cancelDeadline = gateway.clock.after(leftMs, () => this.end(deadlinePassed(deadlineMs)));
+    }
+    call.client.tell(this);
+  }
+
+  get msSoFar(): number {
+    return Math.round(this.gateway.clock.nowMs() - this.startedAtMs);
+  }
+
+  check(_nowMs: number): void {
+    if (this.gateway.closing) this.end(shuttingDown());
+  }
+
+  clientDisconnected(): void {
+    if (this.#finished) return;
+    const { gateway, orphans } = this;
+    if (!this.isAtWork || gateway.closing || gateway[orphans] >= MAX_ORPHANS[orphans]) {
+      this.end(new ClientDisconnectedError());
+      return;
+    }
+    gateway[orphans]++;
+    this.orphanedAtMs = gateway.clock.nowMs();
+  }
+
+  /** Ends the provider's work before its time, for this reason. */
+  protected abstract end(reason: GatewayError): void;
+
+  /** Ends the provider's work, finished or not. */
+  abstract close(): void;
+
+  whenEnded(run: () => void): void {
+    if (this.#finished) run();
+    else this.#whenEnded = run;
+  }
+
+  /** Nothing is left to end. */
+  finish(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#whenEnded?.();
+    this.gateway.watchdog.unwatch(this);
+    this.#cancelDeadline?.();
+    this.call.client.forget(this);
+    if (this.orphanedAtMs !== undefined) this.gateway[this.orphans]--;
+  }
+}

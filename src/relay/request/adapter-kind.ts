@@ -1,0 +1,129 @@
+import type { Billable } from "../../canon/billable.ts";
+import type { FieldNote, Receipt } from "../../canon/receipt.ts";
+import type { Resolved } from "../../catalogue/catalogue.ts";
+import { discounted } from "../../catalogue/discounted.ts";
+import type { Model, Offer } from "../../catalogue/model.ts";
+import type { CallPlan } from "../../routing/candidates.ts";
+import type { Target } from "../../routing/target.ts";
+import type { Targets } from "../../routing/targets.ts";
+import type { IncomingRequest } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { requireFileSpace } from "../media/require-file-space.ts";
+import { discountAt } from "../settle/discount.ts";
+import { notesOnMedia } from "./asked-routing.ts";
+import type { EnteredRequest } from "./enter-request.ts";
+import { countsUse } from "./estimate-use.ts";
+import { type ClientPaths, planFitting } from "./plan-fitting.ts";
+import type { CallKind, FittedRequest, ReadRequest, ResolvedRequest } from "./read-request.ts";
+
+/** A request for images, videos or a service, read and checked. */
+export interface ReadForAdapter<Request> extends ReadRequest {
+  readonly request: Request;
+  /** The body as it came: of a form its text fields, and of its files type and size. A large JSON body is decoded when `text` is read. */
+  readonly sent: { readonly text: string };
+  /** What is not honoured, whichever offer answers. */
+  readonly notes?: readonly FieldNote[];
+  /** The client's names of fields, by the canonical ones, for errors. */
+  readonly paths?: ClientPaths;
+  readonly stream?: boolean;
+}
+
+/** What a call may use at one target. */
+export interface EstimatedUse {
+  /** Before any discount. */
+  costNanoUsd: number;
+  /** How many bills of that cost there may be; one where absent. The discount of each is rounded separately. */
+  bills?: number;
+  tokens: number;
+}
+
+/**
+ * A kind of call that providers serve by an API of its own, and not in a conversation: images, videos and every service. Each target
+ * has an adapter for it.
+ */
+export interface AdapterKind<Incoming extends IncomingRequest, Request, At extends Target, Fitted> {
+  /** As in the receipt. */
+  readonly verb: Receipt["verb"];
+  /** The client gets its result in the response, and not from a job that goes on afterwards. */
+  readonly waits: boolean;
+  read(incoming: Incoming, entered: EnteredRequest, gateway: Gateway): Promise<ReadForAdapter<Request>>;
+  /** Throws where the model, or all of its offers, make something else. */
+  targets(targets: Targets, model: Model, offers: readonly Offer[]): readonly At[];
+  /** Fetches what the request links to. `notes` are those on the model's name and on routing fields. */
+  prepare?(request: Request, notes: readonly FieldNote[], incoming: Incoming, gateway: Gateway): Promise<Request>;
+  /** The request as the target takes it. Throws for a target that cannot do what is asked; another may. */
+  fit(request: Request, target: At): Fitted;
+  /** How much space the results take in the file store, where they are kept there. */
+  fileBytes?(fitted: Fitted): number;
+  /** What the request may use at each target. */
+  estimate(request: Request): (target: At, fitted: Fitted) => EstimatedUse;
+  /** What the request asks for that may cost money besides what is used; absent where there is no such thing. */
+  billables?(request: Request): readonly Billable[];
+}
+
+/** A request and the targets that can serve it, in order. */
+export interface AdaptedRequest<Request, At extends Target, Fitted> extends FittedRequest {
+  readonly request: Request;
+  readonly notes: readonly FieldNote[];
+  readonly paths: ClientPaths;
+  readonly stream: boolean;
+  readonly plan: CallPlan<At>;
+  /** The plan's targets, each with what `fit` made of the request. */
+  readonly fits: readonly { readonly target: At; readonly fitted: Fitted }[];
+}
+
+const NONE: readonly Billable[] = [];
+const nameOf = ({ name }: Billable): string => name;
+
+/** The kind as the pipeline takes it. */
+export function adapterCall<Incoming extends IncomingRequest, Request, At extends Target, Fitted>(
+  kind: AdapterKind<Incoming, Request, At, Fitted>,
+): CallKind<Incoming, ReadForAdapter<Request>, Resolved, AdaptedRequest<Request, At, Fitted>> {
+  return {
+    verb: () => kind.verb,
+    streams: ({ stream }) => stream,
+    sent: ({ sent }) => sent.text,
+    read: (incoming, entered, gateway) => kind.read(incoming, entered, gateway),
+    resolve: (name, { naming }, { snapshot }) => snapshot.catalogue.resolve(name, naming),
+    fit: async (read, { incoming, principal, resolved, wanted, routing }, gateway) => {
+      const { model, offers } = resolved;
+      const { paths = {}, stream = false } = read;
+      const offered = kind.targets(gateway.snapshot.targets, model, offers);
+      const added = [...resolved.notes, ...notesOnMedia(wanted, kind.waits)];
+      const request = (await kind.prepare?.(read.request, added, incoming, gateway)) ?? read.request;
+      const planned = planFitting({ model, routing }, gateway, offered, (target) => kind.fit(request, target), paths);
+      const [first] = planned.fits;
+      if (kind.fileBytes !== undefined && first !== undefined)
+        await requireFileSpace(gateway, principal.project, kind.fileBytes(first.fitted));
+      return { served: resolved, request, notes: [...added, ...(read.notes ?? [])], paths, stream, ...planned };
+    },
+    billables: ({ request }) => kind.billables?.(request) ?? NONE,
+    billedOffers: ({ served: { model, offers } }) => offers.map((offer) => ({ model, offer, sentAs: nameOf })),
+    estimate: (fitted, request) => ({
+      model: fitted.served.model.id,
+      dialect: request.incoming.dialect.name,
+      ...mostUse(kind, fitted, request),
+    }),
+  };
+}
+
+/**
+ * What the call may use at the most expensive of the targets that may serve it, after the discount there (H23). Only keys with a limit on
+ * tokens or money need an estimate.
+ */
+function mostUse<Incoming extends IncomingRequest, Request, At extends Target, Fitted>(
+  kind: AdapterKind<Incoming, Request, At, Fitted>,
+  { request, fits }: AdaptedRequest<Request, At, Fitted>,
+  { principal }: ResolvedRequest<Incoming, Resolved>,
+) {
+  const most = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
+  if (!principal.levels.some(countsUse)) return most;
+  const useAt = kind.estimate(request);
+  for (const { target, fitted } of fits) {
+    const { costNanoUsd, bills = 1, tokens } = useAt(target, fitted);
+    const cost = discounted(costNanoUsd, discountAt(principal, target)) * bills;
+    most.estimatedCostNanoUsd = Math.max(most.estimatedCostNanoUsd, cost);
+    most.estimatedTokens = Math.max(most.estimatedTokens, tokens);
+  }
+  return most;
+}

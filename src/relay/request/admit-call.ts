@@ -1,0 +1,104 @@
+import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
+import type { Resolved } from "../../catalogue/catalogue.ts";
+import type { Call, IncomingRequest } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { captureOf } from "../settle/capture-call.ts";
+import { tellBegun } from "../settle/tell-call.ts";
+import { enterRequest, leaveRequest } from "./enter-request.ts";
+import { keepIntent } from "./keep-intent.ts";
+import {
+  type AdmittedRequest,
+  type CallKind,
+  type FittedRequest,
+  type ReadRequest,
+  readRequest,
+} from "./read-request.ts";
+
+/** What every call has from its admission on. Its settlement gives back what it has taken. */
+type Admitted<Incoming> = Pick<
+  Call,
+  | "receiptId"
+  | "principal"
+  | "admission"
+  | "model"
+  | "modelInAnswer"
+  | "stream"
+  | "capture"
+  | "startedAtMs"
+  | "timer"
+  | "client"
+  | "memory"
+  | "offersTried"
+  | "trace"
+  | "routing"
+  | "conversation"
+  | "plan"
+  | "continued"
+  | "hedged"
+> & { attempt: undefined; incoming: Incoming };
+
+/**
+ * Has a request read and admitted. From here on there is a receipt; a request that is turned away has none. Where intents are kept, the
+ * call's row is on a disk before anything else happens.
+ */
+export async function admitCall<
+  Incoming extends IncomingRequest,
+  Read extends ReadRequest,
+  Found extends Resolved | undefined,
+  Fitted extends FittedRequest,
+>(
+  kind: CallKind<Incoming, Read, Found, Fitted>,
+  incoming: Incoming,
+  gateway: Gateway,
+): Promise<{ admitted: Admitted<Incoming>; asked: AdmittedRequest<Fitted> }> {
+  const entering = enterRequest(incoming, gateway);
+  const entered = entering instanceof Promise ? await entering : entering;
+  let asked: AdmittedRequest<Fitted>;
+  try {
+    asked = await readRequest(kind, incoming, entered, gateway);
+  } catch (refusal) {
+    leaveRequest(entered);
+    throw refusal;
+  }
+  gateway.runningCalls++;
+  const { startedAtMs, timer, principal, client, memory } = entered;
+  const { admission, routing, fitted, sent } = asked;
+  const { model, calledAs } = fitted.served;
+  const stream = kind.streams(fitted, incoming);
+  const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
+  if (gateway.intents) {
+    try {
+      const begun = { receiptId, principal, admission, incoming };
+      await keepIntent(begun, { verb: kind.verb(incoming), model, stream }, gateway);
+    } catch (refusal) {
+      gateway.runningCalls--;
+      admission.release({ costNanoUsd: 0, tokens: 0 });
+      leaveRequest(entered);
+      throw refusal;
+    }
+  }
+  const admitted = {
+    receiptId,
+    incoming,
+    principal,
+    admission,
+    model,
+    modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
+    stream,
+    capture: sent === undefined ? undefined : captureOf(sent, incoming, gateway),
+    startedAtMs,
+    timer,
+    client,
+    memory,
+    offersTried: [],
+    trace: gateway.tracing?.begin(incoming.request.headers),
+    routing,
+    conversation: undefined,
+    plan: undefined,
+    continued: undefined,
+    hedged: false,
+    attempt: undefined,
+  };
+  if (gateway.events.watched) tellBegun(admitted, gateway);
+  return { admitted, asked };
+}

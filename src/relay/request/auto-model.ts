@@ -1,0 +1,161 @@
+import { allowsModel, checkScopes } from "../../access/scopes.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Part } from "../../canon/part.ts";
+import type { AutoChoice } from "../../canon/preference.ts";
+import { wantedAmount } from "../../canon/reasoning.ts";
+import type { Usage } from "../../canon/usage.ts";
+import { isRetired } from "../../catalogue/is-retired.ts";
+import type { Modality, Model, Offer } from "../../catalogue/model.ts";
+import { priceCall } from "../../catalogue/price-call.ts";
+import { askedTerms, namesOfTerms } from "../../dialects/reading/priced-fields.ts";
+import { AUTO_MODEL, AUTO_PREFERENCES, type AutoOption, chooseModel } from "../../routing/auto.ts";
+import { standingOf } from "../../routing/standing.ts";
+import type { Gateway } from "../gateway.ts";
+import { type FallbackModel, namedFallback, type ServedModel, type ServingCall } from "../settle/served-model.ts";
+
+/** What an answer is taken to need, to compare prices by. */
+const USUAL_OUTPUT = 1024;
+
+/** A model that the gateway may choose. */
+interface Available {
+  readonly model: Model;
+  readonly offers: readonly Offer[];
+}
+
+/** What the call needs of a model. */
+interface Needs {
+  readonly input: number;
+  readonly output: number;
+  readonly terms: readonly string[];
+  readonly modalities: ReadonlySet<Modality>;
+  readonly reasoning: boolean;
+}
+
+/** The model that `trivium/auto` stands for in this call (choices 6, 8). */
+export function autoModel(call: ServingCall, gateway: Gateway): ServedModel {
+  const choice = choiceOf(call);
+  const available = availableModels(choice, call, gateway);
+  const needs = needsOf(call);
+  const fitting = available.filter(({ model }) => fits(model, needs));
+  // Sizes are estimates: where no model seems large enough, one may be all the same.
+  const options = (fitting.length > 0 ? fitting : available).map((one) => optionOf(one, needs, call, gateway));
+  const { option, why, next } = chooseModel(options, choice, preferredModel(choice, call, gateway));
+  const { model, offers } = option;
+  const fallback = fallbackOf(model, next, call, gateway);
+  return { model, offers, calledAs: model.id, notes: [], modelWhy: why, fallback };
+}
+
+const CONFIG = "model_routing_config";
+
+function choiceOf({ routing: { auto } }: ServingCall): AutoChoice {
+  if (auto === undefined) {
+    const message = `${CONFIG} is missing: ${AUTO_MODEL} chooses by it; {} lets it choose among all models.`;
+    throw new GatewayError("invalid_request", message, { path: CONFIG });
+  }
+  if (auto.taskType !== "embedding") return auto;
+  const path = `${CONFIG}.task_info.task_type`;
+  const message = `${path} is embedding, and a conversation is answered in text; it must be one of chat, completion. Embeddings are at POST /v1/embeddings.`;
+  throw new GatewayError("invalid_request", message, { path });
+}
+
+/** The models of the call's list, else all that are meant for it: those that the key may call, and that answer in text. */
+function availableModels(choice: AutoChoice, call: ServingCall, gateway: Gateway): readonly Available[] {
+  const { catalogue, targets } = gateway.snapshot;
+  const { incoming, principal } = call;
+  const nowMs = gateway.clock.wallMs();
+  const listed: readonly Available[] =
+    choice.availableModels?.map((name) => catalogue.resolve(name, incoming.naming)) ??
+    catalogue
+      .list()
+      .filter((model) => !model.onlyByName && !isRetired(model, nowMs))
+      .map((model) => ({ model, offers: model.offers }));
+  const served = listed.filter(
+    ({ model, offers }) =>
+      model.outputModalities.includes("text") && targets.serveText(offers.filter((offer) => isWanted(offer, call))),
+  );
+  const allowed = served.filter(({ model }) => allowsModel(principal, model.id));
+  if (allowed.length > 0) return allowed;
+  const [first] = served;
+  if (first !== undefined) {
+    checkScopes(principal, { model: first.model.id, dialect: incoming.dialect.name }, nowMs);
+  }
+  const { providers } = call.routing.preference;
+  const at = providers === undefined ? "" : ` at ${providers.join(", ")}`;
+  const which = choice.availableModels === undefined ? "No model" : `None of ${choice.availableModels.join(", ")}`;
+  throw new GatewayError("invalid_request", `${which} answers in text${at}.`, { path: `${CONFIG}.available_models` });
+}
+
+const isWanted = ({ provider }: Offer, { routing: { preference } }: ServingCall): boolean =>
+  preference.providers === undefined || preference.providers.includes(provider);
+
+function needsOf({ incoming: { dialect }, body }: ServingCall): Needs {
+  const { requests, codec } = dialect;
+  const reasoning = requests.reasoning(body);
+  const amount = reasoning === undefined ? undefined : wantedAmount(reasoning);
+  const modalities = new Set<Modality>();
+  for (const { parts } of codec.decodeRequest(body).turns) for (const part of parts) addModalities(part, modalities);
+  return {
+    input: requests.estimateTokens(body),
+    output: Math.min(requests.outputLimit(body) ?? USUAL_OUTPUT, USUAL_OUTPUT),
+    terms: namesOfTerms(askedTerms(body, requests.pricedFields)),
+    modalities,
+    reasoning: amount !== undefined && amount !== "off",
+  };
+}
+
+function addModalities(part: Part, modalities: Set<Modality>): void {
+  if (part.type === "media") modalities.add(part.kind === "document" ? "file" : part.kind);
+  else if (part.type === "tool-result") {
+    for (const inner of part.content) if (inner.type === "media") addModalities(inner, modalities);
+  }
+}
+
+const fits = ({ contextLength, inputModalities, reasoning }: Model, needs: Needs): boolean =>
+  (contextLength === undefined || needs.input < contextLength) &&
+  (reasoning || !needs.reasoning) &&
+  [...needs.modalities].every((modality) => inputModalities.includes(modality));
+
+function optionOf({ model, offers }: Available, needs: Needs, call: ServingCall, gateway: Gateway): AutoOption {
+  const { clock, health, snapshot } = gateway;
+  const moment = { nowMs: clock.nowMs(), health, draw: 0 };
+  const usage: Usage = { input: needs.input, output: Math.min(needs.output, model.maxOutputTokens ?? needs.output) };
+  let costNanoUsd: number | undefined;
+  let tokensPerSecond: number | undefined;
+  let rests = true;
+  for (const candidate of snapshot.targets.text(model, offers, call.incoming.dialect.name).list) {
+    if (!isWanted(candidate.offer, call)) continue;
+    const standing = standingOf(candidate, moment, []);
+    if (candidate.price !== undefined) {
+      const cost = priceCall(usage, candidate.offer, needs.terms).costNanoUsd;
+      costNanoUsd = Math.min(costNanoUsd ?? cost, cost);
+    }
+    if (standing === undefined) continue;
+    rests = false;
+    const speed = standing.tokensPerSecond ?? 0;
+    if (speed > (tokensPerSecond ?? 0)) tokensPerSecond = speed;
+  }
+  return { model, offers, costNanoUsd, tokensPerSecond, rests };
+}
+
+/** A name that is no word was checked when the call was read. */
+function preferredModel(
+  { preference }: AutoChoice,
+  { incoming }: ServingCall,
+  { snapshot }: Gateway,
+): Model | undefined {
+  if (preference === undefined || AUTO_PREFERENCES.some((word) => word === preference)) return undefined;
+  return snapshot.catalogue.resolve(preference, incoming.naming).model;
+}
+
+/** The one that was named; or, unless the call wants none or another provider, the next best. */
+function fallbackOf(
+  model: Model,
+  next: AutoOption | undefined,
+  call: ServingCall,
+  gateway: Gateway,
+): FallbackModel | undefined {
+  const { fallback = "all" } = call.routing.preference;
+  if (typeof fallback === "object" && "model" in fallback) return namedFallback(fallback, model, call, gateway);
+  if (fallback !== "all" || next === undefined) return undefined;
+  return { model: next.model, offers: next.offers, why: `next choice of ${AUTO_MODEL}: ${next.model.id}` };
+}

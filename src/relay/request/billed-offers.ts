@@ -1,0 +1,62 @@
+import type { JsonObject } from "../../base/json.ts";
+import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
+import type { Model, Offer } from "../../catalogue/model.ts";
+import { sharesTerms } from "../../dialects/reading/shared-fields.ts";
+import type { TextTarget } from "../../routing/target.ts";
+import type { IncomingCall } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import type { ServedModel } from "../settle/served-model.ts";
+import type { BilledOffer } from "./check-billing.ts";
+
+/** Every offer that may answer a call, and what of the request its host would be sent. */
+export function* billedOffers(
+  { model, offers, fallback }: ServedModel,
+  incoming: IncomingCall,
+  body: JsonObject,
+  gateway: Pick<Gateway, "snapshot">,
+): Generator<BilledOffer> {
+  yield* offersOf(model, offers, incoming, body, gateway);
+  if (fallback !== undefined) yield* offersOf(fallback.model, fallback.offers, incoming, body, gateway);
+}
+
+function* offersOf(
+  model: Model,
+  offers: readonly Offer[],
+  { dialect }: IncomingCall,
+  body: JsonObject,
+  { snapshot: { targets } }: Pick<Gateway, "snapshot">,
+): Generator<BilledOffer> {
+  const { hostedImages } = dialect;
+  // What the gateway does in the place of a host is billed by itself.
+  const played = hostedImages?.read(body)?.path;
+  for (const offer of offers) {
+    const hosts = targets.textOf(offer);
+    const host = hosts.find(({ via }) => via === dialect.name);
+    const plays = host !== undefined && hostedImages?.isNative(host.via, host.quirks) === false;
+    const sentAs = (billable: Billable): string | undefined => {
+      if (host === undefined) return nameElsewhere(billable, dialect.name, hosts);
+      return plays && billable.path === `${played}.type` ? undefined : nameAt(host, billable);
+    };
+    yield { model, offer, sentAs };
+  }
+}
+
+/** What a host of the client's own dialect is sent. Of the list of tools, one that knows few of them is never sent others. */
+function nameAt({ codec, quirks }: TextTarget, { name, path, crossesAs }: Billable): string | undefined {
+  if (!path.startsWith("tools[") || codec.takesTool === undefined) return name;
+  const [type = name] = name.split(":");
+  return codec.takesTool(type, quirks) || (crossesAs !== undefined && codec.takesTool(crossesAs, quirks))
+    ? name
+    : undefined;
+}
+
+/** What hosts of other dialects are sent: some take the terms as well, and those that search are sent searches. */
+function nameElsewhere(
+  { kind, name, crossesAs }: Billable,
+  client: string,
+  hosts: readonly TextTarget[],
+): string | undefined {
+  if (kind === "term") return hosts.some(({ via, quirks }) => sharesTerms(client, via, quirks)) ? name : crossesAs;
+  if (crossesAs !== WEB_SEARCH) return crossesAs;
+  return hosts.some(({ codec, quirks }) => codec.takesSearch?.(quirks) ?? true) ? crossesAs : undefined;
+}

@@ -1,0 +1,117 @@
+import { hasBudget } from "../../access/level.ts";
+import type { Principal } from "../../access/principal.ts";
+import { type Billable, billableName, strictestPolicy, type UnpricedPolicy, WEB_SEARCH } from "../../canon/billable.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { LONG_CONTEXT, LONG_CONTEXT_TOKENS } from "../../canon/terms.ts";
+import type { Model, Offer } from "../../catalogue/model.ts";
+import type { Door } from "../../dialects/reading/check.ts";
+import type { Gateway } from "../gateway.ts";
+
+/** Who calls, and where. */
+interface BilledCaller {
+  principal: Principal;
+  door: Door;
+}
+
+/** One offer that may answer, and how its host is reached. */
+export interface BilledOffer {
+  model: Model;
+  offer: Offer;
+  /** The name under which the host is sent the thing; undefined where it is not. */
+  sentAs: (billable: Billable) => string | undefined;
+}
+
+/**
+ * Refuses a request for something without a known price, where the caller's money is limited or its base URL is strict. Every
+ * offer that may answer is asked: which of them does is not known before.
+ */
+export function checkBilling(
+  billables: readonly Billable[],
+  caller: BilledCaller,
+  offers: Iterable<BilledOffer>,
+  gateway: Pick<Gateway, "snapshot" | "unpriced">,
+): void {
+  if (billables.length === 0 || policyOf(caller, gateway.snapshot.unpriced) === "mark") return;
+  const { unpriced: uses } = gateway;
+  const isLimited = hasMoneyLimit(caller.principal);
+  for (const { model, offer, sentAs } of offers) {
+    for (const billable of billables) {
+      const name = sentAs(billable);
+      if (name === undefined) continue;
+      if (!isPriced({ ...billable, name }, offer)) throw unpriced(billable, name, model, offer);
+      if (!isLimited) continue;
+      const earlier = uses.blocked(caller.principal, producerName(billable, offer.toolPrices));
+      const produced = earlier?.find((one) => !isKnown(one, offer));
+      if (produced !== undefined) throw producesUnpriced(billable, produced, model, offer);
+    }
+  }
+}
+
+/** What is remembered as the source of an unknown use: the table's name for a tool, whichever version a request names. */
+export const producerName = ({ kind, name }: Pick<Billable, "kind" | "name">, tools: Offer["toolPrices"]): string =>
+  billableName((kind === "tool" ? tools?.find(name)?.name : undefined) ?? name);
+
+/** What the levels set, the strictest of them; else what the caller's limits and base URL imply. */
+function policyOf({ principal, door }: BilledCaller, gateway: UnpricedPolicy | undefined): UnpricedPolicy {
+  const set = strictestPolicy(principal.unpriced, gateway);
+  if (set !== undefined) return set;
+  return door === "contract" || hasMoneyLimit(principal) ? "refuse" : "mark";
+}
+
+const hasMoneyLimit = ({ levels }: Principal): boolean => levels.some(({ limits }) => hasBudget(limits));
+
+function isPriced({ kind, name, crossesAs }: Omit<Billable, "path">, offer: Offer): boolean {
+  if (kind === "term") {
+    return Object.hasOwn(offer.priceMultiples ?? {}, name) || (name === LONG_CONTEXT && includesLongContext(offer));
+  }
+  // A price list has one price for searches, whatever the host calls its tool.
+  const search = name === WEB_SEARCH || crossesAs === WEB_SEARCH ? offer.pricings.web_search : undefined;
+  return search !== undefined || offer.toolPrices?.find(name) !== undefined;
+}
+
+/**
+ * The tools of a request that a host was sent without a known price. They may have cost something, whatever the answer shows of them.
+ */
+export function unpricedTools(billables: readonly Billable[], offer: Offer, isNative: boolean): string[] {
+  return billables.flatMap((billable) => {
+    const name = isNative ? billable.name : billable.crossesAs;
+    if (billable.kind === "term" || name === undefined || isPriced({ ...billable, name }, offer)) return [];
+    return [billableName(name)];
+  });
+}
+
+/**
+ * Whether the ordinary price of an offer covers a long context: its price depends on the length of the prompt, or its ordinary context
+ * is as long. A multiple that an operator set for the term still applies.
+ */
+export function includesLongContext({ pricings, priceMultiples, contextLength = 0 }: Offer): boolean {
+  if (Object.hasOwn(priceMultiples ?? {}, LONG_CONTEXT)) return false;
+  if (contextLength >= LONG_CONTEXT_TOKENS) return true;
+  return pricings.prompt?.some(({ conditions }) => conditions?.prompt_tokens !== undefined) === true;
+}
+
+/** Whether what an earlier answer could not be billed for has a price by now. */
+const isKnown = (name: string, offer: Offer): boolean =>
+  isPriced({ kind: "tool", name }, offer) || isPriced({ kind: "term", name }, offer);
+
+function unpriced(billable: Billable, name: string, model: Model, { provider }: Offer): GatewayError {
+  const shown = billableName(name);
+  const message =
+    `\`${billable.path}\`: the price of ${shown} at ${provider} is not known, so this request cannot be billed. ` +
+    `Leave it out, or have an operator price it: ${settingOf(billable, shown, model)}. ` +
+    "With `billing.unpriced: mark` it passes unbilled.";
+  return new GatewayError("invalid_request", message, { path: billable.path, code: "unpriced" });
+}
+
+function producesUnpriced(billable: Billable, produced: string, model: Model, { provider }: Offer): GatewayError {
+  const message =
+    `\`${billable.path}\`: an earlier answer with ${billableName(billable.name)} reported ${produced}, whose price at ${provider} ` +
+    `is not known. Leave it out, or have an operator price that: ${settingOf({ ...billable, kind: "tool" }, produced, model)}.`;
+  return new GatewayError("invalid_request", message, { path: billable.path, code: "unpriced" });
+}
+
+/** What an operator writes in trivium.yaml. */
+const settingOf = ({ kind }: Billable, name: string, { id }: Model): string =>
+  kind === "term"
+    ? `models: [{ id: ${id}, price_multiples: { ${name}: … } }]`
+    : `models: [{ id: ${id}, tools: [{ name: ${name}, unit: call, usd: … }] }]`;

@@ -1,0 +1,59 @@
+import type { Entry } from "../../access/admit.ts";
+import type { Principal } from "../../access/principal.ts";
+import { ShareRefusal, whenShared } from "../../access/share-refusal.ts";
+import { ClientPresence, type IncomingRequest } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { CallTimer } from "../settle/call-timer.ts";
+import { cannotStore } from "./keep-intent.ts";
+import type { HeldMemory } from "./memory-budget.ts";
+
+/** A request from the moment that it is known who sends it: counted before it is read (S17). */
+export interface EnteredRequest {
+  readonly startedAtMs: number;
+  readonly timer: CallTimer;
+  readonly principal: Principal;
+  readonly client: ClientPresence;
+  readonly entry: Entry;
+  readonly memory: HeldMemory;
+}
+
+/** Throws for a stranger, and for a key that sends too much. Waits a moment where other processes hold what is left of a limit. */
+export function enterRequest(incoming: IncomingRequest, gateway: Gateway): EnteredRequest | Promise<EnteredRequest> {
+  const { request, connection, credential } = incoming;
+  const startedAtMs = gateway.clock.nowMs();
+  const principal = incoming.principal ?? gateway.keys.authenticate(credential ?? "", connection);
+  if (gateway.ledger.full) throw cannotStore();
+  const client = new ClientPresence(request, connection, gateway.watchdog);
+  const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);
+  try {
+    const entry = gateway.admissions.enter(principal, startedAtMs);
+    return { startedAtMs, timer, principal, client, entry, memory: gateway.memory.open(principal) };
+  } catch (refusal) {
+    if (refusal instanceof ShareRefusal)
+      return enterShared(refusal, { startedAtMs, timer, principal, client }, gateway);
+    client.release();
+    throw refusal;
+  }
+}
+
+async function enterShared(
+  refusal: ShareRefusal,
+  waiting: Pick<EnteredRequest, "startedAtMs" | "timer" | "principal" | "client">,
+  { admissions, memory, clock }: Gateway,
+): Promise<EnteredRequest> {
+  const { principal, client } = waiting;
+  try {
+    const entry = await whenShared(refusal, () => admissions.enter(principal), clock.nowMs);
+    return { ...waiting, entry, memory: memory.open(principal) };
+  } catch (last) {
+    client.release();
+    throw last;
+  }
+}
+
+/** Gives back what a request had taken that does not become a call. */
+export function leaveRequest({ entry, memory, client }: EnteredRequest): void {
+  entry.leave();
+  memory.release();
+  client.release();
+}

@@ -1,0 +1,136 @@
+import type { AdmittedCall } from "../../access/admit.ts";
+import { hasBudget, type Level } from "../../access/level.ts";
+import type { Principal } from "../../access/principal.ts";
+import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
+import { discounted } from "../../catalogue/discounted.ts";
+import type { Model, Offer } from "../../catalogue/model.ts";
+import { priceUsage } from "../../catalogue/pricing.ts";
+import { toolCost } from "../../catalogue/tool-prices.ts";
+import { worstCost } from "../../catalogue/worst-prices.ts";
+import type { ReceivedRequest } from "../../dialects/received-request.ts";
+import type { IncomingCall } from "../call.ts";
+import { expectedImageCost } from "../media/expected-image-cost.ts";
+import { mostAfterDiscount } from "../settle/discount.ts";
+import type { ServedModel } from "../settle/served-model.ts";
+import { DEFAULT_OUTPUT, outputLimit } from "./output-limit.ts";
+
+/** Whether a level needs to know what a call may use. */
+export const countsUse = ({ limits }: Level): boolean => limits.tokensPerMinute !== undefined || hasBudget(limits);
+
+/** What every level allows in a minute. */
+function tokensPerMinute(levels: readonly Level[]): number | undefined {
+  let least: number | undefined;
+  for (const { limits } of levels) {
+    const { tokensPerMinute: tokens } = limits;
+    if (tokens !== undefined && (least === undefined || tokens < least)) least = tokens;
+  }
+  return least;
+}
+
+/** The call as its limits see it. Only calls with a token or money limit at some level need an estimate; for all others the walk over the body is saved. */
+export function estimateUse(
+  principal: Principal,
+  incoming: IncomingCall,
+  served: ServedModel,
+  request: ReceivedRequest,
+  billables: readonly Billable[],
+): AdmittedCall {
+  if (incoming.verb === "count_tokens" || !principal.levels.some(countsUse)) return estimate(incoming, served, 0, 0, 0);
+  const { model } = served;
+  const { body } = request;
+  if (!model.outputModalities.includes("text") && model.kind !== "speech") {
+    const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
+    // Another model to fall back to makes text, and is not asked for images.
+    const expected = expectedImageCost(count, {}, served.offers);
+    const cost = mostAfterDiscount(expected, principal, served);
+    return estimate(incoming, served, cost, cost, 0);
+  }
+  return estimateText(principal, incoming, served, request, billables);
+}
+
+const estimate = (
+  { dialect }: IncomingCall,
+  { model }: ServedModel,
+  estimatedCostNanoUsd: number,
+  maxCostNanoUsd: number,
+  estimatedTokens: number,
+): AdmittedCall => ({ model: model.id, dialect: dialect.name, estimatedCostNanoUsd, maxCostNanoUsd, estimatedTokens });
+
+function estimateText(
+  principal: Principal,
+  incoming: IncomingCall,
+  served: ServedModel,
+  request: ReceivedRequest,
+  billables: readonly Billable[],
+): AdmittedCall {
+  const { model } = served;
+  const { body, surplusBytes } = request;
+  const { requests } = incoming.dialect;
+  const input = requests.estimateTokens(body, surplusBytes);
+  const output = outputLimit({ incoming, model, body }, DEFAULT_OUTPUT);
+  const terms = namesOf(billables, "term");
+  const tools = billables.length === 0 ? 0 : mostForTools(billables, principal, served);
+  const cost = dearest(principal, served, input, output, terms) + tools;
+  if (requests.outputLimit(body) !== undefined) return estimate(incoming, served, cost, cost, input + output);
+  const longest = outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER);
+  // A guess at the answer must not keep a call out for ever that asks for no more than its key may have in a minute.
+  const most = Math.max(input, tokensPerMinute(principal.levels) ?? input + output);
+  // Without a limit of the caller's or the model's there is no upper bound.
+  const dearestCost =
+    longest < Number.MAX_SAFE_INTEGER ? dearest(principal, served, input, longest, terms) + tools : cost;
+  return estimate(incoming, served, cost, dearestCost, Math.min(input + output, most));
+}
+
+const NONE: readonly string[] = [];
+
+const namesOf = (billables: readonly Billable[], kind: Billable["kind"]): readonly string[] =>
+  billables.length === 0 ? NONE : billables.filter((one) => one.kind === kind).map(({ name }) => name);
+
+/**
+ * What the hosts' own tools may cost at the most expensive of the offers. Where the request sets no limit on their uses, the vendor's
+ * table says how many to assume.
+ */
+function mostForTools(billables: readonly Billable[], principal: Principal, served: ServedModel): number {
+  const offers = [...served.offers, ...(served.fallback?.offers ?? [])];
+  const costs = offers.map(({ toolPrices, pricings }) =>
+    billables.reduce((sum, { kind, name, most, crossesAs }) => {
+      if (kind === "term") return sum;
+      const known = toolPrices?.find(name) ?? (crossesAs === undefined ? undefined : toolPrices?.find(crossesAs));
+      const uses = Math.max(1, most ?? known?.assumed ?? 1);
+      const searches = crossesAs === WEB_SEARCH ? pricings.web_search : undefined;
+      if (searches !== undefined) return sum + priceUsage({ searches: uses }, pricings).costNanoUsd;
+      return known === undefined ? sum : sum + toolCost(known, uses);
+    }, 0),
+  );
+  return mostAfterDiscount(Math.max(0, ...costs), principal, served);
+}
+
+/** What so many tokens cost at the dearest of the offers that may answer. */
+function dearest(
+  principal: Principal,
+  { model, offers, fallback }: ServedModel,
+  input: number,
+  output: number,
+  terms: readonly string[],
+): number {
+  const first = dearestOf(principal, model, offers, input, output, terms);
+  if (fallback === undefined) return first;
+  return Math.max(first, dearestOf(principal, fallback.model, fallback.offers, input, output, terms));
+}
+
+function dearestOf(
+  { discounts }: Principal,
+  model: Model,
+  offers: readonly Offer[],
+  input: number,
+  output: number,
+  terms: readonly string[],
+): number {
+  let most = 0;
+  for (const offer of offers) {
+    const listed = worstCost(input, output, offer, terms);
+    const cost = discounts === undefined ? listed : discounted(listed, discounts.of(model.id, offer.provider));
+    if (cost > most) most = cost;
+  }
+  return most;
+}

@@ -1,0 +1,58 @@
+import { GatewayError } from "../../canon/error.ts";
+import type { Receipt } from "../../canon/receipt.ts";
+import { unionOfTags } from "../../canon/tags.ts";
+import { PENDING } from "../../storage/tables/intents.ts";
+import type { Call, IncomingRequest } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+
+/** What a call asks for, as its receipt will say. */
+export interface AskedFor extends Pick<Receipt, "verb" | "stream"> {
+  model: { readonly id: string };
+}
+
+type Begun = Pick<Call, "receiptId" | "principal" | "admission"> & { incoming: IncomingRequest };
+
+/**
+ * Resolves when a row on a disk says that there is such a call, so that a crash does not leave nothing of it. Throws where neither
+ * the store nor the journal takes the row: such a call would not be accounted for.
+ */
+export async function keepIntent(
+  { receiptId, principal, admission, incoming }: Begun,
+  { verb, stream, model }: AskedFor,
+  { ledger, instance, runningCalls }: Pick<Gateway, "ledger" | "instance" | "runningCalls">,
+): Promise<void> {
+  const intent: Receipt = {
+    id: receiptId,
+    project: principal.project,
+    key: principal.keyId,
+    createdAtMs: admission.atMs,
+    model: model.id,
+    provider: "",
+    upstreamModel: "",
+    verb,
+    clientDialect: incoming.dialect.name,
+    upstreamDialect: "",
+    lane: "native",
+    stream,
+    outcome: PENDING,
+    offers: [],
+    fields: [],
+    usage: {},
+    usageSource: "partial",
+    priceRule: "",
+    costNanoUsd: 0,
+    totalMs: 0,
+    instance,
+  };
+  const tags = unionOfTags(principal.tags, incoming.tags);
+  if (tags !== undefined) intent.tags = tags;
+  if (!(await ledger.writeIntent(intent, runningCalls === 1))) throw cannotStore();
+}
+
+const RETRY_SECONDS = 10;
+
+/** A call without a row would be one that is not accounted for. */
+export const cannotStore = (): GatewayError =>
+  new GatewayError("overloaded", "This gateway cannot store more receipts: its database is away. Try again later.", {
+    retryAfterSeconds: RETRY_SECONDS,
+  });

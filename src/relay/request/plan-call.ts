@@ -1,0 +1,77 @@
+import { arrayAt } from "../../base/json.ts";
+import { NO_PREFERENCE } from "../../canon/preference.ts";
+import type { Model } from "../../catalogue/model.ts";
+import { conversationOf } from "../../dialects/request/conversation-of.ts";
+import { candidatesOf } from "../../routing/candidate.ts";
+import type { CallPlan } from "../../routing/candidates.ts";
+import { type Asked, type Moment, plan } from "../../routing/plan.ts";
+import type { Target, TextTarget } from "../../routing/target.ts";
+import type { Targets } from "../../routing/targets.ts";
+import type { Call } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import type { ServedModel } from "../settle/served-model.ts";
+
+/** What planning needs to know of a call. */
+export type PlannedCall = Pick<Call, "model" | "routing">;
+
+/** The plan of a call for text. */
+export function planText(call: Call, gateway: Gateway, served: ServedModel): CallPlan<TextTarget> {
+  const { preference } = call.routing;
+  const { model, offers, modelWhy, fallback } = served;
+  const { targets } = gateway.snapshot;
+  const dialect = call.incoming.dialect.name;
+  const candidates = targets.text(model, offers, dialect, needsTools(call, targets, model));
+  const only = modelWhy === undefined && fallback === undefined ? candidates.only(preference) : undefined;
+  if (only !== undefined) return only;
+  const other = fallback && {
+    candidates: targets.text(fallback.model, fallback.offers, dialect, needsTools(call, targets, fallback.model)).list,
+    why: fallback.why,
+  };
+  const asked: Asked<TextTarget> = { candidates: candidates.list, preference, modelWhy, fallback: other };
+  return planCall(call, gateway, asked, heldBy(call, gateway));
+}
+
+/** The names under which the protocols list tools; the second is the older form of chat completions. */
+const TOOL_LISTS = ["tools", "functions"];
+
+/** Whether a call must go where its model takes tools. */
+const needsTools = ({ body }: Call, targets: Targets, model: Model): boolean =>
+  targets.splitsByTools(model) && TOOL_LISTS.some((name) => arrayAt(body, name).length > 0);
+
+/** The target that holds the prompt cache of the call's conversation. Counting tokens caches nothing. */
+function heldBy(call: Call, { clock, conversations }: Gateway): string | undefined {
+  const { incoming, principal, model, body, routing } = call;
+  if (routing.preference.sticky === false || incoming.verb !== "generate") return undefined;
+  const scope = `${principal.project} ${model.id}`;
+  const { key, continues } = conversationOf(body, incoming.dialect.requests.conversation, scope);
+  call.conversation = key;
+  return continues ? conversations.find(key, clock.nowMs()) : undefined;
+}
+
+/** The plan of images or videos, among the targets that can make what was asked for. */
+export function planMedia<T extends Target>(call: PlannedCall, gateway: Gateway, fitting: readonly T[]): CallPlan<T> {
+  const { preference } = call.routing;
+  if (fitting.length === 1 && preference === NO_PREFERENCE) return { targets: fitting, explained: undefined };
+  return planCall(call, gateway, { candidates: candidatesOf(fitting), preference });
+}
+
+function planCall<T extends Target>(
+  { model }: PlannedCall,
+  gateway: Gateway,
+  asked: Asked<T>,
+  held?: string,
+): CallPlan<T> {
+  const { clock, health, random, snapshot } = gateway;
+  const moment: Moment = {
+    nowMs: clock.nowMs(),
+    health,
+    held,
+    turn: snapshot.targets.nextTurn(model),
+    draw: fraction(random.bytes(4)),
+  };
+  const explained = plan(asked, moment);
+  return { targets: explained.map(({ target }) => target), explained };
+}
+
+/** In [0, 1). */
+const fraction = (bytes: Uint8Array): number => bytes.reduceRight((sum, byte) => (sum + byte) / 256, 0);

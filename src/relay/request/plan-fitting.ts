@@ -1,0 +1,56 @@
+import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import type { CallPlan } from "../../routing/candidates.ts";
+import type { Target } from "../../routing/target.ts";
+import type { Gateway } from "../gateway.ts";
+import { inClientWords } from "../media/client-words.ts";
+import { type PlannedCall, planMedia } from "./plan-call.ts";
+
+/** The client's names of fields, by the canonical ones. */
+export type ClientPaths = Readonly<Partial<Record<string, string>>>;
+
+/** A target, and what it makes of a request. */
+interface Fit<At extends Target, Fitted> {
+  readonly target: At;
+  readonly fitted: Fitted;
+}
+
+/** Plans a call among the targets that can do what it asks for. Where none can, the client gets the reason of the first. */
+export function planFitting<At extends Target, Fitted>(
+  call: PlannedCall,
+  gateway: Gateway,
+  offered: readonly At[],
+  fit: (target: At) => Fitted,
+  paths: ClientPaths,
+): { plan: CallPlan<At>; fits: readonly Fit<At, Fitted>[] } {
+  let able: readonly Fit<At, Fitted>[];
+  try {
+    able = offersThatFit(offered, fit);
+  } catch (thrown) {
+    throw inClientWords(asGatewayError(thrown), paths);
+  }
+  const targets = able.map(({ target }) => target);
+  const plan = planMedia(call, gateway, targets);
+  return { plan, fits: plan.targets.flatMap((target) => able.filter((one) => one.target === target)) };
+}
+
+/**
+ * The offers whose models can make what was asked for. The call is refused only where no model can, with the reason of the
+ * first (contract 2.1, 8).
+ */
+export function offersThatFit<At extends Target, Fitted>(
+  offered: readonly At[],
+  fit: (target: At) => Fitted,
+): Fit<At, Fitted>[] {
+  let refusal: GatewayError | undefined;
+  const fitting = offered.flatMap((target) => {
+    try {
+      return [{ target, fitted: fit(target) }];
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError) || thrown.rule.status !== 400) throw thrown;
+      refusal ??= thrown;
+      return [];
+    }
+  });
+  if (fitting.length === 0) throw refusal ?? new Error("a plan has at least one offer");
+  return fitting;
+}

@@ -1,0 +1,332 @@
+import { isObject, type JsonObject } from "../../base/json.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { pathTo } from "../../dialects/reading/explain-mismatch.ts";
+import type { ObjectFields } from "../../dialects/reading/object-fields.ts";
+import type { ReceivedRequest } from "../../dialects/received-request.ts";
+import { holdsMoreValues } from "../../wire/json-values.ts";
+import { inspectJson, type RepeatedKey } from "../../wire/repeated-keys.ts";
+import { NOT_WATCHED, type Watched } from "../attempt/watchdog.ts";
+import { ClientDisconnectedError } from "../call.ts";
+import { type Gateway, shuttingDown } from "../gateway.ts";
+import type { CallTimer } from "../settle/call-timer.ts";
+import type { Timings } from "../settle/timings.ts";
+import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
+
+/** Up to this size a body is read as text alone; a larger one also keeps its bytes, to be changed in place. */
+const SMALL = 32 * 1024;
+/** Up to this size a body is read in one piece, which is several times cheaper than walking over its parts. */
+const READ_AT_ONCE = 1024 * 1024;
+
+/** Ten for each of the most messages that a request may have (contract 8). */
+const MAX_VALUES = 1_000_000;
+
+const REPLACEMENT = "\uFFFD";
+const ESCAPE = "\\u";
+const ESCAPE_BYTES = Buffer.from(ESCAPE);
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+type BodyReader = Pick<Gateway, "watchdog" | "timings" | "closing">;
+
+/** What a body may take: itself at most `maxBytes`, and no more than the gateway's memory has left. */
+interface BodyBounds {
+  maxBytes: number;
+  memory: HeldMemory;
+  /** Where requests of this protocol can name objects. */
+  objects?: ObjectFields | undefined;
+  /** Whose time the body is waited for. */
+  timer?: CallTimer;
+}
+
+/** Not all of the body was read: what is left of it stands in the way of whatever the connection brings next. */
+export class UnreadBodyError extends GatewayError {}
+
+/** Reads, bounds and parses a JSON body; every failure is an error that the caller can act on. */
+export function readBody(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
+  const type = request.headers.get("content-type") ?? "";
+  if (type !== "application/json" && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
+    const found = type === "" ? "none was sent" : `this one is ${type.slice(0, 80)}`;
+    throw new GatewayError("unsupported_media_type", `The body must have content-type application/json; ${found}.`);
+  }
+  const declared = declaredBytes(request, bounds.maxBytes);
+  if (declared <= SMALL) {
+    bounds.memory.add(declared);
+    bounds.timer?.to("client");
+    const names = bounds.objects?.names;
+    return wholeInTime(
+      request,
+      request.text(),
+      declared,
+      gateway,
+      (text) => readSmall(text, declared, names),
+      bounds.timer,
+    );
+  }
+  return readLarge(request, bounds, gateway);
+}
+
+function readSmall(text: string, declared: number, names?: ReadonlySet<string>): ReceivedRequest {
+  // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
+  if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
+  const { body, levels, mayNameObjects } = parse(text, names);
+  return {
+    text,
+    body,
+    levels,
+    mayNameObjects,
+    surplusBytes: text.includes(ESCAPE) ? undefined : declared - text.length,
+  };
+}
+
+async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
+  bounds.timer?.to("client");
+  const bytes = await readBytes(request, bounds, gateway);
+  bounds.timer?.to("gateway");
+  // Now, while the bytes are in the processor's caches: later it takes several times as long.
+  const hasEscapes = bytes.includes(ESCAPE_BYTES);
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch (cause) {
+    throw notUtf8(cause);
+  }
+  const { body, levels, mayNameObjects } = parse(text, bounds.objects?.names);
+  const surplusBytes = hasEscapes ? undefined : bytes.length - text.length;
+  return fromBytes(bytes, { characters: text.length, surplusBytes, body, levels, mayNameObjects });
+}
+
+/**
+ * A text that is not all ASCII takes twice the memory of its bytes. So it is not held while a provider is asked, and made again for
+ * the few requests that need it: those that are changed in more than a search can find, or captured.
+ */
+const fromBytes = (bytes: Buffer, read: Omit<ReceivedRequest, "bytes" | "text">): ReceivedRequest => ({
+  get text() {
+    return decoder.decode(bytes);
+  },
+  bytes,
+  ...read,
+});
+
+/** Reads a body that nothing is kept of. */
+export async function readSmallBody(
+  request: Request,
+  maxBytes: number,
+  owner: MemoryOwner,
+  gateway: BodyReader & Pick<Gateway, "memory">,
+): Promise<JsonObject> {
+  const memory = gateway.memory.open(owner);
+  try {
+    return (await readBody(request, { maxBytes, memory }, gateway)).body;
+  } finally {
+    memory.release();
+  }
+}
+
+/** Reads and bounds a body of any type. */
+export async function readBytes(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<Buffer> {
+  const declared = declaredBytes(request, bounds.maxBytes);
+  if (Number.isNaN(declared)) return inTime((heard) => readParts(request, bounds, heard), gateway);
+  // All of it at once: a body that has begun to arrive then fits to its end.
+  bounds.memory.add(declared);
+  if (declared <= READ_AT_ONCE) return wholeInTime(request, request.arrayBuffer(), declared, gateway, bufferOf);
+  return inTime((heard) => readInPlace(request, declared, heard), gateway);
+}
+
+const bufferOf = (bytes: ArrayBuffer): Buffer => Buffer.from(bytes);
+
+/** NaN where no length is declared. */
+function declaredBytes(request: Request, maxBytes: number): number {
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > maxBytes) throw tooLarge(maxBytes);
+  return declared;
+}
+
+const notUtf8 = (cause?: unknown) => new GatewayError("invalid_request", "The body is not valid UTF-8.", { cause });
+
+/** Throws for a text whose parsing would take far more memory than it has bytes. */
+export function refuseManyValues(text: string): void {
+  if (!holdsMoreValues(text, MAX_VALUES)) return;
+  throw new GatewayError("too_large", `The body holds more than ${MAX_VALUES} JSON values, the most that is read.`);
+}
+
+function parse(
+  text: string,
+  names?: ReadonlySet<string>,
+): Required<Pick<ReceivedRequest, "body" | "levels" | "mayNameObjects">> {
+  refuseManyValues(text);
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.replace(/^JSON Parse error: /, "") : "";
+    throw new GatewayError("invalid_request", `The body is not valid JSON: ${why || "it cannot be parsed"}.`, {
+      cause,
+    });
+  }
+  if (!isObject(body)) throw new GatewayError("invalid_request", "The body must be a JSON object.");
+  const { repeated, levels, holds } = inspectJson(text, body, names);
+  if (repeated !== undefined) throw standsTwice(repeated);
+  return { body, levels, mayNameObjects: holds };
+}
+
+/** Whoever reads the first of the two, and whoever reads the last, would not be asked for the same thing (S15). */
+function standsTwice({ key, path }: RepeatedKey): GatewayError {
+  const steps = [...path.slice(0, MAX_STEPS_SHOWN), ...(path.length > MAX_STEPS_SHOWN ? [] : [key])];
+  const place = steps
+    .reduce<string>((shown, step) => (typeof step === "number" ? `${shown}[${step}]` : pathTo(shown, step)), "")
+    .slice(0, 400);
+  return new GatewayError("invalid_request", `${place} is there twice; a field may stand in an object once.`, {
+    path: place,
+  });
+}
+
+const MAX_STEPS_SHOWN = 20;
+
+/** Takes how many bytes have arrived; returns whether more are wanted. */
+type Heard = (bytes: number) => boolean;
+
+/**
+ * A body of so many bytes that is read as a whole, and heard of only at its end: it may take as long as it needs at the slowest
+ * rate, then the call is given up. The runtime closes a connection that brings a second request before the first is answered; where both
+ * came in one packet it does so right after this body, and no provider must be called for a client that is gone (decision 0090).
+ */
+function wholeInTime<T, Result>(
+  { signal }: Request,
+  reading: Promise<T>,
+  bytes: number,
+  gateway: BodyReader,
+  read: (body: T, bytes: number) => Result,
+  timer?: CallTimer,
+): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const wait = new BodyWait(gateway, bytes, reject);
+  reading.then(
+    (body) => {
+      wait.end();
+      timer?.to("gateway");
+      gateway.watchdog.atEndOfTurn(() => {
+        try {
+          if (signal.aborted) throw new ClientDisconnectedError();
+          resolve(read(body, bytes));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    },
+    (error: unknown) => wait.giveUp(brokenBody(error)),
+  );
+  return promise;
+}
+
+class BodyWait implements Watched {
+  watchIndex = NOT_WATCHED;
+  readonly #gateway: BodyReader;
+  readonly #bytes: number;
+  readonly #reject: (why: GatewayError) => void;
+  #deadlineMs: number | undefined;
+
+  constructor(gateway: BodyReader, bytes: number, reject: (why: GatewayError) => void) {
+    this.#gateway = gateway;
+    this.#bytes = bytes;
+    this.#reject = reject;
+    gateway.watchdog.watch(this);
+  }
+
+  check(nowMs: number): void {
+    const { closing, timings } = this.#gateway;
+    this.#deadlineMs ??= nowMs + timings.bodyStallMs + (this.#bytes / timings.bodyBytesPerSecond) * 1000;
+    if (closing) this.giveUp(shuttingDown());
+    else if (nowMs > this.#deadlineMs) {
+      const message = `The body stopped arriving before it was whole, or arrived more slowly than ${rateOf(timings)}.`;
+      this.giveUp(new UnreadBodyError("invalid_request", message));
+    }
+  }
+
+  giveUp(why: GatewayError): void {
+    this.end();
+    this.#reject(why);
+  }
+
+  end(): void {
+    this.#gateway.watchdog.unwatch(this);
+  }
+}
+
+const brokenBody = (cause: unknown): GatewayError =>
+  cause instanceof GatewayError
+    ? cause
+    : new UnreadBodyError("invalid_request", "The connection broke before the body was whole.", { cause });
+
+/** What `read` gives, unless the body stops arriving, or arrives too slowly: then the call is given up. */
+async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader): Promise<T> {
+  const { watchdog, timings } = gateway;
+  const { bodyBytesPerSecond, bodyStallMs } = timings;
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  let startedMs: number | undefined;
+  let deadlineMs: number | undefined;
+  let received = 0;
+  let wanted = true;
+  const giveUp = (why: GatewayError): void => {
+    wanted = false;
+    reject(why);
+  };
+  const watched: Watched = {
+    watchIndex: NOT_WATCHED,
+    check: (now) => {
+      startedMs ??= now;
+      deadlineMs ??= now + bodyStallMs;
+      if (gateway.closing) giveUp(shuttingDown());
+      else if (now > deadlineMs)
+        giveUp(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
+      else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000)
+        giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${rateOf(timings)}.`));
+    },
+  };
+  watchdog.watch(watched);
+  read((bytes) => {
+    deadlineMs = undefined;
+    received += bytes;
+    return wanted;
+  }).then(resolve, reject);
+  try {
+    return await promise;
+  } catch (error) {
+    throw brokenBody(error);
+  } finally {
+    watchdog.unwatch(watched);
+  }
+}
+
+const rateOf = ({ bodyBytesPerSecond }: Timings) => `${Math.round(bodyBytesPerSecond / 1024)} KB a second`;
+
+/** A large body with a declared length: each chunk is copied to its position as it arrives, so that the body is never held twice. */
+async function readInPlace(request: Request, declared: number, heard: Heard): Promise<Buffer> {
+  const body = Buffer.allocUnsafeSlow(declared);
+  let size = 0;
+  for await (const part of request.body ?? []) {
+    if (!heard(part.length)) break;
+    body.set(part, size);
+    size += part.length;
+  }
+  return body.subarray(0, size);
+}
+
+/** A body of unknown length: counted while it is read, and given up only when it stops arriving. */
+async function readParts(request: Request, { maxBytes, memory }: BodyBounds, heard: Heard): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of request.body ?? []) {
+    if (!heard(part.length)) break;
+    size += part.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    memory.add(part.length);
+    parts.push(part);
+  }
+  return Buffer.concat(parts, size);
+}
+
+const tooLarge = (maxBytes: number) =>
+  new UnreadBodyError(
+    "too_large",
+    `The body is larger than the ${Number((maxBytes / 1048576).toFixed(2))} MB that this gateway takes.`,
+  );

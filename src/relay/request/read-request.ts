@@ -1,0 +1,133 @@
+import type { Admission, AdmittedCall } from "../../access/admit.ts";
+import type { Principal } from "../../access/principal.ts";
+import { type JsonObject, stringAt } from "../../base/json.ts";
+import type { Billable } from "../../canon/billable.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Receipt } from "../../canon/receipt.ts";
+import type { Resolved } from "../../catalogue/catalogue.ts";
+import { type RoutingRequest, readRouting } from "../../dialects/reading/read-routing.ts";
+import type { CallRouting } from "../../routing/call-routing.ts";
+import type { IncomingRequest } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { type Asking, askedRouting } from "./asked-routing.ts";
+import { type BilledOffer, checkBilling } from "./check-billing.ts";
+import type { EnteredRequest } from "./enter-request.ts";
+import { requireOwnObjects } from "./require-own-objects.ts";
+
+/** What the pipeline needs to know of a request body, whatever the request is for. */
+export interface ReadRequest {
+  /** The fields that may address the gateway itself. Of a form, only those fields. */
+  readonly body: JsonObject;
+  /** The text fields of a form. They may name objects too. */
+  readonly fields?: JsonObject;
+  /** The model, if `body` does not name it. */
+  readonly model?: string | undefined;
+  /** False if the reader has seen that no field of the body could name an object. */
+  readonly mayNameObjects?: boolean;
+}
+
+/** Everything that is known about a request once its model is resolved. */
+export interface ResolvedRequest<Incoming extends IncomingRequest, Found extends Resolved | undefined> {
+  readonly incoming: Incoming;
+  readonly entered: EnteredRequest;
+  readonly principal: Principal;
+  readonly resolved: Found;
+  /** What the client asked for in routing fields and headers. */
+  readonly wanted: RoutingRequest | undefined;
+  readonly routing: CallRouting;
+}
+
+/** A request matched to a model that can serve it. */
+export interface FittedRequest {
+  readonly served: Resolved;
+}
+
+/**
+ * One kind of call: text, images, videos or a service. `readRequest` calls these functions in the order listed, and every check
+ * between them applies to all kinds.
+ */
+export interface CallKind<
+  Incoming extends IncomingRequest,
+  Read extends ReadRequest,
+  Found extends Resolved | undefined,
+  Fitted extends FittedRequest,
+> {
+  /** Reads the body and checks its form. */
+  read(incoming: Incoming, entered: EnteredRequest, gateway: Gateway): Promise<Read>;
+  /** Finds the model. Only text calls may leave the choice to the gateway, which then chooses in `fit`. */
+  resolve(name: string, incoming: Incoming, gateway: Gateway): Found;
+  /** Checks the request by what its model takes; the result is used in its place. */
+  check?(read: Read, asking: Asking<Incoming>, gateway: Gateway): Read;
+  /** Finds the targets that can serve the request. Throws if no target can. */
+  fit(read: Read, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Fitted | Promise<Fitted>;
+  /** What the request asks for that may cost money besides what it uses. */
+  billables(fitted: Fitted, incoming: Incoming): readonly Billable[];
+  /** Every offer that may answer. Called only if there are billables. */
+  billedOffers(fitted: Fitted, incoming: Incoming, gateway: Gateway): Iterable<BilledOffer>;
+  /** What the call may use at most. */
+  estimate(fitted: Fitted, request: ResolvedRequest<Incoming, Found>, billables: readonly Billable[]): AdmittedCall;
+  /** The body as it came. Called only if the key's bodies are captured. */
+  sent(read: Read): string;
+  /** What the receipt says that the call was for. */
+  verb(incoming: Incoming): Receipt["verb"];
+  streams(fitted: Fitted, incoming: Incoming): boolean;
+}
+
+/** A request that has been read, checked and admitted. */
+export interface AdmittedRequest<Fitted extends FittedRequest> {
+  readonly admission: Admission;
+  readonly fitted: Fitted;
+  readonly billables: readonly Billable[];
+  readonly wanted: RoutingRequest | undefined;
+  readonly routing: CallRouting;
+  /** The body as it came. Undefined unless the key's bodies are captured: nothing else holds on to the text of a large body. */
+  readonly sent: string | undefined;
+}
+
+/**
+ * The head of every call: read, resolve, check, require ownership, route, fit, check prices, admit. Throws if the request is refused.
+ * A call for text waits here for its body alone, unless its objects, stored answers or limits have to be looked up.
+ */
+export async function readRequest<
+  Incoming extends IncomingRequest,
+  Read extends ReadRequest,
+  Found extends Resolved | undefined,
+  Fitted extends FittedRequest,
+>(
+  kind: CallKind<Incoming, Read, Found, Fitted>,
+  incoming: Incoming,
+  entered: EnteredRequest,
+  gateway: Gateway,
+): Promise<AdmittedRequest<Fitted>> {
+  const { principal, entry, timer } = entered;
+  timer.to("client");
+  const received = await kind.read(incoming, entered, gateway);
+  timer.to("gateway");
+  const wanted = readRouting(received.body, incoming.request.headers);
+  const resolved = kind.resolve(modelName(incoming, received), incoming, gateway);
+  const asking = { incoming, principal, model: resolved?.model };
+  const read = kind.check === undefined ? received : kind.check(received, asking, gateway);
+  if (received.mayNameObjects !== false && !incoming.isFollowUp)
+    await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
+  const routing = askedRouting(wanted, asking, gateway);
+  const request = { incoming, entered, principal, resolved, wanted, routing };
+  const fitting = kind.fit(read, request, gateway);
+  const fitted = fitting instanceof Promise ? await fitting : fitting;
+  const billables = kind.billables(fitted, incoming);
+  if (billables.length > 0) {
+    const offers = kind.billedOffers(fitted, incoming, gateway);
+    checkBilling(billables, { principal, door: incoming.door }, offers, gateway);
+  }
+  const admitting = entry.admitShared(kind.estimate(fitted, request, billables));
+  const admission = admitting instanceof Promise ? await admitting : admitting;
+  const sent = principal.capture === true ? kind.sent(received) : undefined;
+  return { admission, fitted, billables, wanted, routing, sent };
+}
+
+function modelName({ modelInPath }: IncomingRequest, { model, body }: ReadRequest): string {
+  const name = modelInPath ?? model ?? stringAt(body, "model");
+  if (name) return name;
+  const found = body["model"] === undefined ? "is missing" : `is ${JSON.stringify(body["model"])?.slice(0, 40)}`;
+  const message = `model ${found}; it must be a string such as "<provider>/<model_name>".`;
+  throw new GatewayError("invalid_request", message, { path: "model" });
+}

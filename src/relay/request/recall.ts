@@ -1,0 +1,133 @@
+import { type Principal, sharingOf } from "../../access/principal.ts";
+import type { GatewayError } from "../../canon/error.ts";
+import type { FoundState, StoredAnswers } from "../../dialects/answer/stored-answers.ts";
+import type { ReceivedRequest } from "../../dialects/received-request.ts";
+import type { AnswerHead } from "../../storage/tables/answers.ts";
+import type { IncomingCall } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { Keeping } from "../settle/keeping.ts";
+import { type CallTime, withinDeadline } from "../within-deadline.ts";
+import type { HeldMemory } from "./memory-budget.ts";
+import { refuseManyValues } from "./read-body.ts";
+
+/** A request with everything in it that it names of earlier answers, and what is to become of its own. */
+export interface Recalled {
+  readonly request: ReceivedRequest;
+  readonly keeping: Keeping | undefined;
+  readonly background: boolean;
+}
+
+interface Recaller {
+  incoming: Pick<IncomingCall, "verb" | "requestId">;
+  principal: Principal;
+  memory: Pick<HeldMemory, "add">;
+  /** The storage may take what is left of it. */
+  time: CallTime;
+}
+
+/**
+ * Puts into a request what it names of answers that are kept: whoever answers it needs no state, and may be another provider
+ * every time. What is named and not there is refused, or left out and noted, never passed over in silence.
+ */
+export function recall(
+  checked: ReceivedRequest,
+  stored: StoredAnswers,
+  caller: Recaller,
+  gateway: Gateway,
+): Recalled | Promise<Recalled> {
+  const { verb } = caller.incoming;
+  const words = stored.read(checked.body);
+  const generates = verb === "generate";
+  const keeps =
+    generates && words.keep && gateway.answers.on && gateway.answers.fits(checked.characters ?? checked.text.length);
+  const background = generates && words.background;
+  if (background && !keeps) throw stored.refuseBackground();
+  const names = words.previous !== undefined || words.references.length > 0;
+  if (!names && !keeps) return { request: checked, keeping: undefined, background };
+  return recallNamed(checked, stored, words, { keeps, names, background }, caller, gateway);
+}
+
+async function recallNamed(
+  checked: ReceivedRequest,
+  stored: StoredAnswers,
+  words: ReturnType<StoredAnswers["read"]>,
+  { keeps, names, background }: { keeps: boolean; names: boolean; background: boolean },
+  caller: Recaller,
+  gateway: Gateway,
+): Promise<Recalled> {
+  const { project, keyId } = caller.principal;
+  const { requestId } = caller.incoming;
+  const { heads, turns, items } = await inTime(caller, gateway, async (within) => ({
+    ...(await historyOf(words.previous, stored, within, gateway)),
+    items: await itemsOf(words.references, stored, within, gateway),
+  }));
+  const { request, own } = stored.expand(checked, { turns, items });
+  if (names) refuseManyValues(request.text);
+  const call = { project, keyId, share: sharingOf(caller.principal), requestId, own, history: heads };
+  return { request, keeping: keeps ? new Keeping(call, stored, gateway) : undefined, background };
+}
+
+/** Waits for the storage no longer than the call may take. What comes later is dropped, and counts as held by nothing. */
+async function inTime<Found>(
+  caller: Recaller,
+  { clock }: Gateway,
+  read: (caller: Recaller) => Promise<Found>,
+): Promise<Found> {
+  let isLate = false;
+  const memory = { add: (bytes: number) => void (isLate || caller.memory.add(bytes)) };
+  try {
+    return await withinDeadline(read({ ...caller, memory }), caller.time, clock);
+  } catch (thrown) {
+    isLate = true;
+    throw thrown;
+  }
+}
+
+interface Remembered {
+  heads: readonly AnswerHead[];
+  turns: FoundState["turns"];
+}
+
+async function historyOf(
+  previous: string | undefined,
+  stored: StoredAnswers,
+  { principal, memory }: Recaller,
+  gateway: Gateway,
+): Promise<Remembered> {
+  if (previous === undefined) return { heads: [], turns: [] };
+  const { maxBodyBytes } = gateway.snapshot;
+  const found = await gateway.answers.history(principal, previous, maxBodyBytes, (bytes) => memory.add(bytes));
+  if ("turns" in found) return found;
+  throw refusal(previous, found, stored);
+}
+
+function refusal(
+  previous: string,
+  found: Exclude<Awaited<ReturnType<Gateway["answers"]["history"]>>, Remembered>,
+  stored: StoredAnswers,
+): GatewayError {
+  if ("bytes" in found) return stored.refusePrevious(previous, "too_large", previous);
+  if ("missing" in found) return stored.refusePrevious(previous, "missing", found.missing);
+  const { state, unfinished } = found;
+  return stored.refusePrevious(previous, state === "done" ? "missing" : state, unfinished);
+}
+
+/** Items that are named are as much of a request as those that it brings: they too are bounded by the size of a body. */
+async function itemsOf(
+  references: readonly string[],
+  stored: StoredAnswers,
+  { principal, memory }: Recaller,
+  { answers, snapshot }: Gateway,
+): Promise<Map<string, string>> {
+  const wanted = new Set(references);
+  const items = new Map<string, string>();
+  if (wanted.size === 0) return items;
+  await answers.lookForItems(principal, references, snapshot.maxBodyBytes, (answer) => {
+    for (const [id, item] of stored.itemsOf(answer)) if (wanted.has(id)) items.set(id, item);
+  });
+  // One that is named a thousand times is there a thousand times (S23).
+  const bytes = references.reduce((sum, id) => sum + (items.get(id)?.length ?? 0), 0);
+  if (bytes > snapshot.maxBodyBytes) throw stored.refuseReferences();
+  memory.add(bytes);
+  return items;
+}

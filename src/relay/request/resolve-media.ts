@@ -1,0 +1,132 @@
+import type { CanonCall } from "../../canon/call.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { MediaKind, MediaPart, MediaSource, Part } from "../../canon/part.ts";
+import type { MediaQuirks } from "../../dialects/request/media-quirks.ts";
+import { type FetchedMedia, MediaFetchError } from "../../wire/media-fetch.ts";
+
+export type FetchMedia = (
+  url: string,
+  options: { signal: AbortSignal; maxBytes?: number; timeoutMs?: number },
+) => Promise<FetchedMedia>;
+
+const MAX_AT_ONCE = 8;
+const MAX_URLS = 32;
+/** Of all that one call lets the gateway fetch: it is held in memory, and no host takes a larger request. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Something to fetch, and the first path that names it. */
+interface Wanted {
+  url: string;
+  path: string;
+}
+
+/**
+ * The call with everything fetched that its target cannot fetch by itself (S12). URLs that are not on the web are left
+ * as they are: files that a provider keeps, and data URLs. So are kinds of media that the target does
+ * not take at all, which its encoder reports.
+ */
+export async function resolveMedia(call: CanonCall, quirks: MediaQuirks, fetchMedia: FetchMedia): Promise<CanonCall> {
+  const wanted = new Map<string, Wanted>();
+  for (const { parts, path: turnPath } of call.turns) {
+    visitMedia(parts, turnPath, (part, path) => {
+      const url = urlToFetch(part, quirks);
+      if (url !== undefined && !wanted.has(url)) wanted.set(url, { url, path });
+    });
+  }
+  if (wanted.size === 0) return call;
+  if (wanted.size > MAX_URLS)
+    throw new GatewayError(
+      "invalid_request",
+      `The request names ${wanted.size} URLs of media that the model's host does not fetch by itself; at most ${MAX_URLS} are fetched for one call. Send the others as data.`,
+    );
+  const fetched = await fetchAll([...wanted.values()], fetchMedia);
+  return walkCall(call, (part, path) => {
+    const url = urlToFetch(part, quirks);
+    const media = url === undefined ? undefined : fetched.get(url);
+    return media === undefined ? part : { ...part, source: sourceOf(part, media, path) };
+  });
+}
+
+function urlToFetch({ kind, source }: MediaPart, quirks: MediaQuirks): string | undefined {
+  if (source.type !== "url" || quirks.mediaUrls.includes(kind) || !quirks.media.includes(kind)) return undefined;
+  if (quirks.ownUrls?.test(source.url)) return undefined;
+  return /^https?:/i.test(source.url) ? source.url : undefined;
+}
+
+type Visit = (part: MediaPart, path: string) => MediaPart;
+
+function walkCall(call: CanonCall, visit: Visit): CanonCall {
+  return { ...call, turns: call.turns.map((turn) => ({ ...turn, parts: walk(turn.parts, turn.path, visit) })) };
+}
+
+/** The same without a copy of the call: nearly all have nothing to fetch. */
+function visitMedia(parts: readonly Part[], parentPath: string, visit: (part: MediaPart, path: string) => void): void {
+  for (const part of parts) {
+    const path = part.path ?? parentPath;
+    if (part.type === "tool-result" || part.type === "search-result") visitMedia(part.content, path, visit);
+    else if (part.type !== "media") continue;
+    else if (part.source.type === "parts") visitMedia(part.source.parts, path, visit);
+    else visit(part, path);
+  }
+}
+
+/** All media at any depth: in results of tools, in search results, and in documents that are made of parts. */
+function walk<P extends Part>(parts: readonly P[], parentPath: string, visit: Visit): P[] {
+  return parts.map((part: Part) => {
+    const path = part.path ?? parentPath;
+    if (part.type === "tool-result" || part.type === "search-result")
+      return { ...part, content: walk<Part>(part.content, path, visit) };
+    if (part.type !== "media") return part;
+    if (part.source.type !== "parts") return visit(part, path);
+    return { ...part, source: { ...part.source, parts: walk(part.source.parts, path, visit) } };
+  }) as P[];
+}
+
+/** A few at once; the first failure ends all of them. */
+async function fetchAll(wanted: readonly Wanted[], fetchMedia: FetchMedia): Promise<Map<string, FetchedMedia>> {
+  const fetched = new Map<string, FetchedMedia>();
+  const stop = new AbortController();
+  const queue = wanted.values();
+  let total = 0;
+  const work = async () => {
+    for (const { url, path } of queue) {
+      if (stop.signal.aborted) return;
+      const media = await fetchMedia(url, { signal: stop.signal }).catch((error: unknown) => {
+        throw error instanceof MediaFetchError ? notFetched(path, error.reason, error) : error;
+      });
+      total += media.bytes.length;
+      if (total > MAX_BYTES)
+        throw notFetched(path, `with it, the media of this call are larger than ${MAX_BYTES} bytes`);
+      fetched.set(url, media);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(MAX_AT_ONCE, wanted.length) }, work));
+  } finally {
+    stop.abort();
+  }
+  return fetched;
+}
+
+const notFetched = (path: string, reason: string, cause?: unknown) =>
+  new GatewayError("invalid_request", `${path} could not be fetched: ${reason}`, { path, cause });
+
+const PREFIXES: Readonly<Record<MediaKind, readonly string[]>> = {
+  image: ["image/"],
+  document: ["application/", "text/"],
+  audio: ["audio/"],
+  video: ["video/"],
+};
+const UNKNOWN_TYPE = "application/octet-stream";
+
+function sourceOf({ kind, source }: MediaPart, media: FetchedMedia, path: string): MediaSource {
+  // Where a host does not say what it serves, the caller's type counts.
+  const said = source.type === "url" ? source.mimeType : undefined;
+  const mimeType = media.mimeType === UNKNOWN_TYPE ? (said ?? UNKNOWN_TYPE) : media.mimeType;
+  const fits = mimeType !== UNKNOWN_TYPE && PREFIXES[kind].some((prefix) => mimeType.startsWith(prefix));
+  if (!fits) throw notFetched(path, `it is ${mimeType}, which is no ${kind}`);
+  if (kind === "document" && mimeType.startsWith("text/"))
+    return { type: "text", text: new TextDecoder().decode(media.bytes) };
+  const { buffer, byteOffset, length } = media.bytes;
+  return { type: "data", mimeType, data: Buffer.from(buffer, byteOffset, length).toString("base64") };
+}

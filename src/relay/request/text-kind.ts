@@ -1,0 +1,85 @@
+import type { Billable } from "../../canon/billable.ts";
+import type { Resolved } from "../../catalogue/catalogue.ts";
+import type { ObjectFields } from "../../dialects/reading/object-fields.ts";
+import type { ReceivedRequest } from "../../dialects/received-request.ts";
+import { withoutEchoedIds } from "../../dialects/request/without-echoed-ids.ts";
+import { withoutStoring } from "../../dialects/request/without-storing.ts";
+import { AUTO_MODEL } from "../../routing/auto.ts";
+import type { IncomingCall } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { type ServedModel, servedModel } from "../settle/served-model.ts";
+import { autoModel } from "./auto-model.ts";
+import { billedOffers } from "./billed-offers.ts";
+import { estimateUse } from "./estimate-use.ts";
+import { readBody } from "./read-body.ts";
+import type { CallKind, FittedRequest, ResolvedRequest } from "./read-request.ts";
+import { type Recalled, recall } from "./recall.ts";
+
+/** A request for text with everything in it that it names of earlier answers, and the model that serves it. */
+export interface TextRequest extends FittedRequest, Recalled {
+  readonly served: ServedModel;
+}
+
+/** As which a request is checked whose model the gateway chooses. */
+const ANY_MODEL = { id: AUTO_MODEL, reasoning: true };
+
+const NO_BILLABLES: readonly Billable[] = [];
+
+/** Calls for text. `fit` finds the model alone; `answerCall` plans its targets after admission, by what the call turns out to need. */
+export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined, TextRequest> = {
+  read: ({ request, dialect }, { memory, timer }, gateway) => {
+    const { maxBodyBytes } = gateway.snapshot;
+    return readBody(request, { maxBytes: maxBodyBytes, memory, objects: dialect.requests.objects, timer }, gateway);
+  },
+  resolve: (name, { naming }, { snapshot }) =>
+    name === AUTO_MODEL ? undefined : snapshot.catalogue.resolve(name, naming),
+  check: (received, { incoming, principal, model }, gateway) => {
+    const { dialect, verb, door } = incoming;
+    const { id, reasoning } = model ?? ANY_MODEL;
+    const { publicUrl } = gateway;
+    const { levels } = received;
+    const checked = dialect.requests.check(received, { verb, door, model: { id, reasoning }, publicUrl, levels });
+    return principal.providerObjects ? checked : withoutObjects(checked, received, dialect.requests.objects);
+  },
+  fit: (checked, request, gateway) => {
+    const { incoming, principal, entered, routing } = request;
+    const { stored } = incoming.dialect;
+    if (stored === undefined) {
+      return serve({ request: checked, keeping: undefined, background: false }, request, gateway);
+    }
+    const { memory, startedAtMs } = entered;
+    const time = { startedAtMs, deadlineMs: routing.deadlineMs };
+    const recalling = recall(checked, stored, { incoming, principal, memory, time }, gateway);
+    return recalling instanceof Promise
+      ? recalling.then((recalled) => serve(recalled, request, gateway))
+      : serve(recalling, request, gateway);
+  },
+  billables: ({ request }, { verb, dialect, options }) =>
+    verb === "generate" ? dialect.requests.billables(request.body, options) : NO_BILLABLES,
+  billedOffers: ({ served, request }, incoming, gateway) => billedOffers(served, incoming, request.body, gateway),
+  estimate: ({ served, request }, { principal, incoming }, billables) =>
+    estimateUse(principal, incoming, served, request, billables),
+  sent: ({ text }) => text,
+  verb: ({ verb }) => verb,
+  streams: ({ request }, { streamInPath }) => streamInPath ?? request.body["stream"] === true,
+};
+
+function serve(
+  { request, keeping, background }: Recalled,
+  { incoming, principal, routing, resolved }: ResolvedRequest<IncomingCall, Resolved | undefined>,
+  gateway: Gateway,
+): TextRequest {
+  const call = { incoming, principal, routing, body: request.body };
+  const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
+  return { served, request, keeping, background };
+}
+
+/** What makes a host keep an answer, or use what it kept of an earlier one, is removed where a request can do without it. */
+function withoutObjects(
+  checked: ReceivedRequest,
+  { mayNameObjects }: ReceivedRequest,
+  objects: ObjectFields | undefined,
+): ReceivedRequest {
+  const kept = withoutStoring(checked, objects);
+  return mayNameObjects ? withoutEchoedIds(kept, objects) : kept;
+}

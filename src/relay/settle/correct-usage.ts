@@ -1,0 +1,94 @@
+import type { Stop } from "../../canon/stop.ts";
+import { completionTokens, promptTokens, type Usage, type UsageCounter } from "../../canon/usage.ts";
+import type { CorrectionReason } from "../../canon/usage-correction.ts";
+import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
+import { isEnough } from "./is-enough.ts";
+
+/** The most tokens that can have been used, by what was asked for and what came. */
+export interface UsageBounds {
+  prompt: number;
+  completion: number;
+}
+
+/** What the gateway itself knows of an answer. */
+export interface SeenAnswer {
+  /** Whether it came to its end: of a part no usage is too small. */
+  whole: boolean;
+  characters: number;
+  stop: Stop | undefined;
+  estimateInput: () => number;
+  bounds: UsageBounds;
+}
+
+interface Corrected {
+  usage: Usage;
+  /** Empty where the usage is billed as it was reported. */
+  reasons: readonly CorrectionReason[];
+}
+
+const NONE: readonly CorrectionReason[] = [];
+
+/**
+ * Holds a reported usage against what can have happened (decision 0085). What is too small or missing is replaced by an estimate
+ * of what passed through, what is too large by its bound. Zero is a count unless text contradicts it, and next to the stop of a
+ * filter it always is: the host has blocked the call and bills nothing (H39).
+ */
+export function correctUsage(reported: Usage, seen: SeenAnswer): Corrected {
+  const reasons = reasonsAgainst(reported, seen);
+  if (reasons.length === 0) return { usage: reported, reasons };
+  let usage = { ...reported };
+  for (const reason of reasons) {
+    switch (reason) {
+      case "prompt_missing":
+        usage.input = seen.estimateInput();
+        break;
+      case "prompt_above_context":
+        usage = withoutCounters(usage, PROMPT);
+        usage.input = seen.estimateInput();
+        break;
+      case "output_below_text":
+        usage.output = tokensOfCharacters(seen.characters);
+        break;
+      case "output_above_limit":
+        fillUpTo(usage, seen.bounds.completion);
+        break;
+    }
+  }
+  return { usage, reasons };
+}
+
+function reasonsAgainst(reported: Usage, { whole, characters, stop, bounds }: SeenAnswer): readonly CorrectionReason[] {
+  const prompt = promptTokens(reported);
+  const completion = completionTokens(reported);
+  const isBlocked = stop?.unified === "filter";
+  const reasons: CorrectionReason[] = [];
+  if (whole && prompt === 0 && !isBlocked) reasons.push("prompt_missing");
+  if (prompt > bounds.prompt) reasons.push("prompt_above_context");
+  if (whole && !isEnough(completion, characters) && !(isBlocked && completion === 0)) reasons.push("output_below_text");
+  if (completion > bounds.completion) reasons.push("output_above_limit");
+  return reasons.length === 0 ? NONE : reasons;
+}
+
+const PROMPT: readonly UsageCounter[] = [
+  "input",
+  "cacheRead",
+  "cacheWrite5m",
+  "cacheWrite1h",
+  "imageInput",
+  "audioInput",
+];
+const COMPLETION: readonly UsageCounter[] = ["output", "reasoning", "imageOutput", "audioOutput"];
+
+const withoutCounters = (usage: Usage, counters: readonly UsageCounter[]): Usage =>
+  Object.fromEntries(Object.entries(usage).filter(([name]) => !counters.includes(name as UsageCounter))) as Usage;
+
+/** Cuts what was generated to so many tokens: the smaller counters stay, since it is the largest that cannot be true. */
+function fillUpTo(usage: Usage, most: number): void {
+  let left = most;
+  const counted = COMPLETION.filter((counter) => usage[counter] !== undefined);
+  for (const counter of counted.sort((one, other) => (usage[one] ?? 0) - (usage[other] ?? 0))) {
+    const kept = Math.min(usage[counter] ?? 0, left);
+    usage[counter] = kept;
+    left -= kept;
+  }
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from "../../base/json.ts";
+import { withTimeout } from "../../base/with-timeout.ts";
+import type { Owned } from "../../canon/ownership.ts";
+import type { StoredAnswers } from "../../dialects/answer/stored-answers.ts";
+import type { AnswerHead } from "../../storage/tables/answers.ts";
+import type { Gateway } from "../gateway.ts";
+
+/** How long an answer waits for a slow storage. It is then sent all the same, and is kept if the storage comes back in time. */
+const SAVE_WAIT_MS = 2_000;
+/** No client waits for one that is made in the background: it is paid, and there is no other way to get it. */
+const INSIST_MS = 600_000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5_000;
+
+interface KeptCall extends Owned {
+  requestId: string;
+  /** The list of items that the request brought itself, as JSON. */
+  own: string;
+  /** What it builds on, the latest first. */
+  history: readonly AnswerHead[];
+}
+
+/** The answer of one call on its way into the storage. */
+export class Keeping {
+  readonly call: KeptCall;
+  readonly stored: StoredAnswers;
+  readonly #gateway: Pick<Gateway, "answers" | "clock" | "log" | "closing">;
+  /** By the attempts that gave them: with a hedge there may be two. */
+  readonly #taken = new Map<object, JsonObject>();
+  /** The gateway's own: hosts of the same protocol may give one id twice. */
+  readonly answerId: string;
+  /** It is made in the background, and stands in the storage already. */
+  pending = false;
+  /** It is in the storage. */
+  saved = false;
+
+  constructor(
+    call: KeptCall,
+    stored: StoredAnswers,
+    gateway: Pick<Gateway, "answers" | "clock" | "log" | "random" | "closing">,
+  ) {
+    this.answerId = stored.makeId(gateway.random.id());
+    this.call = call;
+    this.stored = stored;
+    this.#gateway = gateway;
+  }
+
+  /** Takes an answer as the client gets it. The first of an attempt counts: what is written again of it is the same. */
+  take(attempt: object, answer: JsonObject): void {
+    if (!this.#taken.has(attempt)) this.#taken.set(attempt, answer);
+  }
+
+  /** Keeps what that attempt gave; of an answer that another has finished, what was given last. Never fails the call. */
+  async save(attempt: object | undefined): Promise<void> {
+    const { clock, log } = this.#gateway;
+    const answer = (attempt && this.#taken.get(attempt)) ?? [...this.#taken.values()].at(-1);
+    if (answer === undefined) return;
+    const facts = { request_id: this.call.requestId, response: this.answerId };
+    const waitMs = this.pending ? INSIST_MS : SAVE_WAIT_MS;
+    const late = () => new Error(`the storage did not take it within ${waitMs} ms`);
+    try {
+      this.saved = await withTimeout(this.#save(answer), waitMs, clock, late);
+    } catch (err) {
+      log.error({ err, ...facts }, "response not kept");
+    }
+  }
+
+  /** False where it was cancelled or deleted meanwhile. */
+  async #save(answer: JsonObject): Promise<boolean> {
+    const { answers } = this.#gateway;
+    const { project, keyId, share, own, history } = this.call;
+    const made = { id: this.answerId, project, answer: JSON.stringify(answer), itemIds: this.stored.itemIds(answer) };
+    if (this.pending) return await this.#insist(() => answers.end(made, "done"));
+    await answers.keep({ ...made, keyId, share, history, input: own });
+    return true;
+  }
+
+  /** Until the storage takes it, within a time, or the gateway is about to end. */
+  async #insist(store: () => Promise<boolean>): Promise<boolean> {
+    const { clock } = this.#gateway;
+    const untilMs = clock.nowMs() + INSIST_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      try {
+        return await store();
+      } catch (thrown) {
+        if (this.#gateway.closing || clock.nowMs() + pauseMs > untilMs) throw thrown;
+        await clock.sleep(pauseMs);
+      }
+    }
+  }
+}

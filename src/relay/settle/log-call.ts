@@ -1,0 +1,35 @@
+import type { OfferTried, Receipt } from "../../canon/receipt.ts";
+import type { CallFacts, FailedAttempt } from "../../observe/call-line.ts";
+import type { Gateway } from "../gateway.ts";
+
+const NONE: readonly FailedAttempt[] = [];
+const hasFailed = ({ outcome }: OfferTried): boolean => outcome === "failed";
+
+/** The one line of a call, with every attempt that failed, whether or not another one answered. */
+export function logCall(
+  { log, snapshot }: Pick<Gateway, "log" | "snapshot">,
+  receipt: Receipt,
+  requestId?: string,
+  trace?: CallFacts["trace"],
+): void {
+  const { offers } = receipt;
+  log.call(receipt, {
+    requestId,
+    trace,
+    host: snapshot.providers.get(receipt.provider)?.[0]?.host,
+    failures: offers.some(hasFailed) ? offers.filter(hasFailed).map(failedAttempt) : NONE,
+  });
+}
+
+/** All that is known of it but the provider's own words, which may quote a prompt. */
+function failedAttempt({ provider, reason = "internal", failure = {} }: OfferTried): FailedAttempt {
+  const { host, status, errno, cure } = failure;
+  return {
+    provider,
+    kind: reason,
+    ...(host === undefined ? {} : { host }),
+    ...(status === undefined ? {} : { status }),
+    ...(errno === undefined ? {} : { errno }),
+    ...(cure === undefined ? {} : { cure }),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Operation } from "../../canon/operation.ts";
+import type { Receipt } from "../../canon/receipt.ts";
+import { completionTokens, promptTokens } from "../../canon/usage.ts";
+import type { Call, IncomingCall } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+
+/** Of text, images, sound or anything else. */
+type ToldCall = Pick<Call, "receiptId" | "principal" | "model" | "stream" | "attempt"> & {
+  incoming: Pick<IncomingCall, "requestId">;
+};
+
+type Telling = Pick<Gateway, "events" | "clock">;
+
+/** A call was admitted. Called only while someone watches, as are the others here. */
+export function tellBegun(call: ToldCall, { events, clock }: Telling): void {
+  events.tell({
+    type: "call.begun",
+    atMs: clock.wallMs(),
+    receipt: call.receiptId,
+    requestId: call.incoming.requestId,
+    project: call.principal.project,
+    key: call.principal.keyId,
+    model: call.model.id,
+    stream: call.stream,
+  });
+}
+
+/** The first content of a stream is there. */
+export function tellCommitted(call: ToldCall, { events, clock }: Telling): void {
+  const { target } = call.attempt ?? {};
+  events.tell({
+    type: "call.committed",
+    atMs: clock.wallMs(),
+    receipt: call.receiptId,
+    project: call.principal.project,
+    key: call.principal.keyId,
+    model: (target?.model ?? call.model).id,
+    provider: target?.offer.provider ?? "",
+  });
+}
+
+export function tellEnded(receipt: Receipt, { events, clock }: Telling): void {
+  events.tell({
+    type: "call.ended",
+    atMs: clock.wallMs(),
+    receipt: receipt.id,
+    project: receipt.project,
+    key: receipt.key,
+    model: receipt.model,
+    provider: receipt.provider,
+    outcome: receipt.outcome,
+    costNanoUsd: receipt.costNanoUsd,
+    inputTokens: promptTokens(receipt.usage),
+    outputTokens: completionTokens(receipt.usage),
+    firstContentMs: receipt.firstContentMs,
+    totalMs: receipt.totalMs,
+  });
+}
+
+type ToldOperation = Pick<Operation, "id" | "project" | "keyId" | "model" | "provider">;
+
+export function tellOperation(
+  { id, project, keyId, model, provider }: ToldOperation,
+  state: "running" | "done" | "failed",
+  { events, clock }: Telling,
+): void {
+  events.tell({ type: "operation", atMs: clock.wallMs(), operation: id, project, key: keyId, model, provider, state });
+}

@@ -1,0 +1,105 @@
+import { ERROR_TABLE, type ErrorKind, GatewayError } from "../../canon/error.ts";
+import type { Receipt } from "../../canon/receipt.ts";
+import type { OutgoingRequest } from "../../providers/credentials.ts";
+import type { Provider } from "../../providers/provider.ts";
+import type { CallTrace } from "../../telemetry/trace-context.ts";
+import type { TracedCall } from "../../telemetry/tracing.ts";
+import type { ClientPresence, IncomingCall } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+
+interface OverCall {
+  startedAtMs: number;
+  client: Pick<ClientPresence, "answerBegun">;
+  incoming: Pick<IncomingCall, "request" | "requestId" | "dialect" | "modelInPath">;
+}
+
+/** Hands over what the spans of a settled call are made of, where it is kept. Called only where traces are exported, as is the other one here. */
+export function traceCall(call: OverCall, trace: CallTrace, gateway: Gateway, receipt: Receipt): void {
+  const { tracing } = gateway;
+  if (tracing?.keeps(receipt, trace)) tracing.keep(tracedCall(call, trace, gateway, receipt));
+}
+
+function tracedCall(call: OverCall, trace: CallTrace, gateway: Gateway, receipt: Receipt): TracedCall {
+  const { clock } = gateway;
+  const endedMs = clock.wallMs();
+  const offsetMs = endedMs - clock.nowMs();
+  const { request, requestId, modelInPath } = call.incoming;
+  return {
+    receipt,
+    trace,
+    startedMs: call.startedAtMs + offsetMs,
+    endedMs,
+    offsetMs,
+    requestId,
+    method: request.method,
+    route: routeOf(request.url, modelInPath),
+    status: statusOf(call, receipt),
+    ...nameOfProvider(receipt, gateway),
+  };
+}
+
+/** The HTTP status of the answer; undefined where its client had disconnected. */
+function statusOf({ client, incoming: { dialect } }: OverCall, { outcome }: Receipt): number | undefined {
+  if (outcome === "client_gone") return undefined;
+  if (outcome === "ok" || client.answerBegun) return 200;
+  return outcome in ERROR_TABLE
+    ? dialect.errors.encode(new GatewayError(outcome as ErrorKind, ""), "").status
+    : undefined;
+}
+
+/** As the conventions call the provider of a call, and where it is. */
+export function nameOfProvider({ provider: name }: Receipt, { snapshot }: Gateway) {
+  const [provider] = snapshot.providers.get(name) ?? [];
+  return { system: provider?.systemName ?? "_OTHER", host: provider?.host ?? "" };
+}
+
+const lastRoute: { url: string; model: string | undefined; route: string | undefined } = {
+  url: "",
+  model: undefined,
+  route: undefined,
+};
+
+/** Calls in a row mostly have the same. */
+export function routeOf(url: string, model: string | undefined): string | undefined {
+  if (url !== lastRoute.url || model !== lastRoute.model)
+    Object.assign(lastRoute, { url, model, route: findRoute(url, model) });
+  return lastRoute.route;
+}
+
+/** The path, with a word in place of the model: a name for many requests. */
+function findRoute(url: string, model: string | undefined): string | undefined {
+  const path = /^(?:[a-z]+:\/\/[^/]*)?(\/[^?#]*)/.exec(url)?.[1];
+  if (path === undefined || model === undefined) return path;
+  const decoded = path.includes("%") ? safelyDecoded(path) : path;
+  const name = model.slice(model.indexOf("/") + 1);
+  return decoded?.includes(name) ? decoded.replace(name, "{model}") : undefined;
+}
+
+function safelyDecoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the host of an attempt is told of the trace; undefined where it is told nothing. */
+export function traceLines(
+  { trace }: { readonly trace?: CallTrace | undefined },
+  attempt: { readonly target: { readonly provider: Pick<Provider, "tracesCalls"> } },
+  { tracing }: Gateway,
+): string | undefined {
+  return trace !== undefined && attempt.target.provider.tracesCalls ? tracing?.linesFor(trace, attempt) : undefined;
+}
+
+/** The request, which now tells its host of the trace. */
+export function withTrace(
+  outgoing: OutgoingRequest | Promise<OutgoingRequest>,
+  trace: CallTrace,
+  attempt: object,
+  gateway: Gateway,
+): OutgoingRequest | Promise<OutgoingRequest> {
+  if (outgoing instanceof Promise) return outgoing.then((made) => withTrace(made, trace, attempt, gateway));
+  outgoing.ownLines = gateway.tracing?.linesFor(trace, attempt);
+  return outgoing;
+}

@@ -1,0 +1,131 @@
+import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
+import { number } from "../columns.ts";
+import { type Queries, REPORT_MS, type Storage } from "../storage.ts";
+import { endIdOf, firstIdOf } from "./receipt-ids.ts";
+
+/** Each class of a distribution is a third wider than the one before: quantiles are right to a sixth. */
+const GROWTH = 4 / 3;
+const LONGEST_MS = 600_000;
+const BOUNDS_MS = boundsUpTo(LONGEST_MS);
+/** Rows that a question reads at most: the newest. */
+const MAX_ROWS = 200_000;
+
+function boundsUpTo(longest: number): number[] {
+  const bounds = [1];
+  for (let last = 1; last < longest; ) {
+    last = Math.max(last + 1, Math.round(last * GROWTH));
+    bounds.push(last);
+  }
+  return bounds;
+}
+
+/** How many calls of one part of the time took how long; `class` is the index of the first bound above. */
+export interface LatencyCount {
+  /** The part of the time: it began so many times `everyMs` after `sinceMs`. */
+  bucket: number;
+  class: number;
+  calls: number;
+}
+
+/** Receipts that a question about latencies reads at most: as many of each part of the time. */
+const MAX_SAMPLED = 20_000;
+const NOT_KNOWN = -1;
+
+const classOf = (latency: string): string => {
+  const ladder = BOUNDS_MS.map((bound, index) => `WHEN ${latency} < ${bound} THEN ${index}`).join(" ");
+  return `CASE WHEN ${latency} IS NULL THEN ${NOT_KNOWN} ${ladder} ELSE ${BOUNDS_MS.length} END`;
+};
+
+/** The distributions of latencies over time, of the newest receipts of each of its parts. */
+export async function selectLatencies(
+  storage: Storage,
+  { sinceMs, everyMs, parts }: { sinceMs: number; everyMs: number; parts: number },
+): Promise<Record<"firstContents" | "totals", LatencyCount[]>> {
+  const most = Math.ceil(MAX_SAMPLED / parts);
+  // Of the view that SQLite has, each part would be planned with its joins, and no word of theirs is asked for.
+  const table = storage.engine === "sqlite" ? "receipt_rows" : "receipts";
+  const newest = Array.from(
+    { length: parts },
+    (_, bucket) =>
+      `SELECT * FROM (SELECT ${bucket} AS bucket, first_content_ms, total_ms FROM ${table}
+         WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ${most}) AS part_${bucket}`,
+  );
+  const ids = Array.from({ length: parts + 1 }, (_, at) => RECEIPT_PREFIX + timePrefix(sinceMs + at * everyMs));
+  // Each latency by itself: together they would be as many rows as receipts, and the event loop has to take each of them.
+  const counted = (latency: string) =>
+    `SELECT '${latency}' AS latency, bucket, ${classOf(latency)} AS class, COUNT(*) AS calls FROM newest GROUP BY 2, 3`;
+  const rows = await storage.query(
+    `WITH newest AS MATERIALIZED (${newest.join(" UNION ALL ")})
+     ${counted("first_content_ms")} UNION ALL ${counted("total_ms")}`,
+    newest.flatMap((_, bucket) => [ids[bucket] ?? "", ids[bucket + 1] ?? ""]),
+    REPORT_MS,
+  );
+  const counts = (latency: string): LatencyCount[] =>
+    rows
+      .filter((row) => row["latency"] === latency)
+      .map((row) => ({ bucket: number(row, "bucket"), class: number(row, "class"), calls: number(row, "calls") }))
+      .filter((count) => count.class !== NOT_KNOWN);
+  return { firstContents: counts("first_content_ms"), totals: counts("total_ms") };
+}
+
+/** The latency that this share of the calls stays within; undefined without calls. */
+export function quantileOf(counts: readonly LatencyCount[], share: number): number | undefined {
+  const byClass = new Map<number, number>();
+  for (const { class: of, calls } of counts) byClass.set(of, (byClass.get(of) ?? 0) + calls);
+  const all = [...byClass.values()].reduce((sum, calls) => sum + calls, 0);
+  if (all === 0) return undefined;
+  let seen = 0;
+  for (const [of, calls] of [...byClass].sort(([one], [other]) => one - other)) {
+    seen += calls;
+    if (seen >= all * share) return BOUNDS_MS[of] ?? LONGEST_MS;
+  }
+  return LONGEST_MS;
+}
+
+/** What was called and spent in one part of the time. */
+export interface CallCount {
+  bucket: number;
+  calls: number;
+  failures: number;
+  costNanoUsd: number;
+  inputTokens: number;
+  cachedTokens: number;
+  outputTokens: number;
+}
+
+/** As `promptTokens` and `completionTokens` count them, without what came from a cache. */
+const INPUT = ["usage_input", "usage_cache_write_5m", "usage_cache_write_1h", "usage_image_input", "usage_audio_input"];
+const OUTPUT = ["usage_output", "usage_reasoning", "usage_image_output", "usage_audio_output"];
+
+const together = (columns: readonly string[]): string =>
+  `CAST(SUM(${columns.map((column) => `COALESCE(${column}, 0)`).join(" + ")}) AS BIGINT)`;
+
+/** Of the newest receipts of that time: for parts of it that are shorter than those of roll-ups. */
+export async function selectCallCounts(
+  queries: Queries,
+  { sinceMs, untilMs, everyMs }: { sinceMs: number; untilMs: number; everyMs: number },
+): Promise<CallCount[]> {
+  const rows = await queries.query(
+    `SELECT (created_at_ms - ?) / ? AS bucket,
+       CAST(SUM(CASE WHEN adjusts IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS calls,
+       CAST(SUM(CASE WHEN adjusts IS NULL AND outcome NOT IN ('ok', 'client_gone') THEN 1 ELSE 0 END) AS BIGINT) AS failures,
+       CAST(SUM(cost_nano_usd) AS BIGINT) AS cost_nano_usd,
+       ${together(INPUT)} AS input_tokens,
+       ${together(["usage_cache_read"])} AS cached_tokens,
+       ${together(OUTPUT)} AS output_tokens
+     FROM (SELECT created_at_ms, adjusts, outcome, cost_nano_usd, usage_cache_read, ${[...INPUT, ...OUTPUT].join(", ")}
+       FROM receipts WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ${MAX_ROWS}) AS newest
+     WHERE created_at_ms >= ? AND created_at_ms < ? GROUP BY 1`,
+    [sinceMs, everyMs, firstIdOf(sinceMs), endIdOf(untilMs), sinceMs, untilMs],
+    REPORT_MS,
+  );
+  return rows.map((row) => ({
+    bucket: number(row, "bucket"),
+    calls: number(row, "calls"),
+    failures: number(row, "failures"),
+    costNanoUsd: number(row, "cost_nano_usd"),
+    inputTokens: number(row, "input_tokens"),
+    cachedTokens: number(row, "cached_tokens"),
+    outputTokens: number(row, "output_tokens"),
+  }));
+}

@@ -1,0 +1,87 @@
+import type { Receipt } from "../../canon/receipt.ts";
+import { postgresText } from "../postgres.ts";
+import type { Parameter, Queries, Storage } from "../storage.ts";
+import { insertPrices, keepPrices, newPrices, pricesOf } from "../tables/prices.ts";
+import { INSERT_ROW, RECEIPT_COLUMNS, readReceipt, receiptValues, rowValues } from "./receipt-columns.ts";
+import { endIdOf } from "./receipt-ids.ts";
+import { findOrAddKind, findOrAddWriter, kindsOf } from "./receipt-kinds.ts";
+import { NOT_ROLLED_UP } from "./roll-up-columns.ts";
+import { rollUpLate, rollUpLateOne } from "./roll-ups.ts";
+
+const NAMES = RECEIPT_COLUMNS.map((column) => column.name).join(", ");
+const ONCE = "ON CONFLICT (id) DO NOTHING";
+const INSERT_ONE = `INSERT INTO receipts (${NAMES}) VALUES (${RECEIPT_COLUMNS.map(() => "?").join(",")}) ${ONCE}`;
+const INSERT_JSON = `INSERT INTO receipts (${NAMES}) SELECT ${NAMES}
+  FROM json_to_recordset(CAST(CAST(? AS TEXT) AS JSON))
+  AS row_of (${RECEIPT_COLUMNS.map((column) => `${column.name} ${column.type}`).join(", ")}) ${ONCE}`;
+
+/**
+ * Writes the rows together, so that all are kept or none. A receipt that is already there is left as it is: the
+ * same rows may be sent again when an answer was lost.
+ *
+ * SQLite is fastest with one prepared statement run for each row; PostgreSQL, over a socket, with one statement that
+ * takes all rows as JSON, and whose trigger keeps the roll-ups.
+ */
+export async function insertReceipts(storage: Storage, receipts: readonly Receipt[]): Promise<void> {
+  if (receipts.length === 0) return;
+  const unkept = newPrices(storage, receipts);
+  if (unkept !== undefined) await keepPrices(storage, unkept);
+  if (storage.engine === "postgres") {
+    await storage.query(INSERT_JSON, [JSON.stringify(receipts.map(asJsonRow))]);
+    return;
+  }
+  await storage.runForEach(INSERT_ROW, await sqliteRows(storage, receipts), rollUpLate(receipts));
+}
+
+async function sqliteRows(storage: Storage, receipts: readonly Receipt[]): Promise<Parameter[][]> {
+  const kinds = kindsOf(storage);
+  const rows: Parameter[][] = [];
+  for (const receipt of receipts) {
+    let kind = kinds.numberOf(receipt);
+    let writer = kinds.writerOf(receipt);
+    if (kind === undefined || writer === undefined) {
+      ({ kind, writer } = await kinds.keep(storage, receipt));
+    }
+    rows.push(rowValues(receipt, kind, writer));
+  }
+  return rows;
+}
+
+/** One receipt inside the caller's transaction. */
+export async function insertReceipt(queries: Queries, receipt: Receipt, engine: Storage["engine"]): Promise<void> {
+  const prices = pricesOf(receipt);
+  if (prices.length > 0) await insertPrices(queries, prices, receipt.createdAtMs);
+  if (engine === "postgres") {
+    await queries.query(INSERT_ONE, receiptValues(receipt));
+    return;
+  }
+  const kind = await findOrAddKind(queries, receipt);
+  const writer = await findOrAddWriter(queries, receipt);
+  const added = await queries.query(`${INSERT_ROW} RETURNING id`, rowValues(receipt, kind, writer));
+  if (added.length > 0) await rollUpLateOne(queries, receipt);
+}
+
+function asJsonRow(receipt: Receipt): Record<string, Parameter> {
+  const row: Record<string, Parameter> = {};
+  for (const [index, value] of receiptValues(receipt).entries()) {
+    // Neither a NUL nor half a surrogate pair can be read out of JSON by PostgreSQL.
+    row[RECEIPT_COLUMNS[index]?.name ?? ""] = typeof value === "string" ? postgresText(value.toWellFormed()) : value;
+  }
+  return row;
+}
+
+export async function selectReceipt(queries: Queries, project: string, id: string): Promise<Receipt | undefined> {
+  const [row] = await queries.query(`SELECT ${NAMES} FROM receipts WHERE id = ? AND project = ?`, [id, project]);
+  return row === undefined ? undefined : readReceipt(row);
+}
+
+/** Deletes the oldest receipts before that time that are rolled up, at most so many, and returns how many there were. */
+export async function deleteReceiptsBefore(storage: Storage, beforeMs: number, limit: number): Promise<number> {
+  const table = storage.engine === "sqlite" ? "receipt_rows" : "receipts";
+  const rows = await storage.query(
+    `DELETE FROM ${table} WHERE id IN (SELECT id FROM receipts WHERE id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) ORDER BY id LIMIT ?)
+     RETURNING id`,
+    [endIdOf(beforeMs), beforeMs, limit],
+  );
+  return rows.length;
+}

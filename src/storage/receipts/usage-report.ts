@@ -1,0 +1,102 @@
+import { GatewayError } from "../../canon/error.ts";
+import { USAGE_COUNTERS, type Usage } from "../../canon/usage.ts";
+import { number, text as textOf } from "../columns.ts";
+import type { Storage } from "../storage.ts";
+import { inFirstHours } from "./first-hours.ts";
+import { withPresentCounters } from "./present-counters.ts";
+import { readSums } from "./read-sums.ts";
+import { readUsage, USAGE_COLUMNS } from "./receipt-columns.ts";
+import type { UsageDimension, UsageQuestion } from "./usage-question.ts";
+import { boundsOf, rowsOf, type Source, sourcesOf, usageStatement } from "./usage-statement.ts";
+
+export interface UsageSum {
+  /** In the order of the dimensions that were asked for. Hours and days are their numbers since 1970. */
+  groups: string[];
+  calls: number;
+  /** Calls that ended in an error; a client that disconnected is not an error. */
+  failures: number;
+  usage: Usage;
+  costNanoUsd: number;
+}
+
+interface LimitedQuestion extends UsageQuestion {
+  /** At most this many groups. */
+  limit: number;
+}
+
+/**
+ * Calls, counters, cost and failures by group. Each group is read in one statement over all sources: rows that are written meanwhile are
+ * in all of them or in none. Times come in their order, other groups by cost, highest first.
+ */
+export async function sumUsage(storage: Storage, question: LimitedQuestion): Promise<UsageSum[]> {
+  const { by, sources, limit } = question;
+  if (sourcesOf(storage.engine, question).length === 0) return [];
+  return withPresentCounters(storage, question, async (counters) => {
+    const tagSums = new TagSums(storage);
+    const sum = async (part: LimitedQuestion) => {
+      const needed = sourcesOf(storage.engine, part);
+      if (by.includes("tag")) await tagSums.count(needed);
+      return sumSources(storage, part, needed, counters);
+    };
+    const isLong = by.includes("hour") && by.length > 1 && !by.includes("day");
+    if (!isLong) return sum(question);
+    return inFirstHours(sources, limit, (some, most) => sum({ ...question, sources: some, limit: most }));
+  });
+}
+
+async function sumSources(
+  storage: Storage,
+  question: LimitedQuestion,
+  sources: readonly Source[],
+  counters: readonly string[],
+): Promise<UsageSum[]> {
+  const { by, limit } = question;
+  const statement = usageStatement(storage.engine, question, sources, counters);
+  const text = `${statement.text} ORDER BY ${orderOf(by)} LIMIT ?`;
+  const rows = await readSums(storage, text, [...statement.parameters, limit]);
+  const groups = by.map((_, index) => `group_${index}`);
+  const counted = USAGE_COUNTERS.filter((counter) => counters.includes(USAGE_COLUMNS[counter]));
+  return rows.map((row) => ({
+    groups: groups.map((group) => textOf(row, group)),
+    calls: number(row, "calls"),
+    failures: number(row, "failures"),
+    usage: readUsage(row, counted),
+    costNanoUsd: number(row, "cost_nano_usd"),
+  }));
+}
+
+/** Sums of tags that one report reads at most: callers invent tags, and other reports wait for this one in SQLite. */
+const MAX_TAG_SUMS = 200_000;
+
+class TagSums {
+  readonly #storage: Storage;
+  #left = MAX_TAG_SUMS;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** Counts those that are about to be read. Throws where they are too many, together with those before. */
+  async count(sources: readonly Source[]): Promise<void> {
+    const sums = sources.filter(({ table }) => table !== "receipts");
+    if (sums.length === 0) return;
+    const { engine } = this.#storage;
+    const some = sums.map((source) => `SELECT 1 AS one FROM ${rowsOf(engine, source)}`).join(" UNION ALL ");
+    const [row] = await readSums(
+      this.#storage,
+      `SELECT COUNT(*) AS count FROM (${some} LIMIT ${this.#left + 1}) AS counted`,
+      sums.flatMap((source) => boundsOf(engine, source)),
+    );
+    this.#left -= row === undefined ? 0 : number(row, "count");
+    if (this.#left >= 0) return;
+    const message = `There are more than ${MAX_TAG_SUMS.toLocaleString("en")} sums of tags in this range, which is more than a report reads: ask for a shorter one, or for one tag.`;
+    throw new GatewayError("invalid_request", message, { path: "by" });
+  }
+}
+
+function orderOf(by: readonly UsageDimension[]): string {
+  const times = by.flatMap((dimension, index) =>
+    dimension === "hour" || dimension === "day" ? [`group_${index}`] : [],
+  );
+  return [...times, "cost_nano_usd DESC", "calls DESC", ...by.map((_, index) => `group_${index}`)].join(", ");
+}

@@ -1,0 +1,83 @@
+import { bytes, number, text } from "../columns.ts";
+import type { Queries, Storage } from "../storage.ts";
+
+/** What is kept of the bodies of one call. */
+export interface StoredCapture {
+  receiptId: string;
+  project: string;
+  keyId: string;
+  createdAtMs: number;
+  /** Sealed. */
+  bodies: Uint8Array;
+}
+
+/** At most one for each receipt. Returns what they take. */
+export async function insertCaptures(storage: Storage, captures: readonly StoredCapture[]): Promise<number> {
+  await storage.runForEach(
+    `INSERT INTO captures (receipt_id, project, key_id, created_at_ms, size, bodies) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (receipt_id) DO NOTHING`,
+    captures.map(({ receiptId, project, keyId, createdAtMs, bodies }) => [
+      receiptId,
+      project,
+      keyId,
+      createdAtMs,
+      bodies.length,
+      bodies,
+    ]),
+  );
+  return captures.reduce((sum, { bodies }) => sum + bodies.length, 0);
+}
+
+/** Undefined where there is none, or only one that is older. */
+export async function selectCapture(
+  queries: Queries,
+  receiptId: string,
+  sinceMs: number,
+): Promise<StoredCapture | undefined> {
+  const [row] = await queries.query(
+    "SELECT receipt_id, project, key_id, created_at_ms, bodies FROM captures WHERE receipt_id = ? AND created_at_ms >= ?",
+    [receiptId, Math.floor(sinceMs)],
+  );
+  return (
+    row && {
+      receiptId: text(row, "receipt_id"),
+      project: text(row, "project"),
+      keyId: text(row, "key_id"),
+      createdAtMs: number(row, "created_at_ms"),
+      bodies: bytes(row, "bodies"),
+    }
+  );
+}
+
+export async function hasCapture(queries: Queries, receiptId: string, sinceMs: number): Promise<boolean> {
+  const rows = await queries.query("SELECT 1 AS one FROM captures WHERE receipt_id = ? AND created_at_ms >= ?", [
+    receiptId,
+    Math.floor(sinceMs),
+  ]);
+  return rows.length === 1;
+}
+
+export async function deleteCapturesBefore(queries: Queries, beforeMs: number, limit: number): Promise<number> {
+  const rows = await queries.query(
+    `DELETE FROM captures WHERE receipt_id IN (
+       SELECT receipt_id FROM captures WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?) RETURNING size`,
+    [Math.floor(beforeMs), limit],
+  );
+  return rows.length;
+}
+
+/** Returns what the deleted ones took; 0 where there was none left. */
+export async function deleteOldestCaptures(queries: Queries, limit: number): Promise<number> {
+  const rows = await queries.query(
+    `DELETE FROM captures WHERE receipt_id IN (
+       SELECT receipt_id FROM captures ORDER BY created_at_ms LIMIT ?) RETURNING size`,
+    [limit],
+  );
+  return rows.reduce((sum, row) => sum + number(row, "size"), 0);
+}
+
+/** What all of them take. */
+export async function sumCaptureSizes(queries: Queries): Promise<number> {
+  const [row] = await queries.query("SELECT CAST(SUM(size) AS BIGINT) AS total FROM captures");
+  return row === undefined ? 0 : number(row, "total");
+}

@@ -1,0 +1,67 @@
+import { number, text } from "../columns.ts";
+import type { Queries } from "../storage.ts";
+
+/** A running gateway, as others see it in the storage. */
+export interface Instance {
+  id: string;
+  /** Host and process, for people. */
+  place: string;
+  /** A name that no other process has; "" if the system cannot provide one. */
+  process: string;
+  startedAtMs: number;
+  /** Through what it shares its limits; "" where it does not. */
+  shares: string;
+  /** Counts up while it lives, and down from 0 while it starts. */
+  beats: number;
+}
+
+/** Both are in one column, because earlier versions on the same storage know no other. They do not take such an instance for dead. */
+const SEPARATOR = "\n";
+const placeColumn = ({ place, process }: Pick<Instance, "place" | "process">): string =>
+  process === "" ? place : place + SEPARATOR + process;
+
+/** It starts. */
+export async function insertInstance(queries: Queries, instance: Omit<Instance, "beats">): Promise<void> {
+  const { id, startedAtMs, shares } = instance;
+  await queries.query("INSERT INTO instances (id, place, started_at_ms, shares, beats) VALUES (?, ?, ?, ?, 0)", [
+    id,
+    placeColumn(instance),
+    startedAtMs,
+    shares,
+  ]);
+}
+
+export async function beat(queries: Queries, instance: Omit<Instance, "beats">): Promise<void> {
+  const { id, startedAtMs, shares } = instance;
+  await queries.query(
+    `INSERT INTO instances (id, place, started_at_ms, shares, beats) VALUES (?, ?, ?, ?, 1)
+     ON CONFLICT (id) DO UPDATE SET beats = CASE WHEN instances.beats < 0 THEN 1 ELSE instances.beats + 1 END`,
+    [id, placeColumn(instance), startedAtMs, shares],
+  );
+}
+
+/** It still starts. */
+export async function countDown(queries: Queries, id: string): Promise<void> {
+  await queries.query("UPDATE instances SET beats = beats - 1 WHERE id = ?", [id]);
+}
+
+export async function selectInstances(queries: Queries): Promise<Instance[]> {
+  const rows = await queries.query(
+    "SELECT id, place, started_at_ms, shares, beats FROM instances ORDER BY started_at_ms, id",
+  );
+  return rows.map((row) => {
+    const [place = "", process = ""] = text(row, "place").split(SEPARATOR);
+    return {
+      id: text(row, "id"),
+      place,
+      process,
+      startedAtMs: number(row, "started_at_ms"),
+      shares: text(row, "shares"),
+      beats: number(row, "beats"),
+    };
+  });
+}
+
+export async function deleteInstance(queries: Queries, id: string): Promise<void> {
+  await queries.query("DELETE FROM instances WHERE id = ?", [id]);
+}

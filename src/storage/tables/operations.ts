@@ -1,0 +1,370 @@
+import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
+import type { Operation, OperationJob, OperationPart, StoredError } from "../../canon/operation.ts";
+import type { Receipt } from "../../canon/receipt.ts";
+import { number, optionalNumber, optionalText, text } from "../columns.ts";
+import { readTags, tagsText } from "../receipts/receipt-columns.ts";
+import { insertReceipt } from "../receipts/receipts.ts";
+import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
+
+/** The worker of an operation, and until when no other may take it. */
+export interface Lease {
+  owner: string;
+  untilMs: number;
+}
+
+const COLUMNS =
+  "id, project, key_id, receipt_id, model, provider, credential, state, job, parts, error, request_digest, idempotency_key, claimed, created_at_ms, deadline_at_ms, due_at_ms, ended_at_ms, expires_at_ms, tags";
+
+/** False where the project has an operation under that idempotency key already. */
+export async function insertOperation(queries: Queries, operation: Operation, lease: Lease): Promise<boolean> {
+  const values: Parameter[] = [
+    operation.id,
+    operation.project,
+    operation.keyId,
+    operation.receiptId,
+    operation.model,
+    operation.provider,
+    operation.credential,
+    operation.state,
+    JSON.stringify(operation.job),
+    encodeParts(operation.parts),
+    operation.error === undefined ? null : JSON.stringify(operation.error),
+    operation.requestDigest,
+    operation.idempotencyKey ?? null,
+    operation.claimed ? HEARD : NOT_YET,
+    operation.createdAtMs,
+    operation.deadlineAtMs,
+    Math.ceil(operation.dueAtMs),
+    operation.endedAtMs ?? null,
+    operation.expiresAtMs ?? null,
+    tagsText(operation.tags) ?? null,
+    lease.owner,
+    Math.ceil(lease.untilMs),
+  ];
+  const rows = await queries.query(
+    `INSERT INTO operations (${COLUMNS}, lease_owner, lease_until_ms) VALUES (${values.map(() => "?").join(", ")})
+     ON CONFLICT DO NOTHING RETURNING id`,
+    values,
+  );
+  return rows.length === 1;
+}
+
+/** Only the project that made it can see it (S09). */
+export async function selectOperation(queries: Queries, project: string, id: string): Promise<Operation | undefined> {
+  const [row] = await queries.query(
+    `SELECT ${COLUMNS} FROM operations WHERE id = ? AND project = ? AND kind = 'video'`,
+    [id, project],
+  );
+  return row === undefined ? undefined : readOperation(row);
+}
+
+export async function selectByIdempotencyKey(
+  queries: Queries,
+  project: string,
+  key: string,
+  sinceMs: number,
+): Promise<Operation | undefined> {
+  const [row] = await queries.query(
+    `SELECT ${COLUMNS} FROM operations WHERE project = ? AND idempotency_key = ? AND created_at_ms >= ?`,
+    [project, key, sinceMs],
+  );
+  return row === undefined ? undefined : readOperation(row);
+}
+
+/** Lets an old operation's idempotency key be used anew. */
+export async function forgetIdempotencyKey(
+  queries: Queries,
+  project: string,
+  key: string,
+  beforeMs: number,
+): Promise<void> {
+  await queries.query(
+    "UPDATE operations SET idempotency_key = NULL WHERE project = ? AND idempotency_key = ? AND created_at_ms < ?",
+    [project, key, beforeMs],
+  );
+}
+
+/** Jobs are polled more often than this. */
+const LATEST_DUE_MS = 3_600_000;
+
+/** Whether the client has received the operation's name: not yet, yes, or it disconnected before. */
+const NOT_YET = 0;
+const HEARD = 1;
+const LEFT = 2;
+
+/**
+ * An operation of the same request whose client disconnected before it received the name, or whose process died before that:
+ * the client is asking again. Only one call gets it. While a client waits for its answer, an equal request is a new one.
+ */
+export async function claimUnheard(
+  queries: Queries,
+  keyId: string,
+  requestDigest: string,
+  sinceMs: number,
+  nowMs: number,
+): Promise<Operation | undefined> {
+  const unheard = `(claimed = ${LEFT} OR (claimed = ${NOT_YET} AND lease_until_ms < ?))`;
+  const [row] = await queries.query(
+    `UPDATE operations SET claimed = ${HEARD} WHERE ${unheard} AND id = (
+       SELECT id FROM operations WHERE key_id = ? AND request_digest = ? AND ${unheard} AND state <> 'failed'
+         AND created_at_ms >= ? AND idempotency_key IS NULL
+       ORDER BY created_at_ms LIMIT 1)
+     RETURNING ${COLUMNS}`,
+    [Math.round(nowMs), keyId, requestDigest, Math.round(nowMs), Math.round(sinceMs)],
+  );
+  return row === undefined ? undefined : readOperation(row);
+}
+
+export async function markHeard(queries: Queries, id: string): Promise<void> {
+  await queries.query(`UPDATE operations SET claimed = ${HEARD} WHERE id = ?`, [id]);
+}
+
+export async function markUnheard(queries: Queries, id: string): Promise<void> {
+  await queries.query(`UPDATE operations SET claimed = ${LEFT} WHERE id = ?`, [id]);
+}
+
+/** Takes the lease of operations that are due and have no worker. */
+export async function leaseDue(queries: Queries, lease: Lease, nowMs: number, limit: number): Promise<Operation[]> {
+  const now = Math.floor(nowMs);
+  const rows = await queries.query(
+    `UPDATE operations SET lease_owner = ?, lease_until_ms = ?
+     WHERE lease_until_ms < ? AND due_at_ms <= ? AND state IN ('submitting', 'running') AND id IN (
+       SELECT id FROM operations WHERE kind = 'video' AND state IN ('submitting', 'running') AND due_at_ms <= ? AND lease_until_ms < ?
+       ORDER BY due_at_ms LIMIT ?)
+     RETURNING ${COLUMNS}`,
+    [lease.owner, Math.ceil(lease.untilMs), now, now, now, now, limit],
+  );
+  return rows.map(readOperation);
+}
+
+/** False where the lease is lost: another worker took it after it expired. */
+export async function renewLease(queries: Queries, id: string, lease: Lease): Promise<boolean> {
+  const rows = await queries.query(
+    "UPDATE operations SET lease_until_ms = ? WHERE id = ? AND lease_owner = ? RETURNING id",
+    [Math.ceil(lease.untilMs), id, lease.owner],
+  );
+  return rows.length === 1;
+}
+
+/** Saves the state of an operation; `release` also releases the lease. False where the lease is lost. */
+export async function saveOperation(
+  queries: Queries,
+  operation: Operation,
+  owner: string,
+  release: boolean,
+): Promise<boolean> {
+  const lease = release ? ", lease_owner = NULL, lease_until_ms = 0" : "";
+  const rows = await queries.query(
+    `UPDATE operations SET state = ?, provider = ?, credential = ?, job = ?, parts = ?, due_at_ms = ?${lease}
+     WHERE id = ? AND lease_owner = ? RETURNING id`,
+    [
+      operation.state,
+      operation.provider,
+      operation.credential,
+      JSON.stringify(operation.job),
+      encodeParts(operation.parts),
+      Math.ceil(operation.dueAtMs),
+      operation.id,
+      owner,
+    ],
+  );
+  return rows.length === 1;
+}
+
+/** The end: the last state and the bill in one transaction, so that it is billed once. False where the lease is lost. */
+export async function endOperation(
+  storage: Storage,
+  operation: Operation,
+  receipt: Receipt,
+  owner: string,
+): Promise<boolean> {
+  return storage.transaction(async (queries) => {
+    const rows = await queries.query(
+      `UPDATE operations SET state = ?, job = ?, parts = ?, error = ?, ended_at_ms = ?, expires_at_ms = ?,
+         lease_owner = NULL, lease_until_ms = 0
+       WHERE id = ? AND lease_owner = ? AND state IN ('submitting', 'running') RETURNING id`,
+      [
+        operation.state,
+        JSON.stringify(operation.job),
+        encodeParts(operation.parts),
+        operation.error === undefined ? null : JSON.stringify(operation.error),
+        operation.endedAtMs ?? null,
+        operation.expiresAtMs ?? null,
+        operation.id,
+        owner,
+      ],
+    );
+    if (rows.length !== 1) return false;
+    await insertReceipt(queries, receipt, storage.engine);
+    return true;
+  });
+}
+
+/** Operations that have not ended: what they may cost is still reserved. */
+export async function selectOpenOperations(queries: Queries): Promise<Operation[]> {
+  const rows = await queries.query(
+    `SELECT ${COLUMNS} FROM operations WHERE kind = 'video' AND state IN ('submitting', 'running')`,
+  );
+  return rows.map(readOperation);
+}
+
+/** For operators: with what a process is at work on in the background. */
+export interface ListedOperation extends Operation {
+  kind: "video" | "answer";
+}
+
+export interface OperationFilter {
+  project?: string;
+  model?: string;
+  provider?: string;
+  key?: string;
+  state?: Operation["state"];
+}
+
+const FILTERS: readonly [name: keyof OperationFilter, column: string][] = [
+  ["project", "project"],
+  ["model", "model"],
+  ["provider", "provider"],
+  ["key", "key_id"],
+  ["state", "state"],
+];
+
+/** Newest first; `after`: the last one of the page before. */
+export async function selectOperationPage(
+  queries: Queries,
+  filter: OperationFilter,
+  { limit, after }: { limit: number; after?: { createdAtMs: number; id: string } },
+): Promise<ListedOperation[]> {
+  const conditions = ["1 = 1"];
+  const parameters: Parameter[] = [];
+  for (const [name, column] of FILTERS) {
+    const value = filter[name];
+    if (value === undefined) continue;
+    conditions.push(`${column} = ?`);
+    parameters.push(value);
+  }
+  if (after !== undefined) {
+    conditions.push("(created_at_ms < ? OR (created_at_ms = ? AND id < ?))");
+    parameters.push(after.createdAtMs, after.createdAtMs, after.id);
+  }
+  const rows = await queries.query(
+    `SELECT ${COLUMNS}, kind FROM operations WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
+    [...parameters, limit],
+  );
+  return rows.map(readListed);
+}
+
+export async function selectListedOperation(queries: Queries, id: string): Promise<ListedOperation | undefined> {
+  const [row] = await queries.query(`SELECT ${COLUMNS}, kind FROM operations WHERE id = ?`, [id]);
+  return row === undefined ? undefined : readListed(row);
+}
+
+const readListed = (row: StoredRow): ListedOperation => ({
+  ...readOperation(row),
+  kind: text(row, "kind") === "answer" ? "answer" : "video",
+});
+
+/**
+ * Lets the worker of a video that has not ended give it up: its deadline is then not after its beginning, which no other has. False
+ * where it has ended.
+ */
+export async function cancelVideo(queries: Queries, id: string): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE operations SET deadline_at_ms = created_at_ms, due_at_ms = 0
+     WHERE id = ? AND kind = 'video' AND state IN ('submitting', 'running') RETURNING id`,
+    [id],
+  );
+  return rows.length === 1;
+}
+
+/** At most so many ids in one statement. */
+const IDS_AT_ONCE = 500;
+
+/** Those of the operations that have ended. */
+export async function selectEndedOperations(queries: Queries, ids: readonly string[]): Promise<Operation[]> {
+  const ended: Operation[] = [];
+  for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
+    const some = ids.slice(from, from + IDS_AT_ONCE);
+    const placeholders = some.map(() => "?").join(", ");
+    const rows = await queries.query(
+      `SELECT ${COLUMNS} FROM operations WHERE id IN (${placeholders}) AND state IN ('done', 'failed')`,
+      some,
+    );
+    ended.push(...rows.map(readOperation));
+  }
+  return ended;
+}
+
+/** When the next operation without a worker is due, or a lease expires. */
+export async function selectNextDue(queries: Queries): Promise<number | undefined> {
+  const [row] = await queries.query(
+    `SELECT MIN(CASE WHEN lease_until_ms > due_at_ms THEN lease_until_ms ELSE due_at_ms END) AS due
+     FROM operations WHERE kind = 'video' AND state IN ('submitting', 'running')`,
+  );
+  return row === undefined ? undefined : optionalNumber(row, "due");
+}
+
+/**
+ * No process writes leases that end so late, or work that is due so late: a clock that was ahead has, and was set back since (H30). What it
+ * has left is free after one lease, and due now.
+ */
+export async function shortenLeases(queries: Queries, nowMs: number, leaseMs: number): Promise<void> {
+  const now = Math.floor(nowMs);
+  const latest = Math.ceil(nowMs + leaseMs);
+  await queries.query(
+    "UPDATE operations SET lease_until_ms = ? WHERE state IN ('submitting', 'running') AND lease_until_ms > ?",
+    [latest, latest + Math.ceil(leaseMs)],
+  );
+  await queries.query(
+    "UPDATE operations SET due_at_ms = ? WHERE kind = 'video' AND state IN ('submitting', 'running') AND due_at_ms > ?",
+    [now, now + LATEST_DUE_MS],
+  );
+}
+
+export async function deleteExpiredOperations(queries: Queries, nowMs: number): Promise<number> {
+  const rows = await queries.query(
+    "DELETE FROM operations WHERE state IN ('done', 'failed') AND expires_at_ms < ? RETURNING id",
+    [nowMs],
+  );
+  return rows.length;
+}
+
+function readOperation(row: StoredRow): Operation {
+  const error = optionalText(row, "error");
+  const idempotencyKey = optionalText(row, "idempotency_key");
+  const endedAtMs = optionalNumber(row, "ended_at_ms");
+  const expiresAtMs = optionalNumber(row, "expires_at_ms");
+  return {
+    id: text(row, "id"),
+    project: text(row, "project"),
+    keyId: text(row, "key_id"),
+    receiptId: text(row, "receipt_id"),
+    model: text(row, "model"),
+    provider: text(row, "provider"),
+    credential: text(row, "credential"),
+    state: text(row, "state") as Operation["state"],
+    job: JSON.parse(text(row, "job")) as OperationJob,
+    parts: decodeParts(text(row, "parts")),
+    ...(error === undefined ? {} : { error: JSON.parse(error) as StoredError }),
+    requestDigest: text(row, "request_digest"),
+    ...withoutAbsent({ idempotencyKey }),
+    claimed: number(row, "claimed") === HEARD,
+    createdAtMs: number(row, "created_at_ms"),
+    deadlineAtMs: number(row, "deadline_at_ms"),
+    dueAtMs: number(row, "due_at_ms"),
+    ...withoutAbsent({ endedAtMs, expiresAtMs }),
+    ...readTags(row),
+  };
+}
+
+type StoredPart = Omit<OperationPart, "providerJob"> & { ticket?: JsonObject };
+
+/** Rows name the provider's job `ticket`. */
+const encodeParts = (parts: readonly OperationPart[]): string =>
+  JSON.stringify(
+    parts.map(({ providerJob, ...part }): StoredPart => (providerJob ? { ...part, ticket: providerJob } : part)),
+  );
+
+const decodeParts = (stored: string): OperationPart[] =>
+  (JSON.parse(stored) as StoredPart[]).map(({ ticket, ...part }) => (ticket ? { ...part, providerJob: ticket } : part));

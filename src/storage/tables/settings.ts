@@ -1,0 +1,23 @@
+import { text } from "../columns.ts";
+import type { Queries } from "../storage.ts";
+
+export async function readSetting(queries: Queries, name: string): Promise<string | undefined> {
+  const [row] = await queries.query("SELECT value FROM settings WHERE name = ?", [name]);
+  return row === undefined ? undefined : text(row, "value");
+}
+
+export async function writeSetting(queries: Queries, name: string, value: string): Promise<void> {
+  await queries.query(
+    "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    [name, value],
+  );
+}
+
+/**
+ * Writes the setting if there is none, and returns the stored value. Of two processes that start for the first
+ * time together, one sees its own value and the other sees that it came second.
+ */
+export async function claimSetting(queries: Queries, name: string, value: string): Promise<string> {
+  await queries.query("INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", [name, value]);
+  return (await readSetting(queries, name)) ?? value;
+}
