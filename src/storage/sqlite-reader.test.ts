@@ -95,13 +95,19 @@ test("H29: a report whose time is up is given up, and the next one is answered",
   expect(await reader.query(COUNT, [], 20_000)).toEqual([{ count: 0 }]);
 });
 
-test("H29: while two reports that were given up are still read, no more are begun", async () => {
+test("H29: while two abandoned reports are still running, new ones are refused", async () => {
   const { path } = await open();
   const reader = new SqliteReader(path, system.clock);
   ends.push(() => reader.close());
-  for (const _ of [1, 2]) await expect(reader.query(LONG, [LONG_ENOUGH], 50)).rejects.toThrow(StorageTimeout);
-  const busy = await reader.query(COUNT, [], 20_000).catch((thrown: unknown) => thrown);
+  const thrown: unknown[] = [];
+  // On a busy machine a thread can be abandoned before it has begun to read. It ends at once and does not count.
+  while (thrown.length < 20 && !(thrown.at(-1) instanceof ReportsBusy)) {
+    thrown.push(await reader.query(LONG, [LONG_ENOUGH], 50).catch((reason: unknown) => reason));
+  }
+  const busy = thrown.pop();
   expect([busy instanceof ReportsBusy, isUnavailable(busy)]).toEqual([true, true]);
+  expect(thrown.length).toBeGreaterThanOrEqual(2);
+  expect(thrown.every((reason) => reason instanceof StorageTimeout)).toBe(true);
   const ask = () => reader.query(COUNT, [], 20_000).catch(() => Bun.sleep(20));
   let answer = await ask();
   while (answer === undefined) answer = await ask();
