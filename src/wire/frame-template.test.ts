@@ -47,6 +47,23 @@ describe("FrameTemplate", () => {
     expect(learn(LESSON, "Hi").match(viewOf(event(json)), 0)).toBe(-1);
   });
 
+  test.each(["", "\\u4e2d\\u6587", "\\ud83d\\udc4b", "caf\\u00e9 \\u0041\\/b", "plain \\n"])(
+    "matches %j when texts are passed on verbatim, and weighs it as parsed",
+    (text) => {
+      const [frame] = readFrames(LESSON);
+      const template = frame && FrameTemplate.learn(frame, { ...PLACES, verbatim: true }, "Hi");
+      const raw = event(`{"type":"delta","n":8,"delta":"${text}","pad":"abc"}`);
+      expect(template?.match(viewOf(raw), 0)).toBe(raw.length);
+      expect(template?.weight).toBe(eventWeight(JSON.parse(`"${text}"`)));
+    },
+  );
+
+  test.each(["\\x", "\\u12", "\\u12g4", "\\"])("does not match the invalid escape %j, even verbatim", (text) => {
+    const [frame] = readFrames(LESSON);
+    const template = frame && FrameTemplate.learn(frame, { ...PLACES, verbatim: true }, "Hi");
+    expect(template?.match(viewOf(event(`{"type":"delta","n":8,"delta":"${text}","pad":"abc"}`)), 0)).toBe(-1);
+  });
+
   test("does not match an event whose end has not come, wherever it is cut", () => {
     const template = learn(LESSON, "Hi");
     for (let length = 0; length < LESSON.length; length++)

@@ -15,6 +15,8 @@ export interface VaryingPlaces {
   readonly numbers?: readonly JsonPath[];
   /** Random characters without a meaning, which some hosts add. */
   readonly padding?: readonly JsonPath[];
+  /** The text is passed on as it was written, so that it may be empty and have any escapes. */
+  readonly verbatim?: true;
 }
 
 /** `space`: as much of it as there is before the end of an event's JSON, which some hosts pad with. */
@@ -32,6 +34,9 @@ const SPACE = 0x20;
 const ZERO = 0x30;
 /** The letters after a backslash for which there is one way to write a character, so that all writers use it: `"\bfnrt`. */
 const PLAIN_ESCAPES: ReadonlySet<number> = new Set([...'"\\bfnrt'].map((letter) => letter.charCodeAt(0)));
+const SLASH = 0x2f;
+const LETTER_U = 0x75;
+const HEX_DIGITS = 4;
 
 /**
  * Ordinary events of one stream are alike but for their text, and perhaps some numbers. Once one of them was read with care, its
@@ -40,6 +45,7 @@ const PLAIN_ESCAPES: ReadonlySet<number> = new Set([...'"\\bfnrt'].map((letter) 
 export class FrameTemplate {
   readonly #literals: readonly BytePattern[];
   readonly #holes: readonly Hole[];
+  readonly #isVerbatim: boolean;
   /** The numbers of the last event, each at the place of its hole, and those of the event that is compared. */
   #numbers: number[];
   #numbersNow: number[] = [];
@@ -48,10 +54,11 @@ export class FrameTemplate {
   textEnd = 0;
   weight = 0;
 
-  private constructor(literals: readonly string[], holes: readonly Hole[], numbers: number[]) {
+  private constructor(literals: readonly string[], holes: readonly Hole[], numbers: number[], isVerbatim: boolean) {
     this.#literals = literals.map((literal) => new BytePattern(literal));
     this.#holes = holes;
     this.#numbers = numbers;
+    this.#isVerbatim = isVerbatim;
   }
 
   /** Learns from an event that says `text`; undefined where that stands in none of the places. */
@@ -77,6 +84,7 @@ export class FrameTemplate {
       literals,
       spans.map(({ hole }) => hole),
       spans.map(({ hole, start, end }) => (hole === "number" ? Number(data.slice(start, end)) : 0)),
+      places.verbatim === true,
     );
   }
 
@@ -118,7 +126,8 @@ export class FrameTemplate {
   #matchText(view: DataView, start: number): number {
     const length = view.byteLength;
     let characters = 0;
-    let escapes = 0;
+    /** How many bytes the text has less than it has here. */
+    let surplus = 0;
     let end = start;
     for (; end < length; end++) {
       const byte = view.getUint8(end);
@@ -127,20 +136,46 @@ export class FrameTemplate {
       if (byte < SPACE) return -1;
       if (byte === BACKSLASH) {
         end++;
-        if (end === length || !PLAIN_ESCAPES.has(view.getUint8(end))) return -1;
-        escapes++;
+        if (end === length) return -1;
+        const letter = view.getUint8(end);
+        if (!PLAIN_ESCAPES.has(letter)) {
+          if (!this.#isVerbatim) return -1;
+          const bytes = bytesOfEscape(view, end, letter);
+          if (bytes === 0) return -1;
+          if (letter === LETTER_U) {
+            end += HEX_DIGITS;
+            surplus += HEX_DIGITS + 1 - bytes;
+          }
+        }
+        surplus++;
         characters++;
         continue;
       }
       // One of four bytes is two of the units in which texts are measured.
       if ((byte & 0xc0) !== 0x80) characters += byte >= 0xf0 ? 2 : 1;
     }
-    if (end === start) return -1;
+    if (end === start && !this.#isVerbatim) return -1;
     this.textStart = start;
     this.textEnd = end;
-    this.weight = Math.max(MIN_WEIGHT, weigh(characters, end - start - escapes));
+    this.weight = characters === 0 ? 0 : Math.max(MIN_WEIGHT, weigh(characters, end - start - surplus));
     return end;
   }
+}
+
+/** How many bytes of UTF-8 an escape stands for that writers may also write in another way: 0 where it is not JSON. */
+function bytesOfEscape(view: DataView, at: number, letter: number): number {
+  if (letter === SLASH) return 1;
+  if (letter !== LETTER_U || at + HEX_DIGITS >= view.byteLength) return 0;
+  let code = 0;
+  for (let digit = 1; digit <= HEX_DIGITS; digit++) {
+    const value = Number.parseInt(String.fromCharCode(view.getUint8(at + digit)), 16);
+    if (Number.isNaN(value)) return 0;
+    code = code * 16 + value;
+  }
+  if (code < 0x80) return 1;
+  // Half of a pair, which has four together.
+  const isSurrogate = code >= 0xd800 && code <= 0xdfff;
+  return code < 0x800 || isSurrogate ? 2 : 3;
 }
 
 /** Where the characters of a string stand, without its quotes. */

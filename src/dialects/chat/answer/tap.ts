@@ -219,7 +219,7 @@ export class ChatTap extends TapBase {
 
   #learn(frame: SseFrame, data: string, chunk: JsonObject): void {
     if (!this.contentSeen || this.#templates.length === MAX_TEMPLATES) return;
-    const template = ChunkTemplate.learn(frame.raw, data, chunk, this.#modelJson, this.#hideReasoning);
+    const template = ChunkTemplate.learn(frame, data, chunk, this.#modelJson, this.#hideReasoning);
     if (template) this.#templates.push(template);
   }
 }

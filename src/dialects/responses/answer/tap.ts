@@ -5,8 +5,10 @@ import { GatewayError } from "../../../canon/error.ts";
 import { reportTerms } from "../../../canon/terms.ts";
 import type { Usage } from "../../../canon/usage.ts";
 import { findOnlyString } from "../../../wire/edit-body.ts";
+import { FrameTemplate, type VaryingPlaces } from "../../../wire/frame-template.ts";
 import { changeValue, ObjectEdit } from "../../../wire/json-text.ts";
 import { endOfEvent, type SseFrame } from "../../../wire/sse.ts";
+import { viewedBytes } from "../../../wire/viewed-bytes.ts";
 import { decodeErrorObject } from "../../answer/error-object.ts";
 import { TapBase } from "../../answer/tap-base.ts";
 import type { NativeAnswerContext, TapProgress } from "../../dialect.ts";
@@ -14,7 +16,6 @@ import { itemWeight } from "../estimate.ts";
 import { clientFields, endedFields, isCall } from "../native.ts";
 import { OWN_ORIGIN } from "../request/reasoning.ts";
 import { failureIn } from "./decode-response.ts";
-import { DeltaEvents } from "./delta-events.ts";
 import { HostedWork } from "./hosted-work.ts";
 import { ItemIds } from "./item-ids.ts";
 import { learnSealed } from "./sealed-reasoning.ts";
@@ -28,12 +29,20 @@ const CR = 0x0d;
 /** What is kept of the items that were done, in characters, for hosts that leave them out of the last event. */
 const MAX_KEPT = 16 * 1024 * 1024;
 
+const PLACES: VaryingPlaces = {
+  texts: [["delta"]],
+  numbers: [["sequence_number"]],
+  padding: [["obfuscation"]],
+  verbatim: true,
+};
+
 const ITEMS_OF_WORDS: ReadonlySet<string | undefined> = new Set(["message", "reasoning"]);
 
 /** Reads a stream as it passes. Ordinary deltas are recognised by their bytes, and hold nothing to patch (decision 0004). */
 export class ResponsesTap extends TapBase {
   readonly #context: NativeAnswerContext;
-  readonly #deltas = new DeltaEvents();
+  /** Of the deltas of the item that was written last. */
+  #template: FrameTemplate | undefined;
   readonly #ids = new ItemIds();
   /** The functions that are called, by the places of their items. */
   readonly #called = new Map<number, string>();
@@ -69,32 +78,34 @@ export class ResponsesTap extends TapBase {
       output.putText(this.pushCarefully(decoder.decode(events)));
       return this;
     }
-    const bytes = Buffer.from(events.buffer, events.byteOffset, events.length);
-    const view = new DataView(events.buffer, events.byteOffset, events.length);
-    for (let at = 0; at < bytes.length && !this.failure && this.state !== "ended"; ) {
+    const { bytes, view } = viewedBytes(events);
+    for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
       const end = this.#passRun(bytes, view, at, output);
       if (end > at) {
         at = end;
         continue;
       }
-      const next = endOfEvent(bytes, at);
+      const next = endOfEvent(events, at);
       output.putText(this.pushCarefully(bytes.toString("utf8", at, next)));
       at = next;
     }
     return this;
   }
 
-  /** As many deltas as follow each other, as they are. Gives where they end. */
+  /** Copies as many deltas as follow each other. Returns where they end. */
   #passRun(events: Buffer, view: DataView, at: number, output: ByteBuffer): number {
-    if (!this.contentSeen || !this.#numbered || this.#ids.fresh || this.#ids.changing) return at;
-    const deltas = this.#deltas;
-    const end = deltas.readRun(events, view, at);
-    if (end === at) return at;
-    output.reserve(end - at);
-    output.putPart(events, at, end);
-    this.#sequence += deltas.count;
-    this.generatedCharacters += deltas.weight;
-    return end;
+    const template = this.#template;
+    if (template === undefined || !this.#numbered || this.#ids.fresh || this.#ids.changing) return at;
+    let from = at;
+    for (let end = template.match(view, from); end >= 0; end = template.match(view, from)) {
+      this.#sequence++;
+      this.generatedCharacters += template.weight;
+      from = end;
+    }
+    if (from === at) return at;
+    output.reserve(from - at);
+    output.putPart(events, at, from);
+    return from;
   }
 
   protected frame(frame: SseFrame): string {
@@ -120,7 +131,14 @@ export class ResponsesTap extends TapBase {
     const data = this.#patch(withPlaces(frame.data, places), placed, type);
     if (data === undefined) return "";
     const numbered = this.#number(this.#ids.restore(data, placed, type), event);
-    return numbered === frame.data && frame.event === type ? frame.raw : `event: ${type}\ndata: ${numbered}\n\n`;
+    const isUnchanged = numbered === frame.data && frame.event === type;
+    if (isUnchanged && type.endsWith(".delta")) this.#learn(frame, event);
+    return isUnchanged ? frame.raw : `event: ${type}\ndata: ${numbered}\n\n`;
+  }
+
+  #learn(frame: SseFrame, event: JsonObject): void {
+    const delta = stringAt(event, "delta");
+    if (this.contentSeen && delta !== undefined) this.#template = FrameTemplate.learn(frame, PLACES, delta);
   }
 
   #number(data: string, event: JsonObject): string {
@@ -188,7 +206,7 @@ export class ResponsesTap extends TapBase {
     if (item === undefined) return;
     if (isCall(item)) this.#hasCalls = true;
     this.#hosted.count(item);
-    this.#learn([item]);
+    this.#learnSealed([item]);
     this.contentSeen = true;
     this.#doneWeight += itemWeight(item);
     this.#countDone(this.#doneWeight);
@@ -197,7 +215,7 @@ export class ResponsesTap extends TapBase {
   }
 
   /** The vendor seals a thought anew for the last event, and takes either value back. */
-  #learn(items: readonly unknown[]): void {
+  #learnSealed(items: readonly unknown[]): void {
     learnSealed(items, this.#context.origin ?? OWN_ORIGIN, this.#context.sealed);
   }
 
@@ -226,7 +244,7 @@ export class ResponsesTap extends TapBase {
     const named = { ...response, id: this.#response["id"] ?? response["id"] };
     const fields = endedFields(named, this.#context, () => this.generatedCharacters);
     const items = given.length === 0 && this.#keptCharacters <= MAX_KEPT ? this.#items : this.#ids.renamed(given);
-    this.#learn(given);
+    this.#learnSealed(given);
     reportTerms(this.#context.served, response["service_tier"]);
     this.stop = decodeStop(response, this.#hasCalls || given.some(isCall));
     this.state = "ended";
