@@ -457,7 +457,7 @@ describe("docs/architecture.md", () => {
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(held));
   });
 
-  test("its timeouts are the program's", () => {
+  test("docs/reference/timeouts.md: its timeouts are the program's", () => {
     const expected = {
       "timeout_ms.first_byte of the provider": DEFAULT_TIMEOUTS_MS.firstByte,
       "timeout_ms.idle of the provider": DEFAULT_TIMEOUTS_MS.idle,
@@ -467,7 +467,7 @@ describe("docs/architecture.md", () => {
       "server.drain_delay_seconds": 0,
       "server.drain_seconds": 30_000,
     };
-    const shown = rowsUnder(page, "wait", "bound").map(([, bound = "", place = ""]) => {
+    const shown = rowsUnder(read("docs/reference/timeouts.md"), "wait", "bound").map(([, bound = "", place = ""]) => {
       return [place, Number(bound.replace(" ms", "").replaceAll(",", ""))];
     });
     expect(Object.fromEntries(shown)).toEqual(expected);

@@ -245,7 +245,7 @@ describe("decision 0085: the usage that a client is told is the usage in the led
           bill ??= { usage: receipt.usage, cost: receipt.cost_nano_usd };
           expect({ usage: receipt.usage, cost: receipt.cost_nano_usd }).toEqual(bill);
           const [told, billed] = [countsOf(usage), countsOf(ledgerOf(receipt))] as { cached: number }[];
-          // A stream whose whole prompt was cached tells one token of it as not cached (docs/architecture.md).
+          // A stream whose whole prompt was cached tells one token of it as not cached (docs/reference/native-lane.md).
           const tolerance = client === "messages" && host !== "messages" && stream ? 1 : 0;
           expect((billed?.cached ?? 0) - (told?.cached ?? 0)).toBeLessThanOrEqual(tolerance);
           expect({ ...told, cached: 0 }).toEqual({ ...billed, cached: 0 });
