@@ -12,8 +12,13 @@ import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support
 // Examples start programs, on whatever machine this is.
 
 const readme = new Page("README.md");
+const started = new Page("docs/getting-started.md");
+const operating = new Page("docs/operating.md");
 const receipts = new Page("docs/receipts.md");
 const keys = new Page("docs/keys.md");
+const budgets = new Page("docs/budgets.md");
+const usage = new Page("docs/usage.md");
+const security = new Page("docs/security.md");
 const media = new Page("docs/media.md");
 const failures = new Page("docs/testing-with-the-simulator.md");
 const deploy = new Page("docs/deploy.md");
@@ -40,11 +45,16 @@ afterAll(async () => {
 
 test("every block of these documents is run, loaded or compared here or in scripts/docs.test.ts", () => {
   expect(readme.counts()).toEqual({ sh: 7, text: 1, ts: 3, python: 1, yaml: 1 });
-  expect(receipts.counts()).toEqual({ sh: 4, json: 1 });
-  expect(keys.counts()).toEqual({ sh: 6, yaml: 1 });
+  expect(started.counts()).toEqual({ sh: 5 });
+  expect(operating.counts()).toEqual({ sh: 1 });
+  expect(receipts.counts()).toEqual({ sh: 3, json: 1 });
+  expect(keys.counts()).toEqual({ sh: 4 });
+  expect(budgets.counts()).toEqual({ sh: 1, yaml: 1 });
+  expect(usage.counts()).toEqual({ sh: 2, yaml: 1 });
+  expect(security.counts()).toEqual({ sh: 1 });
   expect(media.counts()).toEqual({ sh: 2, ts: 2 });
   expect(failures.counts()).toEqual({ sh: 1 });
-  expect(deploy.counts()).toEqual({ sh: 6, yaml: 1, nginx: 1 });
+  expect(deploy.counts()).toEqual({ sh: 8, yaml: 1, nginx: 1 });
 });
 
 describe("README.md", () => {
@@ -133,6 +143,26 @@ describe("README.md", () => {
   });
 });
 
+describe("docs/getting-started.md and docs/operating.md", () => {
+  test("the first lines are a script of package.json and the variables of the examples", () => {
+    const [start = "", variables = ""] = started.in("sh");
+    expect(start).toBe("npm ci && npm start\n");
+    expect([...variables.matchAll(/^export (\w+)=/gm)].map(([, name]) => name)).toEqual([
+      "TRIVIUM_URL",
+      "TRIVIUM_API_KEY",
+    ]);
+  });
+
+  test.skipIf(!canPaste)("the first call gets an answer, and the lines about keys create one", async () => {
+    expect(await folder.shell(started.one("sh", "curl"))).toMatch(ANSWER);
+    expect(await folder.shell(started.one("sh", "keys create"))).toMatch(/^sk-trv-[\w-]{43}$/m);
+  });
+
+  test("the lines to watch a gateway show its state, its providers and what it refused", async () => {
+    expect(await folder.shell(operating.one("sh", "health --ready"))).toMatch(/^ready$[\s\S]*simulator/m);
+  });
+});
+
 describe("docs/receipts.md", () => {
   test.skipIf(!canPaste)("its line, and that of the README, show a receipt of the form that it shows", async () => {
     const shown = JSON.parse(receipts.in("json")[0] ?? "") as object;
@@ -180,9 +210,9 @@ describe("docs/receipts.md, bodies", () => {
   });
 });
 
-describe("docs/receipts.md, tags", () => {
+describe("docs/usage.md, tags", () => {
   test.skipIf(!canPaste)("its lines mark a call, and sum usage up by tag", async () => {
-    const output = await folder.shell(receipts.one("sh", "x-trivium-tags"));
+    const output = await folder.shell(usage.one("sh", "x-trivium-tags"));
     expect(output).toMatch(/^team-a +1 /m);
     expect(output).toMatch(/^feature=search +1 /m);
     expect(output).toMatch(/All calls together: \d+, USD \d/);
@@ -211,10 +241,10 @@ describe("docs/keys.md", () => {
     expect(left.map(({ id }) => id)).toEqual(["default"]);
   });
 
-  test("its lines open the providers' accounts to a project, and close them", async () => {
+  test("docs/security.md: its lines open the providers' accounts to a project, and close them", async () => {
     const shown = async () =>
       (JSON.parse(await folder.shell("bin/trivium projects list --json")) as { provider_objects: boolean }[])[0];
-    const [open = "", close = ""] = keys.one("sh", "--provider-objects").trim().split("\n");
+    const [open = "", close = ""] = security.one("sh", "--provider-objects").trim().split("\n");
     await folder.shell(open);
     expect(await shown()).toMatchObject({ provider_objects: true, objects: "project" });
     await folder.shell(close);
@@ -229,8 +259,19 @@ describe("docs/keys.md", () => {
     expect(made).toMatch(/sk-trv-[\w-]{43}/);
   });
 
-  test("its configuration is one that the gateway takes", async () => {
-    const config = Bun.YAML.parse(keys.in("yaml")[0] ?? "") as Record<string, unknown>;
+  test("docs/budgets.md: its lines limit a key and a project, and its configuration is one that the gateway takes", async () => {
+    await folder.shell("bin/trivium keys create --name app\nbin/trivium projects create team-b");
+    await folder.shell(budgets.one("sh", "keys update"));
+    expect(await folder.shell("bin/trivium keys list")).toMatch(/app +default .*budget_usd_per_day=5/);
+    const other = await startTestGateway({
+      config: Bun.YAML.parse(budgets.in("yaml")[0] ?? "") as Record<string, unknown>,
+    });
+    await other.stop();
+    await folder.shell("bin/trivium projects delete team-b");
+  });
+
+  test("docs/usage.md: its configuration is one that the gateway takes", async () => {
+    const config = Bun.YAML.parse(usage.in("yaml")[0] ?? "") as Record<string, unknown>;
     const other = await startTestGateway({ config });
     const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
     const inForce = await (await fetch(`${other.adminUrl}/api/config`, { headers })).text();
@@ -238,8 +279,8 @@ describe("docs/keys.md", () => {
     expect(inForce).toMatch(/"intents": ?true/);
   });
 
-  test("its lines about usage are understood", async () => {
-    expect(await folder.shell(keys.one("sh", "--by day"))).toContain("USD");
+  test("docs/usage.md: its lines are understood", async () => {
+    expect(await folder.shell(usage.one("sh", "--zone"))).toContain("USD");
   });
 
   test.skipIf(!canPaste)("its call of the Admin API creates a key", async () => {
@@ -251,7 +292,7 @@ describe("docs/keys.md", () => {
     const help = await folder.shell("bin/trivium keys create --help");
     for (const [option = ""] of keys.rowsUnder("option of `keys create`"))
       expect(help).toContain(option.replaceAll("`", "").split(" ")[0] ?? "");
-    for (const [names = ""] of keys.rowsUnder("limit"))
+    for (const [names = ""] of budgets.rowsUnder("limit"))
       for (const [, name = ""] of names.matchAll(/`(\w+)`/g)) expect(help).toContain(name);
   });
 });

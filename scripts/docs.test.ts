@@ -219,6 +219,8 @@ describe("docs/errors.md", () => {
 
 describe("docs/configuration.md", () => {
   const page = read("docs/configuration.md");
+  const providers = read("docs/providers.md");
+  const prices = read("docs/prices.md");
 
   /** `models[].offers[].provider` and so on: every leaf of the schema; prices have a table of their own. */
   function leaves(shape: Shape, path: string): string[] {
@@ -280,7 +282,7 @@ describe("docs/configuration.md", () => {
     }
   });
 
-  test("its table of kinds is that of the declarations", () => {
+  test("docs/providers.md: its table of kinds is that of the declarations", () => {
     const expected = [...PROVIDER_KINDS.values()].map((one) => [
       one.kind,
       one.fields.required.join(", "),
@@ -289,19 +291,19 @@ describe("docs/configuration.md", () => {
       Object.keys(one.dialects).join(", "),
       one.publishers.map((publisher) => `${publisher}/…`).join(", "),
     ]);
-    expect(rowsUnder(page, "kind", "required")).toEqual(expected);
+    expect(rowsUnder(providers, "kind", "required")).toEqual(expected);
   });
 
-  test("its tables of provider fields have every field that some kind takes", () => {
+  test("docs/providers.md: its tables of provider fields have every field that some kind takes", () => {
     const taken = new Set(
       [...PROVIDER_KINDS.values()].flatMap(({ fields }) => [...fields.required, ...fields.optional]),
     );
     const common = leaves(shapeOf(ProviderFile), "").filter((field) =>
       /^(kind|base_url|timeout_ms\..*|max_concurrent|breaker\..*|trace_context)$/.test(field),
     );
-    const documented = rowsUnder(page, "provider field", "type").map(([field]) => field ?? "");
+    const documented = rowsUnder(providers, "provider field", "type").map(([field]) => field ?? "");
     expect(documented.sort()).toEqual([...new Set([...common, ...taken])].sort());
-    const rows = rowsUnder(page, "provider field", "type", "default");
+    const rows = rowsUnder(providers, "provider field", "type", "default");
     const byName = (name: string) => rows.find(([field]) => field === name)?.[2];
     expect(byName("timeout_ms.first_byte")).toBe(String(DEFAULT_TIMEOUTS_MS.firstByte));
     expect(byName("timeout_ms.idle")).toBe(String(DEFAULT_TIMEOUTS_MS.idle));
@@ -321,21 +323,22 @@ describe("docs/configuration.md", () => {
     expect(page).toContain(`kept for ${bounds[0]}: up to ${bounds[1]} for one file and ${bounds[2]} for all`);
   });
 
-  test("it names every price", () => {
-    for (const name of [...PRICE_NAMES, "image_input"]) expect(page).toContain(`\`${name}\``);
+  test("docs/prices.md names every price", () => {
+    for (const name of [...PRICE_NAMES, "image_input"]) expect(prices).toContain(`\`${name}\``);
   });
 
   const fences = fencesIn(page);
   const files = [
-    ...fences.filter(({ info }) => info === "yaml").map(({ code }) => code),
-    ...fencesIn(read("README.md")).flatMap(({ info, code }) => (info === "yaml" ? [code] : [])),
+    ...[page, providers, prices, read("README.md")].flatMap((text) =>
+      fencesIn(text).flatMap(({ info, code }) => (info === "yaml" ? [code] : [])),
+    ),
   ];
 
   const warningsOf = (code: string) =>
     inFolder(code, (cwd) => readConfig({ cwd, environment: variablesOf(code) }).warnings.map(tellProblem));
 
-  test("every file that it and the README show can be loaded, and no model in it is without a price", () => {
-    expect(files.length).toBeGreaterThan(5);
+  test("every file that it, the README and the pages on providers and prices show can be loaded, and no model in it is without a price", () => {
+    expect(files.length).toBeGreaterThan(15);
     for (const code of files) expect(warningsOf(code)).toEqual([]);
   });
 

@@ -8,13 +8,16 @@ const linked = [...config.matchAll(/page\("[^"]+", "([^"]+)"\)/g)].map(([, name 
 const built = `${root}dist/site`;
 
 describe("the documentation as a site", () => {
-  test("its sidebar leads to pages that exist, and to every page of docs itself", () => {
-    const missing = linked.filter(
-      (name) => !existsSync(`${root}docs/${name.endsWith("/") ? `${name}README` : name}.md`),
+  test("its sidebar is the map in docs/README.md, with every page of docs and of docs/reference", () => {
+    const map = readFileSync(`${root}docs/README.md`, "utf8");
+    const mapped = [...map.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) =>
+      link === "decisions" ? "decisions/" : link.replace(/(?:README)?\.md$/, ""),
     );
-    expect(missing).toEqual([]);
-    const pages = [...new Glob("*.md").scanSync(`${root}docs`)].map((file) => file.slice(0, -".md".length));
-    expect(pages.filter((name) => !linked.includes(name))).toEqual([]);
+    expect(linked).toEqual(mapped);
+    const pages = [...new Glob("{*,reference/*}.md").scanSync(`${root}docs`)].map((file) =>
+      file.slice(0, -".md".length),
+    );
+    expect(pages.filter((name) => name !== "README" && !linked.includes(name))).toEqual([]);
   });
 
   const isBuilt = existsSync(`${built}/index.html`);

@@ -1,7 +1,7 @@
 import { defineConfig } from "vitepress";
 import { unlinkRepository } from "./repository-links.ts";
 
-/** Pages of `docs`, in the order in which people need them. */
+/** The sidebar is the map in `docs/README.md`; `scripts/site.test.ts` compares them. */
 const page = (text: string, name: string) => ({ text, link: `/${name}` });
 
 export default defineConfig({
@@ -26,47 +26,80 @@ export default defineConfig({
     outline: [2, 3],
     sidebar: [
       {
-        text: "Use it",
+        text: "Get started",
         items: [
+          page("Get started", "getting-started"),
+          page("Connect a provider", "providers"),
           page("Clients", "clients/"),
+          page("Command line", "cli"),
+        ],
+      },
+      {
+        text: "Use the API",
+        items: [
           page("Routing", "routing"),
           page("Stored responses", "responses"),
           page("Images and videos", "media"),
           page("Speech", "speech"),
-          page("Embeddings and rankings", "embeddings"),
+          page("Embeddings and reranking", "embeddings"),
           page("Receipts", "receipts"),
           page("Errors", "errors"),
           page("Test your error handling", "testing-with-the-simulator"),
         ],
       },
       {
-        text: "Run it",
+        text: "Keys and budgets",
         items: [
-          page("Operating", "operating"),
-          page("Deploy", "deploy"),
-          page("Configuration", "configuration"),
-          page("Keys and limits", "keys"),
-          page("Scaling", "scaling"),
-          page("Telemetry", "telemetry"),
-          page("Alerts", "alerts"),
-          page("Console", "console"),
-          page("Admin API", "admin"),
-          page("Command line", "cli"),
+          page("Keys and projects", "keys"),
+          page("Limits and budgets", "budgets"),
+          page("Usage and cost", "usage"),
+          page("Prices", "prices"),
         ],
       },
       {
-        text: "Understand it",
+        text: "Operate",
+        items: [
+          page("Deploy", "deploy"),
+          page("Operate", "operating"),
+          page("Scale", "scaling"),
+          page("Secure", "security"),
+          page("Telemetry", "telemetry"),
+          page("Alerts", "alerts"),
+          page("Console", "console"),
+        ],
+      },
+      {
+        text: "Reference",
+        items: [
+          page("Configuration", "configuration"),
+          page("API", "reference/api"),
+          page("Admin API", "admin"),
+          page("Responses API", "reference/responses"),
+          page("Fields between protocols", "mapping"),
+          page("Media models", "reference/media-models"),
+          page("Timeouts", "reference/timeouts"),
+          page("Memory", "reference/memory"),
+          page("Endings of a call", "reference/endings"),
+          page("Benchmarks", "benchmarks"),
+        ],
+      },
+      {
+        text: "Develop",
         items: [
           page("Architecture", "architecture"),
-          page("What becomes of each field", "mapping"),
-          page("Developing a provider", "adding-a-provider"),
-          page("Developing an endpoint", "adding-an-endpoint"),
-          page("Developing a dialect", "adding-a-dialect"),
+          page("Lifecycles", "reference/lifecycles"),
+          page("The native lane", "reference/native-lane"),
+          page("Add a provider", "adding-a-provider"),
+          page("Add an endpoint", "adding-an-endpoint"),
+          page("Add a dialect", "adding-a-dialect"),
           page("Simulation", "simulation"),
-          page("Benchmarks", "benchmarks"),
-          page("API reference", "reference/api"),
-          page("Choices", "reference/choices"),
           page("Hazards", "reference/hazards"),
+          page("Choices", "reference/choices"),
+          page("Mapping choices", "reference/mapping-choices"),
+          page("What SDKs send", "reference/sdks"),
+          page("What providers need", "reference/providers"),
+          page("The runtime", "reference/runtime"),
+          page("Decisions", "decisions/"),
         ],
       },
     ],
