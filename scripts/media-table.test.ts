@@ -4,7 +4,7 @@ import { PROVIDER_KINDS } from "../src/providers/index.ts";
 import { imageRows, videoRows } from "./media-rows.ts";
 import { MEDIA_FILE, withTables } from "./media-table.ts";
 
-test("docs/media.md has the tables that the code has: bin/bun scripts/media-table.ts --write", () => {
+test("docs/reference/media-models.md has the tables that the code has: bin/bun scripts/media-table.ts --write", () => {
   const page = readFileSync(MEDIA_FILE, "utf8");
   expect(page).toBe(withTables(page));
 });
