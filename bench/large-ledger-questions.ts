@@ -20,7 +20,7 @@ export interface LedgerSize {
 export interface Question {
   what: string;
   ask: (storage: Storage) => Promise<string>;
-  /** Rows and entries of indexes that it may read, as docs/operating.md states it. */
+  /** Rows and entries of indexes that it may read, as docs/benchmarks.md states it. */
   mostRows: (size: LedgerSize) => number;
   /** How much larger the process may become meanwhile. */
   mostMegabytes: number;
