@@ -449,6 +449,10 @@ describe("trivium.example.yaml", () => {
 describe("docs/architecture.md", () => {
   const page = read("docs/architecture.md");
 
+  test("it can be read in ten minutes", () => {
+    expect(page.split(/\s+/).length).toBeLessThanOrEqual(2_400);
+  });
+
   test("its arrows are those that scripts/arrows.test.ts holds", () => {
     const table = /ARROWS[^=]*= \{([\s\S]*?)\n\};/.exec(read("scripts/arrows.test.ts"))?.[1] ?? "";
     const held = [...table.matchAll(/^ {2}(\w+): \[([^\]]*)\],$/gm)].map(([, folder = "", list = ""]) => {
