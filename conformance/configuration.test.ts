@@ -122,7 +122,7 @@ test("docs/configuration.md, Reload: calls after it follow the new `routing`", a
   }
 });
 
-describe("docs/configuration.md, The simulator", () => {
+describe("docs/providers.md, Simulator", () => {
   let simulator: Simulator;
   let gateway: TestGateway;
 
