@@ -71,13 +71,21 @@ function section(dialect: DialectName, outcomes: readonly FieldOutcome[]): strin
 
 const areaOf = (schemaPath: string): string => AREAS.find(([, pattern]) => pattern.test(schemaPath))?.[0] ?? "";
 
+/** Fields that are exact everywhere in one sentence, and a row for each of the others. */
 function table(rows: readonly MappingRow[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [
+  const names = (fields: readonly string[]) => fields.map((field) => `\`${field}\``).join(", ");
+  const merged = mergeRows(rows);
+  const isExact = (cells: readonly string[]) => cells.every((cell) => cell === "exact");
+  const exact = merged.filter(({ cells }) => isExact(cells)).flatMap(({ fields }) => fields);
+  const others = merged.filter(({ cells }) => !isExact(cells));
+  const sentence = exact.length === 0 ? [] : [`Exact everywhere: ${names(exact)}.`];
+  const lines = [
     line(["field", ...UPSTREAM_DIALECT_NAMES]),
     `|${"---|".repeat(UPSTREAM_DIALECT_NAMES.length + 1)}`,
-    ...mergeRows(rows).map(({ fields, cells }) => line([fields.map((field) => `\`${field}\``).join(", "), ...cells])),
-  ].join("\n");
+    ...others.map(({ fields, cells }) => line([names(fields), ...cells])),
+  ];
+  return [...sentence, ...(others.length === 0 ? [] : [lines.join("\n")])].join("\n\n");
 }
 
 /** One row for each schema path, with what was found at every one of its members. */
