@@ -8,7 +8,7 @@ import { place } from "./state/router.ts";
 
 type Loader = () => Promise<ComponentType>;
 
-/** A page's code is loaded when it is first seen. */
+/** Each page's code is loaded on first visit. */
 const PAGES: Readonly<Record<string, Loader>> = {
   "": async () => (await import("./pages/overview.tsx")).Overview,
   calls: async () => (await import("./pages/calls.tsx")).Calls,
@@ -26,10 +26,10 @@ const PAGES: Readonly<Record<string, Loader>> = {
   call: async () => (await import("./pages/call.tsx")).OneCall,
 };
 
-/** `/calls/rcp_…` is another page than `/calls`. */
+/** `/calls/rcp_…` is a different page from `/calls`. */
 function pageOf(path: string): string {
   const [, first = "", second = ""] = path.split("/");
-  // An operator of one project sees its keys and its usage alone.
+  // Project operators see only the keys and usage of their project.
   if (first === "" && session.value?.role === "project") return "usage";
   if (first === "calls" && second !== "") return "call";
   return first;
@@ -57,7 +57,7 @@ function Page() {
   if (shown.error) return <Problem error={shown.error} retry={() => location.reload()} />;
   if (shown.page) return <shown.page />;
   return (
-    <Empty title="There is no such page">
+    <Empty title="Page not found">
       <p>
         <a href="/">Go to the overview</a>
       </p>

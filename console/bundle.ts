@@ -1,6 +1,6 @@
 /**
- * Bundles the console, and prints it as JSON (`BundledConsole` of src/server/console.ts). A program of its own: the bundler's memory
- * goes back with the process. `scripts/build/binary.ts` puts the same text into the compiled program.
+ * Bundles the console and prints it as JSON (`BundledConsole` in src/server/console.ts). It runs as a separate process so that the
+ * bundler's memory is freed when it exits. `scripts/build/binary.ts` embeds the same text in the compiled program.
  */
 import { join } from "node:path";
 
@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-// Names are made of digests that paths are part of, as seen from the folder that the program is started in.
+// File names contain a hash that covers paths relative to the working directory.
 process.chdir(import.meta.dir);
 
 const built = await Bun.build({
@@ -22,7 +22,7 @@ const built = await Bun.build({
   naming: "[name]-[hash].[ext]",
   define: { "process.env.NODE_ENV": '"production"' },
   publicPath: "/assets/",
-  // In a package that is installed, no tsconfig.json says so.
+  // An installed package has no tsconfig.json.
   jsx: { runtime: "automatic", importSource: "preact", development: false },
 });
 
@@ -57,7 +57,7 @@ const page = `<!doctype html>
 <link rel="stylesheet" href="${links.style}">
 <script type="module" src="${links.script}"></script>
 </head>
-<body><div id="console"></div><noscript>The console needs JavaScript. The Admin API works without it.</noscript></body>
+<body><div id="console"></div><noscript>The console requires JavaScript. The Admin API does not.</noscript></body>
 </html>
 `;
 

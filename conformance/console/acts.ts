@@ -25,7 +25,7 @@ function pngWithText(text: string): string {
 }
 
 export function actAtConsole(visit: () => Visit): void {
-  describe("console-notes 4: a person at the console", () => {
+  describe("console-notes 4: a person who uses the console", () => {
     let browser: Browser;
     let gateway: SeededGateway;
     let watched: WatchedPage;
@@ -36,21 +36,21 @@ export function actAtConsole(visit: () => Visit): void {
       page = watched.page;
     });
 
-    test("S11: a link works once; a session is needed for everything", async () => {
+    test("S11: a login link works once, and every page needs a session", async () => {
       const stranger = await browser.newContext();
       const other = await stranger.newPage();
       await other.goto(gateway.link);
-      await other.getByLabel(/Admin secret/).waitFor();
-      await other.getByLabel(/Admin secret/).fill("wrong");
+      await other.getByLabel(/operator secret/).waitFor();
+      await other.getByLabel(/operator secret/).fill("wrong");
       await other.keyboard.press("Enter");
       await other.getByText("This is not the secret of an operator").waitFor();
-      await other.getByLabel(/Admin secret/).fill(gateway.secret);
+      await other.getByLabel(/operator secret/).fill(gateway.secret);
       await other.keyboard.press("Enter");
       await other.waitForSelector("nav[aria-label=Pages]");
       await stranger.close();
     });
 
-    test("by keyboard alone: finds calls, moves among them, opens one and comes back", async () => {
+    test("finds, selects and opens a call with the keyboard only, and goes back", async () => {
       await watched.visit("/calls?range=30d");
       await page.waitForSelector("table.calls tbody tr");
       await page.keyboard.press("/");
@@ -74,7 +74,7 @@ export function actAtConsole(visit: () => Visit): void {
       expect(page.url()).toContain("q=outcome%3Afailed");
     });
 
-    test("console-notes 4.1: columns are hidden and shown by keyboard, and the browser keeps the choice", async () => {
+    test("console-notes 4.1: columns are hidden and shown with the keyboard, and the browser stores the choice", async () => {
       const address = "/calls?range=24h&q=outcome%3Afailed";
       const rows = "table.calls tbody tr";
       const reload = async () => {
@@ -105,7 +105,7 @@ export function actAtConsole(visit: () => Visit): void {
       expect(await heads()).toEqual(all);
     });
 
-    test("a filter by outcome narrows the figures above the calls; one that figures are not kept by is named", async () => {
+    test("the volume chart follows a filter by outcome, and names filters that it does not support", async () => {
       const shown = async (q: string) => {
         await watched.visit(`/calls?range=30d&q=${encodeURIComponent(q)}`);
         const label = (await page.locator(".volume .plot").getAttribute("aria-label")) ?? "";
@@ -117,10 +117,10 @@ export function actAtConsole(visit: () => Visit): void {
       const left = await shown("outcome:client_gone");
       expect([failed.calls > 0, failed.calls + answered.calls + left.calls]).toEqual([true, all.calls]);
       expect(failed.label).toStartWith("Volume. ");
-      expect((await shown("outcome:failed lane:native")).label).toStartWith("Volume, not narrowed by lane. ");
+      expect((await shown("outcome:failed lane:native")).label).toStartWith("Volume, not filtered by lane. ");
     });
 
-    test("must show: a hostile name is text on every page that shows it", async () => {
+    test("must show: a hostile name is shown as text on every page", async () => {
       for (const path of [
         "/?range=30d",
         "/calls?range=30d&q=project%3Aresearch",
@@ -135,14 +135,14 @@ export function actAtConsole(visit: () => Visit): void {
       }
     });
 
-    test("sends a test to a webhook, and shows what it answers; its address and secret are on no page", async () => {
+    test("sends a test to a webhook and shows the response; no page shows its URL or secret", async () => {
       await watched.visit("/alerts");
-      const button = page.getByRole("button", { name: "Send a test to chat" });
+      const button = page.getByRole("button", { name: "Send test to chat" });
       await button.focus();
       await page.keyboard.press("Enter");
       await page.getByText("thank you").waitFor();
       expect(await watched.accessibility()).toEqual([]);
-      await page.getByRole("button", { name: "Send a test to pager" }).click();
+      await page.getByRole("button", { name: "Send test to pager" }).click();
       await page.locator(".tested .state.bad").waitFor();
       expect(await page.content()).not.toMatch(/a-token|a-secret-of-the-chat/);
       await watched.visit("/config");
@@ -150,20 +150,20 @@ export function actAtConsole(visit: () => Visit): void {
       expect(await page.content()).not.toMatch(/a-token|a-secret-of-the-chat/);
     });
 
-    test("delivers an alert again that a webhook did not take, by keyboard", async () => {
+    test("resends an alert that a webhook did not accept, with the keyboard", async () => {
       await watched.visit("/alerts");
       const row = page.locator("table.alerts tbody tr", { hasText: "all 3 models" });
-      const button = row.getByRole("button", { name: /^Deliver again: provider\.down of .*, to pager$/ });
+      const button = row.getByRole("button", { name: /^Resend: provider\.down, .*, to pager$/ });
       await button.focus();
       await page.keyboard.press("Enter");
       // The seeded pager refuses everything.
-      await row.getByRole("button", { name: /^Try now: provider\.down/ }).waitFor();
+      await row.getByRole("button", { name: /^Retry now: provider\.down/ }).waitFor();
       expect(await watched.accessibility()).toEqual([]);
       await watched.visit("/audit?act=alerts.deliver");
       await page.getByRole("cell", { name: "alerts.deliver" }).first().waitFor();
     });
 
-    test("where no one is told yet, the page of alerts shows how to begin", async () => {
+    test("without webhooks, the alerts page shows how to add one", async () => {
       const switches = { provider_down: true, gateway_degraded: true, error_percent: 50 };
       const numbers = { error_minutes: 10, error_min_calls: 20, retry_hours: 24 };
       const none = { webhooks: [], budget_percent: [50], ...switches, ...numbers };
@@ -175,10 +175,10 @@ export function actAtConsole(visit: () => Visit): void {
       await page.unrouteAll();
     });
 
-    test("console-notes 4.1: shows how a provider is added, takes no secret, and says what is wrong", async () => {
+    test("console-notes 4.1: shows how to add a provider, accepts no secret, and reports problems", async () => {
       await watched.visit("/providers");
-      await page.getByRole("button", { name: "Add a provider" }).click();
-      const dialog = page.getByRole("dialog", { name: "Add a provider" });
+      await page.getByRole("button", { name: "Add provider" }).click();
+      const dialog = page.getByRole("dialog", { name: "Add provider" });
       await dialog.getByLabel("Kind").selectOption("openai-compatible");
       await dialog.getByLabel("Name").fill("my-vllm");
       await dialog.getByLabel("Base URL").fill("http://10.0.0.9:8000/v1");
@@ -194,7 +194,7 @@ export function actAtConsole(visit: () => Visit): void {
       expect(await dialog.locator(".code pre").textContent()).toBe(
         'providers:\n  my-vllm:\n    kind: openai-compatible\n    base_url: "http://10.0.0.9:8000/v1"\n',
       );
-      await dialog.getByText("Its key was not tried").waitFor();
+      await dialog.getByText("The key was not checked").waitFor();
       expect(await watched.accessibilityInBoth()).toEqual([]);
       await page.keyboard.press("Escape");
       await page.waitForSelector("dialog", { state: "detached" });
@@ -203,11 +203,11 @@ export function actAtConsole(visit: () => Visit): void {
       );
     });
 
-    test("makes a key, which is shown once, works, and is revoked by its name", async () => {
+    test("creates a key that is shown once and works, and revokes it after its name is typed", async () => {
       await watched.visit("/keys");
-      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByRole("button", { name: "Create key" }).click();
       await page.getByLabel("Name").fill("from the console");
-      await page.getByLabel("Budget a day, USD").fill("0.5");
+      await page.getByLabel("Daily budget (USD)").fill("0.5");
       await page.keyboard.press("Enter");
       const secret = (await page.locator(".secret code").textContent()) ?? "";
       expect(secret.length).toBeGreaterThan(30);
@@ -215,7 +215,7 @@ export function actAtConsole(visit: () => Visit): void {
       // What is shown once is not lost by a slip.
       await page.keyboard.press("Escape");
       expect(await page.locator(".secret").count()).toBe(1);
-      await page.getByRole("button", { name: "I have kept it" }).click();
+      await page.getByRole("button", { name: "I have saved it" }).click();
       const call = () =>
         fetch(`${gateway.clientsUrl}/v1/chat/completions`, {
           method: "POST",
@@ -226,20 +226,20 @@ export function actAtConsole(visit: () => Visit): void {
       await page.getByRole("button", { name: "Revoke from the console" }).click();
       const revoke = page.getByRole("button", { name: "Revoke", exact: true });
       expect(await revoke.isDisabled()).toBe(true);
-      await page.getByLabel("Type its name").fill("from the console");
+      await page.getByLabel("Type the name of the key").fill("from the console");
       await revoke.click();
       await page.waitForSelector("dialog", { state: "detached" });
       expect((await call()).status).toBe(401);
     });
 
-    test("0064: bodies of a key that has them kept, with what changed between both sides; hostile content is text", async () => {
+    test("0064: shows captured bodies and the diff between both sides, with hostile content as text", async () => {
       await watched.visit("/keys");
-      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByRole("button", { name: "Create key" }).click();
       await page.getByLabel("Name").fill("with bodies");
-      await page.getByLabel(/Keep the bodies/).check();
+      await page.getByLabel(/^Capture request/).check();
       await page.getByRole("button", { name: "Create", exact: true }).click();
       const secret = (await page.locator(".secret code").textContent()) ?? "";
-      await page.getByRole("button", { name: "I have kept it" }).click();
+      await page.getByRole("button", { name: "I have saved it" }).click();
       const answer = await fetch(`${gateway.clientsUrl}/v1/messages`, {
         method: "POST",
         headers: { "x-api-key": secret, "anthropic-version": "2023-06-01", "content-type": "application/json" },
@@ -251,7 +251,7 @@ export function actAtConsole(visit: () => Visit): void {
       });
       expect(answer.status).toBe(200);
       const receipt = answer.headers.get("x-trivium-receipt") ?? "";
-      const show = page.getByRole("button", { name: "Show what was said" });
+      const show = page.getByRole("button", { name: "Show bodies" });
       // It is stored after the end of the answer.
       for (let tries = 0; tries < 20 && (await show.count()) === 0; tries++) {
         await watched.visit(`/calls/${receipt}`);
@@ -260,7 +260,7 @@ export function actAtConsole(visit: () => Visit): void {
       await show.click();
       await page.locator(".diff .added").first().waitFor();
       expect(await page.locator(".diff .removed").count()).toBeGreaterThan(0);
-      for (const name of ["as it came", "as it went out", "as it came back", "as the client got it"]) {
+      for (const name of ["Client request", "Provider request", "Provider response", "Client response"]) {
         await page.getByRole("button", { name, exact: true }).click();
         expect(await page.locator(".bodies pre").textContent()).toContain("<img src=x onerror=");
         expect(await page.locator(".bodies pre").textContent()).not.toContain(secret);
@@ -268,7 +268,7 @@ export function actAtConsole(visit: () => Visit): void {
       expect(await page.locator("main img").count()).toBe(0);
       expect(await watched.accessibility()).toEqual([]);
       if (process.env["TRIVIUM_SCREENSHOTS"]) {
-        await page.getByRole("button", { name: "Request: what changed" }).click();
+        await page.getByRole("button", { name: "Request diff" }).click();
         const path = join(process.env["TRIVIUM_SCREENSHOTS"], "bodies.png");
         await page.locator(".bodies").screenshot({ path, animations: "disabled" });
       }
@@ -276,7 +276,7 @@ export function actAtConsole(visit: () => Visit): void {
       await page.getByText("receipt.bodies").first().waitFor();
     });
 
-    test("0074: images and sounds of captured bodies are shown; what only says that it is one stays text", async () => {
+    test("0074: shows images and audio of captured bodies; data that only claims to be an image stays text", async () => {
       const headers = { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" };
       const made = await fetch(`${gateway.url}/api/keys`, {
         method: "POST",
@@ -307,7 +307,7 @@ export function actAtConsole(visit: () => Visit): void {
         }),
       });
       expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
-      const show = page.getByRole("button", { name: "Show what was said" });
+      const show = page.getByRole("button", { name: "Show bodies" });
       for (let tries = 0; tries < 20 && (await show.count()) === 0; tries++) {
         await watched.visit(`/calls/${answer.headers.get("x-trivium-receipt")}`);
         await page.waitForSelector(".timeline li");
@@ -322,14 +322,14 @@ export function actAtConsole(visit: () => Visit): void {
       await page.waitForFunction("document.querySelector('.bodies audio').readyState >= 1");
       expect(await page.evaluate("document.querySelector('.bodies audio').error")).toBeNull();
       expect([await page.locator("main img").count(), await sound.count()]).toEqual([1, 1]);
-      await page.getByRole("button", { name: "as it came", exact: true }).click();
+      await page.getByRole("button", { name: "Client request", exact: true }).click();
       const text = (await page.locator(".bodies pre").textContent()) ?? "";
       expect(text).toContain("medium 1]");
       expect(text).toContain("<img src=x onerror=");
       expect(await watched.accessibility()).toEqual([]);
     });
 
-    test("S09: an operator of a project reads the bodies of its calls by their receipts, and of no other's", async () => {
+    test("S09: a project operator can read bodies by receipt ID, but only those of the project", async () => {
       const makeKey = async (project: string): Promise<string> => {
         const headers = { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" };
         const body = JSON.stringify({ name: `kept for ${project}`, project, capture: true });
@@ -354,16 +354,16 @@ export function actAtConsole(visit: () => Visit): void {
       const theirs = await browser.newContext();
       const other = await WatchedPage.open(theirs, gateway.url);
       await other.page.goto(gateway.url);
-      await other.page.getByLabel(/Admin secret/).fill(gateway.projectSecret);
+      await other.page.getByLabel(/operator secret/).fill(gateway.projectSecret);
       await other.page.keyboard.press("Enter");
       await other.page.getByRole("link", { name: "Bodies" }).click();
       const find = async (receipt: string) => {
         await other.page.getByLabel("Receipt").fill(receipt);
         await other.page.keyboard.press("Enter");
-        await other.page.getByRole("button", { name: "Show what was said" }).click();
+        await other.page.getByRole("button", { name: "Show bodies" }).click();
       };
       await find(own);
-      await other.page.getByRole("button", { name: "as it came", exact: true }).click();
+      await other.page.getByRole("button", { name: "Client request", exact: true }).click();
       expect(await other.page.locator(".bodies pre").textContent()).toContain("<img src=x");
       expect(await other.accessibilityInBoth()).toEqual([]);
       await find(foreign);
@@ -371,7 +371,7 @@ export function actAtConsole(visit: () => Visit): void {
       await theirs.close();
     });
 
-    test("live: a call shows up without a reload", async () => {
+    test("live: a call appears without a reload", async () => {
       await watched.visit("/calls?live=1&range=24h");
       await page.waitForSelector("table.calls tbody tr");
       await page.mouse.move(5, 5);
@@ -384,12 +384,12 @@ export function actAtConsole(visit: () => Visit): void {
       await page.getByRole("button", { name: "sim/echo-request" }).first().waitFor();
     });
 
-    test("the playground answers in every protocol, makes an image and a video, beside another model", async () => {
+    test("the playground works in every protocol, with images and videos, and with two models side by side", async () => {
       for (const protocol of ["chat", "responses", "messages", "genai"]) {
         await watched.visit(`/play?model=sim%2Fstandard&protocol=${protocol}`);
         await page.getByRole("button", { name: "Send" }).click();
         await page.locator(".figures-line .state.good").waitFor();
-        expect((await page.locator(".said").textContent())?.length).toBeGreaterThan(5);
+        expect((await page.locator(".play-body .text").textContent())?.length).toBeGreaterThan(5);
         await page.getByText(/tok\/s/).waitFor();
       }
       await watched.visit("/play?model=sim%2Fimage&model2=sim%2Fvideo");
@@ -408,7 +408,7 @@ export function actAtConsole(visit: () => Visit): void {
       await page.locator(".tested .state.good").first().waitFor();
     });
 
-    test("in all of it: nothing from elsewhere, no violation, no error", () => {
+    test("all of this loads nothing from other origins, violates no policy and logs no error", () => {
       expect(watched.problems).toEqual([]);
     });
   });

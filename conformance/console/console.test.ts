@@ -19,7 +19,7 @@ describe.skipIf(!found)("the console", () => {
   });
   afterAll(() => started?.end());
 
-  test("its link leads to the overview", () => {
+  test("the login link opens the overview", () => {
     const { watched, gateway } = visit();
     expect(watched.page.url()).toBe(`${gateway.url}/`);
   });

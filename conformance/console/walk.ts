@@ -48,13 +48,13 @@ const ALL_BYTES = 150_000;
 
 export function walkThroughPages(visit: () => Visit): void {
   describe("console-notes 4: a browser", () => {
-    test("S14: walks every page in light and dark colours: nothing from elsewhere, no violation, no error, axe finds nothing", async () => {
+    test("S14: every page, light and dark, loads nothing from other origins, violates no policy, logs no error and passes axe", async () => {
       const { gateway, watched } = visit();
       for (const [at, stop] of STOPS.entries()) await stopAt(stop, gateway, watched, at % 2 === 0 ? "light" : "dark");
       await watched.page.emulateMedia({ colorScheme: "light" });
     });
 
-    test("S14: light and dark differ in colours alone, which is why structure is looked at in one of them", async () => {
+    test("S14: light and dark differ only in colours, so structure is checked in one of them", async () => {
       const rules = "[...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]).map(({ cssText }) => cssText)";
       const found = await visit().watched.page.evaluate<string[]>(rules);
       expect(found.length).toBeGreaterThan(100);
@@ -64,7 +64,7 @@ export function walkThroughPages(visit: () => Visit): void {
       expect(dependent.filter((rule) => !/^@media [^{]*\{\s*:root \{\s*\}\s*\}$/.test(rule))).toEqual([]);
     });
 
-    test("S14: axe finds a colour that is wrong in the last row of a table, in dark alone", async () => {
+    test("S14: axe finds a colour that is wrong only in the last row of a table and only in dark", async () => {
       const { watched } = visit();
       await watched.visit("/models");
       const cell = watched.page.locator("table.list tbody tr").last().locator("td").first();
@@ -78,7 +78,7 @@ export function walkThroughPages(visit: () => Visit): void {
       await watched.page.emulateMedia({ colorScheme: "light" });
     });
 
-    test("loads at most 60 kB of scripts for the first page, and 150 kB for all", () => {
+    test("loads at most 60 kB of scripts for the first page and 150 kB for all pages", () => {
       const { first, watched } = visit();
       const all = watched.scriptBytes();
       console.log(`console: ${first} bytes of scripts on the first page, ${all} in all`);

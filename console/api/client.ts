@@ -1,10 +1,10 @@
 import { signal } from "@preact/signals";
 import type { Session } from "./types.ts";
 
-/** Who is logged in; `null` while no one is, `undefined` until that is known. */
+/** The current session: `null` when logged out, `undefined` until that is known. */
 export const session = signal<Session | null | undefined>(undefined);
 
-/** A failure as the Admin API tells it. */
+/** An error returned by the Admin API. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -25,9 +25,9 @@ export function withQuery(path: string, query: Query = {}): string {
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** Asks the Admin API. A session that has ended leads to the login. */
+/** Sends a GET to the Admin API. An expired session leads to the login page. */
 export async function ask<Answer>(path: string, query?: Query, abort?: AbortSignal): Promise<Answer> {
-  const response = await fetch(withQuery(path, query), { ...(abort === undefined ? {} : { signal: abort }) });
+  const response = await fetch(withQuery(path, query), { signal: abort ?? null });
   return read<Answer>(response);
 }
 
@@ -42,7 +42,7 @@ export async function change<Answer>(
       "content-type": "application/json",
       ...(session.value?.csrf ? { "x-trivium-csrf": session.value.csrf } : {}),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: body === undefined ? null : JSON.stringify(body),
   });
   return read<Answer>(response);
 }
@@ -67,16 +67,16 @@ export async function failureOf(response: Response): Promise<ApiError> {
 const MARK = "trivium.session";
 const SESSION = "/api/session";
 
-/** Reads who is logged in. A link of the program's start is used up first. */
+/** Finds the current session. A login link in the address is redeemed first. */
 export async function findSession(): Promise<void> {
   const link = /^#link=([\w-]+)$/.exec(location.hash)?.[1];
   if (link !== undefined) {
-    // What was used must not stay in the address, nor in the history.
+    // A used link must not stay in the address bar or the history.
     history.replaceState(null, "", location.pathname);
     await logIn({ link }).catch(() => undefined);
     if (session.value) return;
   }
-  // The cookie cannot be seen from here: without this mark there was none, and nothing is asked in vain.
+  // Scripts cannot read the cookie. Without this mark there was no login, so no request is needed.
   if (localStorage.getItem(MARK) === null) {
     session.value = null;
     return;

@@ -15,10 +15,10 @@ export type { ReceiptDetail, ReceiptItem } from "../../src/server/admin/schemas/
 export type { Session } from "../../src/server/admin/schemas/session.ts";
 export type { UsageAmounts, UsageRow } from "../../src/server/admin/schemas/usage.ts";
 
-/** A page of a list. */
+/** One page of a list. */
 export interface Page<Item> {
   data: Item[];
   next: string | null;
-  /** Of receipts: where a search with few results has stopped. */
+  /** For receipts: how far back the search went before it stopped. */
   searched_back_to?: string | null;
 }

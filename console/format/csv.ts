@@ -1,7 +1,7 @@
-/** A cell that a spreadsheet would run as a formula begins with one of these. */
+/** Spreadsheets run cells that begin with one of these as formulas. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** RFC 4180; text that could be a formula is told to be text. Numbers stay numbers. */
+/** RFC 4180. Text that could be a formula gets a leading apostrophe; numbers stay numbers. */
 export function csvCell(value: string | number): string {
   const text = typeof value === "number" ? String(value) : FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -10,7 +10,7 @@ export function csvCell(value: string | number): string {
 export const csvOf = (rows: readonly (readonly (string | number)[])[]): string =>
   rows.map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
 
-/** Offers a text as a file. */
+/** Downloads a text as a file. */
 export function download(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");

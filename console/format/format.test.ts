@@ -4,8 +4,8 @@ import { money, usd } from "./money.ts";
 import { duration, percent, short, speed } from "./numbers.ts";
 import { ago } from "./time.ts";
 
-describe("money is made of whole nano-dollars", () => {
-  test("nine decimals are the number itself", () => {
+describe("amounts of money", () => {
+  test("nine decimals show every nano-dollar", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 9_000_000_000_000 }), (nano) => {
         expect(Number(usd(nano, 9).replaceAll(/[$,.]/g, ""))).toBe(nano);
@@ -22,7 +22,7 @@ describe("money is made of whole nano-dollars", () => {
     [1_234_500_000, "$1.23"],
     [-1_235_000_000, "−$1.24"],
     [1_234_567_890_000_000, "$1,234,568"],
-  ])("%p nano-dollars are %p", (nano, shown) => expect(money(nano)).toBe(shown));
+  ])("%p nano-dollars are shown as %p", (nano, shown) => expect(money(nano)).toBe(shown));
 });
 
 describe("figures", () => {
@@ -32,9 +32,9 @@ describe("figures", () => {
     [1_240, "1.24 s"],
     [61_000, "61.0 s"],
     [125_000, "2 min 05 s"],
-  ])("%p ms are %p", (ms, shown) => expect(duration(ms)).toBe(shown));
+  ])("%p ms is shown as %p", (ms, shown) => expect(duration(ms)).toBe(shown));
 
-  test("shares", () => {
+  test("percentages", () => {
     expect([percent(0, 0), percent(0, 5), percent(1, 10_000), percent(1, 40), percent(3, 4)]).toEqual([
       "–",
       "0%",
@@ -50,9 +50,9 @@ describe("figures", () => {
     expect(speed(100, 500, 500)).toBeNull();
   });
 
-  test("large numbers are short", () => expect([short(9_999), short(1_240_000)]).toEqual(["9,999", "1.24M"]));
+  test("large numbers are abbreviated", () => expect([short(9_999), short(1_240_000)]).toEqual(["9,999", "1.24M"]));
 
-  test("how long ago", () => {
+  test("relative times", () => {
     expect(ago(0, 600_000)).toBe("10 min ago");
     expect(ago(600_000, 0)).toBe("in 10 min");
   });

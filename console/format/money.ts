@@ -1,6 +1,6 @@
 const NANO = 1_000_000_000;
 
-/** Nano-dollars as dollars with so many decimals, rounded half away from zero, without a fraction ever being a float. */
+/** Formats nano-dollars as dollars, rounded half away from zero. The fraction is never a float. */
 export function usd(nano: number, decimals: number): string {
   const unit = 10 ** (9 - decimals);
   const rounded = Math.round(Math.abs(nano) / unit) * unit;
@@ -12,7 +12,7 @@ export function usd(nano: number, decimals: number): string {
   return `${sign}$${whole.toLocaleString("en-US")}${decimals === 0 ? "" : `.${fraction}`}`;
 }
 
-/** As many decimals as the amount needs to say something. */
+/** Uses more decimals for smaller amounts. */
 export function money(nano: number): string {
   const size = Math.abs(nano);
   if (size === 0) return "$0";

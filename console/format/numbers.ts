@@ -4,10 +4,10 @@ const ONE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 
 export const whole = (value: number): string => WHOLE.format(value);
 
-/** `1.24M`, where there is little space. */
+/** Compact, such as `1.24M`. */
 export const short = (value: number): string => (Math.abs(value) < 10_000 ? WHOLE.format(value) : SHORT.format(value));
 
-/** What is not known is a dash. */
+/** An unknown value is shown as a dash. */
 export const known = (value: number | null, format: (value: number) => string = whole): string =>
   value === null ? "–" : format(value);
 
@@ -20,7 +20,7 @@ export function percent(part: number, all: number): string {
   return share < 0.1 ? "< 0.1%" : `${share < 10 ? share.toFixed(1) : Math.round(share)}%`;
 }
 
-/** A duration as people say it. */
+/** A duration in the largest unit that fits. */
 export function duration(ms: number): string {
   if (ms < 0.95) return `${ms.toFixed(1)} ms`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -31,7 +31,7 @@ export function duration(ms: number): string {
   return `${Math.round(ms / 3_600_000)} h`;
 }
 
-/** Tokens in a second; `null` where that cannot be told. */
+/** Tokens per second; `null` if unknown. */
 export function speed(tokens: number | null, firstContentMs: number | null, totalMs: number): number | null {
   const spentMs = totalMs - (firstContentMs ?? 0);
   return tokens === null || tokens < 2 || spentMs < 1 ? null : (tokens / spentMs) * 1_000;

@@ -1,6 +1,6 @@
 const two = (value: number): string => String(value).padStart(2, "0");
 
-/** Hours, minutes and seconds of the reader's day. */
+/** Hours, minutes and seconds in the browser's time zone. */
 export function clockTime(moment: string | number): string {
   const date = new Date(moment);
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
@@ -11,7 +11,7 @@ const DAY_AND_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "
 
 export const day = (moment: string | number): string => DAY.format(new Date(moment));
 
-/** With the day where it is not today. */
+/** The time, with the date unless it is today. */
 export function when(moment: string | number, nowMs = Date.now()): string {
   const isToday = new Date(moment).toDateString() === new Date(nowMs).toDateString();
   return isToday ? clockTime(moment) : `${day(moment)}, ${clockTime(moment)}`;
@@ -20,7 +20,7 @@ export function when(moment: string | number, nowMs = Date.now()): string {
 export const full = (moment: string | number): string =>
   `${DAY_AND_YEAR.format(new Date(moment))}, ${clockTime(moment)}`;
 
-/** How long ago, roughly; a moment to come is `in …`. */
+/** Approximate relative time: `10 min ago`, or `in 10 min` for a future time. */
 export function ago(moment: string | number, nowMs = Date.now()): string {
   const ms = nowMs - new Date(moment).getTime();
   const size = Math.abs(ms);

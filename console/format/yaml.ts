@@ -1,4 +1,4 @@
-/** A value as YAML, for people to read: configuration in the form in which they write it. */
+/** Formats a value as YAML, the format in which configuration is written. */
 export function yamlOf(value: unknown, indent = ""): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return "[]";
@@ -12,7 +12,7 @@ export function yamlOf(value: unknown, indent = ""): string {
   return scalar(value);
 }
 
-/** An object in a list begins on the line of its dash. */
+/** An object in a list starts on the same line as its dash. */
 const nested = (item: unknown, indent: string): string => yamlOf(item, indent).replace(/^\n\s*/, "");
 
 const PLAIN = /^[\w/][\w ./*:@%+-]*$/;

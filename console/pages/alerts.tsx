@@ -19,7 +19,7 @@ const EXAMPLE = `alerts:
 
 const STATES = {
   delivered: { kind: "good", name: "delivered" },
-  pending: { kind: "warn", name: "tried again" },
+  pending: { kind: "warn", name: "retrying" },
   failed: { kind: "bad", name: "failed" },
 } as const;
 
@@ -28,8 +28,8 @@ const Delivered = ({ delivery }: { delivery: Delivery }) => {
   const isNew = state === "pending" && tries === 0;
   return (
     <>
-      <State kind={isNew ? "idle" : STATES[state].kind}>{isNew ? "waits" : STATES[state].name}</State>
-      {tries > 1 && <span class="muted"> after {tries} tries</span>}
+      <State kind={isNew ? "idle" : STATES[state].kind}>{isNew ? "queued" : STATES[state].name}</State>
+      {tries > 1 && <span class="muted"> after {tries} attempts</span>}
       {state !== "delivered" && error !== null && <span class="muted block">{error}</span>}
     </>
   );
@@ -56,7 +56,7 @@ const Tested = ({ tested }: { tested: AlertTest }) => (
   <div class="tested" role="status">
     {tested.map(({ webhook, ok, status, error, answer, ms }) => (
       <p key={webhook}>
-        <State kind={ok ? "good" : "bad"}>{ok ? `answered ${status}` : (error ?? "failed")}</State> {webhook} in{" "}
+        <State kind={ok ? "good" : "bad"}>{ok ? `returned ${status}` : (error ?? "failed")}</State> {webhook} in{" "}
         {duration(ms)} {answer !== "" && <code>{answer}</code>}
       </p>
     ))}
@@ -67,16 +67,16 @@ function Webhooks({ webhooks }: { webhooks: readonly Webhook[] }) {
   const { tested, busy, run } = useTest();
   const mayTest = session.value?.role === "admin";
   return (
-    <section class="told" aria-labelledby="webhooks">
+    <section class="group" aria-labelledby="webhooks">
       <h2 id="webhooks">Webhooks</h2>
       {tested instanceof Error ? <Problem error={tested} /> : tested && <Tested tested={tested} />}
-      <section class="wide" tabIndex={0} aria-label="Table of webhooks">
+      <section class="wide" tabIndex={0} aria-label="Webhooks table">
         <table class="list webhooks">
           <thead>
             <tr>
               <th scope="col">Name</th>
-              <th scope="col">Address</th>
-              <th scope="col">Is told</th>
+              <th scope="col">URL</th>
+              <th scope="col">Events</th>
               <th scope="col">Signed</th>
               <th scope="col">Last delivery</th>
               {mayTest && (
@@ -95,8 +95,8 @@ function Webhooks({ webhooks }: { webhooks: readonly Webhook[] }) {
                 <td>
                   <code>{address}/…</code>
                 </td>
-                <td>{events === null ? "everything" : events.join(", ")}</td>
-                <td>{signed ? "yes" : <State kind="warn">no secret</State>}</td>
+                <td>{events === null ? "all" : events.join(", ")}</td>
+                <td>{signed ? "yes" : <State kind="warn">no</State>}</td>
                 <td>
                   {last === null ? (
                     <span class="muted">none yet</span>
@@ -109,13 +109,8 @@ function Webhooks({ webhooks }: { webhooks: readonly Webhook[] }) {
                 </td>
                 {mayTest && (
                   <td class="acts">
-                    <button
-                      type="button"
-                      disabled={busy}
-                      onClick={() => run(name)}
-                      aria-label={`Send a test to ${name}`}
-                    >
-                      Send a test
+                    <button type="button" disabled={busy} onClick={() => run(name)} aria-label={`Send test to ${name}`}>
+                      Send test
                     </button>
                   </td>
                 )}
@@ -131,22 +126,25 @@ function Webhooks({ webhooks }: { webhooks: readonly Webhook[] }) {
 const Rules = ({ settings }: { settings: AlertSettings }) => {
   const { budget_percent, provider_down, gateway_degraded, retry_hours } = settings;
   const { error_percent, error_minutes, error_min_calls } = settings;
+  const errors = `at least ${error_percent}% of calls fail in ${counted(error_minutes, "minute")} (minimum ${counted(error_min_calls, "call")})`;
+  const conditions = [
+    ...(budget_percent.length === 0
+      ? []
+      : [`a budget reaches ${budget_percent.map((percent) => `${percent}%`).join(", ")} (once per period)`]),
+    ...(provider_down ? ["a provider goes down or recovers"] : []),
+    ...(gateway_degraded ? ["the gateway is degraded or recovers"] : []),
+    ...(error_percent > 0 ? [errors] : []),
+  ];
   return (
     <p class="muted">
-      {budget_percent.length === 0
-        ? "Budgets are not told of"
-        : `A budget is told of at ${budget_percent.map((percent) => `${percent}%`).join(", ")}, each once a period`}
-      {provider_down && ", a provider when it is down and when it is back"}
-      {gateway_degraded && ", the gateway when something that it needs is away"}
-      {error_percent > 0 &&
-        `, failing calls when they are ${error_percent}% of at least ${counted(error_min_calls, "call")} in ${counted(error_minutes, "minute")}`}
-      . What a webhook does not take is sent again for {counted(retry_hours, "hour")}. All of it is in{" "}
+      {conditions.length === 0 ? "All alert rules are off." : `Sends an alert when ${conditions.join("; when ")}.`}{" "}
+      Failed deliveries are retried for {counted(retry_hours, "hour")}. Change the rules in{" "}
       <a href="/config">the configuration</a>.
     </p>
   );
 };
 
-/** Sends one alert again to one webhook. */
+/** Resends one alert to one webhook. */
 function useDeliver(done: () => void) {
   const [failed, setFailed] = useState<Error | undefined>(undefined);
   const [busy, setBusy] = useState(false);
@@ -165,11 +163,11 @@ function useDeliver(done: () => void) {
   return { failed, busy, run };
 }
 
-const againText = ({ state }: Delivery) => (state === "pending" ? "Try now" : "Deliver again");
+const againText = ({ state }: Delivery) => (state === "pending" ? "Retry now" : "Resend");
 
 interface HistoryProps {
   alerts: readonly Alert[];
-  /** Those that can be sent to. */
+  /** Names of the webhooks that can receive a resend. */
   webhooks: readonly string[];
   reload: () => void;
 }
@@ -178,15 +176,15 @@ function History({ alerts, webhooks, reload }: HistoryProps) {
   const { failed, busy, run } = useDeliver(reload);
   const mayDeliver = session.value?.role === "admin";
   return (
-    <section class="told" aria-labelledby="history">
-      <h2 id="history">What was told</h2>
+    <section class="group" aria-labelledby="history">
+      <h2 id="history">History</h2>
       {failed && <Problem error={failed} />}
-      <section class="wide" tabIndex={0} aria-label="Table of alerts">
+      <section class="wide" tabIndex={0} aria-label="Alerts table">
         <table class="list alerts">
           <thead>
             <tr>
               <th scope="col">Time</th>
-              <th scope="col">What</th>
+              <th scope="col">Event</th>
               <th scope="col">Message</th>
               <th scope="col">Delivery</th>
             </tr>
@@ -198,7 +196,7 @@ function History({ alerts, webhooks, reload }: HistoryProps) {
                 <td class="name">{type}</td>
                 <td>{text}</td>
                 <td>
-                  {deliveries.length === 0 && <span class="muted">no webhook wants it</span>}
+                  {deliveries.length === 0 && <span class="muted">no webhook subscribed</span>}
                   {deliveries.map((delivery) => (
                     <div key={delivery.webhook} class="delivery">
                       <span class="muted">{delivery.webhook}</span> <Delivered delivery={delivery} />{" "}
@@ -208,7 +206,7 @@ function History({ alerts, webhooks, reload }: HistoryProps) {
                           class="small"
                           disabled={busy}
                           onClick={() => run(id, delivery.webhook)}
-                          aria-label={`${againText(delivery)}: ${type} of ${full(at)}, to ${delivery.webhook}`}
+                          aria-label={`${againText(delivery)}: ${type}, ${full(at)}, to ${delivery.webhook}`}
                         >
                           {againText(delivery)}
                         </button>
@@ -226,16 +224,16 @@ function History({ alerts, webhooks, reload }: HistoryProps) {
 }
 
 const NoWebhooks = () => (
-  <Empty title="No one is told yet">
+  <Empty title="No webhooks configured">
     <p>
-      Trivium tells webhooks when a budget passes 50, 80 and 100 percent, when a provider is down and when it is back,
-      when half of the calls fail, and when receipts wait. Name an address in <code>trivium.yaml</code>; it is read
-      again when it changes.
+      Trivium can call a webhook when a budget reaches 50, 80 or 100 percent, when a provider goes down or recovers,
+      when half of the calls fail, and when the gateway is degraded. Add a URL to <code>trivium.yaml</code>; changes
+      apply without a restart.
     </p>
     <Code text={EXAMPLE} />
     <p>
-      Each message is JSON with a sentence as <code>text</code>, which chat services show, and is signed with the
-      secret.
+      Each alert is a JSON message signed with the secret. Its <code>text</code> field is a sentence that chat services
+      can display.
     </p>
   </Empty>
 );
@@ -276,8 +274,8 @@ export function Alerts() {
             <History alerts={data.data} webhooks={rules.webhooks.map(({ name }) => name)} reload={retry} />
           ) : (
             rules.webhooks.length > 0 && (
-              <Empty title="Nothing was told">
-                <p>What webhooks are told is listed here for ninety days, with how it was delivered.</p>
+              <Empty title="No alerts yet">
+                <p>Alerts and their delivery status are listed here for 90 days.</p>
               </Empty>
             )
           )}

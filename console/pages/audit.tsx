@@ -46,12 +46,12 @@ export function Audit() {
     <>
       <PageHead title="Audit">
         <label>
-          <span class="muted">Only</span>{" "}
+          <span class="muted">Action</span>{" "}
           <select
             value={act ?? ""}
             onChange={(event) => setQuery({ act: event.currentTarget.value, after: undefined })}
           >
-            <option value="">every act</option>
+            <option value="">all</option>
             {ACTS.map((name) => (
               <option key={name} value={name}>
                 {name}
@@ -64,23 +64,20 @@ export function Audit() {
       {data === undefined ? (
         !error && <Waiting />
       ) : data.data.length === 0 ? (
-        <Empty title="Nothing was done">
-          <p>
-            Whoever makes, changes or ends something is written down here, with what it was before. Nothing removes an
-            entry.
-          </p>
+        <Empty title="No audit entries">
+          <p>Changes, logins and exports are recorded here, with the previous values. Entries are never removed.</p>
         </Empty>
       ) : (
         <>
-          <section class="wide" tabIndex={0} aria-label="Table of acts">
+          <section class="wide" tabIndex={0} aria-label="Audit table">
             <table class="list audit">
               <thead>
                 <tr>
                   <th scope="col">Time</th>
-                  <th scope="col">Who</th>
-                  <th scope="col">From</th>
-                  <th scope="col">What</th>
-                  <th scope="col">To</th>
+                  <th scope="col">Actor</th>
+                  <th scope="col">IP address</th>
+                  <th scope="col">Action</th>
+                  <th scope="col">Target</th>
                   <th scope="col">Changes</th>
                 </tr>
               </thead>
@@ -100,7 +97,7 @@ export function Audit() {
               </tbody>
             </table>
           </section>
-          <Pager page={data} of="acts" />
+          <Pager page={data} of="audit entries" />
         </>
       )}
     </>

@@ -2,7 +2,7 @@ import { PageHead } from "../parts/basics.tsx";
 import { Bodies } from "../parts/bodies.tsx";
 import { place, setQuery } from "../state/router.ts";
 
-/** For operators of a project, who have no list of calls: clients and exports have the ids of theirs. */
+/** For project operators, who have no list of calls. They get receipt IDs from clients and exports. */
 export function BodiesOfCall() {
   const id = place.value.query.get("call") ?? "";
   const find = (event: SubmitEvent) => {
@@ -14,18 +14,18 @@ export function BodiesOfCall() {
     <>
       <PageHead title="Bodies" />
       <p class="muted">
-        What was said in a call of your project whose key has it kept. Answers name their call in the header{" "}
-        <code>x-trivium-receipt</code>, and <a href="/usage">the export of calls</a> has all of them.
+        Look up the captured request and response of a call in your project. The receipt ID is in the response header{" "}
+        <code>x-trivium-receipt</code> and in <a href="/usage">the call export</a>.
       </p>
       <form onSubmit={find} class="tools">
         <label>
-          Receipt{" "}
+          Receipt ID{" "}
           <input
             key={id}
             name="call"
             required
             pattern="rcp_[\w\-]+"
-            title="It begins with rcp_"
+            title="Receipt IDs start with rcp_"
             maxLength={80}
             defaultValue={id}
             spellcheck={false}

@@ -29,7 +29,7 @@ function Facts({ call }: { call: ReceiptDetail }) {
       <Fact name="Model">
         <a href={callsWith({ model: call.model })}>{call.model}</a>
       </Fact>
-      <Fact name="Served by">
+      <Fact name="Provider">
         {call.provider || "–"}
         {call.upstream_model !== "" && <span class="muted"> {call.upstream_model}</span>}
       </Fact>
@@ -49,28 +49,28 @@ function Facts({ call }: { call: ReceiptDetail }) {
         </Fact>
       )}
       <Fact name="Request">
-        {words(call.verb)}, {call.stream ? "streamed" : "whole"}
+        {words(call.verb)}, {call.stream ? "streamed" : "not streamed"}
       </Fact>
       <Fact name="Dialect">
         {call.lane === "native"
           ? `${call.dialect.client}, native lane`
           : `${call.dialect.client} → ${call.dialect.upstream}, translated`}
       </Fact>
-      <Fact name="First content">{known(call.first_content_ms, duration)}</Fact>
-      <Fact name="Total">{duration(call.total_ms)}</Fact>
+      <Fact name="Time to first content">{known(call.first_content_ms, duration)}</Fact>
+      <Fact name="Total time">{duration(call.total_ms)}</Fact>
       <Fact name="Speed">{tokensPerSecond === null ? "–" : `${decimal(tokensPerSecond)} tokens/s`}</Fact>
-      <Fact name="Stop">
+      <Fact name="Stop reason">
         {call.stop === null ? "–" : call.stop.unified}
         {call.stop !== null && call.stop.raw !== call.stop.unified && <span class="muted"> {call.stop.raw}</span>}
       </Fact>
       <Fact name="Cost">{money(call.cost_nano_usd)}</Fact>
       {call.request_id !== null && (
-        <Fact name="Request id">
+        <Fact name="Request ID">
           <code>{call.request_id}</code> <CopyButton text={call.request_id} />
         </Fact>
       )}
       {call.trace_id !== null && (
-        <Fact name="Trace id">
+        <Fact name="Trace ID">
           <code>{call.trace_id}</code> <CopyButton text={call.trace_id} />
         </Fact>
       )}
@@ -85,14 +85,14 @@ const Fields = ({ fields }: { fields: ReceiptDetail["fields"] }) => (
   <section class="panel">
     <h2>Fields</h2>
     {fields.length === 0 ? (
-      <p class="muted">Every field of the request was honoured to the letter.</p>
+      <p class="muted">All request fields were applied as sent.</p>
     ) : (
       <table>
         <thead>
           <tr>
             <th scope="col">Path</th>
-            <th scope="col">What was done</th>
-            <th scope="col">Why</th>
+            <th scope="col">Action</th>
+            <th scope="col">Reason</th>
           </tr>
         </thead>
         <tbody>
@@ -118,10 +118,10 @@ const Plan = ({ plan }: { plan: NonNullable<ReceiptDetail["plan"]> }) => (
       <thead>
         <tr>
           <th scope="col" class="number">
-            Place
+            Order
           </th>
           <th scope="col">Offer</th>
-          <th scope="col">Why here</th>
+          <th scope="col">Reason</th>
         </tr>
       </thead>
       <tbody>

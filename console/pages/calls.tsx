@@ -15,7 +15,7 @@ import { rangeQuery, readRange } from "../state/range.ts";
 import { place, setQuery } from "../state/router.ts";
 
 const PAGE_SIZE = 50;
-/** Live rows are read no more often. */
+/** The shortest interval between two live refreshes. */
 const LIVE_MS = 1_000;
 
 export function Calls() {
@@ -40,7 +40,7 @@ export function Calls() {
     return listenTo(({ type }) => {
       if (type === "lagged") refresh();
       if (type !== "call.ended") return;
-      // Rows must not move away under the pointer.
+      // Rows must not move while the pointer is over them.
       if (held.current) setWaiting((count) => count + 1);
       else refresh();
     });
@@ -64,7 +64,7 @@ export function Calls() {
       {error && <Problem error={error} retry={reload} />}
       {waiting > 0 && (
         <button type="button" class="chip" onClick={refresh}>
-          {waiting} new
+          Show {waiting} new
         </button>
       )}
       {data === undefined ? (
@@ -93,16 +93,16 @@ export function Calls() {
 
 const Nothing = ({ isNarrowed }: { isNarrowed: boolean }) =>
   isNarrowed ? (
-    <Empty title="No call fits">
+    <Empty title="No matching calls">
       <p>
-        Widen the range, or <a href="/calls">take the filter away</a>. Filters are <code>model:</code>{" "}
+        Widen the time range or <a href="/calls">clear the filter</a>. You can filter by <code>model:</code>{" "}
         <code>provider:</code> <code>key:</code> <code>project:</code> <code>outcome:</code> <code>dialect:</code>{" "}
-        <code>lane:</code> <code>stream:</code> <code>tag:</code> <code>cost&gt;</code> <code>ms&gt;</code>; other words
-        are looked for in ids and names.
+        <code>lane:</code> <code>stream:</code> <code>tag:</code> <code>cost&gt;</code> <code>ms&gt;</code>. Any other
+        text is matched against IDs and names.
       </p>
     </Empty>
   ) : (
-    <Empty title="No calls in this time">
+    <Empty title="No calls in this time range">
       <FirstCall />
     </Empty>
   );

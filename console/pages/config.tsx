@@ -36,7 +36,7 @@ function Check() {
       <h2>Check a configuration</h2>
       <form onSubmit={submit} class="padded">
         <label>
-          What <code>trivium.yaml</code> would hold; nothing is saved or applied
+          Contents of <code>trivium.yaml</code>. Nothing is saved or applied.
           <textarea name="yaml" class="mono" rows={8} required spellcheck={false} />
         </label>
         <FormProblem error={error} />
@@ -47,13 +47,13 @@ function Check() {
           <div role="status">
             <p>
               <State kind={checked.ok ? "good" : "bad"}>
-                {checked.ok ? "right" : counted(checked.problems.length, "problem")}
+                {checked.ok ? "valid" : counted(checked.problems.length, "problem")}
               </State>{" "}
               {checked.ok && `${checked.models ?? 0} models, providers: ${checked.providers?.join(", ") || "none"}`}
             </p>
             <ProblemList problems={[...checked.problems, ...checked.warnings]} />
             {checked.restart_needed !== null && checked.restart_needed.length > 0 && (
-              <p>Needs a restart: {checked.restart_needed.join(", ")}</p>
+              <p>Restart required: {checked.restart_needed.join(", ")}</p>
             )}
           </div>
         )}
@@ -66,7 +66,7 @@ const Reloads = ({ reloads }: { reloads: ConfigShown["reloads"] }) => (
   <section class="panel">
     <h2>Reloads</h2>
     {reloads.length === 0 ? (
-      <p class="muted">None since the start. The file is read again when it changes, or on SIGHUP.</p>
+      <p class="muted">No reloads since startup. The file is reloaded when it changes or on SIGHUP.</p>
     ) : (
       <table>
         <tbody>
@@ -74,11 +74,11 @@ const Reloads = ({ reloads }: { reloads: ConfigShown["reloads"] }) => (
             <tr key={at}>
               <th scope="row">{full(at)}</th>
               <td>
-                <State kind={ok ? "good" : "bad"}>{ok ? "applied" : "refused"}</State>
+                <State kind={ok ? "good" : "bad"}>{ok ? "applied" : "rejected"}</State>
               </td>
               <td>
                 <ProblemList problems={problems} />
-                {restart_needed.length > 0 && `Needs a restart: ${restart_needed.join(", ")}`}
+                {restart_needed.length > 0 && `Restart required:  ${restart_needed.join(", ")}`}
               </td>
             </tr>
           ))}
@@ -93,21 +93,21 @@ export function Config() {
   const config = data?.data;
   return (
     <>
-      <PageHead title="Configuration in force" />
+      <PageHead title="Active configuration" />
       {error && <Problem error={error} retry={reload} />}
       {config === undefined ? (
         !error && <Waiting />
       ) : (
         <>
           <p class="lead">
-            {config.file === null ? "There is no file: defaults apply." : <code>{config.file}</code>}
+            {config.file === null ? "No configuration file. Defaults apply." : <code>{config.file}</code>}
             <span class="muted">Secrets are never shown.</span>
           </p>
           {config.warnings.length > 0 && <ProblemList problems={config.warnings} />}
           <div class="config">
             <Code text={yamlOf(config.values).trimStart()} />
             <section class="panel">
-              <h2>Where values come from</h2>
+              <h2>Sources</h2>
               <table>
                 <tbody>
                   {Object.entries(config.origins).map(([name, origin]) => (

@@ -27,10 +27,10 @@ function Row({ item, onAct }: { item: Key; onAct: ((act: Act) => void) | undefin
         <a href={callsWith({ key: item.id }, "30d")}>{item.name}</a>
         <span class="muted small block">
           …{item.hint}
-          {item.capture && " · bodies kept"}
+          {item.capture && "  · captures bodies"}
           {item.provider_objects && " · provider objects"}
-          {item.objects === "private" && " · private"}
-          {item.from === "file" && " · in the configuration file"}
+          {item.objects === "private" && "  · private objects"}
+          {item.from === "file" && "  · from the configuration file"}
         </span>
         {item.tags.length > 0 && <span class="muted small block">{item.tags.join(" ")}</span>}
       </th>
@@ -47,17 +47,17 @@ function Row({ item, onAct }: { item: Key; onAct: ((act: Act) => void) | undefin
       </td>
       <td title={item.last_used_at === null ? undefined : full(item.last_used_at)}>
         {item.last_used_at === null ? (
-          <span class="muted">{item.from === "file" ? "not kept" : "never"}</span>
+          <span class="muted">{item.from === "file" ? "not recorded" : "never"}</span>
         ) : (
           ago(item.last_used_at)
         )}
-        {item.expires_at !== null && <span class="muted small block">ends {ago(item.expires_at)}</span>}
+        {item.expires_at !== null && <span class="muted small block">expires {ago(item.expires_at)}</span>}
       </td>
       <td class="acts">
         {onAct !== undefined && isActive && item.from === "storage" && (
           <>
-            <button type="button" class="quiet" onClick={() => onAct("edit")} aria-label={`Change ${item.name}`}>
-              Change
+            <button type="button" class="quiet" onClick={() => onAct("edit")} aria-label={`Edit ${item.name}`}>
+              Edit
             </button>
             <button type="button" class="quiet" onClick={() => onAct("rotate")} aria-label={`Rotate ${item.name}`}>
               Rotate
@@ -95,7 +95,7 @@ export function Keys() {
       <PageHead title="Keys">
         {shown.length < all.length || withRevoked ? (
           <button type="button" aria-pressed={withRevoked} onClick={() => setWithRevoked(!withRevoked)}>
-            Also those that ended
+            Show revoked and expired
           </button>
         ) : null}
         <a class="button" href="/projects">
@@ -103,7 +103,7 @@ export function Keys() {
         </a>
         {mayChange && (
           <button type="button" class="main" onClick={() => setCreating(true)}>
-            <Icon name="plus" size={15} /> Create a key
+            <Icon name="plus" size={15} /> Create key
           </button>
         )}
       </PageHead>
@@ -111,20 +111,17 @@ export function Keys() {
       {keys.data === undefined ? (
         !keys.error && <Waiting />
       ) : shown.length === 0 ? (
-        <Empty title="No keys that work">
-          <p>
-            Clients call models with a key. Each has its own limits, budgets and history; keys of the configuration file
-            are not listed.
-          </p>
+        <Empty title="No active keys">
+          <p>Clients need an API key to call models. Each key has its own limits, budgets and history.</p>
         </Empty>
       ) : (
-        <section class="wide" tabIndex={0} aria-label="Table of keys">
+        <section class="wide" tabIndex={0} aria-label="Keys table">
           <table class="list">
             <thead>
               <tr>
                 <th scope="col">Name</th>
                 <th scope="col">Project</th>
-                <th scope="col">State</th>
+                <th scope="col">Status</th>
                 <th scope="col" class="number">
                   Today
                 </th>
@@ -132,12 +129,12 @@ export function Keys() {
                   This month
                 </th>
                 <th scope="col" class="number">
-                  In all
+                  Total
                 </th>
                 <th scope="col">Limits</th>
                 <th scope="col">Last used</th>
                 <th scope="col">
-                  <span class="unseen">What can be done</span>
+                  <span class="unseen">Actions</span>
                 </th>
               </tr>
             </thead>

@@ -24,7 +24,7 @@ export function Login() {
         <h1>
           <Mark /> Trivium
         </h1>
-        <label for="secret">Admin secret, or that of an operator</label>
+        <label for="secret">Admin or operator secret</label>
         <input
           id="secret"
           name="secret"
@@ -44,8 +44,8 @@ export function Login() {
           {busy ? "Logging in…" : "Log in"}
         </button>
         <p id="secret-hint" class="hint">
-          The first start printed the secret, and each start in a terminal prints a link that logs in once. More
-          operators are made with <code>trivium operators create</code>.
+          The gateway prints the admin secret when it first starts. When started in a terminal, it also prints a
+          one-time login link. To add operators, run <code>trivium operators create</code>.
         </p>
       </form>
     </main>

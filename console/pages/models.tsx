@@ -12,7 +12,7 @@ interface Catalogue {
   prices: ReadonlyMap<string, OfferPrices[]>;
 }
 
-/** Lists are pages: all of them are read, at most so many. */
+/** Upper bound on the pages that are read. */
 const MOST_PAGES = 10;
 
 async function allOf<Item>(path: string, abort: AbortSignal): Promise<Item[]> {
@@ -27,7 +27,7 @@ async function allOf<Item>(path: string, abort: AbortSignal): Promise<Item[]> {
   return items;
 }
 
-/** By name, the simulator's last: few look for those. */
+/** By name, with the simulator's models last. */
 function inOrder(one: CatalogueModel, other: CatalogueModel): number {
   const isSimulated = ({ id }: CatalogueModel) => Number(id.startsWith("sim/"));
   return isSimulated(one) - isSimulated(other) || one.id.localeCompare(other.id);
@@ -51,7 +51,7 @@ const Offers = ({ model, prices }: { model: CatalogueModel; prices: readonly Off
               {offer.provider} <span class="muted">{offer.upstream_model}</span>
             </h3>
             {offer.prices.length === 0 ? (
-              <p class="muted">No price is known: its calls cost nothing here.</p>
+              <p class="muted">No price is known. Calls are recorded with a cost of $0.</p>
             ) : (
               <table>
                 <tbody>
@@ -69,15 +69,15 @@ const Offers = ({ model, prices }: { model: CatalogueModel; prices: readonly Off
           </section>
         ))}
         <section>
-          <h3>Where values come from</h3>
+          <h3>Sources</h3>
           <p class="muted small">
             {Object.entries(model.origins)
               .map(([name, origin]) => `${words(name)}: ${origin}`)
               .join(" · ")}
           </p>
           <p>
-            <a href={callsWith({ model: model.id }, "30d")}>Its calls</a> ·{" "}
-            <a href={`/play?model=${encodeURIComponent(model.id)}`}>Try it</a>
+            <a href={callsWith({ model: model.id }, "30d")}>View calls</a> ·{" "}
+            <a href={`/play?model=${encodeURIComponent(model.id)}`}>Open in playground</a>
           </p>
         </section>
       </div>
@@ -117,7 +117,7 @@ function Row({
           {model.retired ? (
             <State kind="bad">retired</State>
           ) : model.retires_on !== null ? (
-            <State kind="warn">until {model.retires_on}</State>
+            <State kind="warn">retires {model.retires_on}</State>
           ) : (
             !model.priced && <State kind="idle">no price</State>
           )}
@@ -140,8 +140,8 @@ export function Models() {
       <PageHead title="Models">
         <input
           type="search"
-          aria-label="Find a model"
-          placeholder="Find a model"
+          aria-label="Search models"
+          placeholder="Search models"
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </PageHead>
@@ -149,14 +149,14 @@ export function Models() {
       {shown === undefined ? (
         !error && <Waiting rows={12} />
       ) : shown.length === 0 ? (
-        <Empty title="No model of that name">
+        <Empty title="No matching models">
           <p>
-            A model can be called when a provider that offers it is configured. See <a href="/providers">providers</a>,
-            or add it under <code>models</code> in the configuration.
+            A model is available when a provider that serves it is configured. See <a href="/providers">providers</a>,
+            or add the model under <code>models</code> in the configuration.
           </p>
         </Empty>
       ) : (
-        <section class="wide" tabIndex={0} aria-label="Table of models">
+        <section class="wide" tabIndex={0} aria-label="Models table">
           <table class="list">
             <thead>
               <tr>
@@ -166,17 +166,17 @@ export function Models() {
                   Context
                 </th>
                 <th scope="col" class="number">
-                  Output
+                  Max output
                 </th>
                 <th scope="col" class="number">
-                  Price in
+                  Input price
                 </th>
                 <th scope="col" class="number">
-                  Price out
+                  Output price
                 </th>
-                <th scope="col">Offered by</th>
+                <th scope="col">Providers</th>
                 <th scope="col">
-                  <span class="unseen">Remarks</span>
+                  <span class="unseen">Notes</span>
                 </th>
               </tr>
             </thead>

@@ -30,7 +30,7 @@ function Row({ item, onCancelled }: { item: OperationItem; onCancelled: (error?:
         <a href={`/calls/${item.receipt}`}>{ago(item.created_at)}</a>
       </td>
       <td>
-        <State kind={KINDS[item.state]}>{item.cancelled && isOpen ? "being cancelled" : item.state}</State>
+        <State kind={KINDS[item.state]}>{item.cancelled && isOpen ? "cancelling" : item.state}</State>
       </td>
       <td>{item.kind === "video" ? "video" : "response"}</td>
       <td class="name">{item.model}</td>
@@ -51,9 +51,9 @@ function Row({ item, onCancelled }: { item: OperationItem; onCancelled: (error?:
         {item.error !== null ? (
           <span class="failed">{item.error.message}</span>
         ) : item.next_poll_at !== null ? (
-          <span class="muted">asked again {ago(item.next_poll_at)}</span>
+          <span class="muted">next poll {ago(item.next_poll_at)}</span>
         ) : item.expires_at !== null ? (
-          <span class="muted">kept until {full(item.expires_at)}</span>
+          <span class="muted">expires {full(item.expires_at)}</span>
         ) : (
           ""
         )}
@@ -86,7 +86,7 @@ export function Operations() {
     <>
       <PageHead title="Operations">
         <Choice
-          label="State"
+          label="Status"
           value={state}
           options={STATES.map((name) => ({ value: name, name }))}
           onChange={(name) => setQuery({ state: name === "all" ? undefined : name })}
@@ -98,17 +98,17 @@ export function Operations() {
       ) : data.data.length === 0 ? (
         <Empty title="No operations">
           <p>
-            Videos, and responses with <code>background: true</code>, are made while their client waits elsewhere. They
-            are listed here from their submission until they are no longer kept.
+            Videos, and responses with <code>background: true</code>, run asynchronously. They are listed here from
+            submission until they expire.
           </p>
         </Empty>
       ) : (
-        <section class="wide" tabIndex={0} aria-label="Table of operations">
+        <section class="wide" tabIndex={0} aria-label="Operations table">
           <table class="list">
             <thead>
               <tr>
-                <th scope="col">Begun</th>
-                <th scope="col">State</th>
+                <th scope="col">Started</th>
+                <th scope="col">Status</th>
                 <th scope="col">Kind</th>
                 <th scope="col">Model</th>
                 <th scope="col">Provider</th>
@@ -119,9 +119,9 @@ export function Operations() {
                 <th scope="col" class="number">
                   Expected cost
                 </th>
-                <th scope="col">Next</th>
+                <th scope="col">Details</th>
                 <th scope="col">
-                  <span class="unseen">What can be done</span>
+                  <span class="unseen">Actions</span>
                 </th>
               </tr>
             </thead>

@@ -18,7 +18,7 @@ import { place } from "../state/router.ts";
 
 const REFRESH_MS = 2_000;
 
-/** Sums of the reader's month, day by day. */
+/** Daily totals of the current month, in the browser's time zone. */
 async function monthOf(abort: AbortSignal): Promise<UsageRow[]> {
   const now = new Date();
   const from = new Date(now.getFullYear(), now.getMonth(), 1).toISOString();
@@ -63,12 +63,12 @@ const Tiles = ({ data, month }: { data: OverviewData; month: readonly UsageRow[]
   return (
     <dl class="tiles" aria-live="off">
       <Tile
-        label="Calls a minute"
+        label="Calls per minute"
         value={decimal(data.calls_per_minute)}
         note={counted(total.calls, "call")}
         spark={series.map(({ calls }) => calls)}
       />
-      <Tile label="In flight" value={whole(data.running_calls)} note="of this process" />
+      <Tile label="In flight" value={whole(data.running_calls)} note="in this process" />
       <Tile
         label="Failures"
         value={percent(total.failures, total.calls)}
@@ -77,9 +77,9 @@ const Tiles = ({ data, month }: { data: OverviewData; month: readonly UsageRow[]
         tone="bad"
       />
       <Tile
-        label="First content, median"
+        label="Time to first content"
         value={known(total.first_content_ms.p50, duration)}
-        note={`95%: ${known(total.first_content_ms.p95, duration)}`}
+        note={`median · p95 ${known(total.first_content_ms.p95, duration)}`}
         spark={series.map(({ first_content_ms }) => first_content_ms.p50)}
         tone="two"
       />
@@ -93,7 +93,7 @@ const Tiles = ({ data, month }: { data: OverviewData; month: readonly UsageRow[]
       <Tile
         label="Spend"
         value={money(total.cost_nano_usd)}
-        note={month && `${money(sum(ofToday))} today · ${money(sum(month))} month`}
+        note={month && `${money(sum(ofToday))} today · ${money(sum(month))} this month`}
         spark={series.map(({ cost_nano_usd }) => cost_nano_usd)}
       />
     </dl>
@@ -110,7 +110,7 @@ function Charts({ data: { series, every_ms, total } }: { data: OverviewData }) {
         title="Calls"
         kind="bars"
         format={short}
-        summary={`${counted(total.calls, "call")}, ${whole(total.failures)} of them failed.`}
+        summary={`${counted(total.calls, "call")}, ${whole(total.failures)} failed.`}
         series={[
           { name: "answered", values: series.map(({ calls, failures }) => calls - failures), tone: "one" },
           { name: "failed", values: series.map(({ failures }) => failures), tone: "bad" },
@@ -121,10 +121,10 @@ function Charts({ data: { series, every_ms, total } }: { data: OverviewData }) {
         title="Time to first content"
         kind="lines"
         format={duration}
-        summary={`Median ${known(total.first_content_ms.p50, duration)}, 95% within ${known(total.first_content_ms.p95, duration)}.`}
+        summary={`Median ${known(total.first_content_ms.p50, duration)}, p95 ${known(total.first_content_ms.p95, duration)}.`}
         series={[
           { name: "median", values: series.map(({ first_content_ms: { p50 } }) => p50), tone: "one" },
-          { name: "95%", values: series.map(({ first_content_ms: { p95 } }) => p95), tone: "two" },
+          { name: "p95", values: series.map(({ first_content_ms: { p95 } }) => p95), tone: "two" },
         ]}
       />
       <Chart
@@ -132,7 +132,7 @@ function Charts({ data: { series, every_ms, total } }: { data: OverviewData }) {
         title="Tokens"
         kind="bars"
         format={short}
-        summary={`${short(total.input_tokens)} in, ${short(total.cached_tokens)} from caches, ${short(total.output_tokens)} out.`}
+        summary={`${short(total.input_tokens)} in, ${short(total.cached_tokens)} cached,  ${short(total.output_tokens)} out.`}
         series={[
           { name: "in", values: series.map(({ input_tokens }) => input_tokens), tone: "one" },
           { name: "cached", values: series.map(({ cached_tokens }) => cached_tokens), tone: "three" },
@@ -144,20 +144,20 @@ function Charts({ data: { series, every_ms, total } }: { data: OverviewData }) {
         title="Cost"
         kind="bars"
         format={money}
-        summary={`${money(total.cost_nano_usd)} in all.`}
+        summary={`${money(total.cost_nano_usd)}  in total.`}
         series={[{ name: "cost", values: series.map(({ cost_nano_usd }) => cost_nano_usd), tone: "one" }]}
       />
     </div>
   );
 }
 
-/** What the sums above leave out: nobody knows what it cost. */
+/** Usage that the totals leave out because its price is unknown. */
 function Unpriced({ uses }: { uses: OverviewData["unpriced"] }) {
   if (uses.length === 0) return null;
   return (
-    <section class="panel" aria-label="Used without a known price">
+    <section class="panel" aria-label="Usage without a known price">
       <table class="top">
-        <caption>Used without a known price: the cost is not in these sums</caption>
+        <caption>Usage without a known price (not included in the totals)</caption>
         <thead>
           <tr>
             <th scope="col">Name</th>
@@ -175,7 +175,7 @@ function Unpriced({ uses }: { uses: OverviewData["unpriced"] }) {
                 <a href={`/calls/${receipt}`}>{name}</a>
               </th>
               <td>
-                {model} at {provider}
+                {model} via {provider}
               </td>
               <td>{nameOfKey(key)}</td>
               <td class="number">{whole(calls)}</td>

@@ -31,9 +31,9 @@ function Prompt({ common, set }: { common: Common; set: Set }) {
     if (attached.length > 0) set({ attached: [...common.attached, ...attached] });
   };
   return (
-    <section class="panel prompt" aria-label="What is asked">
+    <section class="panel prompt" aria-label="Request">
       <label>
-        System
+        System prompt
         <input
           value={common.system}
           onInput={(event) => set({ system: event.currentTarget.value })}
@@ -101,7 +101,7 @@ function Prompt({ common, set }: { common: Common; set: Set }) {
           />
         </label>
         <label>
-          Key (empty: one for ten minutes and $1)
+          API key (if empty, a temporary key with a $1 budget)
           <input
             type="password"
             autocomplete="off"
@@ -133,7 +133,7 @@ const START: Common = {
   base: "",
 };
 
-/** Names of the query for one column and the other. */
+/** Query parameters of each column. */
 const COLUMNS = [
   { model: "model", protocol: "protocol", name: "First model" },
   { model: "model2", protocol: "protocol2", name: "Second model" },
@@ -153,8 +153,8 @@ export function Play() {
   const isDouble = query.get("model2") !== null;
   if (session.value?.role !== "admin")
     return (
-      <Empty title="The playground is for admins">
-        <p>It makes a key, and its calls cost money.</p>
+      <Empty title="Admin access required">
+        <p>The playground creates an API key, and its calls cost money.</p>
       </Empty>
     );
   return (
@@ -165,7 +165,7 @@ export function Play() {
           aria-pressed={isDouble}
           onClick={() => setQuery({ model2: isDouble ? undefined : usual, protocol2: undefined })}
         >
-          Two columns
+          Compare two models
         </button>
       </PageHead>
       {error && <Problem error={error} retry={reload} />}
@@ -174,7 +174,7 @@ export function Play() {
       ) : models.length === 0 ? (
         <Empty title="No models">
           <p>
-            Configure a <a href="/providers">provider</a>, or switch the simulator on.
+            Add a <a href="/providers">provider</a> or enable the simulator.
           </p>
         </Empty>
       ) : (

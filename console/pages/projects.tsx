@@ -39,11 +39,11 @@ function ProjectForm({
     },
   );
   return (
-    <Dialog title={item === undefined ? "Create a project" : `Change ${item.name}`} onClose={onClose}>
+    <Dialog title={item === undefined ? "Create project" : `Edit ${item.name}`} onClose={onClose}>
       <form onSubmit={submit}>
         {item === undefined && (
           <label>
-            Id, which never changes
+            ID (cannot be changed later)
             <input name="id" required maxLength={100} placeholder="team-a" />
           </label>
         )}
@@ -55,7 +55,7 @@ function ProjectForm({
         {item !== undefined && (
           <label class="check">
             <input type="checkbox" name="suspended" defaultChecked={item.status === "suspended"} />
-            Suspended: calls of all its keys are refused
+            Suspended (rejects calls from all its keys)
           </label>
         )}
         <FormProblem error={error} />
@@ -83,7 +83,7 @@ export function Projects() {
         </a>
         {mayChange && (
           <button type="button" class="main" onClick={() => setOpen({ item: undefined })}>
-            <Icon name="plus" size={15} /> Create a project
+            <Icon name="plus" size={15} /> Create project
           </button>
         )}
       </PageHead>
@@ -91,12 +91,12 @@ export function Projects() {
       {data === undefined ? (
         !error && <Waiting />
       ) : (
-        <section class="wide" tabIndex={0} aria-label="Table of projects">
+        <section class="wide" tabIndex={0} aria-label="Projects table">
           <table class="list">
             <thead>
               <tr>
                 <th scope="col">Name</th>
-                <th scope="col">State</th>
+                <th scope="col">Status</th>
                 <th scope="col" class="number">
                   Today
                 </th>
@@ -104,12 +104,12 @@ export function Projects() {
                   This month
                 </th>
                 <th scope="col" class="number">
-                  In all
+                  Total
                 </th>
                 <th scope="col">Limits</th>
-                <th scope="col">Made</th>
+                <th scope="col">Created</th>
                 <th scope="col">
-                  <span class="unseen">What can be done</span>
+                  <span class="unseen">Actions</span>
                 </th>
               </tr>
             </thead>
@@ -127,16 +127,16 @@ export function Projects() {
                     <Spend key={budget.name} budget={budget} />
                   ))}
                   <td>{rateWords(item.limits) || <span class="muted">no rate limits</span>}</td>
-                  <td>{item.created_at === null ? "in the configuration file" : full(item.created_at)}</td>
+                  <td>{item.created_at === null ? "from the configuration file" : full(item.created_at)}</td>
                   <td class="acts">
                     {mayChange && item.from === "storage" && (
                       <button
                         type="button"
                         class="quiet"
-                        aria-label={`Change ${item.name}`}
+                        aria-label={`Edit ${item.name}`}
                         onClick={() => setOpen({ item })}
                       >
-                        Change
+                        Edit
                       </button>
                     )}
                   </td>

@@ -12,17 +12,17 @@ import { listenTo } from "../state/events.ts";
 type Credential = ProviderHealth["credentials"][number];
 
 const STATES = {
-  closed: { kind: "good", name: "in use" },
-  half_open: { kind: "warn", name: "on trial" },
-  open: { kind: "bad", name: "left alone" },
+  closed: { kind: "good", name: "healthy" },
+  half_open: { kind: "warn", name: "probing" },
+  open: { kind: "bad", name: "unavailable" },
 } as const;
 
-/** The worst of what is known of it. */
+/** The worst state of any of its models. */
 function standingOf({ credentials }: ProviderHealth): { kind: "good" | "warn" | "bad" | "idle"; name: string } {
   const models = credentials.flatMap((credential) => credential.models);
-  if (models.length === 0) return { kind: "idle", name: "not called since the start" };
+  if (models.length === 0) return { kind: "idle", name: "no calls since startup" };
   const open = models.filter(({ state }) => state === "open").length;
-  if (open === models.length) return { kind: "bad", name: "left alone" };
+  if (open === models.length) return { kind: "bad", name: "unavailable" };
   if (open > 0 || models.some(({ state, quiet_ms }) => state === "half_open" || quiet_ms > 0))
     return { kind: "warn", name: "degraded" };
   return { kind: "good", name: "healthy" };
@@ -32,13 +32,13 @@ const Models = ({ credential }: { credential: Credential }) => (
   <table>
     <thead>
       <tr>
-        <th scope="col">{credential.label === null ? "Model" : `Model, credential ${credential.label}`}</th>
-        <th scope="col">State</th>
+        <th scope="col">{credential.label === null ? "Model" : `Model (credential ${credential.label})`}</th>
+        <th scope="col">Status</th>
         <th scope="col" class="number">
           First content
         </th>
         <th scope="col" class="number">
-          95%
+          p95
         </th>
         <th scope="col" class="number">
           Tok/s
@@ -54,7 +54,7 @@ const Models = ({ credential }: { credential: Credential }) => (
             </th>
             <td>
               <State kind={STATES[state].kind}>
-                {quiet_ms > 0 ? `quiet for ${duration(quiet_ms)}` : STATES[state].name}
+                {quiet_ms > 0 ? `paused for ${duration(quiet_ms)}` : STATES[state].name}
               </State>
             </td>
             <td class="number">{known(first_content_ms, duration)}</td>
@@ -77,14 +77,14 @@ function Tested({ test }: { test: ProviderTest }) {
         </p>
       ))}
       {test.call === null ? (
-        <p class="muted">It has no model of which a small call could be made.</p>
+        <p class="muted">No model is available for a test call.</p>
       ) : (
         <p>
           <State kind={test.call.ok ? "good" : "bad"}>
             {test.call.ok ? "answered" : words(test.call.error?.kind ?? "failed")}
           </State>{" "}
           {test.call.model} in {duration(test.call.ms)}{" "}
-          {test.call.receipt !== null && <a href={`/calls/${test.call.receipt}`}>See the call</a>}
+          {test.call.receipt !== null && <a href={`/calls/${test.call.receipt}`}>View call</a>}
           {test.call.error !== null && <span class="muted block">{test.call.error.message}</span>}
         </p>
       )}
@@ -118,7 +118,7 @@ function Card({ provider, sums }: { provider: ProviderHealth; sums: readonly Usa
             type="button"
             disabled={busy}
             onClick={run}
-            title="Tries each credential, and makes one call of at most 16 tokens"
+            title="Checks each credential and makes one call of at most 16 tokens"
           >
             {busy ? "Testing…" : "Test"}
           </button>
@@ -126,10 +126,10 @@ function Card({ provider, sums }: { provider: ProviderHealth; sums: readonly Usa
       </header>
       <p class="muted">
         {own === undefined ? (
-          "No calls in 24 hours"
+          "No calls in the last 24 hours"
         ) : (
           <>
-            <a href={callsWith({ provider: name }, "24h")}>{counted(own.calls, "call")}</a> in 24 hours,{" "}
+            <a href={callsWith({ provider: name }, "24h")}>{counted(own.calls, "call")}</a> in the last 24 hours,{" "}
             {percent(own.failures, own.calls)} failed, {money(own.cost_nano_usd)}
           </>
         )}
@@ -161,7 +161,7 @@ export function Providers() {
       <PageHead title="Providers">
         {session.value?.role === "admin" && (
           <button type="button" class="main" onClick={() => setAdding(true)}>
-            Add a provider
+            Add provider
           </button>
         )}
       </PageHead>
@@ -172,8 +172,8 @@ export function Providers() {
       ) : data.data.length === 0 ? (
         <Empty title="No providers">
           <p>
-            Set a variable such as <code>OPENAI_API_KEY</code> and start again, or name accounts under{" "}
-            <code>providers</code> in <code>trivium.yaml</code>; <code>trivium init</code> asks for them.
+            Set an environment variable such as <code>OPENAI_API_KEY</code> and restart, or list accounts under{" "}
+            <code>providers</code> in <code>trivium.yaml</code>. <code>trivium init</code> can write the file for you.
           </p>
         </Empty>
       ) : (
@@ -184,8 +184,8 @@ export function Providers() {
             ))}
           </div>
           <p class="muted small">
-            Providers are declared in <a href="/config">the configuration</a>, which is read again when it changes. A
-            test costs what its call costs.
+            Providers are defined in <a href="/config">the configuration</a>; changes apply without a restart. A test
+            call is billed like any other call.
           </p>
         </>
       )}

@@ -49,9 +49,9 @@ function GroupBy({ by }: { by: readonly Dimension[] }) {
     <span class="group-by">
       {[0, 1].map((at) => (
         <label key={at}>
-          <span class="muted">{at === 0 ? "Group by" : "and"}</span>{" "}
+          <span class="muted">{at === 0 ? "Group by" : "then by"}</span>{" "}
           <select value={by[at] ?? ""} onChange={(event) => choose(at, event.currentTarget.value)}>
-            {at === 1 && <option value="">nothing else</option>}
+            {at === 1 && <option value="">none</option>}
             {DIMENSIONS.filter((one) => one === by[at] || !by.includes(one)).map((one) => (
               <option key={one} value={one}>
                 {one}
@@ -68,7 +68,7 @@ const zones = (): string[] => [...new Set(["UTC", ownZone(), ...Intl.supportedVa
 
 const ZoneChoice = ({ zone }: { zone: string }) => (
   <label>
-    <span class="muted">Days of</span>{" "}
+    <span class="muted">Time zone</span>{" "}
     <select value={zone} onChange={(event) => setQuery({ zone: event.currentTarget.value })}>
       {zones().map((name) => (
         <option key={name} value={name}>
@@ -79,7 +79,7 @@ const ZoneChoice = ({ zone }: { zone: string }) => (
   </label>
 );
 
-/** Hosted tools are counted by receipt alone: sums have no column for them. */
+/** Hosted tools are counted per receipt; totals have no column for them. */
 function countersOf(usage: UsageRow["usage"] | undefined): Record<string, number | null> {
   if (usage === undefined) return {};
   const { tools: _tools, ...counters } = usage;
@@ -125,14 +125,14 @@ export function Usage() {
           disabled={!data || data.rows.length === 0}
           onClick={() => exportSums(by, data?.rows ?? [])}
         >
-          <Icon name="download" size={15} /> Sums as CSV
+          <Icon name="download" size={15} /> Export totals (CSV)
         </button>
         <a
           class="button"
           href={withQuery("/api/usage/export", { ...receiptQuery(filter), ...rangeQuery(range), format: "csv" })}
           download="receipts.csv"
         >
-          <Icon name="download" size={15} /> Calls as CSV
+          <Icon name="download" size={15} /> Export calls (CSV)
         </a>
 
         <RangeChoice range={range} />
@@ -140,7 +140,7 @@ export function Usage() {
       <FilterBar label="Filter usage" />
       <div class="tools">
         <Choice
-          label="What is summed"
+          label="Metric"
           value={metric}
           options={METRIC_NAMES.map((name) => ({ value: name, name: METRICS[name].name }))}
           onChange={(name: MetricName) => setQuery({ metric: name })}
@@ -148,19 +148,19 @@ export function Usage() {
         <GroupBy by={by} />
         <ZoneChoice zone={zone} />
       </div>
-      {note !== "" && <p class="muted note">Sums are {note}; the export of calls is.</p>}
+      {note !== "" && <p class="muted note">Totals are {note}; the call export is.</p>}
       {error && <Problem error={error} retry={reload} />}
       {data === undefined ? (
         !error && <Waiting rows={10} />
       ) : data.rows.length === 0 && data.all.length > 0 && overlap(by) ? (
-        <Empty title="No call of this time has a tag">
+        <Empty title="No tagged calls in this time range">
           <p>
-            Send <code>x-trivium-tags: team-a, feature=search</code> with a call, or give a key tags that all its calls
-            have.
+            Send the header <code>x-trivium-tags: team-a, feature=search</code> with a call, or set tags on a key to add
+            them to all its calls.
           </p>
         </Empty>
       ) : data.rows.length === 0 ? (
-        <Empty title="Nothing was used in this time">
+        <Empty title="No usage in this time range">
           <FirstCall />
         </Empty>
       ) : (
@@ -168,8 +168,8 @@ export function Usage() {
           {by.some(isTime) && <OverTime rows={data.rows} by={by} metric={metric} format={format} range={range} />}
           {overlap(by) && (
             <p class="muted note">
-              A call counts under each of its tags, and under none without tags: the rows do not add up to the total,
-              which has every call once.
+              A call counts once under each of its tags, and calls without tags are in no row. The rows therefore do not
+              add up to the total, which counts every call once.
             </p>
           )}
           <UsageTable
@@ -183,7 +183,7 @@ export function Usage() {
   );
 }
 
-/** Times in order, the latest first; else by what is looked at. */
+/** Latest first if grouped by time, otherwise by the selected metric. */
 function sorted(rows: readonly UsageRow[], by: readonly string[], metric: MetricName): UsageRow[] {
   const at = by.findIndex(isTime);
   const size = METRICS[metric].of;
@@ -220,8 +220,8 @@ function OverTime({
         format={format}
         summary={
           overlap(by)
-            ? "Calls with several tags count under each."
-            : `${metric === "cost" ? money(all) : whole(all)} in all.`
+            ? "Calls with several tags count under each tag."
+            : `${metric === "cost" ? money(all) : whole(all)} in total.`
         }
         series={series.map(({ name, values }, at) => ({ name: name || "(none)", values, tone: TONES[at] ?? "rest" }))}
       />

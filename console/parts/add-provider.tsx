@@ -8,14 +8,14 @@ import { useData } from "./use-data.ts";
 
 type Field = ProviderForms[number]["fields"][number];
 
-/** `base_url` as people read it: Base URL. */
+/** Turns `base_url` into "Base URL". */
 function labelOf({ name, secret, required }: Field): string {
   const text = words(name).replaceAll(/\b(?:api|url|id)\b/g, (short) => short.toUpperCase());
   const label = text.charAt(0).toUpperCase() + text.slice(1);
-  return `${label}${secret ? ", by where the gateway finds it" : ""}${required ? "" : " (may be empty)"}`;
+  return `${label}${secret ? " reference" : ""}${required ? "" : " (optional)"}`;
 }
 
-/** A key itself is not even sent; the gateway would refuse it. */
+/** The browser never sends a key itself; the gateway would reject it anyway. */
 const REFERENCE = String.raw`\$\{(?:[A-Za-z_]\w*|file:[^\{\}]+)\}`;
 
 const FieldInput = ({ field }: { field: Field }) => {
@@ -30,7 +30,7 @@ const FieldInput = ({ field }: { field: Field }) => {
         maxLength={2_000}
         spellcheck={false}
         autocomplete="off"
-        {...(secret ? { pattern: REFERENCE, title: `Where the gateway finds it, such as ${reference}` } : {})}
+        {...(secret ? { pattern: REFERENCE, title: `Enter a reference such as ${reference}, not the secret` } : {})}
         {...(secret && required ? { defaultValue: reference } : {})}
         placeholder={secret ? `${reference} or \${file:/run/secrets/key}` : name === "base_url" ? "https://…" : ""}
       />
@@ -51,7 +51,7 @@ const Checked = ({ checked, file }: { checked: CheckedProvider; file: string }) 
   return (
     <div role="status" class="checked">
       <p>
-        <State kind={ok ? "good" : "bad"}>{ok ? "can be read" : "cannot be read"}</State>{" "}
+        <State kind={ok ? "good" : "bad"}>{ok ? "valid" : "invalid"}</State>{" "}
         {credential !== null && (
           <>
             <State kind={credential.state === "ok" ? "good" : credential.state === "unchecked" ? "idle" : "bad"}>
@@ -71,20 +71,21 @@ const Checked = ({ checked, file }: { checked: CheckedProvider; file: string }) 
       {ok && (
         <>
           <p>
-            Put these lines into <code>{file}</code>; where it has a section <code>providers</code>, those below its
-            first line. It is read again when it changes.
+            Add these lines to <code>{file}</code>. If the file already has a <code>providers</code> section, omit the
+            first line. Changes apply without a restart.
           </p>
           {from_environment.length > 0 && (
             <p>
-              {from_environment.join(", ")} {from_environment.length === 1 ? "comes" : "come"} from the environment so
-              far. With a section, there are those alone that it names.
+              {from_environment.join(", ")} {from_environment.length === 1 ? "is" : "are"} currently configured by
+              environment variables. Once the file has a <code>providers</code> section, only the providers listed there
+              are used.
             </p>
           )}
           <Code text={yaml} />
           {credential === null && (
             <p class="muted">
-              Its key was not tried: that is done here at the address of its vendor alone, so that no secret goes where
-              the file does not say. When it is in the file, use <em>Test</em>.
+              The key was not checked. This form sends keys only to the vendor's own address, never to a custom base
+              URL. After you add the provider to the file, use <em>Test</em>.
             </p>
           )}
         </>
@@ -109,8 +110,9 @@ function Form({ forms, file }: { forms: ProviderForms; file: string }) {
       }}
     >
       <p class="muted">
-        Providers are declared in <code>{file}</code>. This checks one and writes its lines; nothing is saved, and a key
-        itself is not taken: set it as a variable of the gateway, or put it into a file that it can read.
+        Providers are defined in <code>{file}</code>. This form checks an entry and generates its YAML; it saves
+        nothing. Do not enter a key here: set it as an environment variable of the gateway, or store it in a file that
+        the gateway can read.
       </p>
       <label>
         Kind
@@ -154,7 +156,7 @@ function Form({ forms, file }: { forms: ProviderForms; file: string }) {
   );
 }
 
-/** Shows how a provider is declared, and whether it would work. Providers are in the configuration alone. */
+/** Checks a provider and shows the configuration that adds it. The console cannot add one itself. */
 export function AddProvider({ onClose }: { onClose: () => void }) {
   const { data, error, reload } = useData("kinds", async (abort) => {
     const [forms, config] = await Promise.all([
@@ -164,7 +166,7 @@ export function AddProvider({ onClose }: { onClose: () => void }) {
     return { forms: forms.data, file: config.data.file ?? "trivium.yaml" };
   });
   return (
-    <Dialog title="Add a provider" onClose={onClose}>
+    <Dialog title="Add provider" onClose={onClose}>
       {error && <Problem error={error} retry={reload} />}
       {data === undefined ? !error && <Waiting rows={4} /> : <Form forms={data.forms} file={data.file} />}
     </Dialog>

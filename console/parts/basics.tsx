@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { hasMoved } from "../state/router.ts";
 import { Icon } from "./icon.tsx";
 
-/** The head of a page: what it is, and what can be done with it. */
+/** The title and tools of a page. */
 export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // Whoever follows a link by keyboard, or hears the page, begins at its head.
+    // After a link is followed, keyboard and screen reader users start at the heading.
     if (hasMoved()) heading.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
@@ -23,7 +23,7 @@ export function PageHead({ title, children }: { title: string; children?: Compon
   );
 }
 
-/** How a call or a thing stands, told by a word and a shape beside the colour. */
+/** A status shown by text and shape, not only by colour. */
 export const State = ({ kind, children }: { kind: "good" | "bad" | "warn" | "idle"; children: ComponentChildren }) => (
   <span class={`state ${kind}`}>{children}</span>
 );
@@ -31,7 +31,7 @@ export const State = ({ kind, children }: { kind: "good" | "bad" | "warn" | "idl
 const outcomeKind = (outcome: string): "good" | "bad" | "warn" =>
   outcome === "ok" ? "good" : outcome === "client_gone" ? "warn" : "bad";
 
-/** `rate_limited` as people read it. */
+/** Turns `rate_limited` into "rate limited". */
 export const words = (name: string): string => (name === "ok" ? "OK" : name.replaceAll("_", " "));
 
 export const Outcome = ({ outcome }: { outcome: string }) => (
@@ -51,7 +51,7 @@ export function Problem({ error, retry }: { error: Error; retry?: () => void }) 
   );
 }
 
-/** What a page shows where there is nothing yet: what would be here, and how to get it. */
+/** An empty state: what will appear here and how to get it. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <div class="empty">
     <h2>{title}</h2>
@@ -82,7 +82,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
   );
 }
 
-/** One of a few. */
+/** A choice between a few options. */
 export function Choice<Value extends string>({
   label,
   options,

@@ -9,17 +9,17 @@ import { Choice, Code, Problem } from "./basics.tsx";
 import { CapturedMedia } from "./captured-media.tsx";
 
 const VIEWS = [
-  { value: "request", name: "Request: what changed" },
-  { value: "client_request", name: "as it came" },
-  { value: "provider_request", name: "as it went out" },
-  { value: "answer", name: "Answer: what changed" },
-  { value: "provider_answer", name: "as it came back" },
-  { value: "client_answer", name: "as the client got it" },
+  { value: "request", name: "Request diff" },
+  { value: "client_request", name: "Client request" },
+  { value: "provider_request", name: "Provider request" },
+  { value: "answer", name: "Response diff" },
+  { value: "provider_answer", name: "Provider response" },
+  { value: "client_answer", name: "Client response" },
 ] as const;
 
 type View = (typeof VIEWS)[number]["value"];
 
-/** What came and went, where the key has it kept. It is read when it is asked for, since each view is on record. */
+/** The captured bodies of a call. They are loaded on request, because every view is recorded in the audit log. */
 export function Bodies({ call }: { call: Pick<ReceiptDetail, "id" | "captured"> }) {
   const [bodies, setBodies] = useState<CapturedBodies | undefined>(undefined);
   const [error, setError] = useState<Error | undefined>(undefined);
@@ -43,10 +43,12 @@ export function Bodies({ call }: { call: Pick<ReceiptDetail, "id" | "captured"> 
         ) : (
           <>
             <p class="muted">
-              Kept until {full(bodies.expires_at)}, without credentials
-              {bodies.media.length === 0 ? " and media" : "; images and sounds are below"}.
+              Stored until {full(bodies.expires_at)}.{" "}
+              {bodies.media.length === 0
+                ? "Credentials and media are removed."
+                : "Credentials are removed; images and audio are shown below."}
             </p>
-            <Choice label="Which body" options={VIEWS} value={view} onChange={setView} />
+            <Choice label="View" options={VIEWS} value={view} onChange={setView} />
             <Shown bodies={bodies} view={view} />
             {bodies.media.length > 0 && <CapturedMedia media={bodies.media} />}
           </>
@@ -58,13 +60,13 @@ export function Bodies({ call }: { call: Pick<ReceiptDetail, "id" | "captured"> 
 
 const Unread = ({ onShow }: { onShow: () => void }) =>
   session.value?.role === "viewer" ? (
-    <p class="muted">The bodies of this call are kept. They are not for viewers.</p>
+    <p class="muted">Bodies were captured for this call. Viewers cannot read them.</p>
   ) : (
     <p>
       <button type="button" onClick={onShow}>
-        Show what was said
+        Show bodies
       </button>{" "}
-      <span class="muted">The audit log says who has looked.</span>
+      <span class="muted">Access is recorded in the audit log.</span>
     </p>
   );
 
@@ -72,13 +74,13 @@ function Shown({ bodies, view }: { bodies: CapturedBodies; view: View }) {
   if (view === "request") return <Changed before={bodies.client_request} after={bodies.provider_request} />;
   if (view === "answer") return <Changed before={bodies.provider_answer} after={bodies.client_answer} />;
   const body = bodies[view];
-  if (body === null) return <p class="muted">There was none.</p>;
+  if (body === null) return <p class="muted">No body was captured.</p>;
   return (
     <>
       <Code text={layOut(body.text)} />
       <p class="muted">
         {counted(body.bytes, "byte")}
-        {body.cut && "; the end of it was too long to be kept"}
+        {body.cut && ", truncated"}
       </p>
     </>
   );
@@ -88,15 +90,15 @@ const SIGNS = { same: " ", removed: "−", added: "+" } as const;
 
 function Changed({ before, after }: { before: CapturedBody | null; after: CapturedBody | null }) {
   const lines = useMemo(() => diffOf(layOut(before?.text ?? ""), layOut(after?.text ?? "")), [before, after]);
-  if (before === null || after === null) return <p class="muted">There is only one side.</p>;
-  if (lines.every(({ kind }) => kind === "same")) return <p class="muted">Nothing: both sides are the same.</p>;
+  if (before === null || after === null) return <p class="muted">Only one side was captured.</p>;
+  if (lines.every(({ kind }) => kind === "same")) return <p class="muted">No differences.</p>;
   return (
     <div class="code">
       <pre tabIndex={0} class="diff">
         {nearChanges(lines).map((line, index) =>
           line.kind === "skipped" ? (
             <span key={index} class="muted">
-              {`  … ${line.count} ${line.count === 1 ? "line is" : "lines are"} the same\n`}
+              {`  … ${counted(line.count, "unchanged line")}\n`}
             </span>
           ) : (
             <span key={index} class={line.kind}>

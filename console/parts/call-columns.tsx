@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
 import type { ReceiptItem } from "../api/types.ts";
 import { usd } from "../format/money.ts";
-import { decimal, duration, known, speed } from "../format/numbers.ts";
+import { counted, decimal, duration, known, speed } from "../format/numbers.ts";
 import { COLUMNS, type ColumnName, hidden } from "../state/columns.ts";
 import type { CallFilter } from "../state/filter.ts";
 import { nameOfKey } from "../state/names.ts";
 import { Outcome } from "./basics.tsx";
 
-/** One column of a list of calls. `narrow` sets the filter to what a cell has. */
+/** One column of the call list. `narrow` adds the cell's value to the filter. */
 export interface CallColumn {
   title: string;
   class?: string;
@@ -20,16 +20,16 @@ const sumOf = (...parts: (number | null)[]): number | null =>
 
 const generated = ({ usage }: ReceiptItem): number | null => sumOf(usage.output, usage.reasoning);
 
-/** What is worth a word about how a call was served. */
+/** Short notes on how a call was served. */
 function remarks({ offers, fields, hedged, continued, adjusts, stream }: ReceiptItem): string[] {
-  const tried = offers.length > 1 ? [`${offers.length} offers`] : [];
+  const tried = offers.length > 1 ? [`${offers.length} attempts`] : [];
   return [
     ...(adjusts === null ? [] : ["correction"]),
     ...tried,
     ...(hedged ? ["hedged"] : []),
     ...(continued.length > 0 ? ["continued"] : []),
-    ...(fields.length > 0 ? [`${fields.length} field${fields.length === 1 ? "" : "s"}`] : []),
-    ...(stream ? [] : ["whole"]),
+    ...(fields.length > 0 ? [counted(fields.length, "adjusted field")] : []),
+    ...(stream ? [] : ["not streamed"]),
   ];
 }
 
@@ -46,7 +46,7 @@ export const CALL_COLUMNS: Readonly<Record<ColumnName, CallColumn>> = {
     title: "Model",
     class: "name",
     cell: ({ model }, narrow) => (
-      <button type="button" class="cell" title="Only this model" onClick={() => narrow({ model })}>
+      <button type="button" class="cell" title="Filter by this model" onClick={() => narrow({ model })}>
         {model}
       </button>
     ),
@@ -56,7 +56,7 @@ export const CALL_COLUMNS: Readonly<Record<ColumnName, CallColumn>> = {
     title: "Key",
     class: "name",
     cell: ({ key }, narrow) => (
-      <button type="button" class="cell" title="Only this key" onClick={() => narrow({ key })}>
+      <button type="button" class="cell" title="Filter by this key" onClick={() => narrow({ key })}>
         {nameOfKey(key)}
       </button>
     ),
@@ -77,8 +77,8 @@ export const CALL_COLUMNS: Readonly<Record<ColumnName, CallColumn>> = {
     class: "muted",
     cell: ({ dialect, lane }) => `${dialect.client}${lane === "translated" ? ` → ${dialect.upstream}` : ""}`,
   },
-  remarks: { title: "Remarks", class: "muted remarks", cell: (call) => remarks(call).join(", ") },
+  remarks: { title: "Notes", class: "muted remarks", cell: (call) => remarks(call).join(", ") },
 };
 
-/** Those that the reader wants to see, in order. */
+/** The visible columns, in order. */
 export const shownColumns = (): readonly ColumnName[] => COLUMNS.filter((name) => !hidden.value.has(name));

@@ -36,10 +36,10 @@ const opens = (event: MouseEvent): boolean => !(event.target as Element).closest
 const isTyping = (event: KeyboardEvent): boolean =>
   event.target instanceof HTMLElement && event.target.closest("input, textarea, select, button, dialog") !== null;
 
-/** `j` and `k` move, Enter opens. */
+/** `j` and `k` move the selection, Enter opens it. */
 export function CallTable({ calls, filter }: { calls: readonly ReceiptItem[]; filter: CallFilter }) {
   const [chosen, setChosen] = useState<string | undefined>(undefined);
-  // Keys may come faster than the page is drawn: what is chosen is known at once.
+  // Keys can arrive faster than the page renders, so the selection is also kept in a ref.
   const current = useRef<string | undefined>(undefined);
   useEffect(() => {
     const choose = (id: string | undefined) => {
@@ -58,9 +58,9 @@ export function CallTable({ calls, filter }: { calls: readonly ReceiptItem[]; fi
     return () => removeEventListener("keydown", move);
   }, [calls]);
   return (
-    <section class="wide" tabIndex={0} aria-label="Table of calls">
+    <section class="wide" tabIndex={0} aria-label="Calls table">
       <table class="calls">
-        <caption class="unseen">Calls, newest first: {whole(calls.length)} on this page</caption>
+        <caption class="unseen">Calls, newest first ({whole(calls.length)} on this page)</caption>
         <thead>
           <tr>
             <th scope="col">Time</th>

@@ -9,7 +9,7 @@ import { useData } from "./use-data.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Beyond so many hours, bars are days. */
+/** For longer ranges, each bar is a day. */
 const MAX_HOURS = 24 * 8;
 
 export interface Volume {
@@ -19,7 +19,7 @@ export interface Volume {
   failures: number[];
 }
 
-/** Bars from the first moment to the last, with 0 where nothing was. */
+/** One bar for each interval of the range, 0 for intervals without calls. */
 export function volumeOf(rows: readonly UsageRow[], everyMs: number, fromMs: number, toMs: number): Volume {
   const found = new Map(rows.map((row) => [Math.floor(Date.parse(row.group) / everyMs), row]));
   const first = Math.floor(fromMs / everyMs);
@@ -33,7 +33,7 @@ export function volumeOf(rows: readonly UsageRow[], everyMs: number, fromMs: num
   };
 }
 
-/** Minutes are not kept as sums: the overview has those of the last hour, for all calls together. */
+/** Totals are not stored per minute. The overview has minutes for the last hour, over all calls. */
 async function load(filter: CallFilter, range: Range, abort: AbortSignal): Promise<Volume> {
   const toMs = range.toMs ?? Date.now();
   if (range.name === "15m" || range.name === "1h") {
@@ -55,14 +55,14 @@ async function load(filter: CallFilter, range: Range, abort: AbortSignal): Promi
   return volumeOf(data, everyMs, range.fromMs, toMs);
 }
 
-/** How many calls there were over time. Drawing over a part of it narrows the range to that. */
+/** The number of calls over time. Dragging over a part selects that range. */
 export function CallVolume({ filter, range }: { filter: CallFilter; range: Range }) {
   const isShort = range.name === "15m" || range.name === "1h";
   const key = JSON.stringify([filter, range.name ?? [range.fromMs, range.toMs]]);
   const { data } = useData(key, (abort) => load(filter, range, abort));
   if (data === undefined) return <div class="chart volume" />;
   const all = data.calls.reduce((sum, calls) => sum + calls, 0);
-  // Minutes are those of all calls together.
+  // Minutes cover all calls, whatever the filter.
   const note = notNarrowedBy(isShort ? Object.keys(filter) : unsummed(filter));
   return (
     <div class="volume">
@@ -73,7 +73,7 @@ export function CallVolume({ filter, range }: { filter: CallFilter; range: Range
         kind="bars"
         height={92}
         format={short}
-        summary={`${counted(all, "call")} in this time.`}
+        summary={`${counted(all, "call")} in this time range.`}
         series={[
           { name: "answered", values: data.calls.map((calls, at) => calls - (data.failures[at] ?? 0)), tone: "one" },
           { name: "failed", values: data.failures, tone: "bad" },

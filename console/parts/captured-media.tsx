@@ -2,7 +2,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { CapturedMedium } from "../api/types.ts";
 import { counted } from "../format/numbers.ts";
 
-/** What is shown and how; the gateway tells no other types, and another would stay a line of text. */
+/** How each type is shown. The gateway sends no other types; another type would be shown as text. */
 const SHOWN: Readonly<Record<string, "image" | "sound">> = {
   "image/png": "image",
   "image/jpeg": "image",
@@ -13,7 +13,7 @@ const SHOWN: Readonly<Record<string, "image" | "sound">> = {
   "audio/ogg": "sound",
 };
 
-/** Images and sounds of a call's bodies, under the numbers that the texts have for them. */
+/** Images and audio of a call's bodies, with the numbers by which the text refers to them. */
 export const CapturedMedia = ({ media }: { media: readonly CapturedMedium[] }) => (
   <ul class="media">
     {media.map((medium, index) => (
@@ -35,13 +35,13 @@ function Medium({ medium: { type, data }, name }: { medium: CapturedMedium; name
   return null;
 }
 
-/** The page's policy lets sound come from blobs alone. */
+/** The content security policy allows audio only from blobs. */
 function Sound({ type, data, name }: { type: string; data: string; name: string }) {
   const url = useMemo(() => {
     const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
     return URL.createObjectURL(new Blob([bytes], { type }));
   }, [type, data]);
   useEffect(() => () => URL.revokeObjectURL(url), [url]);
-  // biome-ignore lint/a11y/useMediaCaption: what was said is in the body that it is of
+  // biome-ignore lint/a11y/useMediaCaption: the body that contains it has the text
   return <audio controls src={url} aria-label={`${name} of the call`} />;
 }

@@ -4,7 +4,7 @@ import { clockTime, day } from "../format/time.ts";
 import { drawnScheme } from "../state/scheme.ts";
 import { Icon } from "./icon.tsx";
 
-/** Names of colours in styles/colours.css. */
+/** Colour names from styles/colours.css. */
 export type Tone = "one" | "two" | "three" | "rest" | "bad";
 
 export interface Series {
@@ -19,21 +19,21 @@ interface ChartProps {
   times: readonly number[];
   everyMs: number;
   series: readonly Series[];
-  /** Bars stand on each other; lines do not. */
+  /** Bars are stacked; lines are not. */
   kind: "bars" | "lines";
   format: (value: number) => string;
-  /** What it shows, in a sentence. */
+  /** One sentence that describes the chart, for screen readers. */
   summary: string;
   height?: number;
-  /** The time that it is of, though the first or last part of it may have nothing to show. */
+  /** The range to show, even if its first or last part has no data. */
   span?: readonly [fromMs: number, toMs: number];
-  /** The reader has drawn over a span of time. */
+  /** Called when the reader drags over a span of time. */
   onSpan?: (fromMs: number, toMs: number) => void;
 }
 
 const SYNC = "console";
 
-/** The sums of a stack, from the bottom: the last is the height of all. */
+/** Cumulative sums from the bottom of the stack; the last is the total height. */
 export function stacked(series: readonly Series[]): number[][] {
   const sums: number[][] = [];
   for (const { values } of series) {
@@ -45,7 +45,7 @@ export function stacked(series: readonly Series[]): number[][] {
 
 type Spanned = Pick<ChartProps, "times" | "everyMs" | "kind" | "span">;
 
-/** From where to where the time goes, in milliseconds: all of what was asked for, and the whole of every bar. */
+/** The time span of the axis, in milliseconds: the requested range, extended to whole bars. */
 export function spanShown({ times, everyMs, kind, span }: Spanned): [number, number] {
   const [first = span?.[0] ?? 0, last = span?.[1] ?? 0] = [times[0], times.at(-1)];
   const end = kind === "bars" ? last + everyMs : last;
@@ -53,7 +53,7 @@ export function spanShown({ times, everyMs, kind, span }: Spanned): [number, num
   return [from, to > from ? to : from + everyMs];
 }
 
-/** So few that a line between them would hardly be seen. */
+/** With so few points, a line would hardly be visible, so points are drawn. */
 const FEW = 3;
 const isFew = (values: ArrayLike<unknown> = []): boolean =>
   Array.from(values).filter((value) => value !== null && value !== undefined).length <= FEW;
@@ -69,7 +69,7 @@ function coloursIn(host: HTMLElement, classes: readonly string[]): string[] {
   return colours;
 }
 
-/** `14:00`, and the day at midnight or where days are what is told apart. */
+/** `14:00`, or the date at midnight. */
 function axisWords(seconds: readonly number[]): string[] {
   return seconds.map((second) => {
     const date = new Date(second * 1_000);
@@ -165,7 +165,7 @@ const dataOf = ({ times, series, kind }: ChartProps): uPlot.AlignedData => [
   ...(kind === "bars" ? stacked(series).toReversed() : series.map(({ values }) => [...values])),
 ];
 
-/** `14:05` within a day, else with the day. */
+/** `14:05` for short intervals, with the date for longer ones. */
 export const moment = (ms: number, everyMs: number): string =>
   everyMs >= 86_400_000
     ? day(ms)
@@ -218,8 +218,8 @@ export function Chart(props: ChartProps) {
           type="button"
           class="quiet square"
           aria-pressed={asTable}
-          aria-label={`${title} as a table`}
-          title="As a table"
+          aria-label={`Show ${title} as a table`}
+          title="Show as a table"
           onClick={() => setAsTable(!asTable)}
         >
           <Icon name="table" size={15} />

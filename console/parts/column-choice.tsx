@@ -1,7 +1,7 @@
 import { COLUMNS, hidden, showAllColumns, showColumn } from "../state/columns.ts";
 import { CALL_COLUMNS } from "./call-columns.tsx";
 
-/** Which columns a list of calls has. The browser keeps the choice. */
+/** Chooses the columns of the call list. The browser stores the choice. */
 export function ColumnChoice() {
   const left = hidden.value.size;
   return (

@@ -40,7 +40,7 @@ function PartRows({ part }: { part: Part }) {
       )}
       {part.discount_basis_points > 0 && (
         <tr>
-          <th scope="row">Discount of the project</th>
+          <th scope="row">Project discount</th>
           <td />
           <td class="number">− {part.discount_basis_points / 100}%</td>
           <td />
@@ -51,12 +51,12 @@ function PartRows({ part }: { part: Part }) {
 }
 
 const SOURCES: Readonly<Record<string, string>> = {
-  measured: "The provider counted.",
-  estimated: "The gateway estimated: the provider told no figures.",
-  partial: "The answer broke off: what was produced until then is counted.",
+  measured: "Usage was reported by the provider.",
+  estimated: "Usage was estimated by the gateway because the provider reported none.",
+  partial: "The response was interrupted. Usage up to that point is counted.",
 };
 
-/** What a call cost, as arithmetic that a reader can check. */
+/** The cost of a call, as arithmetic that the reader can check. */
 export function CostSheet({ call }: { call: ReceiptDetail }) {
   return (
     <section class="panel">
@@ -67,7 +67,7 @@ export function CostSheet({ call }: { call: ReceiptDetail }) {
         <table class="sheet">
           <thead>
             <tr>
-              <th scope="col">What</th>
+              <th scope="col">Item</th>
               <th scope="col" class="number">
                 Amount
               </th>
@@ -84,7 +84,7 @@ export function CostSheet({ call }: { call: ReceiptDetail }) {
           ))}
           <tfoot>
             <tr>
-              <th scope="row">Sum, rounded once</th>
+              <th scope="row">Total (rounded once)</th>
               <td />
               <td />
               <td class="number">{usd(call.cost_nano_usd, 9)}</td>
@@ -101,20 +101,20 @@ export function CostSheet({ call }: { call: ReceiptDetail }) {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  prompt_missing: "no tokens of the prompt",
-  prompt_above_context: "a longer prompt than the model takes",
-  output_below_text: "fewer tokens than the text of the answer has",
-  output_above_limit: "more tokens than the request, the model or the text of the answer allow",
+  prompt_missing: "no prompt tokens",
+  prompt_above_context: "a longer prompt than the model accepts",
+  output_below_text: "fewer tokens than the response text contains",
+  output_above_limit: "more tokens than the request, the model or the response text allows",
 };
 
-/** Why a usage that a provider reported was not billed, and what it was next to what was billed; undefined where it was. */
+/** Why the usage reported by the provider was corrected, and both sets of figures; undefined if it was not. */
 export function correctionOf({ reported, usage, usage_corrections }: Corrected) {
   if (reported === null) return undefined;
-  // Uses of hosted tools are not corrected.
+  // Hosted tool usage is never corrected.
   const { tools: _tools, ...counters } = reported;
   const rows = (Object.keys(counters) as (keyof typeof counters)[]).flatMap((counter) => {
-    const [told, billed] = [counters[counter], usage[counter]];
-    return told === billed ? [] : [{ counter, told, billed }];
+    const [claimed, billed] = [counters[counter], usage[counter]];
+    return claimed === billed ? [] : [{ counter, claimed, billed }];
   });
   return { reasons: usage_corrections.map((reason) => REASONS[reason] ?? words(reason)), rows };
 }
@@ -127,11 +127,11 @@ function Correction({ call }: { call: Corrected }) {
   return (
     <>
       <h3>Corrected usage</h3>
-      <p>The provider reported {correction.reasons.join(", and ")}, which cannot be true.</p>
+      <p>The provider reported {correction.reasons.join(", and ")}, which cannot be correct.</p>
       <table class="sheet">
         <thead>
           <tr>
-            <th scope="col">What</th>
+            <th scope="col">Item</th>
             <th scope="col" class="number">
               Reported
             </th>
@@ -141,10 +141,10 @@ function Correction({ call }: { call: Corrected }) {
           </tr>
         </thead>
         <tbody>
-          {correction.rows.map(({ counter, told, billed }) => (
+          {correction.rows.map(({ counter, claimed, billed }) => (
             <tr key={counter}>
               <th scope="row">{words(counter)}</th>
-              <td class="number">{known(told, whole)}</td>
+              <td class="number">{known(claimed, whole)}</td>
               <td class="number">{known(billed, whole)}</td>
             </tr>
           ))}
@@ -154,7 +154,7 @@ function Correction({ call }: { call: Corrected }) {
   );
 }
 
-/** Receipts of earlier versions do not say which prices they were billed by. */
+/** Receipts of earlier versions do not record the prices that applied. */
 function Counters({ call }: { call: ReceiptDetail }) {
   const used = Object.entries(call.usage).filter((entry): entry is [string, number] => entry[1] !== null);
   return (

@@ -5,12 +5,12 @@ import { Icon } from "./icon.tsx";
 interface DialogProps {
   title: string;
   onClose: () => void;
-  /** Escape and the cross do not close it: there is something that is shown once. */
+  /** Escape and the close button do nothing, because the dialog shows something only once. */
   mustAnswer?: boolean;
   children: ComponentChildren;
 }
 
-/** The browser's own dialog: it brings focus, Escape, and what readers of the screen need. */
+/** Uses the browser's dialog element, which handles focus, Escape and screen readers. */
 export function Dialog({ title, onClose, mustAnswer = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

@@ -9,12 +9,12 @@ import { Icon } from "./icon.tsx";
 
 const HINT = "model:sim/fast  outcome:failed  key:…  cost>0.01  ms>2000";
 
-/** The filter in the address. */
+/** The filter from the address bar. */
 export const currentFilter = (): CallFilter => readFilter(place.value.query.get("q") ?? "");
 
 const SIGNS: Readonly<Record<string, string>> = { cost: "≥ $", ms: "≥ " };
 
-/** One search field, in one grammar, for all pages that show calls. */
+/** The search field of all pages that show calls. */
 export function FilterBar({ label }: { label: string }) {
   const input = useRef<HTMLInputElement>(null);
   const written = place.value.query.get("q") ?? "";
@@ -56,7 +56,7 @@ export function FilterBar({ label }: { label: string }) {
               <button
                 type="button"
                 class="chip"
-                aria-label={`Remove the filter ${name} ${value}`}
+                aria-label={`Remove filter ${name} ${value}`}
                 onClick={() => setQuery({ q: writeFilter({ ...filter, [name]: undefined }) })}
               >
                 <span class="muted">{name}</span> {SIGNS[name] ?? ""}
@@ -87,6 +87,6 @@ export const RangeChoice = ({ range }: { range: Range }) => (
   </>
 );
 
-/** The address of the calls that fit. */
+/** The address of the call list with this filter. */
 export const callsWith = (filter: CallFilter, range?: string): string =>
   `/calls?${new URLSearchParams({ q: writeFilter(filter), ...(range === undefined ? {} : { range }) })}`;

@@ -11,18 +11,18 @@ const addressOf = ({ data }: Config): string => {
   return server.public_url ?? `http://${server.host ?? "127.0.0.1"}:${server.port ?? 8787}`;
 };
 
-/** Where clients call this gateway. */
+/** The base URL for clients of this gateway. */
 export const clientsUrl = async (abort: AbortSignal): Promise<string> =>
   addressOf(await ask<Config>("/api/config", {}, abort));
 
-/** How the first call is made, with this gateway's own address. */
+/** Shows how to make a first call, with the address of this gateway. */
 export function FirstCall() {
   const { data: base = "http://127.0.0.1:8787" } = useData("config", clientsUrl);
   return (
     <>
       <p>
-        Calls show up here as they are made. Make one with an API key of this gateway (<a href="/keys">create one</a>),
-        or try a model in the <a href="/play">playground</a>.
+        Calls appear here as they happen. To make one, <a href="/keys">create an API key</a> and send a request, or try
+        a model in the <a href="/play">playground</a>.
       </p>
       <Code
         text={`curl ${base}/v1/chat/completions \\

@@ -1,4 +1,4 @@
-/** Drawn on a field of 20 by 20, with lines. */
+/** Stroke paths on a 20 by 20 grid. */
 const PATHS = {
   overview: "M3 10h3l2-5 4 10 2-5h3",
   calls: "M4 5h12M4 10h12M4 15h8",

@@ -6,7 +6,7 @@ import { LIMIT_NAMES, LIMITS, readLimits } from "../state/limits.ts";
 import { CopyButton } from "./basics.tsx";
 import { Dialog } from "./dialog.tsx";
 
-/** Sends what a form says; shows what is wrong with it. */
+/** Submits a form and keeps the error, if any. */
 export function useSending<Answer>(send: (form: FormData) => Promise<Answer>, done: (answer: Answer) => void) {
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
@@ -34,7 +34,7 @@ export const FormProblem = ({ error }: { error: string }) =>
 
 export const LimitFields = ({ limits = {} }: { limits?: Readonly<Record<string, number>> }) => (
   <fieldset class="fields">
-    <legend>Limits (empty: none)</legend>
+    <legend>Limits (empty for no limit)</legend>
     {LIMIT_NAMES.map((name) => (
       <label key={name}>
         {LIMITS[name].name}
@@ -47,17 +47,17 @@ export const LimitFields = ({ limits = {} }: { limits?: Readonly<Record<string, 
 const CaptureField = ({ isOn = false }: { isOn?: boolean }) => (
   <label class="check">
     <input name="capture" type="checkbox" defaultChecked={isOn} />
-    Keep the bodies of its calls for a while, for operators to read
+    Capture request and response bodies, so that operators can read them
   </label>
 );
 
 const UnpricedField = ({ policy }: { policy: "refuse" | "mark" | null | undefined }) => (
   <label>
-    Tools and terms without a known price
+    Usage without a known price
     <select name="unpriced" defaultValue={policy ?? ""}>
-      <option value="">Default: refuse where a budget applies</option>
+      <option value="">Default: refuse if a budget applies</option>
       <option value="refuse">Refuse</option>
-      <option value="mark">Let pass, and mark the receipt</option>
+      <option value="mark">Allow and mark the receipt</option>
     </select>
   </label>
 );
@@ -101,9 +101,9 @@ export function CreateKey({
       onDone();
     },
   );
-  if (created) return <ShownOnce secret={created.key} title="The key is made" onClose={onClose} />;
+  if (created) return <ShownOnce secret={created.key} title="Key created" onClose={onClose} />;
   return (
-    <Dialog title="Create a key" onClose={onClose}>
+    <Dialog title="Create key" onClose={onClose}>
       <form onSubmit={submit}>
         <label>
           Name
@@ -120,11 +120,11 @@ export function CreateKey({
           </select>
         </label>
         <label>
-          Models (empty: all)
+          Models (empty for all)
           <input name="models" placeholder="anthropic/* openai/gpt-5*" />
         </label>
         <label>
-          Tags of its calls
+          Tags for all its calls
           <input name="tags" placeholder="team-a feature=search" />
         </label>
         <label>
@@ -162,18 +162,18 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
     },
   );
   return (
-    <Dialog title={`Change ${item.name}`} onClose={onClose}>
+    <Dialog title={`Edit ${item.name}`} onClose={onClose}>
       <form onSubmit={submit}>
         <label>
           Name
           <input name="name" required maxLength={100} defaultValue={item.name} />
         </label>
         <label>
-          Models (empty: all)
+          Models (empty for all)
           <input name="models" defaultValue={item.models.join(" ")} />
         </label>
         <label>
-          Tags of its calls
+          Tags for all its calls
           <input name="tags" defaultValue={item.tags.join(" ")} />
         </label>
         <CaptureField isOn={item.capture} />
@@ -207,15 +207,15 @@ export function RotateKey({ item, onDone, onClose }: { item: Key; onDone: () => 
     },
   );
   if (rotated) {
-    const note = `The old secret works until ${full(rotated.previous_until)}.`;
-    return <ShownOnce secret={rotated.key} title="The new secret" note={note} onClose={onClose} />;
+    const note = `The old secret stays valid until  ${full(rotated.previous_until)}.`;
+    return <ShownOnce secret={rotated.key} title="New secret" note={note} onClose={onClose} />;
   }
   return (
     <Dialog title={`Rotate ${item.name}`} onClose={onClose}>
       <form onSubmit={submit}>
-        <p>The key gets a new secret. Limits, spend and history stay.</p>
+        <p>The key gets a new secret. Its limits, spend and history do not change.</p>
         <label>
-          Hours for which the old one works on (0: it ends at once)
+          Hours until the old secret expires (0 for immediately)
           <input name="hours" type="number" min="0" max="720" step="1" defaultValue="24" required />
         </label>
         <FormProblem error={error} />
@@ -239,14 +239,14 @@ export function RevokeKey({ item, onDone, onClose }: { item: Key; onDone: () => 
     },
   );
   return (
-    <Dialog title="Revoke a key" onClose={onClose}>
+    <Dialog title="Revoke key" onClose={onClose}>
       <form onSubmit={submit}>
         <p>
-          Calls with <strong>{item.name}</strong> fail at once, and so do those of keys that it made. This cannot be
-          undone.
+          Calls with <strong>{item.name}</strong>, and with any child keys it created, will fail immediately. This
+          cannot be undone.
         </p>
         <label>
-          Type its name
+          Type the name of the key to confirm
           <input value={typed} autocomplete="off" onInput={(event) => setTyped(event.currentTarget.value)} />
         </label>
         <FormProblem error={error} />
@@ -272,7 +272,7 @@ const ShownOnce = ({
   onClose: () => void;
 }) => (
   <Dialog title={title} onClose={onClose} mustAnswer>
-    <p>It is shown only now: the gateway keeps a digest of it.</p>
+    <p>Copy the secret now: it will not be shown again. The gateway stores only a hash of it.</p>
     <div class="secret">
       <code>{secret}</code>
       <CopyButton text={secret} />
@@ -280,7 +280,7 @@ const ShownOnce = ({
     {note && <p class="muted">{note}</p>}
     <footer>
       <button type="button" class="main" onClick={onClose}>
-        I have kept it
+        I have saved it
       </button>
     </footer>
   </Dialog>

@@ -2,9 +2,9 @@ import type { Page } from "../api/types.ts";
 import { full } from "../format/time.ts";
 import { place, setQuery } from "../state/router.ts";
 
-/** From page to page of a list, the newest first: `after` in the address says where the page begins. */
+/** Moves between the pages of a list, newest first. `after` in the address is the start of the page. */
 export const Pager = ({ page, of }: { page: Page<unknown>; of: string }) => (
-  <nav class="pager" aria-label={`Pages of ${of}`}>
+  <nav class="pager" aria-label={`Pagination for ${of}`}>
     {place.value.query.get("after") !== null && (
       <button type="button" onClick={() => setQuery({ after: undefined })}>
         Newest

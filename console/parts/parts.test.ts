@@ -14,7 +14,7 @@ const offer = (ms: number, outcome: "answered" | "failed" = "answered") => ({
   failure: null,
 });
 
-describe("decision 0085: a usage that was corrected", () => {
+describe("decision 0085: corrected usage", () => {
   const NOTHING = {
     input: null,
     cache_read: null,
@@ -34,18 +34,18 @@ describe("decision 0085: a usage that was corrected", () => {
   };
   const usage = { ...NOTHING, input: 10, output: 4 };
 
-  test("is shown next to what was billed, with the reasons in words", () => {
+  test("is shown next to the billed usage, with the reasons", () => {
     const reported = { ...NOTHING, input: 10, output: 9_000, reasoning: 7 };
     expect(correctionOf({ reported, usage, usage_corrections: ["output_above_limit"] })).toEqual({
-      reasons: ["more tokens than the request, the model or the text of the answer allow"],
+      reasons: ["more tokens than the request, the model or the response text allows"],
       rows: [
-        { counter: "output", told: 9_000, billed: 4 },
-        { counter: "reasoning", told: 7, billed: null },
+        { counter: "output", claimed: 9_000, billed: 4 },
+        { counter: "reasoning", claimed: 7, billed: null },
       ],
     });
   });
 
-  test("a reason that the console does not know is shown as it is", () => {
+  test("an unknown reason is shown by its name", () => {
     const corrected = { reported: usage, usage, usage_corrections: ["of_the_next_version"] };
     expect(correctionOf(corrected)).toEqual({ reasons: ["of the next version"], rows: [] });
   });
@@ -66,7 +66,7 @@ describe("the timeline of a call", () => {
     gateway_ms: 10,
   };
 
-  test("the stream of an answer is the provider's, and its time is not booked on the gateway", () => {
+  test("attributes streaming time to the provider, not to the gateway", () => {
     const call = { ...plain, stream: true, first_content_ms: 510, total_ms: 2_250, timing };
     const spans = spansOf({ ...call, offers: [offer(100, "failed"), offer(200)] });
     const shares = spans.map(({ start, length, streams }) => [start, length, streams].map((of) => of * 2_250));
@@ -77,15 +77,15 @@ describe("the timeline of a call", () => {
       ].map((row) => row.map((ms) => expect.closeTo(ms))),
     );
     expect(partsOf(call)?.map(({ label, ms }) => [label, ms])).toEqual([
-      ["until the provider's first content", 300],
-      ["provider streaming", 1_740],
-      ["back-off before retries", 200],
-      ["in the gateway itself", 10],
+      ["provider, until first content", 300],
+      ["provider, streaming", 1_740],
+      ["back-off between retries", 200],
+      ["gateway", 10],
     ]);
     expect(partsOf({ timing: null })).toBeUndefined();
   });
 
-  test("offers follow each other; what the gateway did itself comes first", () => {
+  test("shows the gateway's own time first, then the offers in order", () => {
     const spans = spansOf({ ...plain, offers: [offer(20, "failed"), offer(70)], total_ms: 100 });
     expect(spans.map(({ start, length }) => [start, length])).toEqual(
       [
@@ -95,21 +95,21 @@ describe("the timeline of a call", () => {
     );
   });
 
-  test("offers that were at work at once end together, and none leaves the track", () => {
+  test("parallel offers end together, and none extends beyond the track", () => {
     const spans = spansOf({ ...plain, offers: [offer(100), offer(40)], total_ms: 100, hedged: true });
     expect(spans.map(({ start, length }) => start + length)).toEqual([1, 1]);
     for (const { start, length } of spansOf({ ...plain, offers: [offer(900)], total_ms: 100 }))
       expect([start >= 0, start + length <= 1]).toEqual([true, true]);
   });
 
-  test("a video's job is submitted first, and goes on", () => {
+  test("the submission of a video job comes first", () => {
     const spans = spansOf({ ...plain, verb: "videos", offers: [offer(20)], total_ms: 100 });
     expect(spans.map(({ start, length }) => [start, length])).toEqual([[0, 0.2]]);
   });
 
-  test("what a provider said is text", () => {
+  test("shows the provider's message as text", () => {
     expect(failureWords({ provider: "p", status: 529, said: "<b>no</b>", errno: null })).toBe(
-      "status: 529 · said: <b>no</b>",
+      "status: 529 · message: <b>no</b>",
     );
   });
 });
@@ -124,32 +124,32 @@ describe("charts", () => {
     ]);
   });
 
-  test("a volume has a bar for every part, with 0 where nothing was", () => {
+  test("a volume has a bar for every interval, 0 if there were no calls", () => {
     const row = { group: "1970-01-01T01:00:00Z", calls: 5, failures: 1 } as Parameters<typeof volumeOf>[0][number];
     const volume = volumeOf([row], 3_600_000, 0, 3 * 3_600_000);
     expect(volume.calls).toEqual([0, 5, 0]);
     expect(volume.failures).toEqual([0, 1, 0]);
   });
 
-  test("a curve without values is a line at the bottom", () => {
+  test("a sparkline without values is a line at the bottom", () => {
     expect(sparkPath([0, 0], 100, 20)).toBe("M0 19H100");
     expect(sparkPath([0, 2], 100, 20)).toBe("M0.0 19.0L100.0 2.0");
   });
 });
 
-describe("the time that a chart shows", () => {
+describe("the time span of a chart", () => {
   const DAY = 86_400_000;
 
-  test("one day of thirty is one of thirty", () => {
+  test("data for one day still shows all thirty days", () => {
     const shown = spanShown({ times: [29.2 * DAY], everyMs: DAY, kind: "bars", span: [0, 30 * DAY] });
     expect(shown).toEqual([0, 30.2 * DAY]);
   });
 
-  test("a first bar that begins before what was asked for is shown whole", () => {
+  test("a first bar that starts before the range is shown in full", () => {
     expect(spanShown({ times: [5, 15], everyMs: 10, kind: "bars", span: [9, 20] })).toEqual([5, 25]);
   });
 
-  test("a single moment, and none, have some width", () => {
+  test("a single point, or none, still has a width", () => {
     expect(spanShown({ times: [7], everyMs: 10, kind: "lines" })).toEqual([7, 17]);
     expect(spanShown({ times: [], everyMs: 10, kind: "lines" })).toEqual([0, 10]);
   });

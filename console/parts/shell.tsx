@@ -10,7 +10,7 @@ interface Entry {
   path: string;
   name: string;
   icon: IconName;
-  /** The filter goes with the reader to this page. */
+  /** Query parameters that are kept when the reader goes to this page. */
   keeps?: readonly string[];
   roles?: readonly string[];
 }
@@ -82,13 +82,13 @@ function Foot() {
       <span class="who" title={session.value?.role}>
         <i class={isLive.value ? "dot live" : "dot"} aria-hidden="true" />
         {session.value?.operator}
-        <span class="unseen">{isLive.value ? ", events come in" : ""}</span>
+        <span class="unseen">{isLive.value ? ", receiving live updates" : ""}</span>
       </span>
       <button
         type="button"
         class="quiet square"
-        aria-label={`Colours: ${scheme.value}. Change to ${next}.`}
-        title={`Colours: ${scheme.value}`}
+        aria-label={`Colour scheme: ${scheme.value}. Switch to ${next}.`}
+        title={`Colour scheme: ${scheme.value}`}
         onClick={() => {
           scheme.value = next;
         }}
@@ -109,11 +109,11 @@ export const Mark = () => (
   </svg>
 );
 
-/** What surrounds every page. */
+/** The frame around every page. */
 export const Shell = ({ children }: { children: ComponentChildren }) => (
   <div class="shell">
     <a class="skip" href="#page">
-      Skip to the page
+      Skip to content
     </a>
     <aside class="side">
       <a class="brand" href="/">

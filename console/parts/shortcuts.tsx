@@ -3,13 +3,13 @@ import { Dialog } from "./dialog.tsx";
 
 const SHORTCUTS = [
   ["/", "Search or filter"],
-  ["j, k", "The next call, the one before"],
-  ["Enter", "Open the chosen call"],
-  ["Esc", "Close, or choose nothing"],
-  ["?", "This list"],
+  ["j, k", "Next or previous call"],
+  ["Enter", "Open the selected call"],
+  ["Esc", "Close, or clear the selection"],
+  ["?", "Show this list"],
 ] as const;
 
-/** `?` shows what the keyboard can do. */
+/** `?` shows the keyboard shortcuts. */
 export function Shortcuts() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -22,7 +22,7 @@ export function Shortcuts() {
   }, []);
   if (!isOpen) return null;
   return (
-    <Dialog title="Keyboard" onClose={() => setOpen(false)}>
+    <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
       <dl class="shortcuts">
         {SHORTCUTS.map(([key, what]) => (
           <div key={key}>

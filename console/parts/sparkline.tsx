@@ -3,7 +3,7 @@ import type { Tone } from "./chart.tsx";
 const WIDTH = 120;
 const HEIGHT = 28;
 
-/** The points of a line through these values, from 0 to the highest. */
+/** An SVG path through the values, scaled from 0 to the maximum. */
 export function sparkPath(values: readonly (number | null)[], width = WIDTH, height = HEIGHT): string {
   const highest = Math.max(...values.map((value) => value ?? 0), 0);
   if (highest === 0 || values.length < 2) return `M0 ${height - 1}H${width}`;
@@ -16,7 +16,7 @@ export function sparkPath(values: readonly (number | null)[], width = WIDTH, hei
     .join("");
 }
 
-/** A small curve beside a figure; it says nothing that the figure and the charts do not. */
+/** A small curve next to a figure. It is hidden from screen readers because the charts have the same data. */
 export const Sparkline = ({ values, tone }: { values: readonly (number | null)[]; tone: Tone }) => (
   <svg class={`spark tone-${tone}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
     <path d={sparkPath(values)} />

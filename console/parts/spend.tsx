@@ -1,9 +1,11 @@
 import { money } from "../format/money.ts";
 import type { Budget } from "../state/limits.ts";
 
+const PERIODS = { day: "daily", month: "monthly", total: "total" } as const;
+
 const share = ({ spent, limit }: Budget): number => (limit === undefined || limit === 0 ? 0 : spent / limit);
 
-/** What was spent of a budget, as a bar and in figures. */
+/** The spend against a budget, as a bar and as figures. */
 export const Spend = ({ budget }: { budget: Budget }) => (
   <td class="number spend">
     {money(budget.spent)}
@@ -15,7 +17,7 @@ export const Spend = ({ budget }: { budget: Budget }) => (
           min={0}
           max={1}
           value={Math.min(1, share(budget))}
-          aria-label={`${Math.round(share(budget) * 100)}% of the budget for the ${budget.name}`}
+          aria-label={`${Math.round(share(budget) * 100)}% of the ${PERIODS[budget.name]} budget`}
         />
       </>
     )}

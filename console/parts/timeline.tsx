@@ -7,10 +7,10 @@ export interface Span {
   outcome: string;
   reason: string | null;
   detail: string;
-  /** Shares of the whole, from 0 to 1. */
+  /** Fractions of the total time, from 0 to 1. */
   start: number;
   length: number;
-  /** What follows it: the rest of the stream that it began. */
+  /** The fraction for the rest of the stream that follows. */
   streams: number;
   ms: number;
 }
@@ -18,8 +18,8 @@ export interface Span {
 type Offers = Pick<ReceiptDetail, "verb" | "offers" | "total_ms" | "first_content_ms" | "stream" | "hedged" | "timing">;
 
 /**
- * One bar for each offer. They were tried one after the other, with a pause before a second try; the last ends with the first content of a
- * stream, or with the call. Of two that were at work at once only how long each took is known: both end there.
+ * One bar for each offer. Offers run one after the other, with a pause before each retry. The last ends with the first content of a
+ * stream, or with the call. For two offers in parallel only their durations are known, so both end there.
  */
 export function spansOf({ verb, offers, total_ms, first_content_ms, stream, hedged, timing }: Offers): Span[] {
   const together = offers.reduce((sum, { ms }) => sum + ms, 0);
@@ -27,7 +27,7 @@ export function spansOf({ verb, offers, total_ms, first_content_ms, stream, hedg
   const end = stream && first_content_ms !== null ? Math.min(whole, first_content_ms) : whole;
   const pause = offers.length > 1 ? (timing?.backoff_ms ?? 0) / (offers.length - 1) : 0;
   const last = offers.length - 1;
-  // What the gateway did itself comes before the first offer, a job that was submitted goes on after the last.
+  // The gateway's own time comes before the first offer. A submitted job continues after the last.
   let at = hedged || isJob({ verb }) ? 0 : Math.max(0, end - together - pause * last);
   return offers.map(({ provider, credential, outcome, reason, ms, failure }, index) => {
     const start = hedged ? Math.max(0, end - ms) : at;
@@ -45,33 +45,33 @@ export function spansOf({ verb, offers, total_ms, first_content_ms, stream, hedg
   });
 }
 
-/** What a provider said, in one line. */
+/** The failure reported by a provider, on one line. */
 export function failureWords(failure: Record<string, unknown>): string {
   return Object.entries(failure)
     .filter(([name, value]) => name !== "provider" && value !== null && value !== undefined && value !== "")
-    .map(([name, value]) => `${words(name)}: ${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
+    .map(
+      ([name, value]) =>
+        `${name === "said" ? "message" : words(name)}: ${typeof value === "object" ? JSON.stringify(value) : String(value)}`,
+    )
     .join(" · ");
 }
 
 const PARTS = [
-  ["provider_first_content_ms", "until the provider's first content"],
-  ["provider_stream_ms", "provider streaming"],
+  ["provider_first_content_ms", "provider, until first content"],
+  ["provider_stream_ms", "provider, streaming"],
   ["client_ms", "waiting for the client"],
-  ["backoff_ms", "back-off before retries"],
-  ["queue_ms", "waiting for a free slot at the provider"],
-  ["gateway_ms", "in the gateway itself"],
+  ["backoff_ms", "back-off between retries"],
+  ["queue_ms", "queued for provider capacity"],
+  ["gateway_ms", "gateway"],
 ] as const;
 
-/** Where the time of a call went, without what it had nothing of; undefined where that is not known. */
+/** The non-zero parts of a call's time; undefined if not recorded. */
 export const partsOf = ({ timing }: Pick<ReceiptDetail, "timing">) =>
   timing === null
     ? undefined
     : PARTS.filter(([name]) => timing[name] > 0).map(([name, label]) => ({ name, label, ms: timing[name] }));
 
-const AT_THE_PROVIDER =
-  "passed while the provider worked on the job: it was asked again and again until that was done.";
-
-/** A video's offers are tried by submitting a job, which goes on after that. */
+/** A video offer submits a job, which continues after the submission. */
 const isJob = ({ verb }: Pick<ReceiptDetail, "verb">): boolean => verb === "videos";
 
 const KINDS: Readonly<Record<string, "good" | "bad" | "idle">> = { answered: "good", failed: "bad", abandoned: "idle" };
@@ -86,7 +86,7 @@ export function Timeline({ call }: { call: ReceiptDetail }) {
     <section class="panel">
       <h2>Timeline</h2>
       {spans.length === 0 ? (
-        <p class="muted">No offer was tried: the call ended before, after {duration(call.total_ms)}.</p>
+        <p class="muted">No provider was called. The call ended after {duration(call.total_ms)}.</p>
       ) : (
         <ol class="timeline">
           {spans.map(({ label, outcome, reason, detail, start, length, streams, ms }, at) => (
@@ -126,7 +126,7 @@ export function Timeline({ call }: { call: ReceiptDetail }) {
         </ol>
       )}
       {parts !== undefined && parts.length > 0 && (
-        <dl class="facts parts" aria-label="Where the time went">
+        <dl class="facts parts" aria-label="Time breakdown">
           {parts.map(({ name, label, ms }) => (
             <div key={name}>
               <dt>{label}</dt>
@@ -136,11 +136,12 @@ export function Timeline({ call }: { call: ReceiptDetail }) {
         </dl>
       )}
       <p class="muted small">
-        {call.first_content_ms !== null && `The mark is the first content, after ${duration(call.first_content_ms)}. `}
-        {call.hedged && "Two offers were at work at once. "}
-        {isJob(call) && afterSubmit > 0 && `${duration(afterSubmit)} ${AT_THE_PROVIDER}`}
+        {call.first_content_ms !== null &&
+          `The marker shows the first content, after ${duration(call.first_content_ms)}. `}
+        {call.hedged && "Two offers were called in parallel.  "}
+        {isJob(call) && afterSubmit > 0 && `The gateway polled the provider's job for ${duration(afterSubmit)}.`}
         {call.continued.map(
-          ({ provider, from_characters }) => ` Went on at ${provider} after ${from_characters} characters.`,
+          ({ provider, from_characters }) => `  Continued on ${provider} after ${from_characters} characters.`,
         )}
       </p>
     </section>

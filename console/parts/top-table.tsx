@@ -11,7 +11,7 @@ interface TopTableProps {
   range: string;
 }
 
-/** Where the calls went, the dearest first. Each row leads to its calls. */
+/** The groups with the highest cost. Each row links to its calls. */
 export function TopTable({ title, name, groups, range }: TopTableProps) {
   const most = Math.max(1, ...groups.map(({ calls }) => calls));
   return (
@@ -50,7 +50,7 @@ export function TopTable({ title, name, groups, range }: TopTableProps) {
           {groups.length === 0 && (
             <tr>
               <td colSpan={4} class="muted">
-                Nothing in this time.
+                No data in this time range.
               </td>
             </tr>
           )}

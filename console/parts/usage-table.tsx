@@ -15,7 +15,7 @@ function groupWords(dimension: string, group: string): string {
   return group === "" ? "(none)" : group;
 }
 
-/** The calls that a row sums, where a filter can say so. */
+/** The filter that selects the calls of a row; undefined if a filter cannot express it. */
 function filterOf(by: readonly string[], { groups }: SumRow): CallFilter | undefined {
   const filter = Object.fromEntries(
     by.flatMap((dimension, at) => (isTime(dimension) ? [] : [[dimension, groups[at] ?? ""]])),
@@ -33,11 +33,11 @@ const Values = ({ values, metric }: { values: Record<MetricName, number>; metric
   </>
 );
 
-/** Every sum of a report, with what is in none of its rows, and the total. */
+/** All rows of a report, the remainder and the total. */
 export function UsageTable({ by, metric, report }: { by: readonly string[]; metric: MetricName; report: Report }) {
   const most = Math.max(1, ...report.rows.map(({ values }) => values[metric]));
   return (
-    <section class="wide" tabIndex={0} aria-label="Sums">
+    <section class="wide" tabIndex={0} aria-label="Totals">
       <table class="list">
         <thead>
           <tr>

@@ -7,7 +7,7 @@ export interface Loaded<Data> {
   reload: () => void;
 }
 
-/** Loads what a page shows, again whenever `key` changes. What was there stays until the new is. */
+/** Loads the data of a page, and reloads it when `key` changes. The old data stays until the new data arrives. */
 export function useData<Data>(key: string, load: (abort: AbortSignal) => Promise<Data>): Loaded<Data> {
   const [state, setState] = useState<{ data?: Data; error?: Error; loading: boolean }>({ loading: true });
   const [turn, setTurn] = useState(0);
@@ -31,7 +31,7 @@ export function useData<Data>(key: string, load: (abort: AbortSignal) => Promise
   return { data: state.data, error: state.error, loading: state.loading, reload: () => setTurn((now) => now + 1) };
 }
 
-/** Calls `work` at most once in so many milliseconds, however often it is asked to. */
+/** Calls `work` at most once every `everyMs` milliseconds. */
 export function useThrottled(work: () => void, everyMs: number): () => void {
   const latest = useRef(work);
   latest.current = work;

@@ -1,10 +1,10 @@
 import type { Protocol } from "./request.ts";
 
-/** What an answer, or a part of one, holds for people. */
+/** The content of a response, or of a part of one. */
 export interface Heard {
   text: string;
   thinking: string;
-  /** Addresses of images, as this page may load them. */
+  /** Image URLs that this page is allowed to load. */
   images: string[];
 }
 
@@ -12,7 +12,7 @@ const NOTHING: Heard = { text: "", thinking: "", images: [] };
 
 type Tree = { readonly [name: string]: Tree | undefined } & { readonly [at: number]: Tree | undefined };
 
-/** What is at a path of a JSON value that another program has written. */
+/** The value at a path of untrusted JSON. */
 function at(value: unknown, ...path: (string | number)[]): unknown {
   let found: unknown = value;
   for (const step of path) {
@@ -37,7 +37,7 @@ function genaiParts(value: unknown): Heard {
   };
 }
 
-/** One event of a stream. */
+/** Reads one event of a stream. */
 export function readEvent(protocol: Protocol, event: unknown): Heard {
   switch (protocol) {
     case "chat": {
@@ -65,7 +65,7 @@ export function readEvent(protocol: Protocol, event: unknown): Heard {
   }
 }
 
-/** A file of this gateway, by an address that this page may load. */
+/** The URL by which this page can load a file of the gateway. */
 export function ownFile(address: string): string {
   const path = /^https?:\/\/[^/]+(\/files\/.*)$/.exec(address)?.[1];
   return path === undefined ? address : `/api/play?path=${encodeURIComponent(path)}`;
@@ -86,7 +86,7 @@ const blocks = (value: unknown, kind: string, field: string): string =>
     .map((block) => text(at(block, field)))
     .join("");
 
-/** A whole answer. What is for programs alone is shown as it is. */
+/** Reads a complete response. Responses without text are shown as JSON. */
 export function readAnswer(protocol: Protocol, answer: unknown): Heard {
   switch (protocol) {
     case "chat": {
@@ -115,7 +115,7 @@ export function readAnswer(protocol: Protocol, answer: unknown): Heard {
   }
 }
 
-/** How far a video is, or where it lies. */
+/** Reads the progress or the result of a video operation. */
 export function readOperation(operation: unknown): {
   done: boolean;
   progress: number | undefined;
@@ -131,15 +131,15 @@ export function readOperation(operation: unknown): {
   };
 }
 
-/** What a failure says, in whatever protocol. */
+/** The message of an error in any protocol. */
 export const failureText = (answer: unknown): string =>
   text(at(answer, "error", "message")) || text(at(answer, "message")) || JSON.stringify(answer);
 
-/** Splits a stream into its events; what is not complete yet comes with the next piece. */
+/** Splits a stream into events. An incomplete event is kept for the next piece. */
 export class EventLines {
   #rest = "";
 
-  /** The data of every event that is complete. */
+  /** The data of each complete event. */
   read(piece: string): string[] {
     const lines = (this.#rest + piece).split(/\r?\n/);
     this.#rest = lines.pop() ?? "";

@@ -107,7 +107,7 @@ for await (const text of textStream) process.stdout.write(text);
 
 const TEXT = ["chat", "responses", "messages", "genai"];
 
-/** The same request for every kind of client. The key comes from the environment, and is never part of it. */
+/** The same request for each client library. The key comes from the environment and is never in the code. */
 export function samplesOf(base: string, asked: Asked, request: PlayRequest): Sample[] {
   const samples = [{ name: "curl", code: curl(base, request) }];
   if (!TEXT.includes(asked.protocol)) return samples;

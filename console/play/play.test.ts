@@ -16,7 +16,7 @@ const ASKED: Asked = {
 };
 
 describe("a request in each protocol", () => {
-  test.each(["chat", "responses", "messages", "genai"] as const)("%s has all that was set", (protocol) => {
+  test.each(["chat", "responses", "messages", "genai"] as const)("%s contains every setting", (protocol) => {
     const { path, body } = requestOf({ ...ASKED, protocol });
     const text = JSON.stringify(body);
     for (const part of ["Be brief.", "Hello", "AAAA", "50", "0.5"])
@@ -25,17 +25,17 @@ describe("a request in each protocol", () => {
     expect(path + text).toContain("stream");
   });
 
-  test("what was not set is absent", () => {
+  test("omits settings that are empty", () => {
     const bare = { ...ASKED, system: "", attached: [], maxTokens: undefined, temperature: undefined, stream: false };
     expect(requestOf(bare).body).toEqual({ model: "sim/standard", messages: [{ role: "user", content: "Hello" }] });
   });
 
-  test("a model's name cannot leave its place in the path", () => {
+  test("escapes the model name in the path", () => {
     const { path } = requestOf({ ...ASKED, protocol: "genai", model: "a/../../b?x" });
     expect(path).toBe("/api/genai/v1/publishers/a/models/..%2F..%2Fb%3Fx:streamGenerateContent?alt=sse");
   });
 
-  test("every kind of model but transcription has one", () => {
+  test("every kind of model except transcription has a protocol", () => {
     const kinds = ["text", "image", "video", "embedding", "rerank", "speech", "moderation"];
     for (const kind of kinds)
       for (const protocol of protocolsOf(kind)) expect(requestOf({ ...ASKED, protocol }).path).toStartWith("/");
@@ -43,14 +43,14 @@ describe("a request in each protocol", () => {
   });
 });
 
-describe("answers of each protocol", () => {
+describe("responses of each protocol", () => {
   const events: [Protocol, unknown][] = [
     ["chat", { choices: [{ delta: { content: "hi" } }] }],
     ["messages", { type: "content_block_delta", delta: { type: "text_delta", text: "hi" } }],
     ["responses", { type: "response.output_text.delta", delta: "hi" }],
     ["genai", { candidates: [{ content: { parts: [{ text: "no", thought: true }, { text: "hi" }] } }] }],
   ];
-  test.each(events)("an event of %s", (protocol, event) => expect(readEvent(protocol, event).text).toBe("hi"));
+  test.each(events)("reads an event of %s", (protocol, event) => expect(readEvent(protocol, event).text).toBe("hi"));
 
   const answers: [Protocol, unknown][] = [
     ["chat", { choices: [{ message: { content: "hi" } }] }],
@@ -66,9 +66,11 @@ describe("answers of each protocol", () => {
     ["responses", { output: [{ content: [{ type: "output_text", text: "hi" }] }] }],
     ["genai", { candidates: [{ content: { parts: [{ text: "hi" }] } }] }],
   ];
-  test.each(answers)("an answer of %s", (protocol, answer) => expect(readAnswer(protocol, answer).text).toBe("hi"));
+  test.each(answers)("reads a response of %s", (protocol, answer) =>
+    expect(readAnswer(protocol, answer).text).toBe("hi"),
+  );
 
-  test("whatever comes, reading it throws nothing", () => {
+  test("never throws, whatever the response contains", () => {
     const protocols = ["chat", "messages", "responses", "genai", "images", "video"] as const;
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(...protocols), (value, protocol) => {
@@ -80,7 +82,7 @@ describe("answers of each protocol", () => {
     );
   });
 
-  test("events are whole, wherever the stream is cut", () => {
+  test("events are complete, wherever the stream is split", () => {
     const stream = 'data: {"a":1}\r\n\r\n: comment\n\nevent: x\ndata: {"b":2}\n\n';
     fc.assert(
       fc.property(fc.array(fc.nat(stream.length), { maxLength: 6 }), (cuts) => {
@@ -92,7 +94,7 @@ describe("answers of each protocol", () => {
     );
   });
 
-  test("files of the gateway are loaded by this page's own origin; others stay as they are, and the policy refuses them", () => {
+  test("loads files of the gateway from this origin and leaves other URLs unchanged, which the policy blocks", () => {
     expect(ownFile("http://127.0.0.1:8787/files/f_1?sig=x&e=1")).toBe(
       "/api/play?path=%2Ffiles%2Ff_1%3Fsig%3Dx%26e%3D1",
     );
@@ -101,12 +103,12 @@ describe("answers of each protocol", () => {
   });
 });
 
-describe("code for clients", () => {
+describe("sample code", () => {
   const names = samplesOf("http://127.0.0.1:8787", ASKED, requestOf(ASKED)).map(({ name }) => name);
 
-  test("is there for curl and seven libraries", () => expect(names.length).toBe(8));
+  test("covers curl and seven libraries", () => expect(names.length).toBe(8));
 
-  test("S14: whatever the prompt is, TypeScript stays TypeScript, and the shell sees one argument", () => {
+  test("S14: any prompt is escaped in TypeScript and is one argument in the shell", () => {
     fc.assert(
       fc.property(fc.string(), (prompt) => {
         const asked = { ...ASKED, prompt, attached: [] };

@@ -1,4 +1,4 @@
-/** How a model is called. */
+/** The protocols in which a model can be called. */
 export type Protocol =
   | "chat"
   | "responses"
@@ -17,7 +17,7 @@ export interface AttachedImage {
   base64: string;
 }
 
-/** What a person has set, whatever the protocol. */
+/** The settings of the playground, independent of the protocol. */
 export interface Asked {
   protocol: Protocol;
   model: string;
@@ -30,9 +30,9 @@ export interface Asked {
 }
 
 export interface PlayRequest {
-  /** Of the clients' listener. */
+  /** The path on the client listener. */
   path: string;
-  /** Beside those that every request has. */
+  /** Headers in addition to those of every request. */
   headers?: Readonly<Record<string, string>>;
   body: Record<string, unknown>;
 }
@@ -47,10 +47,10 @@ const BY_KIND: Readonly<Record<string, readonly Protocol[]>> = {
   speech: ["speech"],
 };
 
-/** The protocols in which a model of that kind can be tried here. Sound to be written down is sent as a file, by a client. */
+/** The protocols in which a model of this kind can be tried. Transcription needs a file upload, which the playground does not have. */
 export const protocolsOf = (kind: string): readonly Protocol[] => BY_KIND[kind] ?? [];
 
-/** What the messages protocol needs where nothing was set. */
+/** The messages protocol requires a limit. */
 const USUAL_TOKENS = 1024;
 
 const given = (fields: Record<string, unknown>): Record<string, unknown> =>
@@ -123,7 +123,7 @@ function genai({ model, system, prompt, attached, maxTokens, temperature, stream
   };
 }
 
-/** The request that a client of the protocol would send. */
+/** Builds the request that a client of the protocol would send. */
 export function requestOf(asked: Asked): PlayRequest {
   const { protocol, model, prompt } = asked;
   switch (protocol) {
@@ -155,7 +155,7 @@ export function requestOf(asked: Asked): PlayRequest {
   }
 }
 
-/** How a video that was submitted is asked for. */
+/** The request that polls a submitted video. */
 export const pollOf = (model: string, operationName: string): PlayRequest => ({
   path: genaiPath(model, "fetchPredictOperation"),
   body: { operationName },

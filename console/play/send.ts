@@ -3,28 +3,28 @@ import type { CreatedKey } from "../api/types.ts";
 import { EventLines, failureText, type Heard, readAnswer, readEvent, readOperation } from "./answer.ts";
 import { type PlayRequest, type Protocol, pollOf } from "./request.ts";
 
-/** What is known of a call while it runs, and after. */
+/** The state of a call while it runs and after it ends. */
 export interface Progress extends Heard {
   state: "running" | "done" | "failed" | "stopped";
   error: string;
-  /** The events, or the answer, as they came. */
+  /** The raw events, or the raw response. */
   raw: string[];
   receipt: string | undefined;
   firstMs: number | undefined;
   totalMs: number | undefined;
-  /** Of a video. */
+  /** Progress of a video. */
   percent: number | undefined;
   videos: string[];
   sound: string | undefined;
 }
 
 const KEY_MS = 10 * 60_000;
-/** Less than a key lasts: one that ends during a call would break it off. */
+/** Shorter than the lifetime of the key, because a key that expires during a call would abort it. */
 const USED_MS = 8 * 60_000;
 const BUDGET_USD = 1;
 let own: { key: string; untilMs: number } | undefined;
 
-/** A key for ten minutes, with a budget of its own: what the playground can spend is bounded. */
+/** Creates a key that expires in ten minutes and has a budget, which bounds what the playground can spend. */
 async function ownKey(): Promise<string> {
   if (own !== undefined && Date.now() < own.untilMs) return own.key;
   const nowMs = Date.now();
@@ -58,13 +58,13 @@ interface Sending {
   protocol: Protocol;
   model: string;
   request: PlayRequest;
-  /** The operator's choice; else one is made. */
+  /** The operator's key; if empty, a temporary key is created. */
   key: string;
   signal: AbortSignal;
   tell: (progress: Progress) => void;
 }
 
-/** Sends a request as a client would, and tells how it goes. */
+/** Sends a request as a client would, and reports progress. */
 export async function play(sending: Sending): Promise<void> {
   const { signal, tell } = sending;
   const startMs = performance.now();

@@ -14,11 +14,11 @@ const fieldsOf = (value: unknown): Record<string, unknown> =>
       ? {}
       : { value };
 
-/** Something new has many fields that say nothing. */
+/** A new object has many empty fields; these are not listed. */
 const isEmpty = (text: string | undefined): boolean =>
   text === undefined || ["null", "{}", "[]", "false", ""].includes(text);
 
-/** What differs between two states of a thing, field by field. */
+/** The differences between two states of an object, field by field. */
 export function changesOf(before: unknown, after: unknown): Change[] {
   const was = fieldsOf(before);
   const is = fieldsOf(after);

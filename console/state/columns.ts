@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** What a list of calls can show of each, in the order of the table. The time is always there: it leads to the call. */
+/** The columns of the call list, in order. The time is always shown, because it links to the call. */
 export const COLUMNS = [
   "outcome",
   "model",
@@ -21,7 +21,7 @@ export type ColumnName = (typeof COLUMNS)[number];
 
 const KEY = "trivium.columns.hidden";
 
-/** What is kept are those that are hidden, so that a column of a later version is shown to whoever has not seen it. */
+/** The hidden columns are stored, so that columns added by a later version are visible. */
 export function readHidden(text: string | null): ReadonlySet<ColumnName> {
   const names = (text ?? "").split(" ");
   return new Set(COLUMNS.filter((name) => names.includes(name)));
@@ -30,7 +30,7 @@ export function readHidden(text: string | null): ReadonlySet<ColumnName> {
 const stored = (): ReadonlySet<ColumnName> =>
   readHidden(typeof localStorage === "undefined" ? null : localStorage.getItem(KEY));
 
-/** The columns that the reader of this browser does not want to see. */
+/** The columns hidden in this browser. */
 export const hidden = signal<ReadonlySet<ColumnName>>(stored());
 
 function choose(names: ReadonlySet<ColumnName>): void {

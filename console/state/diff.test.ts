@@ -11,8 +11,8 @@ const side = (lines: readonly DiffLine[], other: DiffLine["kind"]) =>
 const short = (lines: readonly DiffLine[]) =>
   lines.map(({ kind, text }) => ({ same: " ", removed: "-", added: "+" })[kind] + text);
 
-describe("0064: what differs between two bodies", () => {
-  test("leads from one side to the other, whatever they are, with as few lines as there can be", () => {
+describe("0064: the diff of two bodies", () => {
+  test("reproduces both sides with the fewest changed lines", () => {
     const text = fc
       .array(fc.constantFrom("a", "b", "c", "", "<b>"), { maxLength: 12 })
       .map((lines) => lines.join("\n"));
@@ -28,7 +28,7 @@ describe("0064: what differs between two bodies", () => {
     );
   });
 
-  test("a line that changed, one that went and one that came", () => {
+  test("shows changed, removed and added lines", () => {
     expect(short(diffOf("{\na\nb\nc\n}", "{\nA\nb\nd\ne\n}"))).toEqual([
       " {",
       "-a",
@@ -41,12 +41,12 @@ describe("0064: what differs between two bodies", () => {
     ]);
   });
 
-  test("two large texts without anything in common are shown one after the other, at once", () => {
+  test("two large texts with nothing in common are shown one after the other, without delay", () => {
     const lines = (word: string) => Array.from({ length: 5_000 }, (_, index) => word + index).join("\n");
     expect(diffOf(lines("a"), lines("b"))).toHaveLength(10_000);
   });
 
-  test("what is far from any change is counted", () => {
+  test("lines far from any change are collapsed and counted", () => {
     const before = Array.from({ length: 20 }, (_, index) => String(index));
     const after = before.with(10, "ten");
     const shown = nearChanges(diffOf(before.join("\n"), after.join("\n")));
@@ -57,7 +57,7 @@ describe("0064: what differs between two bodies", () => {
   });
 });
 
-/** By trying all ways, for short texts. */
+/** Brute force, for short texts. */
 function fewestChanges(one: readonly string[], two: readonly string[]): number {
   const known = new Map<string, number>();
   const from = (row: number, column: number): number => {
@@ -74,7 +74,7 @@ function fewestChanges(one: readonly string[], two: readonly string[]): number {
 }
 
 describe("0064: a body laid out", () => {
-  test("is the same JSON, with a line for each field", () => {
+  test("is the same JSON with one line per field", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const object = { value };
@@ -84,14 +84,14 @@ describe("0064: a body laid out", () => {
     );
   });
 
-  test("numbers and texts stay as they were written, and what is cut off is shown as far as it goes", () => {
+  test("keeps numbers and strings as written, and shows truncated JSON up to its end", () => {
     expect(layOut('{"n":12345678901234567890,"f":1.0,"t":"\\u00e9\\"{","e":{},"l":[]}')).toBe(
       '{\n  "n": 12345678901234567890,\n  "f": 1.0,\n  "t": "\\u00e9\\"{",\n  "e": {},\n  "l": []\n}',
     );
     expect(layOut('{"a":[1,{"b":"cut o')).toBe('{\n  "a": [\n    1,\n    {\n      "b": "cut o');
   });
 
-  test.each(["", "data: {}\n\n", "<html>", "plain", "}}}"])("what is no JSON stays: %p", (text) => {
+  test.each(["", "data: {}\n\n", "<html>", "plain", "}}}"])("leaves text that is not JSON unchanged: %p", (text) => {
     expect(layOut(text)).toBe(text);
   });
 });

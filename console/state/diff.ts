@@ -1,13 +1,13 @@
-/** A line of one side, or of both. */
+/** A line of one side or of both. */
 export interface DiffLine {
   kind: "same" | "removed" | "added";
   text: string;
 }
 
-/** Between the parts that both have, more lines than this product are shown as replaced. */
+/** If the product of the line counts exceeds this, the whole middle is shown as replaced. */
 const MAX_CELLS = 4_000_000;
 
-/** The fewest lines that lead from one text to the other. */
+/** A line diff with the fewest changes. */
 export function diffOf(before: string, after: string): DiffLine[] {
   const [one, two] = [before.split("\n"), after.split("\n")];
   const most = Math.min(one.length, two.length);
@@ -28,7 +28,7 @@ function middle(one: readonly string[], two: readonly string[]): DiffLine[] {
   const added = (text: string): DiffLine => ({ kind: "added", text });
   if (one.length * two.length > MAX_CELLS) return [...one.map(removed), ...two.map(added)];
   const width = two.length + 1;
-  /** How many lines both have from here on. */
+  /** The length of the longest common subsequence from here on. */
   const common = new Uint32Array((one.length + 1) * width);
   const at = (row: number, column: number): number => common[row * width + column] ?? 0;
   for (let row = one.length - 1; row >= 0; row--) {
@@ -56,7 +56,7 @@ function middle(one: readonly string[], two: readonly string[]): DiffLine[] {
   return lines;
 }
 
-/** Lines that are the same and far from any that is not. */
+/** Unchanged lines far from any change. */
 export interface SkippedLines {
   kind: "skipped";
   count: number;
@@ -64,7 +64,7 @@ export interface SkippedLines {
 
 const NEAR = 3;
 
-/** Without what is far from any change. */
+/** Collapses lines that are far from any change. */
 export function nearChanges(lines: readonly DiffLine[]): (DiffLine | SkippedLines)[] {
   const isNear = new Uint8Array(lines.length);
   for (const [index, { kind }] of lines.entries()) {

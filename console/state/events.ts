@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { session } from "../api/client.ts";
 
-/** An event of the gateway, in the words of docs/admin.md. */
+/** A gateway event, as documented in docs/admin.md. */
 export interface ConsoleEvent {
   type: string;
   at?: string;
@@ -19,10 +19,10 @@ type Listener = (event: ConsoleEvent) => void;
 const listeners = new Set<Listener>();
 let source: EventSource | undefined;
 
-/** Whether events come in. */
+/** Whether the event stream is open. */
 export const isLive = signal(false);
 
-/** One stream for all parts of the page, while one of them listens, and the page is seen. */
+/** All parts of the page share one stream. It is open while a part listens and the page is visible. */
 export function listenTo(listener: Listener): () => void {
   listeners.add(listener);
   adjust();

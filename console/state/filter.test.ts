@@ -26,11 +26,11 @@ describe("console-notes 4: one filter grammar", () => {
     });
   });
 
-  test("what is no filter is text: nothing is dropped in silence", () => {
+  test("treats everything that is not a filter as text and drops nothing", () => {
     expect(readFilter("colour:red cost>much http://x")).toEqual({ text: "colour:red cost>much http://x" });
   });
 
-  test("every filter is read back as it was written", () => {
+  test("every written filter reads back unchanged", () => {
     const value = fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text.trim() === text && text !== "");
     const filter = fc.record(Object.fromEntries(NAMES.map((name) => [name, value])), { requiredKeys: [] });
     fc.assert(
@@ -40,7 +40,7 @@ describe("console-notes 4: one filter grammar", () => {
     );
   });
 
-  test("the Admin API gets its own words", () => {
+  test("uses the parameter names of the Admin API", () => {
     expect(receiptQuery({ model: "m", cost: "1", ms: "5" })).toEqual({ model: "m", min_cost: "1", min_ms: "5" });
     expect(usageQuery({ model: "m", outcome: "failed", dialect: "chat", text: "x" })).toEqual({
       model: "m",
@@ -53,12 +53,12 @@ describe("console-notes 4: one filter grammar", () => {
     });
   });
 
-  test("what sums are not narrowed by is said", () => {
+  test("names the filters that totals do not support", () => {
     expect(unsummed({ model: "m", outcome: "failed", lane: "native", cost: "1", text: "x" })).toEqual([
       "lane",
       "cost",
       "text",
     ]);
-    expect([notNarrowedBy([]), notNarrowedBy(["lane", "cost"])]).toEqual(["", "not narrowed by lane, cost"]);
+    expect([notNarrowedBy([]), notNarrowedBy(["lane", "cost"])]).toEqual(["", "not filtered by lane, cost"]);
   });
 });

@@ -1,4 +1,4 @@
-/** What calls can be narrowed by. The same words in the search field, in the address and at the Admin API. */
+/** The fields that calls can be filtered by. The names are the same in the search field, the address and the Admin API. */
 export interface CallFilter {
   model?: string;
   provider?: string;
@@ -9,11 +9,11 @@ export interface CallFilter {
   lane?: string;
   stream?: string;
   tag?: string;
-  /** At least so many dollars. */
+  /** Minimum cost in dollars. */
   cost?: string;
-  /** At least so many milliseconds. */
+  /** Minimum duration in milliseconds. */
   ms?: string;
-  /** The beginning of an id, or a part of a name. */
+  /** The start of an ID, or a part of a name. */
   text?: string;
 }
 
@@ -22,7 +22,7 @@ const COMPARED = ["cost", "ms"] as const;
 
 const TOKEN = /(?:(\w+)(:|>=?))?(?:"((?:[^"\\]|\\.)*)"|(\S+))/g;
 
-/** `model:sim/fast cost>0.01 "two words"`: whatever is no `name:value` is looked for as text. */
+/** `model:sim/fast cost>0.01 "two words"`: anything that is not `name:value` is matched as text. */
 export function readFilter(written: string): CallFilter {
   const filter: CallFilter = {};
   const rest: string[] = [];
@@ -38,7 +38,7 @@ export function readFilter(written: string): CallFilter {
   return filter;
 }
 
-/** The same filter as text: `readFilter` gives it back. */
+/** Writes a filter as text that `readFilter` can read. */
 export function writeFilter(filter: CallFilter): string {
   const named = NAMES.flatMap((name) => (filter[name] === undefined ? [] : [`${name}:${quote(filter[name])}`]));
   const compared = COMPARED.flatMap((name) => (filter[name] === undefined ? [] : [`${name}>${filter[name]}`]));
@@ -48,21 +48,21 @@ export function writeFilter(filter: CallFilter): string {
 const quote = (value: string): string =>
   /^[^\s"\\]+$/.test(value) ? value : `"${value.replaceAll(/["\\]/g, (sign) => `\\${sign}`)}"`;
 
-/** As `GET /api/receipts` takes it. */
+/** The filter as parameters of `GET /api/receipts`. */
 export function receiptQuery({ cost, ms, ...rest }: CallFilter): Record<string, string | undefined> {
   return { ...rest, min_cost: cost, min_ms: ms };
 }
 
 const SUMMED = ["model", "provider", "key", "project", "outcome", "dialect", "tag"] as const;
 
-/** The part of it that sums are kept by. */
+/** The part of the filter that totals support. */
 export const usageQuery = (filter: CallFilter): Partial<Record<(typeof SUMMED)[number], string | undefined>> =>
   Object.fromEntries(SUMMED.map((name) => [name, filter[name]]));
 
-/** The names of the rest of it, by which sums are not narrowed. */
+/** The names of the fields that totals do not support. */
 export const unsummed = (filter: CallFilter): string[] =>
   Object.keys(filter).filter((name) => SUMMED.every((known) => known !== name));
 
-/** What is said beside figures that some of the filter does not narrow; empty where all of it does. */
+/** A note for figures that ignore a part of the filter; empty if they apply all of it. */
 export const notNarrowedBy = (names: readonly string[]): string =>
-  names.length === 0 ? "" : `not narrowed by ${names.join(", ")}`;
+  names.length === 0 ? "" : `not filtered by ${names.join(", ")}`;

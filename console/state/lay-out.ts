@@ -2,8 +2,8 @@ const MAX_DEPTH = 40;
 const TOKEN = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|$)|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * JSON with a line for each field, as it was written: numbers keep their digits and texts their escapes, and what is cut off is laid
- * out as far as it goes. Events of a stream, and what is no JSON, stay as they are.
+ * Puts each field of a JSON text on its own line. Numbers keep their digits and strings their escapes, and truncated JSON is laid out up
+ * to the end. Text that is not JSON, such as the events of a stream, is returned unchanged.
  */
 export function layOut(text: string): string {
   if (!/^\s*[{[]/.test(text)) return text;

@@ -1,11 +1,11 @@
-/** The limits of keys and projects, as the Admin API spells them. */
+/** The limits of keys and projects, by their names in the Admin API. */
 export const LIMITS = {
-  budget_usd_per_day: { name: "Budget a day, USD", step: "0.01" },
-  budget_usd_per_month: { name: "Budget a month, USD", step: "0.01" },
-  budget_usd_total: { name: "Budget in all, USD", step: "0.01" },
-  requests_per_minute: { name: "Requests a minute", step: "1" },
-  tokens_per_minute: { name: "Tokens a minute", step: "1" },
-  concurrent: { name: "Calls at once", step: "1" },
+  budget_usd_per_day: { name: "Daily budget (USD)", step: "0.01" },
+  budget_usd_per_month: { name: "Monthly budget (USD)", step: "0.01" },
+  budget_usd_total: { name: "Total budget (USD)", step: "0.01" },
+  requests_per_minute: { name: "Requests per minute", step: "1" },
+  tokens_per_minute: { name: "Tokens per minute", step: "1" },
+  concurrent: { name: "Concurrent calls", step: "1" },
 } as const;
 
 export type LimitName = keyof typeof LIMITS;
@@ -20,13 +20,13 @@ interface Spent {
 export interface Budget {
   name: "day" | "month" | "total";
   spent: number;
-  /** In nano-dollars; undefined where there is none. */
+  /** In nano-dollars; undefined if there is no limit. */
   limit: number | undefined;
 }
 
 const NANO = 1_000_000_000;
 
-/** What was spent of each budget. A period without one is there, too, so that rows can be compared. */
+/** The spend of each period, including periods without a budget, so that rows line up. */
 export function budgetsOf(spent: Spent | undefined, limits: Readonly<Record<string, number>>): Budget[] {
   const limitOf = (name: string): number | undefined =>
     limits[name] === undefined ? undefined : Math.round(limits[name] * NANO);
@@ -37,7 +37,7 @@ export function budgetsOf(spent: Spent | undefined, limits: Readonly<Record<stri
   ];
 }
 
-/** The limits of a form: what is empty is absent, or `null` where it was set before. */
+/** Reads the limits of a form. An empty field is absent, or `null` if the limit was set before. */
 export function readLimits(
   form: FormData,
   before: Readonly<Record<string, number>> = {},
@@ -51,7 +51,7 @@ export function readLimits(
   return limits;
 }
 
-/** `600 requests/min, 8 at once`: limits that are no budgets. */
+/** The limits that are not budgets: `600 requests/min, 8 concurrent`. */
 export function rateWords(limits: Readonly<Record<string, number>>): string {
   const parts = [
     limits["requests_per_minute"] === undefined
@@ -60,7 +60,7 @@ export function rateWords(limits: Readonly<Record<string, number>>): string {
     limits["tokens_per_minute"] === undefined
       ? ""
       : `${limits["tokens_per_minute"].toLocaleString("en-US")} tokens/min`,
-    limits["concurrent"] === undefined ? "" : `${limits["concurrent"]} at once`,
+    limits["concurrent"] === undefined ? "" : `${limits["concurrent"]} concurrent`,
   ];
   return parts.filter((part) => part !== "").join(", ");
 }

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { ask } from "../api/client.ts";
 import type { Key, Page } from "../api/types.ts";
 
-/** Names of keys by id. Calls know ids alone. */
+/** Key names by ID. Calls contain only the ID. */
 const names = signal<ReadonlyMap<string, string>>(new Map());
 let asked = false;
 

@@ -7,8 +7,8 @@ import { budgetsOf, rateWords, readLimits } from "./limits.ts";
 import { firstPrice, priceText } from "./prices.ts";
 import { readRange } from "./range.ts";
 
-describe("configuration as people write it", () => {
-  test("is YAML with the same values", () => {
+describe("configuration shown as YAML", () => {
+  test("parses back to the same values", () => {
     const values = fc.jsonValue({ maxDepth: 3 });
     fc.assert(
       fc.property(values, (value) => {
@@ -19,14 +19,14 @@ describe("configuration as people write it", () => {
 });
 
 describe("limits and budgets", () => {
-  test("an empty field takes away what was set, and says nothing of what was not", () => {
+  test("an empty field removes a limit that was set, and omits one that was not", () => {
     const form = new FormData();
     form.set("requests_per_minute", "60");
     form.set("concurrent", " ");
     expect(readLimits(form, { concurrent: 3 })).toEqual({ requests_per_minute: 60, concurrent: null });
   });
 
-  test("what was spent stands beside its budget, in nano-dollars", () => {
+  test("pairs each spend with its budget, in nano-dollars", () => {
     expect(budgetsOf({ day: 1, month: 2, total: 3 }, { budget_usd_per_day: 0.1 })).toEqual([
       { name: "day", spent: 1, limit: 100_000_000 },
       { name: "month", spent: 2, limit: undefined },
@@ -34,12 +34,12 @@ describe("limits and budgets", () => {
     ]);
   });
 
-  test("rates in words", () =>
-    expect(rateWords({ requests_per_minute: 6_000, concurrent: 8 })).toBe("6,000 requests/min, 8 at once"));
+  test("formats rate limits", () =>
+    expect(rateWords({ requests_per_minute: 6_000, concurrent: 8 })).toBe("6,000 requests/min, 8 concurrent"));
 });
 
-describe("what changed", () => {
-  test("is what differs, field by field", () => {
+describe("changes in the audit log", () => {
+  test("lists the differing fields", () => {
     expect(changesOf({ name: "a", limits: { x: 1 } }, { name: "a", limits: { x: 2 } })).toEqual([
       { name: "limits", before: '{"x":1}', after: '{"x":2}' },
     ]);
@@ -49,16 +49,16 @@ describe("what changed", () => {
 
 describe("prices", () => {
   const item = { value: 1.5, unit: "perMTokens", currency: "USD" };
-  test("have their unit, and what they depend on", () => {
+  test("include the unit and the conditions", () => {
     expect(priceText(item)).toBe("$1.5/M");
     expect(priceText({ ...item, unit: "perCount", resolution: "4K" })).toBe("$1.5 each (4K)");
   });
-  test("of an offer without them are a dash", () => expect(firstPrice(undefined, ["prompt"])).toBe("–"));
+  test("are a dash for an offer without prices", () => expect(firstPrice(undefined, ["prompt"])).toBe("–"));
 });
 
 describe("ranges in the address", () => {
   const read = (text: string) => readRange(new URLSearchParams(text), 1_000_000_000);
-  test("by name, by moments, or the usual one", () => {
+  test("are read by name, by timestamps, or as the default", () => {
     expect(read("range=1h")).toMatchObject({ name: "1h", fromMs: 1_000_000_000 - 3_600_000 });
     expect(read("from=1970-01-01T00:00:00Z&to=1970-01-02T00:00:00Z")).toEqual({
       name: undefined,

@@ -12,14 +12,14 @@ const UNITS: Readonly<Record<string, string>> = {
 const amount = ({ value, unit, currency }: Item): string =>
   `${currency === "USD" ? "$" : `${currency} `}${value}${UNITS[unit] ?? ` ${unit}`}`;
 
-/** With what it depends on. */
+/** The price, with the conditions it depends on. */
 export function priceText(item: Item): string {
   const conditions = Object.entries(item.conditions ?? {}).map(([name, range]) => `${name} ${JSON.stringify(range)}`);
   const depends = [...(item.resolution === undefined ? [] : [item.resolution]), ...conditions];
   return depends.length === 0 ? amount(item) : `${amount(item)} (${depends.join(", ")})`;
 }
 
-/** The first of these prices that an offer has. */
+/** The first of these prices that the offer has. */
 export function firstPrice(offer: OfferPrices | undefined, names: readonly string[]): string {
   for (const name of names) {
     const item = offer?.prices.find((price) => price.name === name)?.items[0];

@@ -2,7 +2,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** How far back a page looks. */
+/** The time ranges that a page offers. */
 const RANGES = {
   "15m": { name: "15 minutes", ms: 15 * MINUTE_MS },
   "1h": { name: "1 hour", ms: HOUR_MS },
@@ -15,14 +15,14 @@ export type RangeName = keyof typeof RANGES;
 export const RANGE_NAMES = Object.keys(RANGES) as RangeName[];
 
 export interface Range {
-  /** `undefined`: two moments that the reader has chosen. */
+  /** `undefined` for a custom range. */
   name: RangeName | undefined;
   fromMs: number;
-  /** `undefined`: now. */
+  /** `undefined` for now. */
   toMs: number | undefined;
 }
 
-/** From the address: `range=24h`, or `from=` and `to=` as moments. */
+/** Reads the range from the address: `range=24h`, or `from=` and `to=` as timestamps. */
 export function readRange(query: URLSearchParams, nowMs: number, usual: RangeName = "24h"): Range {
   const from = Date.parse(query.get("from") ?? "");
   const to = Date.parse(query.get("to") ?? "");
@@ -31,11 +31,11 @@ export function readRange(query: URLSearchParams, nowMs: number, usual: RangeNam
   return { name, fromMs: nowMs - RANGES[name].ms, toMs: undefined };
 }
 
-/** As the Admin API takes it. */
+/** The range as parameters of the Admin API. */
 export const rangeQuery = ({ fromMs, toMs }: Range): { from: string; to?: string } => ({
   from: new Date(fromMs).toISOString(),
   ...(toMs === undefined ? {} : { to: new Date(toMs).toISOString() }),
 });
 
-/** The reader's time zone. */
+/** The browser's time zone. */
 export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";

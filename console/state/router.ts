@@ -7,17 +7,17 @@ export interface Place {
 
 const here = (): Place => ({ path: location.pathname, query: new URLSearchParams(location.search) });
 
-/** What the address bar shows. */
+/** The current address. */
 export const place = signal<Place>(
   typeof location === "undefined" ? { path: "/", query: new URLSearchParams() } : here(),
 );
 
 let moved = false;
 
-/** Whether the reader has gone from one page to another since this was loaded. */
+/** Whether the reader has navigated since the console was loaded. */
 export const hasMoved = (): boolean => moved;
 
-/** Goes to an address of the console. `replace` leaves nothing to go back to. */
+/** Navigates within the console. `replace` adds no history entry. */
 export function goTo(address: string, { replace = false }: { replace?: boolean } = {}): void {
   if (replace) history.replaceState(null, "", address);
   else {
@@ -28,7 +28,7 @@ export function goTo(address: string, { replace = false }: { replace?: boolean }
   place.value = here();
 }
 
-/** Changes parts of the query: `undefined` takes one away. */
+/** Changes query parameters; `undefined` removes one. */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>, replace = false): void {
   const query = new URLSearchParams(place.value.query);
   for (const [name, value] of Object.entries(changes)) {
@@ -39,7 +39,7 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>, 
   goTo(text === "" ? place.value.path : `${place.value.path}?${text}`, { replace });
 }
 
-/** Links within the console change the page without loading it again. */
+/** Makes links within the console navigate without a page load. */
 export function followLinks(): void {
   addEventListener("popstate", () => {
     place.value = here();

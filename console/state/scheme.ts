@@ -10,10 +10,10 @@ const stored = (): Scheme => {
   return SCHEMES.find((known) => known === found) ?? "system";
 };
 
-/** Light or dark, as the reader has chosen; else as the system says. */
+/** The chosen colour scheme; `system` follows the operating system. */
 export const scheme = signal<Scheme>(stored());
 
-/** Changes whenever colours do: charts draw themselves again. */
+/** Changes whenever the colours change, so that charts redraw. */
 export const drawnScheme = signal(0);
 
 export function applyScheme(): void {

@@ -17,7 +17,7 @@ const row = (groups: string[], calls: number, cost: number, failures = 0): Usage
 });
 
 describe("must show: totals agree", () => {
-  test("rows and the rest add up to the total, however many are shown", () => {
+  test("rows and the remainder add up to the total, however many rows are shown", () => {
     const groups = fc.array(fc.record({ calls: fc.nat(1_000), cost: fc.nat(1_000_000) }), { maxLength: 40 });
     fc.assert(
       fc.property(groups, fc.nat(40), (given, most) => {
@@ -30,17 +30,17 @@ describe("must show: totals agree", () => {
     );
   });
 
-  test("0061: groups of tags overlap: there is no rest, and the total has every call once", () => {
+  test("0061: groups by tag overlap, so there is no remainder and the total counts every call once", () => {
     const { other, total } = reportOf([row(["a"], 4, 40), row(["b"], 3, 30)], [row(["ok"], 5, 50)], 100, true);
     expect([other, total.calls, total.cost]).toEqual([undefined, 5, 50]);
   });
 
-  test("what the server has left out is in the rest", () => {
+  test("groups that the server left out are in the remainder", () => {
     const { other, total } = reportOf([row(["a"], 2, 20)], [row(["ok"], 5, 50)], 100);
     expect([other?.calls, other?.cost, total.calls]).toEqual([3, 30, 5]);
   });
 
-  test("a stack over time holds every row once", () => {
+  test("a stack over time contains every row once", () => {
     const rows = [
       row(["2026-11-01", "a"], 1, 5),
       row(["2026-11-01", "b"], 1, 4),
@@ -59,7 +59,7 @@ describe("must show: totals agree", () => {
   });
 });
 
-describe("S14: cells of a file for spreadsheets", () => {
+describe("S14: cells of a CSV file", () => {
   test.each([
     ["=1+1", "'=1+1"],
     ["+49", "'+49"],
@@ -71,5 +71,5 @@ describe("S14: cells of a file for spreadsheets", () => {
     [-5, "-5"],
   ])("%p becomes %p", (given, cell) => expect(csvCell(given)).toBe(cell));
 
-  test("lines end as RFC 4180 says", () => expect(csvOf([["a", 1]])).toBe("a,1\r\n"));
+  test("lines end as RFC 4180 requires", () => expect(csvOf([["a", 1]])).toBe("a,1\r\n"));
 });

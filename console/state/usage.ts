@@ -3,7 +3,7 @@ import type { UsageRow } from "../api/types.ts";
 export const DIMENSIONS = ["day", "hour", "model", "provider", "key", "project", "dialect", "outcome", "tag"] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** A call is in the group of each of its tags, and in none where it has no tag: groups do not add up to the total. */
+/** A call is in the group of each of its tags, and an untagged call is in none, so groups do not add up to the total. */
 export const overlap = (by: readonly string[]): boolean => by.includes("tag");
 
 export const isTime = (dimension: string | undefined): boolean => dimension === "day" || dimension === "hour";
@@ -27,9 +27,9 @@ export const METRICS = {
   cost: { name: "Cost", of: ({ cost_nano_usd }) => cost_nano_usd },
   calls: { name: "Calls", of: ({ calls }) => calls },
   failures: { name: "Failures", of: ({ failures }) => failures },
-  input: { name: "Input", of: inputOf },
-  cached: { name: "Cached", of: ({ usage }) => usage.cache_read ?? 0 },
-  output: { name: "Output", of: outputOf },
+  input: { name: "Input tokens", of: inputOf },
+  cached: { name: "Cached tokens", of: ({ usage }) => usage.cache_read ?? 0 },
+  output: { name: "Output tokens", of: outputOf },
 } as const satisfies Record<string, Metric>;
 
 export type MetricName = keyof typeof METRICS;
@@ -63,14 +63,14 @@ const sumOf = (rows: readonly SumRow[]): Record<MetricName, number> =>
 
 export interface Report {
   rows: SumRow[];
-  /** What is in no row that is shown; undefined where all is. */
+  /** The remainder outside the rows shown; undefined if there is none. */
   other: Record<MetricName, number> | undefined;
   total: Record<MetricName, number>;
 }
 
 /**
- * The rows to show, and the rest as one. `all` is the same time in few groups: its sum is the total even where the server has sent
- * only the largest groups. What is in no row cannot be told where groups overlap.
+ * The rows to show, and the remainder as one row. `all` covers the same time in few groups, so its sum is the total even if the server
+ * sent only the largest groups. Overlapping groups have no remainder.
  */
 export function reportOf(
   rows: readonly UsageRow[],
@@ -95,12 +95,12 @@ export interface Stack {
   series: { name: string; values: number[] }[];
 }
 
-/** Over time, by the other dimension where there is one: its largest groups by themselves, the rest together. */
+/** A series over time for each of the largest groups of the other dimension, and one for the rest. */
 export function stackOf(rows: readonly UsageRow[], by: readonly string[], metric: MetricName, most = 3): Stack {
   const at = by.findIndex(isTime);
   const everyMs = by[at] === "hour" ? HOUR_MS : DAY_MS;
   const other = by.findIndex((_, index) => index !== at);
-  // A day is that of the reader's zone: it is drawn as one of the browser's.
+  // Days are drawn in the browser's time zone.
   const timeOf = (group: string): number =>
     everyMs === DAY_MS ? new Date(`${group}T00:00`).getTime() : Date.parse(group);
   const times = [...new Set(rows.map(({ groups }) => timeOf(groups[at] ?? "")))].sort((one, two) => one - two);
