@@ -6,8 +6,6 @@ import { dirname, join, normalize } from "node:path";
 import { Glob } from "bun";
 import { OUTCOMES } from "../simulator/media/outcome.ts";
 import { readConfig } from "../src/app/read-config.ts";
-import { Secret } from "../src/base/secret.ts";
-import { system } from "../src/base/system.ts";
 import { ERROR_TABLE, type ErrorKind, type ErrorRule, GatewayError } from "../src/canon/error.ts";
 import { PRICE_NAMES } from "../src/catalogue/model.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
@@ -23,7 +21,7 @@ import type { ImageAdapter } from "../src/media/adapter.ts";
 import { makeFormat } from "../src/observe/format.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
 import { adapterContext, imageCall, jsonOf, mediaAnswer } from "../src/providers/media-adapters/media-calls.sample.ts";
-import { DEFAULT_TIMEOUTS_MS, Provider, type ProviderDeclaration } from "../src/providers/provider.ts";
+import { DEFAULT_TIMEOUTS_MS } from "../src/providers/provider.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/settle/timings.ts";
 import { VERSION } from "../src/version.ts";
 
@@ -519,12 +517,6 @@ describe("simulator/README.md", () => {
 describe("docs/adding-a-provider.md", () => {
   const page = read("docs/adding-a-provider.md");
 
-  async function declarationShown(): Promise<ProviderDeclaration> {
-    const code = fencesIn(page).find(({ info }) => info === "ts")?.code ?? "";
-    const shown = code.replaceAll('from "./', 'from "../../src/providers/');
-    return (await loadShown<{ acme: ProviderDeclaration }>(shown)).acme;
-  }
-
   /** The page's own code, run from a folder that is not part of the repository's history. */
   async function loadShown<Module>(code: string): Promise<Module> {
     mkdirSync(join(root, "data"), { recursive: true });
@@ -537,19 +529,6 @@ describe("docs/adding-a-provider.md", () => {
       rmSync(folder, { recursive: true });
     }
   }
-
-  test("its declaration is whole, and makes a provider that works", async () => {
-    const acme = await declarationShown();
-    const provider = new Provider(acme, { name: "acme", kind: acme.kind, apiKey: new Secret("acme-secret") }, system);
-    expect(provider.dialects).toEqual(["chat"]);
-    expect(provider.quirksOf("chat").maxTokensField).toBe("max_tokens");
-    const call = { dialect: "chat", verb: "generate", model: "m", stream: true, options: undefined } as const;
-    expect(await provider.endpoint(call)).toMatchObject({
-      url: "https://api.acme.example/v1/chat/completions",
-      headers: { authorization: "Bearer acme-secret" },
-    });
-    expect(rowsUnder(page, "field", "meaning").map(([field]) => field)).toEqual(Object.keys(acme));
-  });
 
   test("its media adapter is whole, and brings an image from its job to its link", async () => {
     const code = fencesIn(page).find(({ info }) => info === "ts adapter")?.code ?? "";
