@@ -1,4 +1,4 @@
-// A page that lists the decisions: in the repository the folder does.
+// Writes a page that lists the decisions; in the repository, the folder itself is the list.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 const folder = new URL("pages/decisions/", import.meta.url);
@@ -9,4 +9,4 @@ const lines = readdirSync(folder)
     const [title = name] = readFileSync(new URL(name, folder), "utf8").split("\n");
     return `- [${title.replace(/^#\s*/, "")}](${name})`;
   });
-writeFileSync(new URL("README.md", folder), `# Decisions\n\nWhy things are as they are.\n\n${lines.join("\n")}\n`);
+writeFileSync(new URL("README.md", folder), `# Decisions\n\nDesign decisions and their reasons.\n\n${lines.join("\n")}\n`);

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the OCI image from scratch with buildah: the program, the C library that it needs, certificates, and nothing else.
+# Builds the OCI image from scratch with buildah. It contains only the program, the C library it needs, and certificates.
 #
 #   npm run build:binary -- --out dist && deploy/image/build.sh dist/trivium-0.1.0-linux-x64 oci:dist/image:trivium
 #
-# BUILDAH may have options of it, such as those for another storage. The destination may be anything that `buildah commit` takes: oci:FOLDER:TAG, docker-archive:FILE, docker://registry/name:tag.
+# BUILDAH can include options, such as those for another storage. The destination is anything that `buildah commit` accepts: oci:FOLDER:TAG, docker-archive:FILE, docker://registry/name:tag.
 set -eu
 program="$1"
 destination="$2"
@@ -15,25 +15,25 @@ trap '${BUILDAH:-buildah} rm "$container" >/dev/null' EXIT
 root="$(${BUILDAH:-buildah} mount "$container")"
 
 install -D -m 755 "$program" "$root/app/trivium"
-# What the program is linked with, at the paths that it looks for it.
+# The libraries that the program is linked with, at the paths where it looks for them.
 ldd "$program" | grep -o '/[^ ]*' | sort -u | while read -r library; do
   install -D -m 755 "$library" "$root$library"
 done
-# Names are resolved through these, which no program is linked with.
+# Libraries for name resolution, which are loaded at run time.
 for library in libnss_dns.so.2 libnss_files.so.2 libresolv.so.2; do
   found="$(dirname "$(ldd "$program" | grep -o '/[^ ]*libc\.so\.6')")/$library"
   if [ -e "$found" ]; then install -D -m 755 "$found" "$root$found"; fi
 done
 install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 mkdir -p "$root/etc/trivium" "$root/data"
-# Mount your own over it.
+# A default; mount your own file over it.
 echo "data_dir: /data" >"$root/etc/trivium/trivium.yaml"
 echo "trivium:x:65532:65532::/data:/sbin/nologin" >"$root/etc/passwd"
 echo "trivium:x:65532:" >"$root/etc/group"
 echo "hosts: files dns" >"$root/etc/nsswitch.conf"
 chown 65532:65532 "$root/data"
 chmod 700 "$root/data"
-# The same content at the same moment makes the same layer.
+# Fixed timestamps make the layer reproducible.
 epoch="${SOURCE_DATE_EPOCH:-0}"
 find "$root" -exec touch -h -d "@$epoch" {} +
 

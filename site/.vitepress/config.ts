@@ -10,7 +10,7 @@ export default defineConfig({
   srcDir: "pages",
   outDir: "../dist/site",
   cacheDir: "../node_modules/.cache/trivium-site",
-  // Everything that a page needs comes with it: nothing is asked of another host.
+  // Pages load nothing from other hosts.
   cleanUrls: false,
   lastUpdated: false,
   rewrites: { ":folder/README.md": ":folder/index.md" },

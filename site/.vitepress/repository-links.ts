@@ -7,7 +7,7 @@ const OUTSIDE = /^(?:[a-z]+:|\/\/|#)/i;
 
 type Token = ReturnType<MarkdownRenderer["parse"]>[number];
 
-/** Where a link of a page leads within the site; undefined where it leads out of it. */
+/** The address of a link within the site; undefined if its target is not in the site. */
 function placeInSite(href: string, page: string): string | undefined {
   const [path = "", anchor] = href.split("#");
   const target = normalize(join(dirname(page), path));
@@ -17,7 +17,7 @@ function placeInSite(href: string, page: string): string | undefined {
   return existsSync(join(pages, target)) && /\.\w+$/.test(target) ? href : undefined;
 }
 
-/** Files of the repository that are no pages are named in the site, and not linked: it may stand anywhere, without them. */
+/** Turns links to repository files that are not pages into plain text, because the site is hosted without them. */
 export function unlinkRepository(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push("repository-links", ({ tokens, env }) => {
     const page = String((env as { relativePath?: string }).relativePath ?? "");

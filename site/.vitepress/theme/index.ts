@@ -2,5 +2,5 @@ import type { Theme } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import "./contrast.css";
 
-/** The usual theme with the fonts of the reader's machine. */
+/** The default theme with system fonts. */
 export default { extends: DefaultTheme } satisfies Theme;

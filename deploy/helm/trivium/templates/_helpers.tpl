@@ -2,18 +2,18 @@
 {{- if contains "trivium" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-trivium" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
-{{/* "true" on SQLite. A storage that is named by a variable is taken for PostgreSQL: only the gateway can read it. */}}
+{{/* "true" for SQLite. A storage given by a variable counts as PostgreSQL, because only the gateway can read the variable. */}}
 {{- define "trivium.onSqlite" -}}
 {{- $storage := .Values.config.storage | default "sqlite:" -}}
 {{- if hasPrefix "sqlite:" $storage }}true{{ end }}
 {{- end }}
 
-{{/* "true" where several pods may run at once. */}}
+{{/* "true" if several pods can run at the same time. */}}
 {{- define "trivium.several" -}}
 {{- if .Values.autoscaling.enabled }}{{ if gt (int .Values.autoscaling.maxReplicas) 1 }}true{{ end }}{{ else if gt (int .Values.replicaCount) 1 }}true{{ end }}
 {{- end }}
 
-{{/* Fails for combinations that would lose data, or would not start. */}}
+{{/* Fails for combinations that would lose data or not start. */}}
 {{- define "trivium.check" -}}
 {{- if include "trivium.several" . -}}
 {{- if include "trivium.onSqlite" . -}}
