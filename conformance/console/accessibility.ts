@@ -4,16 +4,16 @@ import type { Page } from "playwright-core";
 
 const AXE = readFileSync(join(import.meta.dir, "../../node_modules/axe-core/axe.min.js"), "utf8");
 
-/** The rules of axe that depend on colours. What all others say of a page in light colours is what they say of it in dark ones. */
+/** The axe rules that depend on colours. All other rules give the same result in light and dark. */
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
-/** Text of these is looked at. */
+/** Marks the elements whose text is checked. */
 const MARK = "data-looked-at";
 
 /**
- * The rule about contrast takes three quarters of the time of axe, and looks at every cell of every row. Two texts in the flow of a page have
- * the same contrast if all that decides it is the same, for them and for everything that they stand in: one of each such kind is marked.
- * What is a control, or may lie on something that it does not stand in, is of a kind of its own.
+ * The contrast rule takes three quarters of axe's time, because it checks every cell of every row. Two texts have the same contrast if
+ * they and all their ancestors have the same relevant styles, so only one of each such group is marked. Controls, and elements that may
+ * overlap something other than their ancestors, each form their own group.
  */
 const MARK_ONE_OF_EACH_KIND = `(() => {
   const kinds = new Map();
@@ -43,7 +43,7 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { target: string[]; html: string; failureSummary: string }[] }[];
 }
 
-/** What axe finds against WCAG 2.2 AA and its best practices, or of that what colours decide. */
+/** The violations of WCAG 2.2 AA and best practices that axe finds; with `colours`, only those of the colour rules. */
 export async function accessibilityOf(page: Page, part: "all" | "colours"): Promise<string[]> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) {
     await page.evaluate(AXE);

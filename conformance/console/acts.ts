@@ -9,7 +9,7 @@ import { WatchedPage } from "./browser.ts";
 import { HOSTILE, type SeededGateway } from "./seeded-gateway.ts";
 import type { Visit } from "./visit.ts";
 
-/** One pixel, and a text that makes it long enough to be taken for data. */
+/** One pixel, with a text chunk that makes it long enough to count as data. */
 const PNG = pngWithText("x".repeat(300));
 
 function pngWithText(text: string): string {
@@ -212,7 +212,7 @@ export function actAtConsole(visit: () => Visit): void {
       const secret = (await page.locator(".secret code").textContent()) ?? "";
       expect(secret.length).toBeGreaterThan(30);
       expect(await watched.accessibility()).toEqual([]);
-      // What is shown once is not lost by a slip.
+      // A secret that is shown once must not be lost by accident.
       await page.keyboard.press("Escape");
       expect(await page.locator(".secret").count()).toBe(1);
       await page.getByRole("button", { name: "I have saved it" }).click();
@@ -252,7 +252,7 @@ export function actAtConsole(visit: () => Visit): void {
       expect(answer.status).toBe(200);
       const receipt = answer.headers.get("x-trivium-receipt") ?? "";
       const show = page.getByRole("button", { name: "Show bodies" });
-      // It is stored after the end of the answer.
+      // Bodies are stored after the response ends.
       for (let tries = 0; tries < 20 && (await show.count()) === 0; tries++) {
         await watched.visit(`/calls/${receipt}`);
         await page.waitForSelector(".timeline li");
@@ -346,7 +346,7 @@ export function actAtConsole(visit: () => Visit): void {
         return answer.headers.get("x-trivium-receipt") ?? "";
       };
       const [own, foreign] = [await callWith(await makeKey("shop")), await callWith(await makeKey("research"))];
-      // Bodies are stored after the client has its answer.
+      // Bodies are stored after the client has received its response.
       const headers = { authorization: `Bearer ${gateway.secret}` };
       const isStored = async (id: string) =>
         (await fetch(`${gateway.url}/api/receipts/${id}/bodies`, { headers })).status === 200;

@@ -4,18 +4,18 @@ import { accessibilityOf } from "./accessibility.ts";
 
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome"];
 
-/** Where a Chromium is, if there is one among the programs of this shell: it is a script there that calls others. */
+/** The path of Chromium, if it is installed. */
 export function findBrowser(): string | undefined {
   const named = process.env["TRIVIUM_CHROMIUM"];
   if (named !== undefined && existsSync(named)) return named;
   return PROGRAMS.map((program) => Bun.which(program)).find((path) => path !== null) ?? undefined;
 }
 
-/** No page lives long enough here to earn back what the last compiler takes. */
+/** Pages are open too briefly for the optimising compiler to pay off. */
 const SCRIPT_FLAGS = ["--js-flags=--no-turbofan"];
 
 export function launch(executablePath: string): Promise<Browser> {
-  // Without a sandbox only where the tests run as root, as in a container: Chromium refuses one there.
+  // As root, for example in a container, Chromium does not start with a sandbox.
   const isRoot = process.getuid?.() === 0;
   return chromium.launch({ executablePath, args: [...(isRoot ? ["--no-sandbox"] : []), ...SCRIPT_FLAGS] });
 }
@@ -23,7 +23,7 @@ export function launch(executablePath: string): Promise<Browser> {
 const REPORT_VIOLATIONS = `addEventListener("securitypolicyviolation", (event) =>
   console.error("policy violated: " + event.violatedDirective + " by " + event.blockedURI + " in " + event.sourceFile))`;
 
-/** A page of the console, with everything written down that must not happen on one. */
+/** A page of the console that records everything that must not happen. */
 export class WatchedPage {
   readonly page: Page;
   readonly problems: string[] = [];
@@ -53,7 +53,7 @@ export class WatchedPage {
   }
 
   static async open(context: BrowserContext, origin: string): Promise<WatchedPage> {
-    // The limit of thirty seconds is meant for a machine that does nothing else.
+    // The default of thirty seconds is too short for a busy machine.
     context.setDefaultTimeout(120_000);
     const watched = new WatchedPage(await context.newPage(), origin);
     await watched.page.addInitScript({ content: REPORT_VIOLATIONS });
@@ -65,12 +65,12 @@ export class WatchedPage {
     return scripts.reduce((all, [, bytes]) => all + bytes, 0);
   }
 
-  /** What axe finds in the colours that are shown. */
+  /** The axe violations in the current colour scheme. */
   accessibility(part: "all" | "colours" = "all"): Promise<string[]> {
     return accessibilityOf(this.page, part);
   }
 
-  /** What axe finds in the colours that are shown, and in the others. */
+  /** The axe violations in both colour schemes. */
   async accessibilityInBoth(): Promise<string[]> {
     const found = await this.accessibility();
     await this.page.emulateMedia({ colorScheme: "dark" });
@@ -81,14 +81,14 @@ export class WatchedPage {
     return found;
   }
 
-  /** Colours change slowly. */
+  /** Waits until animated colour changes have ended. */
   async settled(): Promise<void> {
     await this.page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => {})");
   }
 
   /**
-   * Goes to an address of the console as the back button does, by way of a page that there is not: nothing of the console is loaded again,
-   * and nothing that the page before has shown is left.
+   * Navigates like the back button, via a page that does not exist. The console is not loaded again, and nothing of the previous
+   * page is left.
    */
   async visit(address: string): Promise<void> {
     await this.page.evaluate(`(async () => {

@@ -14,7 +14,7 @@ interface Told {
 const TAKEN: NewDelivery = { webhook: "chat", state: "delivered", tries: 1, status: 200 };
 const REFUSED: NewDelivery = { webhook: "pager", state: "failed", tries: 16, status: 503, error: "answered 503" };
 
-/** What a team was told in a month; `hostile` is a name that another person has chosen. */
+/** A month of alerts. `hostile` is a name chosen by an attacker. */
 export async function seedAlerts(storage: Storage, hostile: string, nowMs: number): Promise<void> {
   const told: readonly Told[] = [
     {

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const AT_ONCE = 500;
 
-/** The same numbers in every run. */
+/** Deterministic random numbers. */
 function dice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -55,20 +55,20 @@ function chosen<Item extends { share: number }>(items: readonly Item[], roll: nu
   );
 }
 
-/** More by day than by night, and little at weekends. */
+/** More traffic by day than by night, and little at weekends. */
 function busy(ms: number): number {
   const date = new Date(ms);
   const hours = 0.25 + 0.75 * Math.max(0, Math.sin(((date.getUTCHours() - 5) / 14) * Math.PI));
   return hours * (date.getUTCDay() % 6 === 0 ? 0.35 : 1);
 }
 
-/** Receipts of thirty days, as a team with four keys would have made them. */
+/** Thirty days of receipts of a team with four keys. */
 export function seedReceipts(keys: readonly SeedKey[], nowMs: number, count = 9_000): Receipt[] {
   const roll = dice(15);
   const prices = new Map(builtInModels.map((model) => [model.id, model]));
   const receipts: Receipt[] = [];
   while (receipts.length < count) {
-    // Some more in the last day, so that short ranges show something, too.
+    // More calls in the last day, so that short ranges are not empty.
     const isRecent = roll() < 0.08;
     const agoMs = isRecent ? roll() ** 1.3 * DAY_MS : roll() * 30 * DAY_MS;
     const createdAtMs = Math.floor(nowMs - 2_000 - agoMs);

@@ -7,26 +7,26 @@ import { seed, seedReceipts } from "./seed.ts";
 import { seedAlerts } from "./seed-alerts.ts";
 
 export interface SeededGateway {
-  /** Of the console. */
+  /** The URL of the console. */
   url: string;
-  /** Where clients call. */
+  /** The URL for clients. */
   clientsUrl: string;
   secret: string;
-  /** Of an operator of the project `shop`. */
+  /** The secret of an operator of the project `shop`. */
   projectSecret: string;
-  /** That the start prints; it works once. */
+  /** The one-time login link that is printed at startup. */
   link: string;
-  /** The receipt of a call that a second offer has answered. */
+  /** The receipt of a call that was answered by its second offer. */
   retried: string;
   stop(): Promise<void>;
 }
 
-/** What a name may be that another person has chosen. */
+/** A name chosen by an attacker. */
 export const HOSTILE = `<img src=x onerror="alert('stored')">`;
 
 const provider = (kind: string) => ({ kind, api_key: "not-a-key", base_url: "http://127.0.0.1:9/" });
 
-/** A gateway that a team has used for a month. */
+/** Starts a gateway with a month of a team's data. */
 export async function startSeeded(): Promise<SeededGateway> {
   const receiver = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("thank you") });
   const gateway = await startTestGateway({

@@ -2,13 +2,13 @@ import type { Browser } from "playwright-core";
 import { launch, WatchedPage } from "./browser.ts";
 import { type SeededGateway, startSeeded } from "./seeded-gateway.ts";
 
-/** One browser at one gateway, for all that is done in the console: both take seconds to start. */
+/** One browser and one gateway for all console tests, because both take seconds to start. */
 export interface Visit {
   browser: Browser;
   gateway: SeededGateway;
-  /** The page of an operator who came by the link of the start. */
+  /** The page of an operator who logged in with the link. */
   watched: WatchedPage;
-  /** Compressed bytes of the scripts of the first page. */
+  /** Compressed size of the scripts of the first page. */
   first: number;
   end(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export async function startVisit(program: string): Promise<Visit> {
     await browser.close();
     await gateway.stop();
   };
-  // Colours that change slowly are drawn again and again.
+  // Animated colour changes would be redrawn many times.
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
   const watched = await WatchedPage.open(context, gateway.url);
   const { page } = watched;

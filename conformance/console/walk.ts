@@ -6,7 +6,7 @@ import type { WatchedPage } from "./browser.ts";
 import type { SeededGateway } from "./seeded-gateway.ts";
 import type { Visit } from "./visit.ts";
 
-/** Where screenshots of the pages go; nowhere where absent. */
+/** The folder for screenshots; none are taken if it is not set. */
 const SCREENSHOTS = process.env["TRIVIUM_SCREENSHOTS"];
 
 const DARK_IMAGES = ["overview", "calls"];
@@ -14,7 +14,7 @@ const DARK_IMAGES = ["overview", "calls"];
 interface Stop {
   name: string;
   path: string | ((gateway: SeededGateway) => string);
-  /** What shows that the page is there. */
+  /** A selector that matches once the page has loaded. */
   ready: string;
   act?: (page: Page) => Promise<void>;
 }
@@ -58,7 +58,7 @@ export function walkThroughPages(visit: () => Visit): void {
       const rules = "[...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]).map(({ cssText }) => cssText)";
       const found = await visit().watched.page.evaluate<string[]>(rules);
       expect(found.length).toBeGreaterThan(100);
-      // The bundler makes variables of `light-dark()`, which is for colours alone.
+      // The bundler turns `light-dark()`, which only applies to colours, into variables.
       const left = found.map((rule) => rule.replaceAll(/--buncss-(light|dark): *(initial)?;/g, ""));
       const dependent = left.filter((rule) => rule.includes("prefers-color-scheme"));
       expect(dependent.filter((rule) => !/^@media [^{]*\{\s*:root \{\s*\}\s*\}$/.test(rule))).toEqual([]);
@@ -88,7 +88,7 @@ export function walkThroughPages(visit: () => Visit): void {
   });
 }
 
-/** A page is loaded in one colour and turned to the other: to load it in both takes twice as long. */
+/** Loads a page in one colour scheme and switches to the other, which takes half the time of loading it twice. */
 async function stopAt(
   { name, path, ready, act }: Stop,
   gateway: SeededGateway,
@@ -113,7 +113,7 @@ async function look(
   part: "all" | "colours",
 ): Promise<void> {
   const { page, problems } = watched;
-  // Charts are drawn in the frame after their data or their colours have come.
+  // Charts are drawn one frame after their data or colours change.
   await page.waitForTimeout(150);
   await watched.settled();
   const where = `${name}, ${colorScheme}`;

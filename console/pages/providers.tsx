@@ -18,7 +18,7 @@ const STATES = {
 } as const;
 
 /** The worst state of any of its models. */
-function standingOf({ credentials }: ProviderHealth): { kind: "good" | "warn" | "bad" | "idle"; name: string } {
+function statusOf({ credentials }: ProviderHealth): { kind: "good" | "warn" | "bad" | "idle"; name: string } {
   const models = credentials.flatMap((credential) => credential.models);
   if (models.length === 0) return { kind: "idle", name: "no calls since startup" };
   const open = models.filter(({ state }) => state === "open").length;
@@ -95,7 +95,7 @@ function Tested({ test }: { test: ProviderTest }) {
 function Card({ provider, sums }: { provider: ProviderHealth; sums: readonly UsageRow[] }) {
   const [test, setTest] = useState<ProviderTest | Error | undefined>(undefined);
   const [busy, setBusy] = useState(false);
-  const standing = standingOf(provider);
+  const status = statusOf(provider);
   const name = provider.provider;
   const own = sums.find(({ group }) => group === name);
   const run = async () => {
@@ -112,7 +112,7 @@ function Card({ provider, sums }: { provider: ProviderHealth; sums: readonly Usa
     <section class="panel card" aria-label={name}>
       <header>
         <h2>{name}</h2>
-        <State kind={standing.kind}>{standing.name}</State>
+        <State kind={status.kind}>{status.name}</State>
         {session.value?.role === "admin" && (
           <button
             type="button"

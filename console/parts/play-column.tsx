@@ -4,11 +4,11 @@ import type { CatalogueModel, ReceiptDetail } from "../api/types.ts";
 import { money } from "../format/money.ts";
 import { decimal, duration, speed } from "../format/numbers.ts";
 import { samplesOf } from "../play/code.ts";
-import { type Asked, type PlayRequest, type Protocol, protocolsOf, requestOf } from "../play/request.ts";
+import { type PlayRequest, type PlaySettings, type Protocol, protocolsOf, requestOf } from "../play/request.ts";
 import { type Progress, play } from "../play/send.ts";
 import { Choice, Code, State } from "./basics.tsx";
 
-export interface Common extends Omit<Asked, "model" | "protocol"> {
+export interface Common extends Omit<PlaySettings, "model" | "protocol"> {
   key: string;
   base: string;
 }
@@ -89,8 +89,8 @@ export function PlayColumn({ models, model, protocol: wanted, common, name, onMo
   const [edited, setEdited] = useState<string | undefined>(undefined);
   const [sample, setSample] = useState("curl");
   const abort = useRef<AbortController | undefined>(undefined);
-  const asked: Asked | undefined = protocol && { ...common, model, protocol };
-  const made = asked && requestOf(asked);
+  const settings: PlaySettings | undefined = protocol && { ...common, model, protocol };
+  const made = settings && requestOf(settings);
   const body = edited ?? JSON.stringify(made?.body, undefined, 2);
   const isRunning = progress?.state === "running";
 
@@ -116,7 +116,7 @@ export function PlayColumn({ models, model, protocol: wanted, common, name, onMo
       request,
       key: common.key,
       signal: controller.signal,
-      tell: (now) => {
+      onProgress: (now) => {
         last = now;
         if (abort.current === controller) setProgress(now);
       },
@@ -125,7 +125,7 @@ export function PlayColumn({ models, model, protocol: wanted, common, name, onMo
       setReceipt((await ask<{ data: ReceiptDetail }>(`/api/receipts/${last.receipt}`).catch(() => undefined))?.data);
   };
 
-  const samples = asked && made ? samplesOf(common.base, asked, made) : [];
+  const samples = settings && made ? samplesOf(common.base, settings, made) : [];
   return (
     <form class="panel play-column" onSubmit={send} aria-label={name}>
       <header>

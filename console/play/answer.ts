@@ -1,14 +1,14 @@
 import type { Protocol } from "./request.ts";
 
 /** The content of a response, or of a part of one. */
-export interface Heard {
+export interface PlayContent {
   text: string;
   thinking: string;
   /** Image URLs that this page is allowed to load. */
   images: string[];
 }
 
-const NOTHING: Heard = { text: "", thinking: "", images: [] };
+const NOTHING: PlayContent = { text: "", thinking: "", images: [] };
 
 type Tree = { readonly [name: string]: Tree | undefined } & { readonly [at: number]: Tree | undefined };
 
@@ -25,7 +25,7 @@ function at(value: unknown, ...path: (string | number)[]): unknown {
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-function genaiParts(value: unknown): Heard {
+function genaiParts(value: unknown): PlayContent {
   const parts = list(at(value, "candidates", 0, "content", "parts"));
   return {
     text: parts.map((part) => (at(part, "thought") === true ? "" : text(at(part, "text")))).join(""),
@@ -38,7 +38,7 @@ function genaiParts(value: unknown): Heard {
 }
 
 /** Reads one event of a stream. */
-export function readEvent(protocol: Protocol, event: unknown): Heard {
+export function readEvent(protocol: Protocol, event: unknown): PlayContent {
   switch (protocol) {
     case "chat": {
       const delta = at(event, "choices", 0, "delta");
@@ -87,7 +87,7 @@ const blocks = (value: unknown, kind: string, field: string): string =>
     .join("");
 
 /** Reads a complete response. Responses without text are shown as JSON. */
-export function readAnswer(protocol: Protocol, answer: unknown): Heard {
+export function readAnswer(protocol: Protocol, answer: unknown): PlayContent {
   switch (protocol) {
     case "chat": {
       const message = at(answer, "choices", 0, "message");

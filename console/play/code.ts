@@ -1,4 +1,4 @@
-import type { Asked, PlayRequest } from "./request.ts";
+import type { PlayRequest, PlaySettings } from "./request.ts";
 
 export interface Sample {
   name: string;
@@ -16,7 +16,7 @@ ${Object.entries(headers)
   .map(([name, value]) => `  -H "${name}: ${value}" \\\n`)
   .join("")}  -d ${shell(JSON.stringify(body))}`;
 
-const openaiTs = (base: string, { model, system, prompt }: Asked): string => `import OpenAI from "openai";
+const openaiTs = (base: string, { model, system, prompt }: PlaySettings): string => `import OpenAI from "openai";
 
 const client = new OpenAI({ baseURL: ${q(`${base}/v1`)}, apiKey: process.env.TRIVIUM_API_KEY });
 const stream = await client.chat.completions.create({
@@ -27,7 +27,7 @@ const stream = await client.chat.completions.create({
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta?.content ?? "");
 `;
 
-const openaiPy = (base: string, { model, system, prompt }: Asked): string => `import os
+const openaiPy = (base: string, { model, system, prompt }: PlaySettings): string => `import os
 from openai import OpenAI
 
 client = OpenAI(base_url=${q(`${base}/v1`)}, api_key=os.environ["TRIVIUM_API_KEY"])
@@ -43,7 +43,7 @@ for chunk in stream:
 
 const anthropicTs = (
   base: string,
-  { model, system, prompt, maxTokens }: Asked,
+  { model, system, prompt, maxTokens }: PlaySettings,
 ): string => `import Anthropic from "@anthropic-ai/sdk";
 
 const client = new Anthropic({ baseURL: ${q(base)}, apiKey: process.env.TRIVIUM_API_KEY });
@@ -56,7 +56,7 @@ stream.on("text", (text) => process.stdout.write(text));
 await stream.finalMessage();
 `;
 
-const anthropicPy = (base: string, { model, system, prompt, maxTokens }: Asked): string => `import os
+const anthropicPy = (base: string, { model, system, prompt, maxTokens }: PlaySettings): string => `import os
 from anthropic import Anthropic
 
 client = Anthropic(base_url=${q(base)}, api_key=os.environ["TRIVIUM_API_KEY"])
@@ -71,7 +71,7 @@ with client.messages.stream(
 
 const googleTs = (
   base: string,
-  { model, system, prompt }: Asked,
+  { model, system, prompt }: PlaySettings,
 ): string => `import { GoogleGenAI } from "@google/genai";
 
 const client = new GoogleGenAI({ apiKey: process.env.TRIVIUM_API_KEY, httpOptions: { baseUrl: ${q(base)} } });
@@ -82,7 +82,7 @@ const stream = await client.models.generateContentStream({
 for await (const chunk of stream) process.stdout.write(chunk.text ?? "");
 `;
 
-const googlePy = (base: string, { model, system, prompt }: Asked): string => `import os
+const googlePy = (base: string, { model, system, prompt }: PlaySettings): string => `import os
 from google import genai
 from google.genai import types
 
@@ -96,7 +96,7 @@ for chunk in client.models.generate_content_stream(
 
 const aiSdk = (
   base: string,
-  { model, system, prompt }: Asked,
+  { model, system, prompt }: PlaySettings,
 ): string => `import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { streamText } from "ai";
 
@@ -108,17 +108,17 @@ for await (const text of textStream) process.stdout.write(text);
 const TEXT = ["chat", "responses", "messages", "genai"];
 
 /** The same request for each client library. The key comes from the environment and is never in the code. */
-export function samplesOf(base: string, asked: Asked, request: PlayRequest): Sample[] {
+export function samplesOf(base: string, settings: PlaySettings, request: PlayRequest): Sample[] {
   const samples = [{ name: "curl", code: curl(base, request) }];
-  if (!TEXT.includes(asked.protocol)) return samples;
+  if (!TEXT.includes(settings.protocol)) return samples;
   return [
     ...samples,
-    { name: "OpenAI, TypeScript", code: openaiTs(base, asked) },
-    { name: "OpenAI, Python", code: openaiPy(base, asked) },
-    { name: "Anthropic, TypeScript", code: anthropicTs(base, asked) },
-    { name: "Anthropic, Python", code: anthropicPy(base, asked) },
-    { name: "Google, TypeScript", code: googleTs(base, asked) },
-    { name: "Google, Python", code: googlePy(base, asked) },
-    { name: "AI SDK", code: aiSdk(base, asked) },
+    { name: "OpenAI, TypeScript", code: openaiTs(base, settings) },
+    { name: "OpenAI, Python", code: openaiPy(base, settings) },
+    { name: "Anthropic, TypeScript", code: anthropicTs(base, settings) },
+    { name: "Anthropic, Python", code: anthropicPy(base, settings) },
+    { name: "Google, TypeScript", code: googleTs(base, settings) },
+    { name: "Google, Python", code: googlePy(base, settings) },
+    { name: "AI SDK", code: aiSdk(base, settings) },
   ];
 }

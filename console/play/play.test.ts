@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { EventLines, failureText, ownFile, readAnswer, readEvent, readOperation } from "./answer.ts";
 import { samplesOf } from "./code.ts";
-import { type Asked, type Protocol, protocolsOf, requestOf } from "./request.ts";
+import { type PlaySettings, type Protocol, protocolsOf, requestOf } from "./request.ts";
 
-const ASKED: Asked = {
+const SETTINGS: PlaySettings = {
   protocol: "chat",
   model: "sim/standard",
   system: "Be brief.",
@@ -17,7 +17,7 @@ const ASKED: Asked = {
 
 describe("a request in each protocol", () => {
   test.each(["chat", "responses", "messages", "genai"] as const)("%s contains every setting", (protocol) => {
-    const { path, body } = requestOf({ ...ASKED, protocol });
+    const { path, body } = requestOf({ ...SETTINGS, protocol });
     const text = JSON.stringify(body);
     for (const part of ["Be brief.", "Hello", "AAAA", "50", "0.5"])
       expect([protocol, text.includes(part)]).toEqual([protocol, true]);
@@ -26,19 +26,19 @@ describe("a request in each protocol", () => {
   });
 
   test("omits settings that are empty", () => {
-    const bare = { ...ASKED, system: "", attached: [], maxTokens: undefined, temperature: undefined, stream: false };
+    const bare = { ...SETTINGS, system: "", attached: [], maxTokens: undefined, temperature: undefined, stream: false };
     expect(requestOf(bare).body).toEqual({ model: "sim/standard", messages: [{ role: "user", content: "Hello" }] });
   });
 
   test("escapes the model name in the path", () => {
-    const { path } = requestOf({ ...ASKED, protocol: "genai", model: "a/../../b?x" });
+    const { path } = requestOf({ ...SETTINGS, protocol: "genai", model: "a/../../b?x" });
     expect(path).toBe("/api/genai/v1/publishers/a/models/..%2F..%2Fb%3Fx:streamGenerateContent?alt=sse");
   });
 
   test("every kind of model except transcription has a protocol", () => {
     const kinds = ["text", "image", "video", "embedding", "rerank", "speech", "moderation"];
     for (const kind of kinds)
-      for (const protocol of protocolsOf(kind)) expect(requestOf({ ...ASKED, protocol }).path).toStartWith("/");
+      for (const protocol of protocolsOf(kind)) expect(requestOf({ ...SETTINGS, protocol }).path).toStartWith("/");
     expect(protocolsOf("transcription")).toEqual([]);
   });
 });
@@ -104,15 +104,15 @@ describe("responses of each protocol", () => {
 });
 
 describe("sample code", () => {
-  const names = samplesOf("http://127.0.0.1:8787", ASKED, requestOf(ASKED)).map(({ name }) => name);
+  const names = samplesOf("http://127.0.0.1:8787", SETTINGS, requestOf(SETTINGS)).map(({ name }) => name);
 
   test("covers curl and seven libraries", () => expect(names.length).toBe(8));
 
   test("S14: any prompt is escaped in TypeScript and is one argument in the shell", () => {
     fc.assert(
       fc.property(fc.string(), (prompt) => {
-        const asked = { ...ASKED, prompt, attached: [] };
-        for (const { name, code } of samplesOf("http://x", asked, requestOf(asked))) {
+        const settings = { ...SETTINGS, prompt, attached: [] };
+        for (const { name, code } of samplesOf("http://x", settings, requestOf(settings))) {
           if (name.endsWith("TypeScript") || name === "AI SDK")
             new Bun.Transpiler({ loader: "ts" }).transformSync(code);
           if (name === "curl")

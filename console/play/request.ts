@@ -18,7 +18,7 @@ export interface AttachedImage {
 }
 
 /** The settings of the playground, independent of the protocol. */
-export interface Asked {
+export interface PlaySettings {
   protocol: Protocol;
   model: string;
   system: string;
@@ -63,7 +63,7 @@ const genaiPath = (model: string, verb: string): string => {
   return `/api/genai/v1/publishers/${encodeURIComponent(publisher)}/models/${encodeURIComponent(name)}:${verb}`;
 };
 
-function chat({ model, system, prompt, attached, maxTokens, temperature, stream }: Asked): PlayRequest {
+function chat({ model, system, prompt, attached, maxTokens, temperature, stream }: PlaySettings): PlayRequest {
   const images = attached.map((image) => ({ type: "image_url", image_url: { url: dataUrl(image) } }));
   const content = images.length === 0 ? prompt : [{ type: "text", text: prompt }, ...images];
   const messages = [...(system === "" ? [] : [{ role: "system", content: system }]), { role: "user", content }];
@@ -73,7 +73,7 @@ function chat({ model, system, prompt, attached, maxTokens, temperature, stream 
   };
 }
 
-function responses({ model, system, prompt, attached, maxTokens, temperature, stream }: Asked): PlayRequest {
+function responses({ model, system, prompt, attached, maxTokens, temperature, stream }: PlaySettings): PlayRequest {
   const images = attached.map((image) => ({ type: "input_image", image_url: dataUrl(image) }));
   const input =
     images.length === 0 ? prompt : [{ role: "user", content: [{ type: "input_text", text: prompt }, ...images] }];
@@ -90,7 +90,7 @@ function responses({ model, system, prompt, attached, maxTokens, temperature, st
   };
 }
 
-function messages({ model, system, prompt, attached, maxTokens, temperature, stream }: Asked): PlayRequest {
+function messages({ model, system, prompt, attached, maxTokens, temperature, stream }: PlaySettings): PlayRequest {
   const images = attached.map(({ type, base64 }) => ({
     type: "image",
     source: { type: "base64", media_type: type, data: base64 },
@@ -110,7 +110,7 @@ function messages({ model, system, prompt, attached, maxTokens, temperature, str
   };
 }
 
-function genai({ model, system, prompt, attached, maxTokens, temperature, stream }: Asked): PlayRequest {
+function genai({ model, system, prompt, attached, maxTokens, temperature, stream }: PlaySettings): PlayRequest {
   const images = attached.map(({ type, base64 }) => ({ inlineData: { mimeType: type, data: base64 } }));
   const generationConfig = given({ maxOutputTokens: maxTokens, temperature });
   return {
@@ -124,17 +124,17 @@ function genai({ model, system, prompt, attached, maxTokens, temperature, stream
 }
 
 /** Builds the request that a client of the protocol would send. */
-export function requestOf(asked: Asked): PlayRequest {
-  const { protocol, model, prompt } = asked;
+export function requestOf(settings: PlaySettings): PlayRequest {
+  const { protocol, model, prompt } = settings;
   switch (protocol) {
     case "chat":
-      return chat(asked);
+      return chat(settings);
     case "responses":
-      return responses(asked);
+      return responses(settings);
     case "messages":
-      return messages(asked);
+      return messages(settings);
     case "genai":
-      return genai(asked);
+      return genai(settings);
     case "images":
       return { path: "/v1/images/generations", body: { model, prompt, n: 1 } };
     case "video":

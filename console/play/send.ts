@@ -1,10 +1,10 @@
 import { change, session } from "../api/client.ts";
 import type { CreatedKey } from "../api/types.ts";
-import { EventLines, failureText, type Heard, readAnswer, readEvent, readOperation } from "./answer.ts";
+import { EventLines, failureText, type PlayContent, readAnswer, readEvent, readOperation } from "./answer.ts";
 import { type PlayRequest, type Protocol, pollOf } from "./request.ts";
 
 /** The state of a call while it runs and after it ends. */
-export interface Progress extends Heard {
+export interface Progress extends PlayContent {
   state: "running" | "done" | "failed" | "stopped";
   error: string;
   /** The raw events, or the raw response. */
@@ -25,7 +25,7 @@ const BUDGET_USD = 1;
 let own: { key: string; untilMs: number } | undefined;
 
 /** Creates a key that expires in ten minutes and has a budget, which bounds what the playground can spend. */
-async function ownKey(): Promise<string> {
+async function temporaryKey(): Promise<string> {
   if (own !== undefined && Date.now() < own.untilMs) return own.key;
   const nowMs = Date.now();
   const { data } = await change<{ data: CreatedKey }>("POST", "/api/keys", {
@@ -61,19 +61,19 @@ interface Sending {
   /** The operator's key; if empty, a temporary key is created. */
   key: string;
   signal: AbortSignal;
-  tell: (progress: Progress) => void;
+  onProgress: (progress: Progress) => void;
 }
 
 /** Sends a request as a client would, and reports progress. */
 export async function play(sending: Sending): Promise<void> {
-  const { signal, tell } = sending;
+  const { signal, onProgress } = sending;
   const startMs = performance.now();
   let progress: Progress = { ...EMPTY };
   const update = (changes: Partial<Progress>) => {
     progress = { ...progress, ...changes, totalMs: performance.now() - startMs };
-    tell(progress);
+    onProgress(progress);
   };
-  const hear = ({ text, thinking, images }: Heard) => {
+  const append = ({ text, thinking, images }: PlayContent) => {
     const isFirst = progress.firstMs === undefined && (text !== "" || thinking !== "" || images.length > 0);
     update({
       text: progress.text + text,
@@ -83,8 +83,8 @@ export async function play(sending: Sending): Promise<void> {
     });
   };
   try {
-    tell(progress);
-    const key = sending.key || (await ownKey());
+    onProgress(progress);
+    const key = sending.key || (await temporaryKey());
     const response = await post(sending.request, key, signal);
     update({ receipt: response.headers.get("x-trivium-receipt") ?? undefined });
     if (!response.ok) {
@@ -94,7 +94,7 @@ export async function play(sending: Sending): Promise<void> {
     }
     const type = response.headers.get("content-type") ?? "";
     if (type.startsWith("text/event-stream"))
-      await hearStream(response, sending.protocol, hear, (event) => {
+      await readStream(response, sending.protocol, append, (event) => {
         if (progress.raw.length < MAX_EVENTS) update({ raw: [...progress.raw, event] });
       });
     else if (type.startsWith("audio/")) update({ sound: URL.createObjectURL(await response.blob()) });
@@ -102,7 +102,7 @@ export async function play(sending: Sending): Promise<void> {
       const text = await response.text();
       update({ raw: [text] });
       if (sending.protocol === "video") await awaitVideo(sending, key, parsed(text), update);
-      else hear(readAnswer(sending.protocol, parsed(text)));
+      else append(readAnswer(sending.protocol, parsed(text)));
     }
     update({ state: progress.error === "" ? "done" : "failed" });
   } catch (thrown) {
@@ -132,10 +132,10 @@ function parsed(text: string): unknown {
   }
 }
 
-async function hearStream(
+async function readStream(
   response: Response,
   protocol: Protocol,
-  hear: (heard: Heard) => void,
+  append: (content: PlayContent) => void,
   keep: (event: string) => void,
 ): Promise<void> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -145,7 +145,7 @@ async function hearStream(
     if (done) return;
     for (const data of lines.read(value)) {
       keep(data);
-      if (data !== "[DONE]") hear(readEvent(protocol, parsed(data)));
+      if (data !== "[DONE]") append(readEvent(protocol, parsed(data)));
     }
   }
 }

@@ -48,10 +48,10 @@ function adjust(): void {
   source.onerror = () => {
     isLive.value = false;
   };
-  for (const type of TYPES) source.addEventListener(type, (message) => tell(type, message as MessageEvent<string>));
+  for (const type of TYPES) source.addEventListener(type, (message) => dispatch(type, message as MessageEvent<string>));
 }
 
-function tell(type: string, { data }: MessageEvent<string>): void {
+function dispatch(type: string, { data }: MessageEvent<string>): void {
   const event = { ...(JSON.parse(data) as Omit<ConsoleEvent, "type">), type };
   for (const listener of listeners) listener(event);
 }

@@ -4,17 +4,17 @@ import type { Key, Page } from "../api/types.ts";
 
 /** Key names by ID. Calls contain only the ID. */
 const names = signal<ReadonlyMap<string, string>>(new Map());
-let asked = false;
+let isRequested = false;
 
 export function nameOfKey(id: string): string {
-  if (!asked) {
-    asked = true;
+  if (!isRequested) {
+    isRequested = true;
     ask<Page<Key>>("/api/keys", { limit: 500 }).then(
       ({ data }) => {
         names.value = new Map(data.map((key) => [key.id, key.name]));
       },
       () => {
-        asked = false;
+        isRequested = false;
       },
     );
   }
