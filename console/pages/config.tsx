@@ -78,7 +78,7 @@ const Reloads = ({ reloads }: { reloads: ConfigShown["reloads"] }) => (
               </td>
               <td>
                 <ProblemList problems={problems} />
-                {restart_needed.length > 0 && `Restart required:  ${restart_needed.join(", ")}`}
+                {restart_needed.length > 0 && `Restart required: ${restart_needed.join(", ")}`}
               </td>
             </tr>
           ))}

@@ -27,10 +27,10 @@ function Row({ item, onAct }: { item: Key; onAct: ((act: Act) => void) | undefin
         <a href={callsWith({ key: item.id }, "30d")}>{item.name}</a>
         <span class="muted small block">
           …{item.hint}
-          {item.capture && "  · captures bodies"}
+          {item.capture && " · captures bodies"}
           {item.provider_objects && " · provider objects"}
-          {item.objects === "private" && "  · private objects"}
-          {item.from === "file" && "  · from the configuration file"}
+          {item.objects === "private" && " · private objects"}
+          {item.from === "file" && " · from the configuration file"}
         </span>
         {item.tags.length > 0 && <span class="muted small block">{item.tags.join(" ")}</span>}
       </th>

@@ -132,7 +132,7 @@ function Charts({ data: { series, every_ms, total } }: { data: OverviewData }) {
         title="Tokens"
         kind="bars"
         format={short}
-        summary={`${short(total.input_tokens)} in, ${short(total.cached_tokens)} cached,  ${short(total.output_tokens)} out.`}
+        summary={`${short(total.input_tokens)} in, ${short(total.cached_tokens)} cached, ${short(total.output_tokens)} out.`}
         series={[
           { name: "in", values: series.map(({ input_tokens }) => input_tokens), tone: "one" },
           { name: "cached", values: series.map(({ cached_tokens }) => cached_tokens), tone: "three" },
@@ -144,7 +144,7 @@ function Charts({ data: { series, every_ms, total } }: { data: OverviewData }) {
         title="Cost"
         kind="bars"
         format={money}
-        summary={`${money(total.cost_nano_usd)}  in total.`}
+        summary={`${money(total.cost_nano_usd)} in total.`}
         series={[{ name: "cost", values: series.map(({ cost_nano_usd }) => cost_nano_usd), tone: "one" }]}
       />
     </div>

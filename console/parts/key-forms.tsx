@@ -207,7 +207,7 @@ export function RotateKey({ item, onDone, onClose }: { item: Key; onDone: () => 
     },
   );
   if (rotated) {
-    const note = `The old secret stays valid until  ${full(rotated.previous_until)}.`;
+    const note = `The old secret stays valid until ${full(rotated.previous_until)}.`;
     return <ShownOnce secret={rotated.key} title="New secret" note={note} onClose={onClose} />;
   }
   return (

@@ -138,10 +138,10 @@ export function Timeline({ call }: { call: ReceiptDetail }) {
       <p class="muted small">
         {call.first_content_ms !== null &&
           `The marker shows the first content, after ${duration(call.first_content_ms)}. `}
-        {call.hedged && "Two offers were called in parallel.  "}
+        {call.hedged && "Two offers were called in parallel. "}
         {isJob(call) && afterSubmit > 0 && `The gateway polled the provider's job for ${duration(afterSubmit)}.`}
         {call.continued.map(
-          ({ provider, from_characters }) => `  Continued on ${provider} after ${from_characters} characters.`,
+          ({ provider, from_characters }) => ` Continued on ${provider} after ${from_characters} characters.`,
         )}
       </p>
     </section>
