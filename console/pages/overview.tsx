@@ -93,7 +93,7 @@ const Tiles = ({ data, month }: { data: OverviewData; month: readonly UsageRow[]
       <Tile
         label="Spend"
         value={money(total.cost_nano_usd)}
-        note={month && `${money(sum(ofToday))} today · ${money(sum(month))} this month`}
+        note={month && `today ${money(sum(ofToday))} · month ${money(sum(month))}`}
         spark={series.map(({ cost_nano_usd }) => cost_nano_usd)}
       />
     </dl>

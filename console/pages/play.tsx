@@ -101,10 +101,11 @@ function Prompt({ common, set }: { common: Common; set: Set }) {
           />
         </label>
         <label>
-          API key (if empty, a temporary key with a $1 budget)
+          API key (optional)
           <input
             type="password"
             autocomplete="off"
+            placeholder="Temporary key, $1 budget"
             value={common.key}
             onInput={(event) => set({ key: event.currentTarget.value.trim() })}
           />
