@@ -110,16 +110,24 @@ describe("what documents name", () => {
         .replaceAll(" ", "-"),
     );
 
-  test("decisions have a number each, and context, decision and consequence", () => {
-    const records = documents.filter((file) => file.startsWith("docs/decisions/")).sort();
+  test("decisions have a number each, fit on a page, and are listed by subject", () => {
+    const records = documents.filter((file) => /^docs\/decisions\/(?!README)/.test(file)).sort();
     expect(records.length).toBeGreaterThan(0);
     const numbers = records.map((file) => /^docs\/decisions\/(\d{4})-/.exec(file)?.[1] ?? file);
     expect(new Set(numbers).size).toBe(records.length);
-    records.forEach((file, index) => {
-      const number = numbers[index];
-      const titles = [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title);
-      expect(titles).toEqual([expect.stringMatching(new RegExp(`^${number} `)), "Context", "Decision", "Consequence"]);
-    });
+    const whole = records.filter((file) => !/^# .+ — merged into \[\d{4}\]/.test(read(file)));
+    for (const file of whole) {
+      const text = read(file);
+      const titles = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) => title);
+      const number = file.slice("docs/decisions/".length).slice(0, 4);
+      expect(titles).toEqual([expect.stringMatching(new RegExp(`^${number} `)), "Context", "Decision", "Consequences"]);
+      const length = text.split(/[\s|]+/).length;
+      expect(`${file}: ${length > 550 ? `${length} words` : "one page"}`).toBe(`${file}: one page`);
+    }
+    const listed = rowsUnder(read("docs/decisions/README.md"), "record", "choice").map(
+      ([link]) => `docs/decisions/${/\]\((.+)\)/.exec(link ?? "")?.[1]}`,
+    );
+    expect(listed.sort()).toEqual(whole);
   });
 
   test("the dependencies of the decision are those of package.json, and the change log has its version", () => {
