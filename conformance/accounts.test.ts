@@ -72,7 +72,7 @@ const keysApi = (key: string, method: string, path = "", body?: unknown) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-test("a key from outside its networks gets a 403 in every protocol, which names the address that was seen", async () => {
+test("a key used outside its networks gets a 403 in every protocol that names the address", async () => {
   const { key } = await make({ networks: ["192.0.2.0/24"] });
   for (const dialect of DIALECT_NAMES) {
     const { status, message } = await errorOf(await callGateway(gateway.url, dialect, key));
@@ -85,7 +85,7 @@ test("a key from outside its networks gets a 403 in every protocol, which names 
   await claimed.text();
 });
 
-test("choices 9: limits of a project hold for its keys together, the error names it, and suspending it ends all calls", async () => {
+test("choices 9: a project's limits apply to all its keys together, the error names it, and suspending it ends all calls", async () => {
   await createProject(storage, { id: "team-a", limits: { requests_per_minute: 3 } }, system, ACTOR);
   const [one, two] = [await make({ project: "team-a" }), await make({ project: "team-a" })];
   const first = await call(one.key);
@@ -104,7 +104,7 @@ test("choices 9: limits of a project hold for its keys together, the error names
   await again.text();
 });
 
-test("rotation: both secrets work within the overlap, and a revocation ends both", async () => {
+test("rotation: both secrets work during the overlap, and a revocation ends both", async () => {
   const old = await make({});
   const rotated = await rotateKey(storage, old.id, { overlapSeconds: 60 }, system, ACTOR);
   await noticed();
@@ -119,7 +119,7 @@ test("rotation: both secrets work within the overlap, and a revocation ends both
 });
 
 describe("S05: POST, GET and DELETE /api/v1/keys", () => {
-  test("a key makes, sees and revokes keys, which work at once and can do no more than it", async () => {
+  test("a key creates, lists and revokes keys, which work at once and have no more rights than it has", async () => {
     const maker = await make({ models: ["sim/*"], scopes: ["keys:create"], limits: { requestsPerMinute: 100 } });
     const made = await keysApi(maker.key, "POST", "", { name: "child", limits: { concurrent: 2 } });
     expect(made.status).toBe(201);
@@ -149,7 +149,7 @@ describe("S05: POST, GET and DELETE /api/v1/keys", () => {
     expect((await errorOf(await call(data.key))).status).toBe(401);
   });
 
-  test("S09: what another key has made looks as if it did not exist; a key without the scope gets a 403", async () => {
+  test("S09: another key's children look nonexistent; a key without the scope gets a 403", async () => {
     const [one, two] = [await make({ scopes: ["keys:create"] }), await make({ scopes: ["keys:create"] })];
     const { data } = (await (await keysApi(one.key, "POST", "", { name: "child" })).json()) as { data: { id: string } };
     for (const method of ["GET", "DELETE"]) {
@@ -167,7 +167,7 @@ describe("S05: POST, GET and DELETE /api/v1/keys", () => {
     expect((await errorOf(await keysApi("", "GET"))).status).toBe(401);
   });
 
-  test("revoking a maker ends its children", async () => {
+  test("revoking a key revokes its children", async () => {
     const maker = await make({ scopes: ["keys:create"] });
     const { data } = (await (await keysApi(maker.key, "POST", "", { name: "c" })).json()) as { data: { key: string } };
     await revokeKey(storage, maker.id, system, ACTOR);
@@ -176,7 +176,7 @@ describe("S05: POST, GET and DELETE /api/v1/keys", () => {
   });
 });
 
-test("limits at the root of trivium.yaml hold for all keys, and a reload changes them", async () => {
+test("limits at the root of trivium.yaml apply to all keys, and a reload changes them", async () => {
   const write = (limits: object) => {
     const sections = JSON.parse(readFileSync(gateway.configFile, "utf8")) as object;
     writeFileSync(gateway.configFile, JSON.stringify({ ...sections, limits }, null, 1));
@@ -193,7 +193,7 @@ test("limits at the root of trivium.yaml hold for all keys, and a reload changes
   await again.text();
 });
 
-describe("H23: 2,000 calls at one time over HTTP", () => {
+describe("H23: 2,000 concurrent calls over HTTP", () => {
   const MANY = 2_000;
   const AT_ONCE = 250;
 
@@ -216,7 +216,7 @@ describe("H23: 2,000 calls at one time over HTTP", () => {
     return Number(row?.["spent"] ?? 0);
   };
 
-  test("against a budget for about 500, of a key and of a project: never over, to the nano-dollar", async () => {
+  test("with a budget for about 500, of a key and of a project, it is never exceeded, to the nano-dollar", async () => {
     const probe = await make({ project: "probe" });
     await (await call(probe.key, { model: "acme/priced", max_tokens: 1 })).text();
     const budgetNano = 500 * (await spentBy("project", "probe"));
@@ -237,7 +237,7 @@ describe("H23: 2,000 calls at one time over HTTP", () => {
     }
   });
 
-  test("against 500 requests a minute of a project: exactly 500", async () => {
+  test("with 500 requests a minute for a project, exactly 500 are admitted", async () => {
     await createProject(storage, { id: "team-c", limits: { requests_per_minute: 500 } }, system, ACTOR);
     const keys = [await make({ project: "team-c" }), await make({ project: "team-c" })];
     const statuses = await all(keys.map(({ key }) => key));

@@ -45,7 +45,7 @@ async function sentFor(call: Promise<Response>) {
   return { sent, fields: fields.map(({ path, action }) => `${path} ${action}`) };
 }
 
-test("contract 2.12: what the contract door refuses, it names the base URL for that accepts it", async () => {
+test("contract 2.12: errors of the contract door name the base URL that accepts the request", async () => {
   answerAll();
   for (const field of ["seed", "max_tokens"]) {
     const body = { [field]: 7 };
@@ -65,13 +65,13 @@ describe("contract 7: thinkingConfig for a model without thinking", () => {
   const ask = (model: string, door: "contract" | "dropin", more: object = body) =>
     callGateway(gateway.url, "genai", gateway.key, { model, door, body: more as Record<string, unknown> });
 
-  test.each(EVERY_DIALECT.map((name) => `plain/${name}`))("%s: an error at the contract door", async (model) => {
+  test.each(EVERY_DIALECT.map((name) => `plain/${name}`))("%s: the contract door returns an error", async (model) => {
     const { status, message } = await errorOf(await ask(model, "contract"));
     expect([status, message]).toEqual([400, expect.stringContaining(`the model ${model} does not support thinking`)]);
   });
 
   test.each(EVERY_DIALECT.map((name) => `plain/${name}`))(
-    "%s: left out at the drop-in door, in the receipt",
+    "%s: the drop-in door drops it and notes it in the receipt",
     async (model) => {
       answerAll();
       const { sent, fields } = await sentFor(ask(model, "dropin"));
@@ -80,7 +80,7 @@ describe("contract 7: thinkingConfig for a model without thinking", () => {
     },
   );
 
-  test("the rest of the request stays as it came, and who asks for none loses nothing", async () => {
+  test("the rest of the request is unchanged, and a request without thinking is not touched", async () => {
     answerAll();
     const none = { generationConfig: { thinkingConfig: { thinkingBudget: 0 }, temperature: 0.5 } };
     const { sent, fields } = await sentFor(ask("plain/genai", "dropin", none));
@@ -99,7 +99,7 @@ describe("an empty list of tools", () => {
     ["genai", { tools: [] }, []],
     ["responses", { tools: [], tool_choice: "auto", parallel_tool_calls: false }, []],
     ["responses", { tools: [], tool_choice: "required" }, ["tool_choice dropped"]],
-  ] as const)("%s: %j is left out, whichever protocol the provider speaks", async (dialect, body, noted) => {
+  ] as const)("%s: %j is dropped, whichever protocol the provider speaks", async (dialect, body, noted) => {
     answerAll();
     for (const target of EVERY_DIALECT) {
       const options = { door: "dropin", model: `test/${target}`, body } as const;
@@ -110,7 +110,7 @@ describe("an empty list of tools", () => {
   });
 });
 
-describe("H04: cache_control on a chat message as a whole", () => {
+describe("H04: cache_control on a whole chat message", () => {
   const mark = { cache_control: { type: "ephemeral" } };
   const messages = [
     { role: "system", content: "A long text.", ...mark },
@@ -132,7 +132,7 @@ describe("H04: cache_control on a chat message as a whole", () => {
   ];
   const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
 
-  test("reaches a provider of messages on the last block", async () => {
+  test("reaches a messages provider on the last block", async () => {
     answerAll();
     const call = callGateway(gateway.url, "chat", gateway.key, {
       door: "dropin",
@@ -157,11 +157,11 @@ describe("H04: cache_control on a chat message as a whole", () => {
   });
 });
 
-describe("contract 2.12: an assistant's answer without a word", () => {
+describe("contract 2.12: an assistant message without text", () => {
   const said = { role: "assistant", content: null, refusal: null };
   const body = { messages: [{ role: "user", content: "a" }, said, { role: "user", content: "b" }] };
 
-  test("goes back to its host as it came from there, at the drop-in door", async () => {
+  test("is returned to its host unchanged at the drop-in door", async () => {
     answerAll();
     const door = "dropin";
     expect((await callGateway(gateway.url, "chat", gateway.key, { door, body })).status).toBe(200);
@@ -170,7 +170,7 @@ describe("contract 2.12: an assistant's answer without a word", () => {
     expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("messages[1].content") });
   });
 
-  test.each(["messages", "genai"])("is nothing on the way to %s", async (target) => {
+  test.each(["messages", "genai"])("is dropped on the way to %s", async (target) => {
     answerAll();
     for (const turn of [said, { role: "assistant" }]) {
       const messages = [{ role: "user", content: "a" }, turn, { role: "user", content: "b" }];

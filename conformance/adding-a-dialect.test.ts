@@ -98,7 +98,7 @@ test("docs/adding-a-dialect.md names exactly the files that a dialect needs", ()
 });
 
 describe("docs/adding-a-dialect.md: a client of the new dialect", () => {
-  test("at a host of its own: the body goes on as it came, and the answer comes back so", async () => {
+  test("at a host of the same dialect, body and response pass unchanged", async () => {
     host.play((_request, response) => sendJson(response, HI));
     const answer = await ask("test/plain", { mine: 1 });
     expect(await answer.json()).toEqual({ ...HI, model: "test/plain" });
@@ -115,7 +115,7 @@ describe("docs/adding-a-dialect.md: a client of the new dialect", () => {
     });
   });
 
-  test("at a host of its own, streamed: each event passes", async () => {
+  test("at a host of the same dialect, each event of a stream passes unchanged", async () => {
     host.play((_request, response) =>
       sendEvents(response, { text: "H" }, { text: "i." }, { why: "end", tokens: HI.tokens }),
     );
@@ -125,7 +125,7 @@ describe("docs/adding-a-dialect.md: a client of the new dialect", () => {
     expect(await gateway.receipt(answer)).toMatchObject({ lane: "native", usage: { output: 2 } });
   });
 
-  test("at a host of another dialect, through the canon; what that has no word for is in the receipt", async () => {
+  test("at a host of another dialect, it goes through the canon, and losses are in the receipt", async () => {
     host.play((_request, response) => sendJson(response, CHAT_HI));
     const answer = await ask("test/chat", { most: 7, mine: 1 });
     expect(await answer.json()).toEqual({ ...HI, id: "c1", model: "test/chat" });
@@ -151,7 +151,7 @@ describe("docs/adding-a-dialect.md: a client of the new dialect", () => {
     expect(events).toEqual([{ text: "H" }, { text: "i." }, expect.objectContaining({ why: "cut" })]);
   });
 
-  test.each(["test/plain", "test/chat"])("hears of failures in its own words: %s", async (model) => {
+  test.each(["test/plain", "test/chat"])("gets failures in its own dialect: %s", async (model) => {
     host.play((_request, response) => sendJson(response, { message: "too many lines", error: { message: "x" } }, 400));
     const refused = await ask(model);
     expect(refused.status).toBe(400);
@@ -161,7 +161,7 @@ describe("docs/adding-a-dialect.md: a client of the new dialect", () => {
     expect((await ask("test/nothing")).status).toBe(404);
   });
 
-  test("hears of a failure inside a stream in its own words", async () => {
+  test("gets a failure inside a stream in its own dialect", async () => {
     host.play((_request, response) =>
       sendEvents(response, { text: "H" }, { problem: "broken", message: "the host fell" }),
     );
@@ -169,7 +169,7 @@ describe("docs/adding-a-dialect.md: a client of the new dialect", () => {
     expect(events).toEqual([{ text: "H" }, { problem: "upstream_failed", message: expect.any(String) }]);
   });
 
-  test("finds its lists, its counter, and words for endpoints that do not exist", async () => {
+  test("has its lists, its counter and errors for unknown endpoints", async () => {
     const get = async (path: string) => (await fetch(gateway.url + path)).json();
     expect(await get("/api/plain/v1/models")).toEqual({ names: expect.arrayContaining(["test/chat", "test/plain"]) });
     expect(await get("/api/plain/v1/models/test/plain")).toMatchObject({ name: "test/plain" });
@@ -180,7 +180,7 @@ describe("docs/adding-a-dialect.md: a client of the new dialect", () => {
 });
 
 describe("docs/adding-a-dialect.md: a host of the new dialect", () => {
-  test("answers clients of another, whole", async () => {
+  test("answers clients of another dialect, not streamed", async () => {
     host.play((_request, response) => sendJson(response, HI));
     const answer = await chat("test/plain", { max_completion_tokens: 9, temperature: 1 });
     expect(await answer.json()).toMatchObject({
@@ -200,7 +200,7 @@ describe("docs/adding-a-dialect.md: a host of the new dialect", () => {
     });
   });
 
-  test("answers clients of another, streamed; a stream that breaks off is an error", async () => {
+  test("answers clients of another dialect, streamed; a stream that breaks off is an error", async () => {
     host.play((_request, response) =>
       sendEvents(response, { text: "H" }, { text: "i." }, { why: "end", tokens: HI.tokens }),
     );
@@ -213,14 +213,14 @@ describe("docs/adding-a-dialect.md: a host of the new dialect", () => {
     expect(broken).not.toContain("[DONE]");
   });
 
-  test("fails in the words of the client's dialect", async () => {
+  test("reports failures in the client's dialect", async () => {
     host.play((_request, response) => sendJson(response, { problem: "x", message: "too many lines" }, 400));
     const refused = await chat("test/plain");
     expect(refused.status).toBe(400);
     expect(await refused.json()).toMatchObject({ error: { type: "invalid_request_error", message: "too many lines" } });
   });
 
-  test("law 1: a request comes back from the canon as it was", () => {
+  test("law 1: a request survives the round trip through the canon unchanged", () => {
     const request = {
       model: "m",
       lines: [

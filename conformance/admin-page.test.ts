@@ -37,7 +37,7 @@ const answersIn = (text: string) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe("docs/admin.md", () => {
-  test("its table has every endpoint of the program, with its roles", () => {
+  test("its table lists every endpoint of the program with its roles", () => {
     const shown = page.rowsUnder("endpoint", "roles", "what it does").map(([endpoint = "", roles]) => {
       return [endpoint.replaceAll("`", ""), roles];
     });
@@ -52,14 +52,14 @@ describe("docs/admin.md", () => {
     expect(page.counts()).toEqual({ sh: 7 });
   });
 
-  test("operators are made, listed and revoked", async () => {
+  test("operators are created, listed and revoked", async () => {
     const said = await folder.shell(page.one("sh", "operators create"));
     expect(said).toMatch(/^trv-op-[\w-]{43}$/m);
     expect(said).toMatch(/grafana +viewer/);
     expect(said).toContain("is revoked");
   });
 
-  test.skipIf(!canPaste)("the curl lines are answered", async () => {
+  test.skipIf(!canPaste)("the curl commands work", async () => {
     const [created] = answersIn(await folder.shell(page.one("sh", '"name":"batch"')));
     expect(created?.["data"]).toMatchObject({ key: expect.stringMatching(/^sk-trv-/) });
     const answers = answersIn(await folder.shell(page.one("sh", "by=model,day")));
@@ -72,7 +72,7 @@ describe("docs/admin.md", () => {
     expect(listed).toMatchObject({ data: [{ outcome: "ok" }, { outcome: "ok" }] });
   });
 
-  test.skipIf(!canPaste)("the session is opened, shown and ended", async () => {
+  test.skipIf(!canPaste)("the session is opened, shown and closed", async () => {
     const answers = answersIn(await folder.shell(page.one("sh", "cookies.txt")));
     expect(answers).toMatchObject([{ data: { operator: "admin", role: "admin" } }]);
   });

@@ -47,7 +47,7 @@ for (const databases of testDatabases("the Admin API")) {
       return { code, stderr, json: (code === 0 ? JSON.parse(stdout) : {}) as Json };
     }
 
-    test("a key that is revoked several times at once is revoked once", async () => {
+    test("a key revoked several times concurrently is revoked once", async () => {
       const gateway = await started();
       try {
         const made = (await ask(gateway, "POST", "/api/keys", { name: "r" })).data as Json;
@@ -148,7 +148,7 @@ for (const databases of testDatabases("the Admin API")) {
       }
     });
 
-    test("the commands do the same at a running gateway with --url, at once and in its audit log", async () => {
+    test("the commands with --url do the same at a running gateway, immediately and audited", async () => {
       const gateway = await started();
       const works = async (key: unknown) => (await callGateway(gateway.url, "chat", String(key), {})).status;
       try {

@@ -66,14 +66,14 @@ describe("docs/alerts.md", () => {
     return JSON.parse(stdout.toString());
   };
 
-  test("the body of a message has the fields that the page shows", () => {
+  test("the body of a message has the fields shown on the page", () => {
     const shown = JSON.parse(fence("json")) as object;
     const sent = JSON.parse(received[0]?.body ?? "{}") as { id: string };
     expect(Object.keys(sent)).toEqual(Object.keys(shown));
     expect(sent.id).toBe(received[0]?.id ?? "");
   });
 
-  test("its TypeScript tells what was sent by the gateway from what was not", () => {
+  test("its TypeScript distinguishes genuine messages from forged ones", () => {
     const file = join(folder, "verify.ts");
     const rest = `
 const { default: given } = await import(process.argv[2] ?? "", { with: { type: "json" } });
@@ -86,7 +86,7 @@ console.log(JSON.stringify(given.map((one) => verify(new TextEncoder().encode(on
   });
 
   test.skipIf(!programsPresent("the Python example of docs/alerts.md", "python3"))(
-    "its Python tells what was sent by the gateway from what was not",
+    "its Python distinguishes genuine messages from forged ones",
     () => {
       const file = join(folder, "verify.py");
       const rest = `

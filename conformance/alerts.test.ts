@@ -100,7 +100,7 @@ interface Listed {
 
 const listed = async () => JSON.parse((await command("list", "--json")).stdout) as Listed[];
 
-test("a budget is told once, with one id, through kill -9, a receiver that fails, and restarts; a reload is enough to begin", async () => {
+test("a budget alert is sent once, with one id, despite kill -9, a failing receiver and restarts; a reload enables it", async () => {
   configure(undefined);
   const url = await start();
   const answer = await fetch(`${url}/v1/chat/completions`, {

@@ -74,7 +74,7 @@ const usage = async (cwd: string) => {
 };
 const check = async (cwd: string) => (await runProgram(["usage", "check"], { cwd })).code;
 
-test("a backup under load, and restored: receipts and budgets are equal", async () => {
+test("a backup under load has equal receipts and budgets when restored", async () => {
   const place = await start("one");
   const answered: string[] = [];
   let isOver = false;
@@ -122,7 +122,7 @@ test("a backup under load, and restored: receipts and budgets are equal", async 
   expect(await usage(other)).toBe(await usage(place.cwd));
 });
 
-test("a backup that was changed is refused, and what is there stays", async () => {
+test("a modified backup is refused, and existing data is kept", async () => {
   const copy = join(folder, "copy");
   await Bun.write(join(copy, "trivium.db"), "not a database");
   const { code, stderr } = await runProgram(["restore", copy], { cwd: join(folder, "two") });

@@ -96,7 +96,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(error.message).toContain("application/json");
     });
 
-    test("a wrong type names its path, what was found and what would be right", async () => {
+    test("a wrong type names its path, what was found and what is expected", async () => {
       const wrong = {
         chat: { temperature: "hot" },
         messages: { temperature: 1.5 },
@@ -115,7 +115,7 @@ for (const dialect of EVERY_DIALECT) {
       );
     });
 
-    test("an unknown model is a 404 that suggests near names", async () => {
+    test("an unknown model is a 404 that suggests similar names", async () => {
       const error = await errorOf(await callGateway(gateway.url, dialect, gateway.key, { model: `test/${dialect}x` }));
       expect(error).toMatchObject({ status: 404, type: names.missing });
       expect(error.message).toContain(`test/${dialect}`);
@@ -136,7 +136,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(error.message).toContain("logs");
     });
 
-    test("a body over the limit is 413, by its length and while it is read", async () => {
+    test("a body over the limit is 413, by its declared length and while it is read", async () => {
       const big = "x".repeat(70 * 1024 * 1024);
       const known = await errorOf(await send(dialect, big));
       expect(known).toMatchObject({ status: 413, type: names.large });
@@ -162,7 +162,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(answer).toContain(names.large);
     });
 
-    test("half a body that stalls is given up, while others are served", async () => {
+    test("half a body that stalls is abandoned while others are served", async () => {
       const socket = beginCall(buildCall(impatient.url, dialect, impatient.key), 1000);
       socket.write('{"model":');
       let answer = "";
@@ -187,7 +187,7 @@ describe("messages headers (contract 5, 9)", () => {
     return fetch(url, { ...init, headers: { ...rest, ...headers } });
   };
 
-  test("the version header is required and has one value; the vendor's name for it has two", async () => {
+  test("the version header is required and has one valid value; the vendor's name for it has two", async () => {
     expect((await errorOf(await call({}))).message).toContain("partner-version: 2023-06-01");
     expect((await errorOf(await call({ "partner-version": "2024-01-01" }))).status).toBe(400);
     expect((await errorOf(await call({ "anthropic-version": "2022-01-01" }))).status).toBe(400);
@@ -200,7 +200,7 @@ describe("messages headers (contract 5, 9)", () => {
     }
   });
 
-  test("the code-execution beta is refused in either header; others travel on", async () => {
+  test("the code-execution beta is refused in either header; others are forwarded", async () => {
     for (const header of ["partner-beta", "anthropic-beta"]) {
       const error = await errorOf(
         await call({ "partner-version": "2023-06-01", [header]: "a-1,code-execution-2025-08-25" }),
@@ -211,7 +211,7 @@ describe("messages headers (contract 5, 9)", () => {
     expect(upstream.seen.at(-1)?.headers["anthropic-beta"]).toBe("a-1,b-2");
   });
 
-  test("contract 5: its name counts in any case and with blanks around it, and its tool is refused without it too (S25)", async () => {
+  test("contract 5: its name matches in any case and with surrounding spaces, and its tool is refused without it too (S25)", async () => {
     const before = upstream.seen.length;
     for (const beta of [
       "CODE-EXECUTION-2025-08-25",
@@ -241,7 +241,7 @@ describe("messages headers (contract 5, 9)", () => {
     }
   });
 
-  test("choices 4: a beta that no header can carry is the client's mistake, named, and never the provider's", async () => {
+  test("choices 4: a beta that no header can carry is reported as the client's mistake, not the provider's", async () => {
     for (const header of ["partner-beta", "anthropic-beta"]) {
       for (const value of ["caf\u00e9", "a-1, b\u00df", "a b"]) {
         const before = upstream.seen.length;
@@ -263,7 +263,7 @@ describe("messages headers (contract 5, 9)", () => {
 });
 
 describe("endpoints (choices 1)", () => {
-  test("an unknown path is a 404 in the protocol that it resembles; a wrong method says which is right", async () => {
+  test("an unknown path is a 404 in the protocol that it resembles; a wrong method gets the right one", async () => {
     const at = async (path: string, method = "POST") =>
       (await fetch(gateway.url + path, { method, headers: { "content-type": "application/json" } })).json() as Promise<
         Record<string, unknown>
@@ -275,7 +275,7 @@ describe("endpoints (choices 1)", () => {
     expect(JSON.stringify(await at("/api/v1/chat/completions", "GET"))).toContain("takes POST");
   });
 
-  test("contract 2.12: fields not accepted are named with their replacement at the contract door only", async () => {
+  test("contract 2.12: only the contract door refuses fields and names their replacement", async () => {
     const error = await errorOf(await callGateway(gateway.url, "chat", gateway.key, { body: { max_tokens: 5 } }));
     expect(error.raw).toContain('"code":"unsupported_parameter"');
     expect(error.message).toContain("max_completion_tokens");
@@ -284,7 +284,7 @@ describe("endpoints (choices 1)", () => {
     ).toBe(200);
   });
 
-  test("model lists need no key, and refuse a wrong one", async () => {
+  test("model lists need no key, but reject a wrong one", async () => {
     for (const path of [
       "/api/v1/models",
       "/api/msg/v1/models",
@@ -321,7 +321,7 @@ test("a revoked key is refused within a second, with the reason", async () => {
 });
 
 describe.each([...EVERY_DIALECT])("S18: %s", (dialect) => {
-  test("a body of countless tiny values is refused before it is parsed", async () => {
+  test("a body of very many tiny values is refused before it is parsed", async () => {
     const body = `{"model":"test/${dialect}","messages":[${"{},".repeat(1_100_000)}{}]}`;
     const error = await errorOf(await send(dialect, body));
     expect(error).toMatchObject({ status: 413, type: NAMES[dialect].large });

@@ -110,7 +110,7 @@ for (const [index, count] of [2, 3].entries()) {
       return performance.now() - began;
     };
 
-    test("under load every answer has one row, written by the instance that gave it", async () => {
+    test("under load every response has one row, written by the instance that sent it", async () => {
       provider.release();
       const statuses = await callMany(TEST_KEY);
       expect(statuses).toEqual({ 200: CALLS });
@@ -118,7 +118,7 @@ for (const [index, count] of [2, 3].entries()) {
       expect(await rowsOf("tests")).toEqual({ rows: CALLS, cost: CALLS * COST_NANO_USD, writers: count });
     });
 
-    test("H23: a budget is spent and never passed, to the nano-dollar", async () => {
+    test("H23: a budget is used up and never exceeded, to the nano-dollar", async () => {
       provider.release();
       const statuses = await callMany(KEYS.poor);
       const admitted = statuses[200] ?? 0;
@@ -131,7 +131,7 @@ for (const [index, count] of [2, 3].entries()) {
       expect(cost).toBeGreaterThanOrEqual(0.98 * BUDGET_NANO_USD);
     });
 
-    test("a revoked key is refused by all of them within a second, and behind nginx", async () => {
+    test("a revoked key is refused by all instances within a second, and behind nginx", async () => {
       const admin = (at: number, method: string, path: string, body?: object) =>
         fetch(`${instances[at]?.adminUrl}${path}`, {
           method,
@@ -154,7 +154,7 @@ for (const [index, count] of [2, 3].entries()) {
       expect(tookMs).toBeLessThan(1_000);
     });
 
-    test("an operation is polled by one of them, and told by all", async () => {
+    test("an operation is polled by one instance and reported by all", async () => {
       const VIDEOS = 4;
       host.finish(false);
       const headers = { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" };

@@ -35,7 +35,7 @@ describe("S11: server.cors", () => {
       },
     });
 
-  test("a page of a named origin may ask, call and read the headers of all protocols", async () => {
+  test("a page of a listed origin may send preflights, call, and read the headers of all protocols", async () => {
     for (const path of ["/v1/chat/completions", "/v1/messages", "/v1beta/models/test/genai:generateContent"]) {
       const preflight = await ask(APP, path);
       expect(preflight.status).toBe(204);
@@ -65,7 +65,7 @@ describe("S11: server.cors", () => {
     expect(corsHeaders(await callGateway(gateway.url, "chat", gateway.key))).toEqual([]);
   });
 
-  test("the Admin API has no part in it", async () => {
+  test("the Admin API is not affected", async () => {
     const headers = { origin: APP, authorization: `Bearer ${gateway.adminSecret}` };
     const response = await fetch(`${gateway.adminUrl}/api/keys`, { headers });
     expect([response.status, corsHeaders(response)]).toEqual([403, []]);
@@ -86,7 +86,7 @@ test("S11: the error for a foreign Host names the field to set", async () => {
 });
 
 describe("GET and HEAD /", () => {
-  test("names the base URLs, to programs and to people", async () => {
+  test("lists the base URLs for programs and for people", async () => {
     const json = await fetch(`${gateway.url}/`);
     expect([json.status, await json.json()]).toMatchObject([
       200,
@@ -99,7 +99,7 @@ describe("GET and HEAD /", () => {
   });
 
   test.each(["/", "/healthz", "/readyz", "/openapi.json", "/v1/models", "/v1beta/models"])(
-    "HEAD %s is answered without a body",
+    "HEAD %s returns no body",
     async (path) => {
       const response = await fetch(gateway.url + path, { method: "HEAD" });
       expect([response.status, await response.text()]).toEqual([200, ""]);

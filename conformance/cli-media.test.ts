@@ -98,7 +98,7 @@ interface Reported {
 }
 
 describe("trivium image", () => {
-  test("makes an image of the size asked for, by the simulator where no model is named, and no second one over it", async () => {
+  test("makes an image of the requested size, with the simulator if no model is named, and does not overwrite a file", async () => {
     const folder = newFolder();
     const made = await run(folder, ["image", "a red fox", "-o", "fox.png", "--size", "1536x1024"]);
     expect(made).toEqual({ code: 0, stdout: "fox.png\n", stderr: "" });
@@ -114,7 +114,7 @@ describe("trivium image", () => {
     expect(readdirSync(folder)).toEqual(["fox.png"]);
   });
 
-  test("choices 1: the simulator's media models answer under the names that they had before", async () => {
+  test("choices 1: the simulator's media models keep answering under their old names", async () => {
     const folder = newFolder();
     const image = await jsonOf<Reported>(folder, ["image", "a fox", "-o", "fox.png", "--model", "sim/picture"]);
     const video = await jsonOf<Reported>(folder, ["video", "a fox", "-o", "fox.mp4", "--model", "sim/film:simulator"]);
@@ -128,7 +128,7 @@ describe("trivium image", () => {
     expect(readdirSync(folder).sort()).toEqual(["fox.mp4", "fox.png"]);
   });
 
-  test("several are numbered, half-made ones are written as they come, and the name says the format", async () => {
+  test("numbers several images, writes partial ones as they arrive, and takes the format from the name", async () => {
     const folder = newFolder();
     const reported = await jsonOf<Reported>(folder, ["image", "a fox", "-o", "fox.jpg", "--n", "2", "--partial", "1"]);
     expect(reported).toMatchObject({ model: "sim/image", dropped: [], not_made: [] });
@@ -142,7 +142,7 @@ describe("trivium image", () => {
     for (const name of readdirSync(folder)) expect((await look(folder, name)).format).toBe("jpeg");
   });
 
-  test("edits one image, several, and where a mask is transparent; what is not honoured is reported", async () => {
+  test("edits one or several images, and where a mask is transparent; reports what is not honoured", async () => {
     const folder = newFolder();
     await jsonOf<Reported>(folder, ["image", "a fox", "-o", "a.png", "--ratio", "2:3"]);
     await jsonOf<Reported>(folder, ["image", "a cat", "-o", "b.webp", "--quality", "low"]);
@@ -169,7 +169,7 @@ describe("trivium image", () => {
     expect(seeded.stderr).toMatch(/^Not honoured to the letter: seed\. The receipt rcp_\S+ will say why\.\n$/);
   });
 
-  test("exit codes: 3 for moderation, streamed or not; 1 for failures and for fewer images than asked for", async () => {
+  test("exit codes: 3 for moderation, streamed or not; 1 for failures and for too few images", async () => {
     const folder = newFolder();
     const cases: [number, RegExp, string[]][] = [
       [3, /rejected by the safety system/, ["sim:moderated fox"]],
@@ -192,7 +192,7 @@ describe("trivium image", () => {
   });
 });
 
-test("fewer images than asked for are no success, even where the answer does not say so", async () => {
+test("too few images are a failure even if the response does not say so", async () => {
   const folder = newFolder();
   const b64_json = Buffer.from(await encodePng(new Canvas(64, 64), false)).toString("base64");
   const host = startHost(() => Response.json({ data: [{ b64_json }, {}] }));
@@ -211,7 +211,7 @@ test("fewer images than asked for are no success, even where the answer does not
 describe("trivium video", () => {
   const asked = ["video", "a cat looks up", "--model", "openai/sora-2", "--seconds", "4"];
 
-  test("makes a video of the length asked for, and several at once", async () => {
+  test("makes a video of the requested length, and several at once", async () => {
     const folder = newFolder();
     const args = ["video", "a cat", "-o", "cat.mp4", "--seconds", "5", "--resolution", "480p", "--no-audio"];
     const reported = await jsonOf<Reported>(folder, args);
@@ -229,7 +229,7 @@ describe("trivium video", () => {
     expect(readdirSync(folder).sort()).toEqual(["cat-1.mp4", "cat-2.mp4", "cat.mp4", "first.png"]);
   });
 
-  test("a process that is killed loses nothing: the name was printed, and it fetches the same video", async () => {
+  test("a killed process loses nothing: the printed name fetches the same video", async () => {
     const folder = newFolder();
     const jobsBefore = simulator.stats().mediaJobs;
     const child = start(folder, [TRIVIUM, ...asked, "-o", "cat.mp4"]);
@@ -247,7 +247,7 @@ describe("trivium video", () => {
     expect(over.stderr).toContain("--force overwrites it");
   });
 
-  test("at a terminal it shows how far it is, and Ctrl-C prints the line to resume with", async () => {
+  test("on a terminal it shows progress, and Ctrl-C prints the command to resume", async () => {
     const folder = newFolder();
     const jobsBefore = simulator.stats().mediaJobs;
     let screen = "";
@@ -297,7 +297,7 @@ describe("trivium video", () => {
     expect(stderr).toMatch(/^Interrupted\. .* the same command within ten minutes makes no second video\.\n$/);
   });
 
-  test("exit codes: 3 for moderation, before and after the job was taken; 1 for failures", async () => {
+  test("exit codes: 3 for moderation, before and after the job was accepted; 1 for failures", async () => {
     const folder = newFolder();
     const cases: [number, RegExp, string[]][] = [
       [3, /^instances\[0\]\.prompt: The request failed because the input text may contain/, ["sim:blocked cat"]],
@@ -316,7 +316,7 @@ describe("trivium video", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("a gateway that fails briefly is asked again; a video that breaks off leaves no file, and can be resumed", async () => {
+  test("a gateway that fails briefly is retried; a video that breaks off leaves no file and can be resumed", async () => {
     const folder = newFolder();
     const name = "publishers/sim/models/video/operations/broken";
     let polls = 0;
@@ -341,7 +341,7 @@ describe("trivium video", () => {
   });
 });
 
-test("what is called wrongly ends with 2 and says what would be right, before anything is asked for", async () => {
+test("wrong usage exits with 2 and says what is right, before anything is requested", async () => {
   const folder = newFolder();
   writeFileSync(join(folder, "text.png"), "no image");
   const cases: [RegExp, string[]][] = [
@@ -372,7 +372,7 @@ test("what is called wrongly ends with 2 and says what would be right, before an
   expect(readdirSync(folder)).toEqual(["text.png"]);
 });
 
-test("S20: the key goes where the caller says, never where a file in the working folder says", async () => {
+test("S20: the key goes where the caller says, never where a file in the working directory says", async () => {
   const folder = newFolder();
   const asked: string[] = [];
   const trap = startHost((request) => {
@@ -398,7 +398,7 @@ test("S20: the key goes where the caller says, never where a file in the working
   expect(nonsense.stderr).toStartWith('TRIVIUM_URL: "localhost" is not a URL such as http://127.0.0.1:8787.\n');
 });
 
-test("without a key, a gateway or a model it says how to come by one", async () => {
+test("without a key, a gateway or a model it says how to get one", async () => {
   const folder = newFolder();
   const args = ["image", "a fox", "-o", "fox.png"];
   const keyless = await run(folder, args, environment({ TRIVIUM_API_KEY: "" }));

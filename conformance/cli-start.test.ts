@@ -54,7 +54,7 @@ const bases = () => [
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
 describe("trivium init", () => {
-  test("without questions: keys of the environment stay there, keys of a pipe go to .env, and each is tried", async () => {
+  test("without questions: keys from the environment stay there, keys from a pipe go to .env, and each is tested", async () => {
     const cwd = newFolder();
     const env = { GEMINI_API_KEY: "key-of-the-environment" };
     const options = { cwd, env, stdin: "openai=sk-piped-secret\nANTHROPIC_API_KEY=sk-other-secret\n" };
@@ -88,7 +88,7 @@ describe("trivium init", () => {
     expect(JSON.parse(elsewhere.stdout)).not.toEqual([]);
   });
 
-  test("a key that is rejected is not written down, nor anything else; one that cannot be tried is", async () => {
+  test("a rejected key is not written, nor anything else; one that cannot be tested is", async () => {
     const cwd = newFolder();
     const rejected = await runProgram(["init", "--yes", "--keys-stdin", "--json", ...bases()], {
       cwd,
@@ -128,7 +128,7 @@ describe("trivium init", () => {
     });
   });
 
-  test("nothing is overwritten unasked; other lines of .env stay", async () => {
+  test("nothing is overwritten without asking; other lines of .env stay", async () => {
     const cwd = newFolder();
     writeFileSync(join(cwd, ".env"), "# mine\nOTHER=1\nOPENAI_API_KEY=old\n");
     chmodSync(join(cwd, ".env"), 0o644);
@@ -159,7 +159,7 @@ describe("trivium init", () => {
     }
   });
 
-  test("on a terminal: asks, hides what is typed, asks again where a key is rejected", async () => {
+  test("on a terminal it prompts, hides what is typed, and prompts again if a key is rejected", async () => {
     const cwd = newFolder();
     const program = onTerminal(["init", ...bases()], { cwd, env: { ANTHROPIC_API_KEY: "sk-found-secret" } });
     await program.sees(/anthropic \(ANTHROPIC_API_KEY of the environment\): key accepted/);
@@ -195,7 +195,7 @@ describe("trivium init", () => {
 describe("trivium chat", () => {
   const env = () => ({ TRIVIUM_URL: gateway.url, TRIVIUM_API_KEY: gateway.key });
 
-  test("in a pipe: the question comes in, the answer goes out, tokens and cost on standard error", async () => {
+  test("in a pipe it reads the prompt, prints the response, and prints tokens and cost to standard error", async () => {
     const cwd = newFolder();
     const said = await runProgram(["chat", "sim/standard"], { cwd, env: env(), stdin: "hi there\n" });
     expect(said.code).toBe(0);
@@ -215,7 +215,7 @@ describe("trivium chat", () => {
     expect(receipt.model).toBe("sim/standard");
   });
 
-  test("what fails ends with 1 and the gateway's own words; what is called wrongly with 2", async () => {
+  test("failures exit with 1 and the gateway's message; wrong usage exits with 2", async () => {
     const cwd = newFolder();
     const ask = (args: string[], stdin: string, more = {}) =>
       runProgram(["chat", ...args], { cwd, env: { ...env(), ...more }, stdin });
@@ -229,7 +229,7 @@ describe("trivium chat", () => {
     expect((await ask(["sim/standard"], "hi", { TRIVIUM_API_KEY: "" })).code).toBe(2);
   });
 
-  test("on a terminal: keeps the conversation, changes the model, and Ctrl-C stops the answer alone", async () => {
+  test("on a terminal it keeps the conversation, changes the model, and Ctrl-C stops only the response", async () => {
     const program = onTerminal(["chat", "sim/standard"], { cwd: newFolder(), env: { ...env(), NO_COLOR: "1" } });
     await program.sees(/> $/);
     await program.answer(
@@ -248,7 +248,7 @@ describe("trivium chat", () => {
 });
 
 describe("trivium env", () => {
-  test("prints lines for a shell that name the key and do not show it", async () => {
+  test("prints shell lines that name the key and do not show it", async () => {
     const cwd = newFolder();
     const env = { TRIVIUM_URL: "https://models.example/", TRIVIUM_API_KEY: "sk-trv-secret" };
     const reported = await runProgram(["env", "claude-code", "--model", "sim/agent"], { cwd, env });
@@ -283,7 +283,7 @@ describe("trivium env", () => {
   });
 });
 
-test("decision 0029: if standard error is not read, calls are still answered, and the program can stop", async () => {
+test("decision 0029: if nobody reads standard error, calls are still answered and the program can stop", async () => {
   const cwd = newFolder();
   const pipe = join(cwd, "pipe");
   expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
@@ -320,7 +320,7 @@ test("decision 0029: if standard error is not read, calls are still answered, an
 });
 
 describe("trivium serve on a terminal", () => {
-  test("choices 7: the banner and the log are for people, in colour unless NO_COLOR is set", async () => {
+  test("choices 7: the banner and the log are human-readable, in colour unless NO_COLOR is set", async () => {
     for (const env of [{}, { NO_COLOR: "1" }] as Record<string, string>[]) {
       const program = onTerminal(["serve", "--port", "0", "--admin-port", "0"], { cwd: newFolder(), env });
       const [, url = ""] = await program.sees(/is listening on (http:\S+)/);
@@ -338,7 +338,7 @@ describe("trivium serve on a terminal", () => {
   });
 });
 
-test("S20: no code in the working folder is run, and no .env there changes where a client command sends its key", async () => {
+test("S20: no code in the working directory is run, and no .env there changes where a client command sends its key", async () => {
   const cwd = newFolder();
   const asked: string[] = [];
   const trap = Bun.serve({

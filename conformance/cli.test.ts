@@ -126,7 +126,7 @@ const ask = (workspace: Workspace, key: string, model = "sim/standard", stream =
   callGateway(workspace.url, "chat", key, { model, stream });
 
 describe("the first start", () => {
-  test("choices 7: prints a key, a secret and a curl line that works when pasted; the second start prints none", async () => {
+  test("choices 7: prints a key, a secret and a curl command that works when pasted; the second start prints none", async () => {
     const workspace = await newWorkspace();
     const first = await serve(workspace);
     const key = /^ *API key \(shown once\) +(sk-trv-[\w-]{43})$/m.exec(first.stdout)?.[1] ?? "";
@@ -173,7 +173,7 @@ describe("the first start", () => {
     await second.end("SIGKILL");
   });
 
-  test("serve --json says the same to a program", async () => {
+  test("serve --json prints the same as JSON", async () => {
     const workspace = await newWorkspace();
     const child = await serve(workspace, "--json");
     const said = JSON.parse(child.stdout) as { first_start: Record<string, string>; missing_providers: object[] };
@@ -189,7 +189,7 @@ describe("the first start", () => {
     await child.end("SIGKILL");
   });
 
-  test("serve --port, --host and --admin-port win over the file; a log line for each call, and one for the end", async () => {
+  test("serve --port, --host and --admin-port override the file; each call and the exit are logged", async () => {
     const workspace = await newWorkspace();
     const [port, adminPort] = [freePort(), freePort()];
     const moved = { ...workspace, url: `http://localhost:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
@@ -213,7 +213,7 @@ describe("the first start", () => {
     expect(clash.stderr).toStartWith("Port 4000 is that of the Admin API too: set --admin-port to another one.\n");
   });
 
-  test("log: a file's level and form hold, and flags win over them", async () => {
+  test("log: level and format of the file apply, and flags override them", async () => {
     const workspace = await newWorkspace();
     writeConfig(workspace.configFile, { ...readSections(workspace), log: { level: "error", format: "text" } });
     const quiet = await serve(workspace);
@@ -235,7 +235,7 @@ describe("commands next to a running gateway", () => {
   })();
   afterAll(async () => (await harness).child.end("SIGKILL"));
 
-  test("keys: one that is made works, one that is revoked is refused, both within a second", async () => {
+  test("keys: a created key works and a revoked one is refused, both within a second", async () => {
     const { workspace } = await harness;
     const created = await command(
       workspace.folder,
@@ -268,7 +268,7 @@ describe("commands next to a running gateway", () => {
     expect((await command(workspace.folder, "keys", "list")).stdout).toMatch(/ ci .* revoked$/m);
   });
 
-  test("docs/cli.md: health ends with 0 next to a gateway that is well, and with 1 where none answers", async () => {
+  test("docs/cli.md: health exits with 0 for a healthy gateway, and with 1 if none answers", async () => {
     const { workspace } = await harness;
     const at = ["--url", workspace.url];
     expect(await command(workspace.folder, "health", ...at)).toEqual({ code: 0, stdout: "ok\n", stderr: "" });
@@ -281,7 +281,7 @@ describe("commands next to a running gateway", () => {
     expect(away).toMatchObject({ code: 1, stdout: "away: no gateway answers at http://127.0.0.1:1/healthz\n" });
   });
 
-  test("choices 10: providers shows their health to who has the admin secret", async () => {
+  test("choices 10: providers shows their health to holders of the admin secret", async () => {
     const { workspace, child } = await harness;
     const secret = /^ *Admin secret \(shown once\) +(\S{20,})$/m.exec(child.stdout)?.[1] ?? "";
     const at = ["--url", workspace.adminUrl];
@@ -311,7 +311,7 @@ describe("commands next to a running gateway", () => {
     expect([unreachable.code, unreachable.stderr]).toEqual([1, expect.stringContaining("trivium serve")]);
   });
 
-  test("choices 10: keys rotate has the Admin API's default overlap, 24 hours", async () => {
+  test("choices 10: keys rotate uses the Admin API's default overlap, 24 hours", async () => {
     const { workspace } = await harness;
     const made = await jsonOf<{ id: string }>(workspace.folder, "keys", "create", "--name", "default-overlap");
     const beforeMs = Date.now();
@@ -321,7 +321,7 @@ describe("commands next to a running gateway", () => {
     expect(overlapMs).toBeLessThan((DEFAULT_OVERLAP_SECONDS + 60) * 1_000);
   });
 
-  test("projects: made, listed, changed, suspended and deleted; keys rotate with an overlap", async () => {
+  test("projects: created, listed, changed, suspended and deleted; keys rotate with an overlap", async () => {
     const { workspace } = await harness;
     const run = (...args: string[]) => command(workspace.folder, ...args);
     const created = await jsonOf<object>(workspace.folder, "projects", "create", "team-x", "--limit", "concurrent=3");
@@ -362,7 +362,7 @@ describe("commands next to a running gateway", () => {
     expect((await run("projects", "list")).stdout).not.toContain("team-x");
   });
 
-  test("keys --json: create, list, revoke; limits and scopes hold", async () => {
+  test("keys --json: create, list, revoke; limits and scopes apply", async () => {
     const { workspace } = await harness;
     const limits = ["--limit", "concurrent=3", "--limit", "budget_usd_per_day=0.5"];
     const options = ["--project", "team", "--protocols", "chat", "--expires", "2099-01-31", ...limits];
@@ -393,7 +393,7 @@ describe("commands next to a running gateway", () => {
     expect(revoked).toMatchObject({ id, name: "narrow", revoked_at: expect.any(String) });
   });
 
-  test("choices 9: keys update changes what is named, keeps the rest, and is enforced within a second", async () => {
+  test("choices 9: keys update changes the named fields, keeps the rest, and applies within a second", async () => {
     const { workspace } = await harness;
     const update = (...args: string[]) => jsonOf<Record<string, unknown>>(workspace.folder, "keys", "update", ...args);
     const created = await jsonOf<{ id: string; key: string }>(
@@ -457,7 +457,7 @@ describe("commands next to a running gateway", () => {
     expect(late).toMatchObject({ code: 1, stderr: `The key renamed (${id}) is revoked, and stays so.\n` });
   });
 
-  test("models and usage, for people and for programs", async () => {
+  test("models and usage, human-readable and as JSON", async () => {
     const { workspace, child } = await harness;
     const key = /sk-trv-[\w-]{43}/.exec(child.stdout)?.[0] ?? "";
     expect((await ask(workspace, key, "sim/max-tokens")).status).toBe(200);
@@ -499,8 +499,8 @@ describe("commands next to a running gateway", () => {
   });
 });
 
-describe("commands by themselves", () => {
-  test("check: 0 for a good file, 1 with the position of every mistake, 2 when called wrongly", async () => {
+describe("commands without a gateway", () => {
+  test("check: 0 for a good file, 1 with the position of every mistake, 2 for wrong usage", async () => {
     const { folder } = await newWorkspace();
     const good = await command(folder, "check");
     expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: "" });
@@ -526,7 +526,7 @@ describe("commands by themselves", () => {
     expect(wrong.stderr).toContain("Usage: trivium check");
   });
 
-  test("check: a model without a price is a warning, and the file is fine", async () => {
+  test("check: a model without a price is a warning, and the file is valid", async () => {
     const { folder } = await newWorkspace();
     const models = [{ id: "anthropic/claude-sonnet-4.5", offers: [{ provider: "simulator", model: "standard" }] }];
     writeConfig(join(folder, "unpriced.yaml"), { models });
@@ -541,7 +541,7 @@ describe("commands by themselves", () => {
     });
   });
 
-  test("what cannot be done ends with 1, what is called wrongly with 2, and neither with a stack", async () => {
+  test("failures exit with 1, wrong usage with 2, and neither prints a stack", async () => {
     const { folder } = await newWorkspace();
     expect((await command(folder, "projects", "create", "team")).code).toBe(0);
     const cases: [number, RegExp, string[]][] = [
@@ -592,7 +592,7 @@ describe("commands by themselves", () => {
     }
   });
 
-  test("sim runs the simulator alone", async () => {
+  test("sim runs only the simulator", async () => {
     const { folder } = await newWorkspace();
     for (const json of [false, true]) {
       const port = freePort();
@@ -608,7 +608,7 @@ describe("commands by themselves", () => {
   });
 });
 
-test("a port in use is reported in one line, ends the program, and makes no key", async () => {
+test("a port in use is reported in one line, ends the program, and creates no key", async () => {
   const workspace = await newWorkspace();
   const blocker = Bun.serve({
     port: Number(new URL(workspace.url).port),
@@ -625,7 +625,7 @@ test("a port in use is reported in one line, ends the program, and makes no key"
 });
 
 describe("signals", () => {
-  test("choices 7: SIGTERM lets a running stream finish and takes no new call", async () => {
+  test("choices 7: SIGTERM lets a running stream finish and accepts no new call", async () => {
     const workspace = await newWorkspace(4);
     const child = await serve(workspace);
     const key = /sk-trv-[\w-]{43}/.exec(child.stdout)?.[0] ?? "";
@@ -651,7 +651,7 @@ describe("signals", () => {
     expect(sums).toEqual([expect.objectContaining({ group: "sim/slow", calls: 1, failures: 0 })]);
   });
 
-  test("choices 7: SIGHUP reads the file again; a bad file keeps the old configuration", async () => {
+  test("choices 7: SIGHUP reloads the file; an invalid file keeps the old configuration", async () => {
     const workspace = await newWorkspace();
     const child = await serve(workspace);
     const sections = readSections(workspace);
@@ -694,7 +694,7 @@ describe("signals", () => {
 });
 
 describe("the launcher", () => {
-  test("starts where node_modules/.bin/bun is only a message and no Bun is on the path", async () => {
+  test("starts where node_modules/.bin/bun is only a stub and no Bun is on the path", async () => {
     const copy = mkdtempSync(join(workFolder, "launcher-"));
     cpSync(join(root, "bin"), join(copy, "bin"), { recursive: true });
     symlinkSync(join(root, "src"), join(copy, "src"));

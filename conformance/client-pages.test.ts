@@ -88,7 +88,7 @@ const filledIn = (code: string) =>
     .replaceAll("http://127.0.0.1:8787", harness.gateway.url)
     .replaceAll(/sk-trv-\.\.\.|\{env:TRIVIUM_API_KEY\}/g, harness.gateway.key);
 
-test("every page is linked from the list of clients and from the README, has the same parts, and shows nothing that is not tested", () => {
+test("every page is linked from the list of clients and from the README, has the same sections, and shows only what is tested", () => {
   const list = page("README").text;
   const readme = new Page("README.md").text;
   for (const { file, text, blocks } of pages) {
@@ -110,7 +110,7 @@ describe("shell", () => {
   const first = (code: string) => /^[\w/]+/.exec(code)?.[0] ?? "";
   const settings = blocks.filter(({ code }) => first(code) === "export");
 
-  test("every block sets variables, calls curl, or calls a program whose own tests are elsewhere", () => {
+  test("every block sets variables, calls curl, or calls a program that is tested elsewhere", () => {
     expect(
       blocks.map(({ code }) => first(code)).filter((word) => !["export", "curl", ...PROGRAMS].includes(word)),
     ).toEqual([]);
@@ -150,7 +150,7 @@ describe("shell", () => {
   }
 
   test.each(settings.filter(({ file }) => !file.endsWith("README.md")))(
-    "$file: its variables make URLs that answer",
+    "$file: its variables make URLs that work",
     async ({ code }) => {
       const found = settingsIn(await variablesOf(code));
       expect(found.length).toBeGreaterThan(0);
@@ -170,7 +170,7 @@ describe("shell", () => {
     },
   );
 
-  test("codex: `trivium env` says where it is set up", async () => {
+  test("codex: `trivium env` says where to configure it", async () => {
     const child = Bun.spawn([join(root, "bin/trivium"), "env", "codex"], { stderr: "pipe", stdout: "ignore" });
     expect(await child.stderr.text()).toContain("docs/clients/codex.md");
     expect(await child.exited).toBe(1);
@@ -186,7 +186,7 @@ describe("shell", () => {
 });
 
 describe("files", () => {
-  test("opencode: its provider answers for each of its models", async () => {
+  test("opencode: its provider works for each of its models", async () => {
     const file = JSON.parse(filledIn(page("opencode").in("json")[0] ?? "")) as {
       provider: Record<string, { npm: string; options: { baseURL: string; apiKey: string }; models: object }>;
       small_model: string;
@@ -204,7 +204,7 @@ describe("files", () => {
     await expectAnswer({ wire: "messages", baseUrl: baseUrl.replace(/\/v1$/, ""), key, model: models[1] ?? "" });
   });
 
-  test("Codex: its provider answers for its model and for that of the example", async () => {
+  test("Codex: its provider works for its model and for that of the example", async () => {
     const file = Bun.TOML.parse(filledIn(page("codex").in("toml")[0] ?? "")) as {
       model: string;
       model_provider: string;
@@ -217,7 +217,7 @@ describe("files", () => {
       await expectAnswer({ wire: "responses", baseUrl: provider?.base_url ?? "", key: harness.gateway.key, model });
   });
 
-  test("Continue: its model answers", async () => {
+  test("Continue: its model works", async () => {
     const file = Bun.YAML.parse(filledIn(page("continue").in("yaml")[0] ?? "")) as {
       models: { provider: string; model: string; apiBase: string; apiKey: string }[];
     };
@@ -226,7 +226,7 @@ describe("files", () => {
       await expectAnswer({ wire: "chat", baseUrl: apiBase, key: apiKey, model });
   });
 
-  test("llm: its model answers", async () => {
+  test("llm: its model works", async () => {
     const file = Bun.YAML.parse(filledIn(page("llm").in("yaml")[0] ?? "")) as {
       model_id: string;
       model_name: string;
@@ -239,7 +239,7 @@ describe("files", () => {
       await expectAnswer({ wire: "chat", baseUrl: api_base, key: harness.gateway.key, model: model_name });
   });
 
-  test("Cline: the fields of its table answer", async () => {
+  test("Cline: the fields of its table work", async () => {
     const fields = Object.fromEntries(
       page("cline")
         .rowsUnder("field", "value")
@@ -249,12 +249,12 @@ describe("files", () => {
     await expectAnswer({ wire: "chat", baseUrl, key: harness.gateway.key, model: fields["Model ID"] ?? "" });
   });
 
-  test("Gemini CLI: its settings choose the API key", () => {
+  test("Gemini CLI: its settings select the API key", () => {
     const file = JSON.parse(page("gemini-cli").in("json")[0] ?? "") as object;
     expect(file).toEqual({ security: { auth: { selectedType: "gemini-api-key" } } });
   });
 
-  test("Open WebUI: the list of models that it reads has those of the key", async () => {
+  test("Open WebUI: the model list that it reads has the key's models", async () => {
     const headers = { authorization: `Bearer ${harness.gateway.key}` };
     const answer = await fetch(`${harness.gateway.url}/v1/models`, { headers });
     const { data } = (await answer.json()) as { data: { id: string }[] };
@@ -272,7 +272,7 @@ describe("TypeScript and JavaScript", () => {
     }),
   );
 
-  test("the AI SDK's are run here", () => {
+  test("the AI SDK examples are run here", () => {
     const run = examples.filter(({ missing }) => missing.length === 0);
     expect(run.filter(({ file }) => file.endsWith("ai-sdk.md")).length).toBe(4);
   });
@@ -350,7 +350,7 @@ describe("Python", () => {
     return begun;
   }
 
-  test.skipIf(!present)("every example can be compiled", () => {
+  test.skipIf(!present)("every example compiles", () => {
     expect(problems).toEqual([]);
     expect(examples.length).toBeGreaterThan(12);
   });

@@ -91,7 +91,7 @@ for (const { host } of HOSTS) {
           expect(second.words.match(/get_weather answered “[^”]*rain/g)).toHaveLength(2);
         });
 
-        test(`H01: signed thoughts come, and go back with the calls they led to, ${how}`, async () => {
+        test(`H01: signed thoughts arrive and are returned with the calls they led to, ${how}`, async () => {
           const question = { model: `${host}/strict-thinker`, text: "use get_weather for Paris", stream, tools: true };
           const first = await ask(dialect, { ...question, thinking: true });
           const second = await first.followUp("rain");
@@ -102,7 +102,7 @@ for (const { host } of HOSTS) {
           expect(second.thoughts).toContain("The caller says");
         });
 
-        test(`a client that forgets the thoughts is answered too, ${how}`, async () => {
+        test(`a client that drops the thoughts is answered too, ${how}`, async () => {
           // The messages client speaks to these hosts in its own protocol: what they refuse is then its own affair.
           const model = dialect === "messages" && host !== "nova-on-bedrock" ? "thinker" : "strict-thinker";
           const question = { model: `${host}/${model}`, text: "use get_weather for Paris", stream, tools: true };

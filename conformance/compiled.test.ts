@@ -37,7 +37,7 @@ function sumsOfAnother(): string {
   return `${digest(readFileSync(another))}  ${basename(built)}\n${digest(materials(root))}  sbom.cdx.json\n`;
 }
 
-test("docs/deploy.md, One file: two builds are the same bytes, with their checksums and the list of what is in them", () => {
+test("docs/deploy.md, One file: two builds are identical, with checksums and a list of contents", () => {
   const one = readFileSync(join(dirname(built), "SHA256SUMS"), "utf8");
   expect(one).toMatch(/^[0-9a-f]{64} {2}trivium-[\d.]+-\w+-\w+\n[0-9a-f]{64} {2}sbom\.cdx\.json\n$/);
   expect(sumsOfAnother()).toBe(one);
@@ -52,7 +52,7 @@ test("docs/deploy.md, One file: two builds are the same bytes, with their checks
   expect(components.map(({ name }) => name)).not.toContain("typescript");
 });
 
-test("the compiled program says and does what the program of the repository does", () => {
+test("the compiled program behaves like the program of the repository", () => {
   const run = (program: string, ...args: string[]) => {
     const { exitCode, stdout, stderr } = Bun.spawnSync([program, ...args], {
       cwd: folder,

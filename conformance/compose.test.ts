@@ -158,7 +158,7 @@ describe.skipIf(postgres === undefined)("issue 15: the compose file", () => {
     }
   });
 
-  test("a key that one gateway makes calls through nginx, whole and streamed, at both; the ledger is one", async () => {
+  test("a key created at one gateway works through nginx, streamed or not, at both; the ledger is shared", async () => {
     const [first] = composed.gateways;
     const made = await fetch(`${first?.adminUrl}/api/keys`, {
       method: "POST",
@@ -192,7 +192,7 @@ describe.skipIf(postgres === undefined)("issue 15: the compose file", () => {
     expect(Math.min(...counts)).toBeGreaterThan(0);
   });
 
-  test("a key that one revokes is refused by both, by way of Valkey", async () => {
+  test("a key revoked at one gateway is refused by both, through Valkey", async () => {
     const [, second] = composed.gateways;
     const gone = await fetch(`${second?.adminUrl}/api/keys/${key.id}`, { method: "DELETE", headers: admin });
     expect(gone.ok).toBe(true);

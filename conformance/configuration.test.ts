@@ -51,7 +51,7 @@ describe("docs/configuration.md, Reload", () => {
   });
 });
 
-test("docs/configuration.md, Prices: the start and a reload warn of a model without a price", async () => {
+test("docs/configuration.md, Prices: start and reload warn about a model without a price", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-unpriced-"));
   const write = (...ids: string[]) => {
     const models = ids.map((id) => ({ id, offers: [{ provider: "simulator", model: "standard" }] }));
@@ -77,7 +77,7 @@ test("docs/configuration.md, Prices: the start and a reload warn of a model with
   }
 });
 
-test("docs/configuration.md, Reload: calls after it follow the new `routing`", async () => {
+test("docs/configuration.md, Reload: later calls follow the new `routing`", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-routing-"));
   const key = `sk-trv-${"reload".repeat(8).slice(0, 43)}`;
   const write = (fallback: boolean) => {
@@ -140,14 +140,14 @@ describe("docs/providers.md, Simulator", () => {
     await simulator.stop();
   });
 
-  test.each([...EVERY_DIALECT])("one without a key answers a %s call", async (dialect) => {
+  test.each([...EVERY_DIALECT])("without a key it answers a %s call", async (dialect) => {
     const response = await callGateway(gateway.url, dialect, gateway.key, { model: "lab/standard" });
     expect(response.status).toBe(200);
     expect((await gateway.receipt(response)).provider).toBe("lab");
   });
 });
 
-test("a port that the system chooses is the one in the gateway's own URLs", async () => {
+test("a port chosen by the system appears in the gateway's own URLs", async () => {
   const chosen = await startTestGateway({ config: { server: { host: "127.0.0.1", port: 0 }, simulator: true } });
   const document = (await (await fetch(`${chosen.url}/openapi.json`)).json()) as { servers: { url: string }[] };
   expect(chosen.url).not.toEndWith(":0");

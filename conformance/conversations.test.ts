@@ -325,7 +325,7 @@ for (const client of DIALECT_NAMES) {
 
         // The simulator's chat host signs nothing, as most of them.
         if (upstream !== "chat")
-          test("an altered signature is the client's error", async () => {
+          test("an altered signature is a client error", async () => {
             const talk = open();
             await talk.say("Please use get_weather for Lisbon.");
             talk.forge();

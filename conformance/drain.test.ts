@@ -67,7 +67,7 @@ test("H16, choices 4: calls that outlast the drain end with an error in their ow
   await stopped;
 });
 
-test("choices 7: a second signal does not wait for the drain", async () => {
+test("choices 7: a second signal skips the drain", async () => {
   const { gateway, calls } = await startAndCall(30);
   const hurry = new AbortController();
   const begunMs = performance.now();
@@ -78,7 +78,7 @@ test("choices 7: a second signal does not wait for the drain", async () => {
   expect(performance.now() - begunMs).toBeLessThan(5_000);
 });
 
-test("choices 7: with a drain delay calls are still taken while readiness says no; then connections are refused, and none is reset", async () => {
+test("choices 7: during the drain delay calls are accepted while readiness fails; then connections are refused, and none is reset", async () => {
   const gateway = await startTestGateway({
     config: {
       server: { host: "127.0.0.1", port: freePort(), drain_delay_seconds: 0.6, drain_seconds: 2 },

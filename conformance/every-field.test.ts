@@ -185,10 +185,10 @@ const FORCED: Readonly<Record<DialectName, Record<string, unknown>>> = {
   },
 };
 
-describe("names of tools that a host refuses", () => {
+describe("tool names that a host rejects", () => {
   for (const { id, dialect: upstream } of TARGETS) {
     for (const client of DIALECT_NAMES.filter((dialect) => dialect !== upstream)) {
-      test(`are the client's own in the answer: ${client} client of ${id}`, async () => {
+      test(`are restored in the response: ${client} client of ${id}`, async () => {
         for (const stream of [false, true]) {
           const options = { door: "dropin", model: id, stream, body: FORCED[client] } as const;
           const text = await (await callGateway(gateway.url, client, TEST_KEY, options)).text();

@@ -24,7 +24,7 @@ async function sent(dialect: DialectName, options: CallOptions): Promise<{ text:
   return { text: upstream.seen[0]?.body ?? "", notes: fields.map(({ path, action }) => `${action} ${path}`) };
 }
 
-test("choices 3: max_tokens replaces max_completion_tokens, also where that one is null", async () => {
+test("choices 3: max_tokens replaces max_completion_tokens, even if that is null", async () => {
   for (const limits of [
     { max_tokens: 3, max_completion_tokens: null },
     { max_completion_tokens: null, max_tokens: 3 },
@@ -35,7 +35,7 @@ test("choices 3: max_tokens replaces max_completion_tokens, also where that one 
   }
 });
 
-test("R24, R16: a Responses limit below the least is raised, and an empty list of tools goes with its choice", async () => {
+test("R24, R16: a Responses limit below the minimum is raised, and an empty tool list is dropped with its tool choice", async () => {
   const body = { max_output_tokens: 5, tools: [], tool_choice: "auto", parallel_tool_calls: false };
   const { text, notes } = await sent("responses", { body });
   expect(JSON.parse(text)).toMatchObject({ max_output_tokens: 16, store: false });
@@ -43,7 +43,7 @@ test("R24, R16: a Responses limit below the least is raised, and an empty list o
   expect(notes).toEqual(["approximated max_output_tokens"]);
 });
 
-test("choices 3, mapping 6: a system message amid a conversation goes as the user's, in tags", async () => {
+test("choices 3, mapping 6: a system message within a conversation is sent as the user's, in tags", async () => {
   const messages = [
     { role: "user", content: "one" },
     { role: "assistant", content: "two" },
@@ -57,7 +57,7 @@ test("choices 3, mapping 6: a system message amid a conversation goes as the use
   expect(notes).toEqual(["approximated messages[2]"]);
 });
 
-test("contract 2.6: a method of judging harm is dropped where the host does not know it", async () => {
+test("contract 2.6: a harm-judging method is dropped if the host does not know it", async () => {
   const setting = { category: "HARM_CATEGORY_HATE_SPEECH", threshold: "OFF" };
   const safetySettings = [setting, { ...setting, method: "SEVERITY" }];
   const { text, notes } = await sent("genai", { body: { safetySettings } });
@@ -65,7 +65,7 @@ test("contract 2.6: a method of judging harm is dropped where the host does not 
   expect(notes).toEqual(["dropped safetySettings[1].method"]);
 });
 
-describe("H09, choices 6, 8: options of the gateway are never forwarded, and need no note", () => {
+describe("H09, choices 6, 8: the gateway's own options are never forwarded and need no note", () => {
   const headers = {
     "x-trivium-routing": '{"provider":{"type":"least_latency"}}',
     "x-trivium-survive": "true",
@@ -91,7 +91,7 @@ describe("H09, choices 6, 8: options of the gateway are never forwarded, and nee
   });
 
   test.each([...EVERY_DIALECT])(
-    "an unknown member is in the receipt of %s, and refused where it is strict",
+    "an unknown member is noted in the receipt of %s, and refused in a strict call",
     async (dialect) => {
       const body = { provider: { sort: "price" } };
       expect((await sent(dialect, { body })).notes).toContain("dropped provider.sort");
@@ -102,7 +102,7 @@ describe("H09, choices 6, 8: options of the gateway are never forwarded, and nee
   );
 });
 
-test("H11: a request to count that holds the whole request is estimated by what it holds", async () => {
+test("H11: a count request that contains the whole request is estimated from it", async () => {
   const contents = [{ role: "user", parts: [{ text: "word ".repeat(500) }] }];
   const count = async (body: object) => {
     const url = `${gateway.url}/api/genai/v1beta/models/test/chat:countTokens`;
@@ -115,7 +115,7 @@ test("H11: a request to count that holds the whole request is estimated by what 
   );
 });
 
-test("H11: words that only look like media are counted as words", async () => {
+test("H11: text that only looks like media is counted as text", async () => {
   const count = async (text: string) => {
     const url = `${gateway.url}/api/genai/v1beta/models/test/chat:countTokens`;
     const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
@@ -127,7 +127,7 @@ test("H11: words that only look like media are counted as words", async () => {
   expect(await count("deadbeef".repeat(5_000))).toBeGreaterThan(9_000);
 });
 
-test("choices 4: a number that JSON cannot mean is refused by its name", async () => {
+test("choices 4: a number that JSON cannot represent is refused by name", async () => {
   const [body, limit] = [
     `{"model":"test/chat","messages":[{"role":"user","content":"a"}],"temperature":1e999}`,
     "temperature",
@@ -138,7 +138,7 @@ test("choices 4: a number that JSON cannot mean is refused by its name", async (
   expect(await response.json()).toMatchObject({ error: { param: limit } });
 });
 
-test("contract 2.6: a count in a schema is a number, or digits", async () => {
+test("contract 2.6: a count in a schema is a number or digits", async () => {
   const schema = (minItems: unknown) => ({
     generationConfig: {
       responseMimeType: "application/json",

@@ -60,7 +60,7 @@ async function failure(dialect: string, question: Question): Promise<number | un
   throw new Error("the call succeeded");
 }
 
-test("providers 1.7: every kind that speaks chat with habits of its own is played by the simulator", () => {
+test("providers 1.7: every kind with a chat quirk is covered by the simulator", () => {
   const played = new Set(SIMULATED_HOSTS.map(({ kind }) => kind));
   const general = new Set(["openai-compatible", "simulator"]);
   const kinds = [...PROVIDER_KINDS.values()].filter(({ kind, dialects }) => dialects.chat && !general.has(kind));
@@ -79,7 +79,7 @@ for (const { kind, thoughts } of SIMULATED_HOSTS) {
           expect(answer).toMatchObject({ thoughts: "", calls: [] });
         });
 
-        test(`settings that the host spells or bounds otherwise, ${how}`, async () => {
+        test(`settings that the host spells or limits differently, ${how}`, async () => {
           const question = { model: `${kind}/standard`, text: "Guten Tag", stream, settings: true };
           expect((await ask(dialect, question)).words).toContain("Guten Tag");
         });
@@ -93,7 +93,7 @@ for (const { kind, thoughts } of SIMULATED_HOSTS) {
           expect(second.words.match(/get_weather answered “[^”]*rain/g)).toHaveLength(2);
         });
 
-        test(`contract 2.12: reasoning is seen, and goes back with the calls it led to, ${how}`, async () => {
+        test(`contract 2.12: reasoning is returned, and sent back with the calls it led to, ${how}`, async () => {
           const text = "use get_weather for Paris";
           const first = await ask(dialect, { model: `${kind}/thinker`, text, stream, tools: true, thinking: true });
           const second = await first.followUp("rain");
@@ -105,7 +105,7 @@ for (const { kind, thoughts } of SIMULATED_HOSTS) {
           }
         });
 
-        test(`a client that forgets the thoughts is answered too, ${how}`, async () => {
+        test(`a client that drops the thoughts is answered too, ${how}`, async () => {
           const text = "use get_weather for Paris";
           const first = await ask(dialect, { model: `${kind}/thinker`, text, stream, tools: true, thinking: true });
           expect((await first.followUp("rain", "forgotten")).words).toContain("rain");
@@ -118,7 +118,7 @@ for (const { kind, thoughts } of SIMULATED_HOSTS) {
         });
       }
 
-      test("an error inside a stream ends it as one", async () => {
+      test("an error inside a stream ends it as an error", async () => {
         const question = { model: `${kind}/error-in-stream`, text: "hello", stream: true };
         expect([undefined, 500, 502, 503]).toContain(await failure(dialect, question));
       });

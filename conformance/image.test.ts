@@ -71,7 +71,7 @@ function builtProgram(): string {
 }
 
 test.skipIf(!isPossible)(
-  "the image runs as a non-root user, as PID 1, with a root that it cannot write; it serves and drains",
+  "the image runs as a non-root user, as PID 1, with a read-only root; it serves and drains",
   async () => {
     const program = builtProgram();
     run(["deploy/image/build.sh", program, `oci:${folder}/image:trivium`], {

@@ -26,7 +26,7 @@ async function instance(name: string, heartbeatMs = 40): Promise<TestGateway> {
   return gateway;
 }
 
-test("choices 9, H23: a second gateway on one storage that would share no limits refuses to start, and says why", async () => {
+test("choices 9, H23: a second gateway on one storage that would not share limits refuses to start, and says why", async () => {
   const first = await instance("second");
   const storage = await openStorage(storageUrl("second"), system.clock);
   while ((await selectInstances(storage))[0]?.beats === 0) await Bun.sleep(5);
@@ -44,13 +44,13 @@ test("choices 9, H23: a second gateway on one storage that would share no limits
   await storage.close();
 });
 
-test("choices 9: of two that start at once, one goes on", async () => {
+test("choices 9: if two start at once, one continues", async () => {
   // Each watches whether the other's count moves: long enough for a busy machine, on which this process may stand still for a while.
   const both = await Promise.allSettled([instance("race", 200), instance("race", 200)]);
   expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
 });
 
-test("choices 9: a gateway that was killed leaves a row, and keeps no other from starting", async () => {
+test("choices 9: a killed gateway leaves a row, which does not keep another from starting", async () => {
   const storage = await openStorage(storageUrl("killed"), system.clock);
   await storage.query("INSERT INTO instances (id, place, started_at_ms, beats) VALUES ('crashed', 'gone', 1, 7)");
   await instance("killed");

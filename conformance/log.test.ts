@@ -113,7 +113,7 @@ test.each(EVERY_DIALECT.flatMap((dialect) => [false, true].map((stream) => [dial
   },
 );
 
-test("observability 5.5: a provider that is down is seen by the operator, also where another one answered", async () => {
+test("observability 5.5: the operator sees that a provider is down, even if another one answered", async () => {
   for (const [model, status, attempts] of [
     ["test/down", 502, 2],
     ["test/second", 200, 3],
@@ -134,7 +134,7 @@ test("observability 5.5: a provider that is down is seen by the operator, also w
   }
 });
 
-test("observability 5.5: a provider that rejects the gateway's key is an error of the operator's", async () => {
+test("observability 5.5: a provider that rejects the gateway's key is logged as an operator error", async () => {
   upstream.play(
     (_request, response) => void sendJson(response, { error: { message: `bad key; you said ${MARKER}` } }, 401),
   );
@@ -160,7 +160,7 @@ test("observability 5.5: a provider that rejects the gateway's key is an error o
   }
 });
 
-test("S10, observability 5.5: the log of a run holds no prompt, no answer and no secret", async () => {
+test("S10, observability 5.5: the log of a run contains no prompt, no response and no secret", async () => {
   const quoting = { error: { message: `upstream-secret-chat is not for "${MARKER}"`, type: "invalid_request_error" } };
   for (const status of [400, 401, 404, 429, 500]) {
     upstream.play((_request, response) => void sendJson(response, quoting, status));

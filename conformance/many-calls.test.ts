@@ -77,7 +77,7 @@ function call(sockets: Socket[], lateMs = 0): Promise<string> {
   return promise;
 }
 
-test("1,000 upstream calls are open at one time, and all of them end well", async () => {
+test("1,000 upstream calls are open at once, and all of them succeed", async () => {
   const waiting: ServerResponse[] = [];
   upstream.play((_request, response) => {
     startEvents(response);
@@ -99,7 +99,7 @@ test("1,000 upstream calls are open at one time, and all of them end well", asyn
   for (const socket of sockets) socket.destroy();
 });
 
-test("clients that read late, of answers of any size, get their own bytes and all of them", async () => {
+test("slow clients get all of their own bytes, whatever the size of the response", async () => {
   const words = (asked: number) =>
     Array.from({ length: [20, 400, 2_000, 20_000][asked % 4] ?? 1 }, (_, at) => `${asked}:${at} ü `);
   let asked = 0;

@@ -47,7 +47,7 @@ const scrape = (headers: Record<string, string> = { authorization: `Bearer ${TES
   fetch(`${gateway.adminUrl}/metrics`, { headers });
 
 describe("observability 5.1: /metrics", () => {
-  test("its sums are those of the ledger", async () => {
+  test("its totals are those of the ledger", async () => {
     const text = await (await scrape()).text();
     const metrics = readMetrics(text);
     const usage = await fetch(`${gateway.adminUrl}/api/usage?by=model`, {
@@ -69,20 +69,17 @@ describe("observability 5.1: /metrics", () => {
     }
   });
 
-  test.skipIf(!programsPresent("promtool check metrics", "promtool"))(
-    "promtool finds nothing to say about it",
-    async () => {
-      const checked = Bun.spawn(["promtool", "check", "metrics"], {
-        stdin: new Blob([await (await scrape()).text()]),
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [said, complained] = await Promise.all([checked.stdout.text(), checked.stderr.text()]);
-      expect([said, complained, await checked.exited]).toEqual(["", "", 0]);
-    },
-  );
+  test.skipIf(!programsPresent("promtool check metrics", "promtool"))("promtool reports no problem", async () => {
+    const checked = Bun.spawn(["promtool", "check", "metrics"], {
+      stdin: new Blob([await (await scrape()).text()]),
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [said, complained] = await Promise.all([checked.stdout.text(), checked.stderr.text()]);
+    expect([said, complained, await checked.exited]).toEqual(["", "", 0]);
+  });
 
-  test("OpenMetrics is answered where it is asked for", async () => {
+  test("OpenMetrics is returned on request", async () => {
     const answer = await scrape({
       authorization: `Bearer ${TEST_ADMIN_SECRET}`,
       accept: "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5",
@@ -93,7 +90,7 @@ describe("observability 5.1: /metrics", () => {
     expect(text).toEndWith("# EOF\n");
   });
 
-  test("S08: a viewer reads it; strangers, keys and operators of one project do not", async () => {
+  test("S08: a viewer can read it; strangers, keys and operators of one project cannot", async () => {
     const storage = await openStorage(`sqlite:${gateway.folder}/data/trivium.db`, system.clock);
     const { secret: viewer } = await createOperator(storage, { name: "prometheus", role: "viewer" }, system, {
       who: "test",
@@ -130,7 +127,7 @@ describe("observability 5.1: /metrics", () => {
   });
 });
 
-test("observability 5.7: /readyz?verbose shows operators each part with the age of what is known of it", async () => {
+test("observability 5.7: /readyz?verbose shows operators each part with the age of its state", async () => {
   const ask = (headers: Record<string, string> = {}) => fetch(`${gateway.adminUrl}/readyz?verbose`, { headers });
   expect((await ask()).status).toBe(401);
   const answer = await ask({ authorization: `Bearer ${TEST_ADMIN_SECRET}` });

@@ -68,7 +68,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
   }
   const migrate = (url: string) => runProgram(["migrate", "--to", url], { cwd: folder });
 
-  test("every row of every table arrives as it was; the same target a second time is refused", async () => {
+  test("every row of every table is copied unchanged; the same target is refused a second time", async () => {
     const url = await target();
     const first = await migrate(url);
     expect(first.stderr).toBe("");
@@ -112,7 +112,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     expect(await differences(source, url)).toEqual([]);
   });
 
-  test("what is no PostgreSQL, and one that cannot be reached, are refused in a sentence", async () => {
+  test("a target that is not PostgreSQL or is unreachable is refused in one sentence", async () => {
     for (const url of ["sqlite:other.db", "mysql://localhost/db"]) {
       const { code, stderr } = await migrate(url);
       expect(code).not.toBe(0);

@@ -73,21 +73,18 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
     ["genai", "models/claude-opus-4-8", "anthropic/claude-opus-4-8", "claude-opus-4-8"],
     ["genai", "models/fast", "google/gemini-2.5-flash", "gemini-2.5-flash"],
     ["genai", "publishers/google/models/fast", "google/gemini-2.5-flash", "gemini-2.5-flash"],
-  ] as const)(
-    "%s: %s is answered by %s, under the name that was asked for",
-    async (dialect, name, id, upstreamModel) => {
-      answerAll();
-      const response = await call(dialect, name);
-      expect(response.status).toBe(200);
-      expect(upstream.seen.map(askedModel)).toEqual([upstreamModel]);
-      const body = (await response.json()) as { model?: string };
-      if (dialect !== "genai") expect(body.model).toBe(name);
-      const receipt = await gateway.receipt(response);
-      expect(receipt.model).toBe(id);
-    },
-  );
+  ] as const)("%s: %s is answered by %s, under the requested name", async (dialect, name, id, upstreamModel) => {
+    answerAll();
+    const response = await call(dialect, name);
+    expect(response.status).toBe(200);
+    expect(upstream.seen.map(askedModel)).toEqual([upstreamModel]);
+    const body = (await response.json()) as { model?: string };
+    if (dialect !== "genai") expect(body.model).toBe(name);
+    const receipt = await gateway.receipt(response);
+    expect(receipt.model).toBe(id);
+  });
 
-  test("the bill is the resolved model's, and a date that is not kept is in the receipt", async () => {
+  test("the resolved model is billed, and a dropped date is in the receipt", async () => {
     answerAll();
     const costs = await Promise.all(
       ["openai/gpt-5-mini", "gpt-5-mini", "gpt-5-mini-2025-08-07"].map(async (model) => {
@@ -103,7 +100,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
     ]);
   });
 
-  test("H09: a strict call for the release of one day is refused", async () => {
+  test("H09: a strict call for a dated release is refused", async () => {
     answerAll();
     const { status, message } = await errorOf(await call("chat", "gpt-5-mini-2025-08-07", { strict: true }));
     expect([status, message]).toEqual([400, expect.stringContaining("model (approximated:")]);
@@ -111,7 +108,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
     expect(upstream.seen).toHaveLength(1);
   });
 
-  test("S04: a key's scope holds for what the name means, whatever the name", async () => {
+  test("S04: a key's scope applies to the resolved model, whatever the name", async () => {
     answerAll();
     const key = NARROW_KEY;
     for (const [dialect, model] of [
@@ -135,7 +132,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
     expect((await call("genai", "models/gemini-2.5-flash-lite", { key })).status).toBe(200);
   });
 
-  test("contract 2.12: the contract door takes aliases, and ids in full alone", async () => {
+  test("contract 2.12: the contract door accepts aliases, and only full ids", async () => {
     answerAll();
     for (const dialect of EVERY_DIALECT) {
       const [alias, bare] = dialect === "genai" ? ["models/fast", "models/gpt-5-mini"] : ["fast", "gpt-5-mini"];
@@ -145,7 +142,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
     }
   });
 
-  test("a model whose provider is missing: the 404 names what to set, in each protocol", async () => {
+  test("a model whose provider is missing: the 404 says what to set, in each protocol", async () => {
     for (const dialect of EVERY_DIALECT) {
       const name = dialect === "genai" ? "models/deepseek-chat" : "deepseek-chat";
       const { status, message } = await errorOf(await call(dialect, name));
@@ -156,7 +153,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
     }
   });
 
-  test("one model is shown under such names; lists show ids alone", async () => {
+  test("a single model is shown under such names; lists show only ids", async () => {
     const shown = async (path: string, headers = {}) => {
       const response = await fetch(gateway.url + path, { headers });
       const body = (await response.json()) as { id?: string; name?: string };
@@ -173,7 +170,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
     expect(list.data.filter(({ id }) => !id.includes("/"))).toEqual([]);
   });
 
-  test("images are made under such names too", async () => {
+  test("images can be requested under such names too", async () => {
     upstream.play(
       (_request, response) => void sendJson(response, { created: 1, data: [{ b64_json: PNG }], usage: IMAGE_USAGE }),
     );

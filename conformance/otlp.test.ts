@@ -91,7 +91,7 @@ const sampled = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: "rojo=1", b
 const spansOf = (trace: string) => collector.spans.filter(({ traceId }) => traceId === trace);
 
 describe("observability 1 to 3: traces over OTLP", () => {
-  test("a call is a part of its client's trace: the request, the call, its attempt", async () => {
+  test("a call is part of its client's trace: the request, the call, its attempt", async () => {
     const answer = await chat({ model: "acme/own" }, sampled);
     expect(answer.status).toBe(200);
     await answer.text();
@@ -138,13 +138,13 @@ describe("observability 1 to 3: traces over OTLP", () => {
     expect(line).toMatchObject({ trace_id: TRACE, span_id: server?.spanId });
   });
 
-  test("a vendor's host is told nothing", async () => {
+  test("a vendor's host receives no trace", async () => {
     await (await chat({ model: "acme/other" }, sampled)).text();
     expect(told.at(-1)?.has("traceparent")).toBe(false);
     expect(told.at(-1)?.has("tracestate")).toBe(false);
   });
 
-  test("a call that needed another offer is kept though its parent is not: with every attempt", async () => {
+  test("a call that needed another offer is kept with every attempt, even if its parent is not", async () => {
     const trace = TRACE.replace("0a", "0b");
     await (await chat({ model: "acme/second" }, { traceparent: `00-${trace}-${SPAN}-00` })).text();
     await collector.until(() => spansOf(trace).length >= 4);
@@ -158,7 +158,7 @@ describe("observability 1 to 3: traces over OTLP", () => {
     expect(attempts.at(-1)?.attributes["http.request.resend_count"]).toBe(attempts.length - 1);
   });
 
-  test("an ordinary call outside of the ratio is not kept; a stream has its first content", async () => {
+  test("an ordinary call outside the ratio is not kept; a stream has its first content", async () => {
     const unkept = TRACE.replace("0a", "0c");
     await (await chat({ model: "acme/own" }, { traceparent: `00-${unkept}-${SPAN}-00` })).text();
     const streamed = TRACE.replace("0a", "0d");
@@ -171,7 +171,7 @@ describe("observability 1 to 3: traces over OTLP", () => {
     expect(spansOf(streamed)[2]?.endMs).toBe(inference?.endMs ?? 0);
   });
 
-  test("a video, which ends after its request, is a part of its client's trace", async () => {
+  test("a video, which ends after its request, is part of its client's trace", async () => {
     const trace = TRACE.replace("0a", "0e");
     const submitted = await fetch(`${gateway.url}/api/genai/v1/publishers/sim/models/video:predictLongRunning`, {
       method: "POST",
@@ -220,7 +220,7 @@ describe("observability 1 to 3: traces over OTLP", () => {
     );
   });
 
-  test("everything was to the letter; no prompt and no secret is in it, nor in the log", () => {
+  test("everything conforms; neither the export nor the log contains a prompt or a secret", () => {
     expect(collector.complaints).toEqual([]);
     expect(collector.headers.every((headers) => headers.get("x-collector-key") === HEADER_SECRET)).toBe(true);
     const said = JSON.stringify([collector.spans, collector.metrics, lines]);

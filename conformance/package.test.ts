@@ -108,7 +108,7 @@ async function answerOf(program: string, folder: string): Promise<string> {
 }
 
 describe.skipIf(!canPack)("the package", () => {
-  test("choices 7: npm pack holds the program and no test; it is small", async () => {
+  test("choices 7: npm pack contains the program and no tests; it is small", async () => {
     const { files, size } = await packed();
     const paths = files.map(({ path }) => path);
     expect(paths.filter((path) => /\.(test|sample|child|contract)\.ts$/.test(path))).toEqual([]);
@@ -164,7 +164,7 @@ describe("bin/bun", () => {
     symlinkSync(target, path);
   };
 
-  test("finds the runtime next to the package, above it, and next to its own package in a store of links", async () => {
+  test("finds the runtime next to the package, above it, and next to its own package in a linked store", async () => {
     const nearby = launchersAt("node_modules/trivium");
     link(runtime, join(nearby, "../@oven/bun-here"));
     expect(await version(join(nearby, "bin/bun"))).toBe(Bun.version);
@@ -182,7 +182,7 @@ describe("bin/bun", () => {
     expect(await version(join(store, "../trivium/bin/bun"))).toBe(Bun.version);
   });
 
-  test("takes the program that the install script has put in place, and not its message", async () => {
+  test("uses the binary that the install script put in place, not its stub", async () => {
     const folder = launchersAt("node_modules/trivium");
     const program = join(folder, "../bun/bin/bun.exe");
     mkdirSync(join(program, ".."), { recursive: true });

@@ -154,7 +154,7 @@ const REQUESTS: Readonly<Record<DialectName, readonly JsonObject[]>> = {
 
 describe.each([...EVERY_DIALECT])("a %s client", (dialect) => {
   const { codec } = DIALECTS[dialect];
-  test("reads well-formed answers, whole and streamed", () => {
+  test("reads well-formed responses, streamed or not", () => {
     fc.assert(
       fc.property(reply, fc.constantFrom(...REQUESTS[dialect]), (answer, request) => {
         expect(answerProblem(dialect, false, codec.encodeResponse(answer, encodeContext(request)))).toBeUndefined();
@@ -167,7 +167,7 @@ describe.each([...EVERY_DIALECT])("a %s client", (dialect) => {
   });
 });
 
-describe("contract 7: citations of text that is not ASCII", () => {
+describe("contract 7: citations of non-ASCII text", () => {
   const said = "Größe ✓ 😀: Oslo ist groß.";
   const start = said.indexOf("Oslo");
   const cited: CanonReply = {
@@ -201,7 +201,7 @@ describe("contract 7: citations of text that is not ASCII", () => {
     expect(reported).toEqual([{ type: "url_citation", url_citation: found }]);
   });
 
-  test("responses counts characters of the text's own part", () => {
+  test("responses counts characters of the text part", () => {
     const { output } = JSON.parse(DIALECTS.responses.codec.encodeResponse(cited, encodeContext({})));
     const parts = arrayAt({ output }, "output").flatMap((item) => arrayAt(item, "content"));
     const found = parts.flatMap((one) => arrayAt(one, "annotations").map((annotation) => [one, annotation] as const));
@@ -214,7 +214,7 @@ describe("contract 7: citations of text that is not ASCII", () => {
     }
   });
 
-  test("genai counts bytes of UTF-8", () => {
+  test("genai counts UTF-8 bytes", () => {
     const bytes = Buffer.from(whole);
     // biome-ignore lint/suspicious/noExplicitAny: the test reads what it has just had written
     const supports = (answer: any) => answer.candidates?.[0].groundingMetadata?.groundingSupports ?? [];

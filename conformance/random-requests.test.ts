@@ -173,7 +173,7 @@ for (const target of TARGETS) {
   };
   describe(target.name, () => {
     const clients = EVERY_DIALECT.filter((client) => client !== target.dialect);
-    test.each(clients.map((client) => [client]))("takes what is made of requests in %s", async (client) => {
+    test.each(clients.map((client) => [client]))("accepts translations of random requests in %s", async (client) => {
       await fc.assert(
         fc.asyncProperty(randomSpec, fc.boolean(), async (spec, stream) => {
           const request = accepted(client, requestOf(client, spec));

@@ -74,7 +74,7 @@ describe("README.md", () => {
     expect([...exported].map(([, name]) => name)).toEqual(["TRIVIUM_URL", "TRIVIUM_API_KEY"]);
   });
 
-  test("the first answer in the terminal is the text that it shows", async () => {
+  test("the first response in the terminal is the text shown", async () => {
     // What a reader calls is the program of the repository; further examples take the one that all tests do.
     const answer = await folder.shell(readme.one("sh", "bin/trivium chat"), join(root, "bin/trivium"));
     const shown = readme.in("text")[0]?.trim().replace(/ …$/, "") ?? "";
@@ -87,7 +87,7 @@ describe("README.md", () => {
     async (call) => expect(await folder.typescript(readme.one("ts", call))).toMatch(ANSWER),
   );
 
-  test.skipIf(!canPaste)("the curl line gets an answer", async () => {
+  test.skipIf(!canPaste)("the curl command works", async () => {
     expect(await folder.shell(readme.one("sh", '"Hello, who are you?"}'))).toMatch(ANSWER);
   });
 
@@ -103,21 +103,21 @@ describe("README.md", () => {
     for (const [, , model] of rows) expect(ids).toContain(cell(model));
   });
 
-  test("the lines about keys create one that is listed", async () => {
+  test("the commands about keys create one that is listed", async () => {
     const said = await folder.shell(readme.one("sh", "keys create"));
     expect(said).toMatch(/^sk-trv-[\w-]{43}$/m);
     expect(said).toMatch(/ci +default .*requests_per_minute=60.*budget_usd_per_day=5/);
     await folder.shell("bin/trivium keys revoke ci");
   });
 
-  test("the lines of the program make an image and a video", async () => {
+  test("the commands make an image and a video", async () => {
     expect(await folder.shell(readme.one("sh", "bin/trivium image"))).toBe("owl.png\nowl.mp4\n");
     const { width, height } = await new Bun.Image(folder.read("owl.png")).metadata();
     expect([width, height]).toEqual([1536, 1024]);
     expect(folder.read("owl.mp4").toString("latin1", 4, 8)).toBe("ftyp");
   });
 
-  test("choices 1: the base URLs adapt what the strict API refuses, and take vendors' names", async () => {
+  test("choices 1: the base URLs adapt what the strict API refuses, and accept vendors' names", async () => {
     const body = { max_tokens: 5 };
     const strict = await callGateway(gateway.url, "chat", gateway.key, { model: "sim/standard", body });
     expect(strict.status).toBe(400);
@@ -133,11 +133,14 @@ describe("README.md", () => {
     }
   });
 
-  test.each(["batches", "files", "realtime/sessions"])("what it says is missing is missing: /v1/%s", async (path) => {
-    const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
-    const answer = await fetch(`${gateway.url}/v1/${path}`, { method: "POST", headers, body: "{}" });
-    expect(answer.status).toBe(404);
-  });
+  test.each(["batches", "files", "realtime/sessions"])(
+    "endpoints listed as missing are missing: /v1/%s",
+    async (path) => {
+      const headers = { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" };
+      const answer = await fetch(`${gateway.url}/v1/${path}`, { method: "POST", headers, body: "{}" });
+      expect(answer.status).toBe(404);
+    },
+  );
 });
 
 describe("docs/getting-started.md and docs/operating.md", () => {
@@ -161,7 +164,7 @@ describe("docs/getting-started.md and docs/operating.md", () => {
 });
 
 describe("docs/receipts.md", () => {
-  test.skipIf(!canPaste)("its line, and that of the README, show a receipt of the form that it shows", async () => {
+  test.skipIf(!canPaste)("its command, and that of the README, show a receipt of the documented form", async () => {
     const shown = JSON.parse(receipts.in("json")[0] ?? "") as object;
     for (const page of [readme, receipts]) {
       const real = JSON.parse(await folder.shell(page.one("sh", "/generation?id="))) as { data: object };
@@ -171,7 +174,7 @@ describe("docs/receipts.md", () => {
   });
 
   test.skipIf(!canPaste)(
-    "its call of a model of another protocol answers in the caller's own, and lists what was dropped",
+    "its call to a model of another protocol is answered in the caller's protocol, and lists what was dropped",
     async () => {
       const line = receipts.one("sh", "sim/standard-chat");
       const output = await folder.shell(line);
@@ -186,7 +189,7 @@ describe("docs/receipts.md", () => {
 });
 
 describe("docs/receipts.md, bodies", () => {
-  test("its lines make a key whose calls are captured, and show what was said", async () => {
+  test("its commands create a captured key and show its bodies", async () => {
     const [create = "", read = ""] = receipts.one("sh", "--capture").trim().split("\n");
     const key = /^sk-trv-[\w-]{43}$/m.exec(await folder.shell(create))?.[0] ?? "";
     let answer = await callGateway(gateway.url, "chat", key, { model: "sim/standard" });
@@ -208,7 +211,7 @@ describe("docs/receipts.md, bodies", () => {
 });
 
 describe("docs/usage.md, tags", () => {
-  test.skipIf(!canPaste)("its lines mark a call, and sum usage up by tag", async () => {
+  test.skipIf(!canPaste)("its commands tag a call and report usage by tag", async () => {
     const output = await folder.shell(usage.one("sh", "x-trivium-tags"));
     expect(output).toMatch(/^team-a +1 /m);
     expect(output).toMatch(/^feature=search +1 /m);
@@ -226,19 +229,19 @@ function formOf(value: unknown): unknown {
 }
 
 describe("docs/keys.md", () => {
-  test("its lines create, list, change and revoke a key", async () => {
+  test("its commands create, list, change and revoke a key", async () => {
     const said = await folder.shell(keys.one("sh", "keys create"));
     expect(said).toMatch(/^sk-trv-[\w-]{43}$/m);
     expect(await folder.shell("bin/trivium keys list")).toMatch(/ci +default .*budget_usd_per_day=10 .*revoked/);
   });
 
-  test("its lines create, list, change and delete a project", async () => {
+  test("its commands create, list, change and delete a project", async () => {
     await folder.shell(keys.one("sh", "projects create"));
     const left = JSON.parse(await folder.shell("bin/trivium projects list --json")) as { id: string }[];
     expect(left.map(({ id }) => id)).toEqual(["default"]);
   });
 
-  test("docs/security.md: its lines open the providers' accounts to a project, and close them", async () => {
+  test("docs/security.md: its commands allow and disallow provider objects for a project", async () => {
     const shown = async () =>
       (JSON.parse(await folder.shell("bin/trivium projects list --json")) as { provider_objects: boolean }[])[0];
     const [open = "", close = ""] = security.one("sh", "--provider-objects").trim().split("\n");
@@ -248,7 +251,7 @@ describe("docs/keys.md", () => {
     expect(await shown()).toMatchObject({ provider_objects: false });
   });
 
-  test.skipIf(!canPaste)("its call by a key that may make keys makes one", async () => {
+  test.skipIf(!canPaste)("its call with a key that may create keys creates one", async () => {
     const [maker = ""] = (await folder.shell("bin/trivium keys create --name maker --scopes keys:create")).split("\n");
     // Running gateways know of it within a second.
     const line = keys.one("sh", "api/v1/keys").replace("$TRIVIUM_API_KEY", maker);
@@ -256,7 +259,7 @@ describe("docs/keys.md", () => {
     expect(made).toMatch(/sk-trv-[\w-]{43}/);
   });
 
-  test("docs/budgets.md: its lines limit a key and a project, and its configuration is one that the gateway takes", async () => {
+  test("docs/budgets.md: its commands limit a key and a project, and its configuration is valid", async () => {
     await folder.shell("bin/trivium keys create --name app\nbin/trivium projects create team-b");
     await folder.shell(budgets.one("sh", "keys update"));
     expect(await folder.shell("bin/trivium keys list")).toMatch(/app +default .*budget_usd_per_day=5/);
@@ -267,7 +270,7 @@ describe("docs/keys.md", () => {
     await folder.shell("bin/trivium projects delete team-b");
   });
 
-  test("docs/usage.md: its configuration is one that the gateway takes", async () => {
+  test("docs/usage.md: its configuration is valid", async () => {
     const config = Bun.YAML.parse(usage.in("yaml")[0] ?? "") as Record<string, unknown>;
     const other = await startTestGateway({ config });
     const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
@@ -276,11 +279,11 @@ describe("docs/keys.md", () => {
     expect(inForce).toMatch(/"intents": ?true/);
   });
 
-  test("docs/usage.md: its lines are understood", async () => {
+  test("docs/usage.md: its commands work", async () => {
     expect(await folder.shell(usage.one("sh", "--zone"))).toContain("USD");
   });
 
-  test.skipIf(!canPaste)("its call of the Admin API creates a key", async () => {
+  test.skipIf(!canPaste)("its Admin API call creates a key", async () => {
     const made = JSON.parse(await folder.shell(keys.one("sh", "TRIVIUM_ADMIN_URL"))) as object;
     expect(JSON.stringify(made)).toMatch(/sk-trv-[\w-]{43}/);
   });
@@ -295,19 +298,19 @@ describe("docs/keys.md", () => {
 });
 
 describe("docs/media.md", () => {
-  test.skipIf(!canPaste)("its curl line makes an image of the size that it asks for", async () => {
+  test.skipIf(!canPaste)("its curl command makes an image of the requested size", async () => {
     await folder.shell(media.one("sh", "/images/generations"));
     const { width, height, format } = await new Bun.Image(folder.read("fox.png")).metadata();
     expect({ width, height, format }).toEqual({ width: 1536, height: 1024, format: "png" });
   });
 
-  test("its lines of the program make images and a video", async () => {
+  test("its commands make images and a video", async () => {
     const output = await folder.shell(media.one("sh", "bin/trivium image"));
     expect(output).toBe("snow.png\nnight-1.jpg\nnight-2.jpg\nsnow.mp4\n");
     expect(folder.read("snow.mp4").toString("latin1", 4, 8)).toBe("ftyp");
   });
 
-  test("its example with openai writes an image of the type that it asks for", async () => {
+  test("its example with openai writes an image of the requested type", async () => {
     await folder.typescript(media.one("ts", 'from "openai"'));
     expect((await new Bun.Image(folder.read("fox.webp")).metadata()).format).toBe("webp");
   });
@@ -327,7 +330,7 @@ describe("docs/testing-with-the-simulator.md", () => {
   const call = (model: string, stream = false) => callGateway(gateway.url, "chat", gateway.key, { model, stream });
   const reported = (model: string) => rows.find(({ models }) => models.includes(model))?.seen ?? "";
 
-  test.skipIf(!canPaste)("its line fails as it says", async () => {
+  test.skipIf(!canPaste)("its command fails as described", async () => {
     const output = await folder.shell(failures.one("sh", "fail-429"));
     expect(output).toMatch(/^HTTP\/1\.1 429 /);
     expect(output).toMatch(/^retry-after: 1\r$/m);
@@ -372,7 +375,7 @@ describe("docs/testing-with-the-simulator.md", () => {
 });
 
 describe("docs/deploy.md", () => {
-  test("its configuration is fine, and the host of its proxy is let in where others are not", async () => {
+  test("its configuration is valid, and only the host of its proxy is accepted", async () => {
     const config = Bun.YAML.parse(deploy.in("yaml")[0] ?? "") as { server: { public_url: string } };
     const { public_url } = config.server;
     const other = await startTestGateway({ config: { server: { port: 0, public_url } } });
@@ -384,7 +387,7 @@ describe("docs/deploy.md", () => {
   });
 
   test.skipIf(!programsPresent("the check of deploy/trivium.service", "systemd-analyze"))(
-    "its unit has no mistake, and is closed to all but what the gateway needs",
+    "its unit is valid, and closed to all but what the gateway needs",
     async () => {
       const unit = readFileSync(join(root, "deploy/trivium.service"), "utf8");
       await Bun.write(join(folder.path, "trivium.service"), unit.replace("/usr/local/bin/trivium", process.execPath));
@@ -395,7 +398,7 @@ describe("docs/deploy.md", () => {
     },
   );
 
-  test("its backup of a running gateway holds the keys", async () => {
+  test("its backup of a running gateway contains the keys", async () => {
     await folder.shell("bin/trivium keys create --name kept");
     const copy = join(folder.path, "copy");
     const snippet = deploy.one("sh", "bin/trivium backup").replace(/\/var\/backups\/\S+/, copy);

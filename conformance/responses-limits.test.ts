@@ -26,7 +26,7 @@ const ask = (wire: string, body: Record<string, unknown>, stream = false) =>
   callGateway(gateway.url, "responses", gateway.key, { model: `acme/${wire}`, stream, body, door: "dropin" });
 
 describe.each([...WIRES])("a model at a provider of %s", (wire) => {
-  test("R28: a prompt that is longer than the model takes is told by the code that clients shorten it for", async () => {
+  test("R28: a prompt longer than the model accepts is reported with the code that makes clients shorten it", async () => {
     const input = "one two three four five ".repeat(60_000);
     const whole = await ask(wire, { input });
     expect(whole.status).toBe(400);
@@ -52,7 +52,7 @@ describe.each([...WIRES])("a model at a provider of %s", (wire) => {
   });
 });
 
-describe("bad input is refused before any provider is asked", () => {
+describe("bad input is refused before any provider is called", () => {
   const items = (item: unknown, count = 10_000) => Array.from({ length: count }, () => item);
   test.each([
     [

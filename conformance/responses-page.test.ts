@@ -25,19 +25,19 @@ test("every block of docs/responses.md is run here", () => {
 });
 
 describe.skipIf(!canPaste)("docs/responses.md", () => {
-  test("a conversation goes on by the id of its last answer", async () => {
+  test("a conversation continues by the id of its last response", async () => {
     const answer = JSON.parse(await folder.shell(page.one("sh", "previous_response_id"))) as Record<string, unknown>;
     expect(answer).toMatchObject({ object: "response", status: "completed", store: true });
     expect(answer["previous_response_id"]).toMatch(/^resp_/);
   });
 
-  test("an answer in the background is polled until it is there", async () => {
+  test("a background response is polled until it is complete", async () => {
     const [define = ""] = page.one("sh", "previous_response_id").split("\nfirst=");
     const status = await folder.shell(`${define}\n${page.one("sh", "background")}`);
     expect(status).toMatch(/"status": ?"completed"/);
   });
 });
 
-test("docs/responses.md: OpenAI's SDK goes on, lists what an answer was made from, and deletes it", async () => {
+test("docs/responses.md: OpenAI's SDK continues, lists the input of a response, and deletes it", async () => {
   expect(await folder.typescript(page.one("ts", "inputItems"))).toMatch(/^3 \S/);
 });

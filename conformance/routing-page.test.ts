@@ -46,7 +46,7 @@ test("every block of docs/routing.md is run, loaded or compared here", () => {
 });
 
 describe.skipIf(!canPaste)("docs/routing.md", () => {
-  test("priority: the providers that are asked for, in their order, as the page shows the plan", async () => {
+  test("priority: the requested providers in order, with the plan shown on the page", async () => {
     const receipt = await receiptOf('"providers":["west","east"]');
     const shown = JSON.parse(`{${page.in("json")[1]}}`) as Pick<ReceiptData, "plan">;
     expect(receipt).toMatchObject({ provider: "west", plan: shown.plan });
@@ -58,7 +58,7 @@ describe.skipIf(!canPaste)("docs/routing.md", () => {
     expect(plan?.[1]).toMatch(/^east: next by cost/);
   });
 
-  test("priority by speed: of what is measured, the fastest first", async () => {
+  test("priority by speed: the fastest measured first", async () => {
     const plan = planOf(await receiptOf('"primary_factor":"speed"'));
     expect(plan?.[0]).toMatch(/: (fastest: \d+|not measured yet)/);
     expect(plan).toHaveLength(2);
@@ -79,7 +79,7 @@ describe.skipIf(!canPaste)("docs/routing.md", () => {
     expect(planOf(receipts[0] as ReceiptData)?.[0]).toMatch(/its turn, with [13] of 4 turns/);
   });
 
-  test("least latency: by the time to the first content", async () => {
+  test("least latency: by time to first content", async () => {
     const plan = planOf(await receiptOf('"type":"least_latency"'));
     expect(plan?.[0]).toMatch(/fastest to first content: \d+ ms|not measured yet|exploration/);
   });
@@ -118,7 +118,7 @@ describe.skipIf(!canPaste)("docs/routing.md", () => {
     }
   });
 
-  test("a key with routing of its own is made", async () => {
+  test("a key with its own routing is created", async () => {
     const printed = await folder.shell(page.one("sh", "keys create"));
     expect(printed).toMatch(/^sk-trv-/);
     const listed = JSON.parse(await folder.shell("bin/trivium keys list --json")) as { name: string }[];
@@ -128,7 +128,7 @@ describe.skipIf(!canPaste)("docs/routing.md", () => {
   });
 });
 
-test("the defaults that it shows can be loaded", async () => {
+test("the defaults shown can be loaded", async () => {
   const problems: string[] = [];
   const node = readPlacedDocument(page.in("yaml")[1] ?? "", (_, message) => void problems.push(message));
   expect([problems, [...(node as MapNode).entries.keys()]]).toEqual([[], ["routing"]]);
@@ -138,7 +138,7 @@ test("the defaults that it shows can be loaded", async () => {
   await other.stop();
 });
 
-test("so can the limits of requests at one time", async () => {
+test("so can the limits of concurrent requests", async () => {
   const config = Bun.YAML.parse((page.in("yaml")[2] ?? "").replace(/\$\{\w+\}/, "a-key")) as Record<string, unknown>;
   const other = await startTestGateway({ config });
   expect(other.app.models).toBe(0);

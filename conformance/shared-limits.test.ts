@@ -103,7 +103,7 @@ class Races {
   }
 }
 
-describe.skipIf(redis === undefined)("H23, choices 9: 2,000 calls at once against limits for fewer", () => {
+describe.skipIf(redis === undefined)("H23, choices 9: 2,000 concurrent calls against limits for fewer", () => {
   const races = new Races();
   const raced = RACED_LIMITS.map(([what, limits], at) => {
     const keyOf = (name: string) => ({ name, key: `sk-trv-${name}-`.padEnd(50, "x") });
@@ -151,7 +151,7 @@ describe.skipIf(redis === undefined)("H23, choices 9: the same at the level abov
   });
 });
 
-describe.skipIf(redis === undefined)("H23, choices 9: a budget of less than one reservation for each instance", () => {
+describe.skipIf(redis === undefined)("H23, choices 9: a budget smaller than one reservation per instance", () => {
   /** Calls of 0.006 USD with an output price of 200. */
   const dear = (completion: number) => {
     const scripted = scriptedModels(provider.url, { first_byte: 30_000, idle: 30_000 });
@@ -176,7 +176,7 @@ describe.skipIf(redis === undefined)("H23, choices 9: a budget of less than one 
     ["for which 0.043 USD are reserved", { max_completion_tokens: 200 }, 200],
     ["without an output limit, which may cost more than the budget", {}, 19],
   ] as const) {
-    test(`three instances answer as many calls as one does, one after the other: calls ${what}`, async () => {
+    test(`three instances answer as many calls as one does, one after another: calls ${what}`, async () => {
       provider.release();
       const answered: number[] = [];
       for (const count of [1, 3]) {
@@ -200,7 +200,7 @@ describe.skipIf(redis === undefined)("H23, choices 9: a budget of less than one 
     });
   }
 
-  test("three clients at three instances spend it until no further call fits", async () => {
+  test("three clients at three instances use it up until no further call fits", async () => {
     provider.release();
     const instances = await start(3, 200);
     const statuses: number[] = [];
@@ -249,7 +249,7 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
   ];
   for (const [what, begin, end] of faults) {
     // Each has servers of its own: they wait most of the time, so they run at the same time.
-    test.concurrent(`${what}: calls are answered or refused by their limit, which holds; it heals`, async () => {
+    test.concurrent(`${what}: calls are answered or refused by their limit, which holds; it recovers`, async () => {
       const own = await startRedis();
       if (own === undefined) throw new Error("no server");
       const asked = new HoldingProvider();
@@ -287,7 +287,7 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
   }
 });
 
-describe.skipIf(redis === undefined)("choices 9: what one instance learns, the others know", () => {
+describe.skipIf(redis === undefined)("choices 9: changes at one instance reach the others", () => {
   const admin = ({ adminUrl }: TestGateway, method: string, path: string, body?: object) =>
     fetch(`${adminUrl}${path}`, {
       method,
@@ -297,7 +297,7 @@ describe.skipIf(redis === undefined)("choices 9: what one instance learns, the o
   const models = ({ url }: TestGateway, key: string) =>
     fetch(`${url}/api/v1/generation?id=none`, { headers: { authorization: `Bearer ${key}` } });
 
-  test("a key that is revoked at one is refused by all within a second", async () => {
+  test("a key revoked at one instance is refused by all within a second", async () => {
     const instances = await startInstances(3, keyWith({}));
     const [first] = instances;
     if (first === undefined) throw new Error("no gateway");
@@ -312,7 +312,7 @@ describe.skipIf(redis === undefined)("choices 9: what one instance learns, the o
     await stopAll(instances);
   });
 
-  test("H44: a budget that is raised at one instance holds at all within a second", async () => {
+  test("H44: a budget raised at one instance applies at all within a second", async () => {
     provider.release();
     const instances = await startInstances(3, keyWith({}));
     const [first] = instances;
@@ -343,7 +343,7 @@ describe.skipIf(redis === undefined)("choices 9: what one instance learns, the o
     return answered;
   };
 
-  test("H44: a daily budget that is spent is reset at all of them by the next day, once for all together", async () => {
+  test("H44: a used-up daily budget is reset at all instances by the next day, once for all together", async () => {
     provider.release();
     // Noon of the next day: no other day begins while this runs.
     const dayMs = 24 * 3_600_000;
@@ -372,7 +372,7 @@ describe.skipIf(redis === undefined)("choices 9: what one instance learns, the o
     await stopAll(instances);
   });
 
-  test("H30: three instances whose clock was set back before they started keep to a budget from their first call on", async () => {
+  test("H30: three instances whose clock was set back before they started keep a budget from their first call on", async () => {
     provider.release();
     const dayMs = 24 * 3_600_000;
     // Noon of the day before: earlier than the start of this process, and no other day begins while this runs.
@@ -389,7 +389,7 @@ describe.skipIf(redis === undefined)("choices 9: what one instance learns, the o
     await stopAll(instances);
   });
 
-  test("H44: a budget that is removed at one instance holds nobody back within a second, and one that is set again counts what was spent", async () => {
+  test("H44: a budget removed at one instance stops applying within a second, and one that is set again counts what was spent", async () => {
     provider.release();
     const instances = await startInstances(3, keyWith({}));
     const [first] = instances;
@@ -411,7 +411,7 @@ describe.skipIf(redis === undefined)("choices 9: what one instance learns, the o
     await stopAll(instances);
   });
 
-  test("a breaker that opens at one is open at the others", async () => {
+  test("a breaker that opens at one instance is open at the others", async () => {
     provider.release();
     const instances = await startInstances(2, keyWith({}));
     const [first, second] = instances;

@@ -29,7 +29,7 @@ function serveFolder() {
   });
 }
 
-describe.skipIf(!isPossible)("the documentation as a site", () => {
+describe.skipIf(!isPossible)("the documentation site", () => {
   let server: ReturnType<typeof serveFolder>;
   let browser: Browser;
   let origin: string;
@@ -44,7 +44,7 @@ describe.skipIf(!isPossible)("the documentation as a site", () => {
   });
 
   test.each(["light", "dark"] as const)(
-    "a browser reads it in %s colours: nothing from elsewhere, no error, axe finds nothing",
+    "a browser reads it in %s colours: no other origin, no error, no axe finding",
     async (colorScheme) => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme });
       const watched = await WatchedPage.open(context, origin);
@@ -60,7 +60,7 @@ describe.skipIf(!isPossible)("the documentation as a site", () => {
     },
   );
 
-  test("its search finds a word of a page without asking a host for it", async () => {
+  test("its search finds a word of a page without contacting a host", async () => {
     const context = await browser.newContext();
     const watched = await WatchedPage.open(context, origin);
     const { page } = watched;
@@ -82,7 +82,7 @@ describe.skipIf(!isPossible)("the documentation as a site", () => {
     await context.close();
   });
 
-  test("every link between its pages leads to one", async () => {
+  test("every link between its pages works", async () => {
     const missing: string[] = [];
     for (const page of new Glob("**/*.html").scanSync(built)) {
       const html = await Bun.file(join(built, page)).text();

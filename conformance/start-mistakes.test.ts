@@ -49,7 +49,7 @@ const firstLine = ({ code, stdout, stderr }: Ended) => ({ code, stdout, line: st
 describe("choices 7: commands that only need the storage", () => {
   const file = (folder: string) => join(folder, "data/trivium.db");
 
-  test("run without the keys of the providers that the configuration names", async () => {
+  test("run without the keys of the configured providers", async () => {
     const reference = `\${${"OPENAI_API_KEY"}}`;
     const folder = newFolder({ providers: { openai: { kind: "openai", api_key: reference } } });
     const created = await run(folder, "keys", "create", "--name", "first", "--json");
@@ -64,7 +64,7 @@ describe("choices 7: commands that only need the storage", () => {
     });
   });
 
-  test("say that there is no database, instead of showing an empty table and leaving a new file", async () => {
+  test("say that there is no database, instead of showing an empty table and creating a file", async () => {
     const folder = mkdtempSync(join(workFolder, "elsewhere-"));
     for (const words of [["keys", "list"], ["keys", "revoke", "mine"], ["usage"], ["projects", "list"]]) {
       const { code, line } = oneLine(await run(folder, ...words));
@@ -92,7 +92,7 @@ test("choices 7: --port alone moves the Admin API next to it, so that two gatewa
   }
 });
 
-test("init in a folder that cannot be written to says so, without a stack", async () => {
+test("init in a read-only directory says so, without a stack", async () => {
   const folder = mkdtempSync(join(workFolder, "taken-"));
   // A folder in the place of the file: a mode would not stop root.
   mkdirSync(join(folder, "trivium.yaml"));
@@ -111,8 +111,8 @@ test("the help lists every command in two columns", async () => {
     expect({ row, column: row.search(/(?<=^ {2}\S+ {2,})\S/) }).toEqual({ row, column: column ?? 0 });
 });
 
-describe("choices 7: a gateway that cannot start says in one line what would be right", () => {
-  test("a host that is not this machine's, for clients and for the operator", async () => {
+describe("choices 7: a gateway that cannot start says in one line how to fix it", () => {
+  test("an address of another machine, for clients and for operators", async () => {
     const port = freePort();
     for (const host of ["1.2.3.4", "nohost.invalid"]) {
       const serving = await run(newFolder({ server: { host, port }, admin: { port: 0 } }), "serve");
@@ -122,7 +122,7 @@ describe("choices 7: a gateway that cannot start says in one line what would be 
     expect(oneLine(admin)).toEqual({ code: 1, line: "admin.host: this machine has no address 1.2.3.4." });
   });
 
-  test("a dialect that its host speaks elsewhere alone", async () => {
+  test("a dialect that its host only speaks elsewhere", async () => {
     const provider = { kind: "deepseek", api_key: "k", base_url: "http://127.0.0.1:9/v1", dialects: ["messages"] };
     const checked = await run(newFolder({ providers: { mine: provider } }), "check");
     expect(oneLine(checked)).toEqual({
@@ -142,7 +142,7 @@ describe("choices 7: a gateway that cannot start says in one line what would be 
   });
 });
 
-describe("choices 7: a storage that cannot be read is reported in one line with its name", () => {
+describe("choices 7: an unreadable storage is reported in one line with its name", () => {
   test("a damaged SQLite file, by the start and by the commands that read it", async () => {
     const folder = newFolder({ server: { port: 0 }, admin: { port: 0 } });
     expect((await run(folder, "keys", "create", "--name", "a")).code).toBe(0);
@@ -159,8 +159,8 @@ describe("choices 7: a storage that cannot be read is reported in one line with 
   });
 });
 
-describe("choices 7: what only a start would find is found by a check", () => {
-  test("a budget beyond what is counted, and two listeners on one port", async () => {
+describe("choices 7: check finds what otherwise only a start would find", () => {
+  test("a budget beyond the supported range, and two listeners on one port", async () => {
     const keys = [{ name: "a", key: "a-key-of-the-configuration", limits: { budget_usd_total: 90_000_000 } }];
     const budget = newFolder({ keys });
     const port = newFolder({ server: { port: 9000 }, admin: { port: 9000 } });
@@ -175,7 +175,7 @@ describe("choices 7: what only a start would find is found by a check", () => {
     }
   });
 
-  test("a usual variable whose value no provider can be called with; the end of a line is no part of it", async () => {
+  test("a well-known variable with an unusable value; a trailing line break is ignored", async () => {
     const folder = mkdtempSync(join(workFolder, "bare-"));
     const check = (environment: Record<string, string>) => runWith(environment, folder, "check");
     const azure = { AZURE_OPENAI_API_KEY: "sk-ok", AZURE_OPENAI_ENDPOINT: "my-res.openai.azure.com" };
@@ -227,13 +227,13 @@ describe("choices 7: exit codes that scripts can use", () => {
       ["keys", "create", "--name", "x", "--expires", "2027-02-31"],
       '--expires: "2027-02-31" is not a date such as 2027-01-31.',
     ],
-  ])("called wrongly is 2, without a stack: %j", async (args, line) => {
+  ])("wrong usage exits with 2, without a stack: %j", async (args, line) => {
     const ended = await run(newFolder(), ...args);
     expect(firstLine(ended)).toEqual({ code: 2, stdout: "", line });
     expect(ended.stderr).not.toMatch(/^\s+at /m);
   });
 
-  test("sim on a port in use says what serve says", async () => {
+  test("sim on a port in use prints the same as serve", async () => {
     const blocker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     const { port } = blocker;
     const ended = await run(newFolder(), "sim", "--port", String(port));
@@ -242,7 +242,7 @@ describe("choices 7: exit codes that scripts can use", () => {
     expect(oneLine(ended)).toEqual({ code: 1, line });
   });
 
-  test("a key of the configuration is not revoked by its name, nor by a stored one's that is revoked", async () => {
+  test("a configured key is not revoked by its name, nor by that of a revoked stored key", async () => {
     const folder = newFolder({ keys: [{ name: "ci", key: `sk-trv-${"StaticKey".padEnd(43, "x")}` }] });
     const refused = { code: 1, line: "ci is kept in the configuration; remove it there." };
     expect((await run(folder, "projects", "create", "team")).code).toBe(0);
@@ -255,7 +255,7 @@ describe("choices 7: exit codes that scripts can use", () => {
   });
 });
 
-describe("choices 7: --help tells the options of every command", () => {
+describe("choices 7: --help lists the options of every command", () => {
   test.each([
     [["serve"], ["--log-level LEVEL"]],
     [["check"], []],
@@ -282,7 +282,7 @@ describe("choices 7: --help tells the options of every command", () => {
   });
 });
 
-test("choices 5: the operator's listener has its own message for an endpoint that does not exist", async () => {
+test("choices 5: the operator's listener has its own message for unknown endpoints", async () => {
   const gateway = await startTestGateway();
   const call = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${gateway.adminSecret}`, "content-type": "application/json" };

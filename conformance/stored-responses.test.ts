@@ -80,7 +80,7 @@ const toldUpstream = (): unknown[] =>
 const GOES_ON = ["My name is Ada.", "Hello, Ada.", "What is my name?"];
 
 describe("R12: previous_response_id", () => {
-  test("across a restart, on SQLite; nothing that was said is in the files of data_dir", async () => {
+  test("across a restart, on SQLite; no content appears in the files of data_dir", async () => {
     const first = await start("restarted");
     const { body } = await create(first, { input: "My name is Ada." });
     await first.gateway.stop();
@@ -96,7 +96,7 @@ describe("R12: previous_response_id", () => {
   });
 });
 
-test("a response in the background is finished and stored before a gateway that is stopped ends", async () => {
+test("a background response is finished and stored before a stopping gateway exits", async () => {
   upstream.play(async (_request, response) => {
     await Bun.sleep(300);
     answerHello(response);
@@ -110,7 +110,7 @@ test("a response in the background is finished and stored before a gateway that 
   expect(found).toMatchObject({ id: body.id, status: "completed" });
 });
 
-test("without a key that can be read nothing is stored, the log says why, and calls are answered", async () => {
+test("without a readable key nothing is stored, the log says why, and calls are answered", async () => {
   upstream.play((_request, response) => answerHello(response));
   mkdirSync(join(folder, "keyless", "responses.key"), { recursive: true });
   const keyless = await start("keyless");
@@ -143,7 +143,7 @@ describe.skipIf(postgresServer === undefined || redis === undefined)(
       await database.drop();
     });
 
-    test("R12: each goes on with what the other has kept, and deletes it for both", async () => {
+    test("R12: each instance continues and deletes what the other has stored", async () => {
       const { body } = await create(one, { input: "My name is Ada." });
       expect((await create(two, { input: "What is my name?", previous_response_id: body.id })).status).toBe(200);
       expect(toldUpstream()).toEqual(GOES_ON);
@@ -164,7 +164,7 @@ describe.skipIf(postgresServer === undefined || redis === undefined)(
       );
     });
 
-    test("a response in the background is made by one, and polled and cancelled at the other", async () => {
+    test("a background response is made by one instance, and polled and cancelled at the other", async () => {
       upstream.play(async (_request, response) => {
         await Bun.sleep(300);
         answerHello(response);

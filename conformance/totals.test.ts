@@ -124,7 +124,7 @@ function totalsContract(databases: TestDatabases): void {
     });
 
     for (const zone of ZONES) {
-      test(`the Admin API and the command have the sums of the receipts for every two dimensions in ${zone}`, async () => {
+      test(`the Admin API and the command match the receipts for every two dimensions in ${zone}`, async () => {
         const total = sumOfAll(receipts);
         expect(total.cost_nano_usd).toBeGreaterThan(0);
         for (const by of QUESTIONS) {
@@ -155,7 +155,7 @@ function totalsContract(databases: TestDatabases): void {
       });
     }
 
-    test("a range within hours, and each filter, have the sums of their receipts", async () => {
+    test("a range within hours, and each filter, match their receipts", async () => {
       const draw = drawer(SEED + 1);
       for (let round = 0; round < 12; round += 1) {
         const fromMs = RANGE.fromMs + draw(RANGE.toMs - RANGE.fromMs - HOUR_MS);
@@ -178,7 +178,7 @@ function totalsContract(databases: TestDatabases): void {
       }
     });
 
-    test("a day of a zone is the same for the Admin API and the command", async () => {
+    test("a day of a time zone is the same for the Admin API and the command", async () => {
       const { adminUrl, adminSecret } = world.gateway;
       for (const zone of ZONES) {
         for (const [from, to] of [
@@ -226,7 +226,7 @@ function totalsContract(databases: TestDatabases): void {
       expect(listed.toReversed()).toEqual(plain);
     });
 
-    test("metrics have the sums of the receipts of their process", async () => {
+    test("metrics match the receipts of their process", async () => {
       const metrics = await world.metrics();
       const own = ofGateway();
       const labels = (by: readonly UsageDimension[], name: string) =>
@@ -260,7 +260,7 @@ function totalsContract(databases: TestDatabases): void {
       expect(sumOf(metrics, "trivium_tokens_total")).toBe(sumCounters(total.usage, tokens));
     });
 
-    test("what keys and projects have spent, and the overview, are sums of the same receipts", async () => {
+    test("the spending of keys and projects, and the overview, match the same receipts", async () => {
       const day = "2026-11-03";
       const month = "2026-11";
       for (const [path, dimension] of [
@@ -298,7 +298,7 @@ function totalsContract(databases: TestDatabases): void {
       }
     });
 
-    test("where there are more groups than an answer holds, it says so, and the total has them all", async () => {
+    test("if there are more groups than a response holds, it says so, and the total includes them all", async () => {
       const hours = Array.from({ length: 1_100 }, (_, hour) => Date.UTC(2025, 0, 1, hour));
       const [first = 0, last = 0] = [hours[0], hours.at(-1)];
       const range = { fromMs: first, toMs: last + HOUR_MS };
@@ -334,7 +334,7 @@ function totalsContract(databases: TestDatabases): void {
       expect(told).toEndWith("There may be more than these 1000 groups.\nAll calls together: 1100, USD 0.001101.");
     });
 
-    test("the sums by hour and day are those of the receipts", async () => {
+    test("the totals by hour and day match the receipts", async () => {
       expect(await printed("usage", "check", "--config", world.gateway.configFile)).toContain("all sums are those");
     });
   });

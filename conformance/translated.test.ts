@@ -100,7 +100,7 @@ const PAIRS = EVERY_DIALECT.flatMap((client) =>
 );
 
 describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream) => {
-  test("choices 6: the receipt tells both protocols, the lane, the usage and the cost", async () => {
+  test("choices 6: the receipt has both protocols, the lane, the usage and the cost", async () => {
     for (const stream of [false, true]) {
       const response = await call(client, `${upstream}/standard`, { stream });
       expect(response.status).toBe(200);
@@ -127,7 +127,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     expect(fields).toContainEqual({ path, action: "dropped", reason: expect.stringMatching(/\w/) });
   });
 
-  test("H09: strict calls get a 400 that names it, by header and by key; others are not concerned", async () => {
+  test("H09: strict calls get a 400 that names it, by header and by key; others are unaffected", async () => {
     const { body, path } = OWN_FIELD[client];
     const before = simulator.stats().requests;
     const byHeader = await call(client, `${upstream}/standard`, { body, headers: { "x-trivium-strict": "true" } });
@@ -155,7 +155,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     ["garbage", { all: 502 }],
     ["error-first-event", { all: 503, messages: 529 }],
   ];
-  test.each(STATUS)("choices 4: %s of the upstream in the caller's own words", async (model, expected) => {
+  test.each(STATUS)("choices 4: the upstream's %s is reported in the caller's protocol", async (model, expected) => {
     const told = async (stream: boolean) => errorOf(await call(client, `${upstream}/${model}`, { stream }));
     // At once: most of the time goes by between tries.
     for (const { status, type, message } of await Promise.all(
@@ -185,7 +185,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     },
   );
 
-  test("contract 7: a refusal, a blocked prompt and a limit end the answer in the protocol's own words", async () => {
+  test("contract 7: a refusal, a blocked prompt and a limit end the response in the client's protocol", async () => {
     const word = async (model: string) => {
       const body = JSON.parse(await (await call(client, `${upstream}/${model}`)).text());
       return (
@@ -210,7 +210,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     expect(WORDS[client].filtered).toContain(await word("refusal"));
   });
 
-  test("an answer without words, and one without usage, are answers", async () => {
+  test("a response without text, and one without usage, are valid", async () => {
     for (const stream of [false, true]) {
       for (const model of ["empty", "no-usage"]) {
         const response = await call(client, `${upstream}/${model}`, { stream });
@@ -223,7 +223,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     }
   });
 
-  test("S12: a URL in the gateway's own network is not fetched; an image in the request arrives", async () => {
+  test("S12: a URL in the gateway's own network is not fetched; an inline image arrives", async () => {
     const inside = await call(client, `${upstream}/standard`, { body: prompt(client, "https://127.0.0.1/a.png") });
     // Targets that fetch for themselves get the URL as it is.
     if (inside.status !== 200) expect((await errorOf(inside)).message).toContain("could not be fetched");
@@ -281,7 +281,7 @@ function prompt(client: DialectName, url: string | undefined): Record<string, un
 
 describe("offers of several protocols", () => {
   test.each([...EVERY_DIALECT])(
-    "H17: a %s client falls from one protocol to the next until one answers",
+    "H17: a %s client falls back from one protocol to the next until one answers",
     async (client) => {
       for (const stream of [false, true]) {
         const response = await call(client, "mixed/falls", { stream });
@@ -337,7 +337,7 @@ describe("H11: tokens are counted for every model", () => {
     };
   };
 
-  test("by the upstream's own counter where it has one, whatever the client speaks", async () => {
+  test("by the upstream's own counter if it has one, whatever the client speaks", async () => {
     const native = await count("messages", "messages");
     expect(await count("genai", "messages")).toEqual({ ...native, estimated: false });
     expect((await count("genai", "genai")).estimated).toBe(false);
@@ -349,7 +349,7 @@ describe("H11: tokens are counted for every model", () => {
     for (const client of ["messages", "genai"] as const) expect(await count(client, "responses")).toEqual(own);
   });
 
-  test("by an estimate that the receipt calls one elsewhere", async () => {
+  test("elsewhere by an estimate that the receipt marks as one", async () => {
     for (const client of ["messages", "genai", "responses"] as const) {
       const { tokens, estimated } = await count(client, "chat");
       expect(tokens).toBeGreaterThan(0);

@@ -72,7 +72,7 @@ test("S01: with the simulator off, the gateway runs without its code and without
   expect((await callGateway(url, "chat", TEST_KEY, { model: "sim/standard" })).status).toBe(404);
 });
 
-test("choices 7: without the optional encoder the simulator answers, and its videos are still images of the length asked for", async () => {
+test("choices 7: without the optional encoder the simulator answers, with still videos of the requested length", async () => {
   const url = await serve(install("src", "simulator"), { simulator: true });
   const call = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" };

@@ -119,7 +119,7 @@ async function until(holds: () => boolean | Promise<boolean>, withinMs = 20_000)
   }
 }
 
-describe("H23, choices 9: 2,000 calls at once against limits for fewer, on three workers", () => {
+describe("H23, choices 9: 2,000 concurrent calls against limits for fewer, on three workers", () => {
   const expected: Readonly<Record<string, number>> = {
     "requests a minute": 500,
     "tokens a minute": 666,
@@ -162,7 +162,7 @@ describe("H23, choices 9: 2,000 calls at once against limits for fewer, on three
     });
   }
 
-  test("each of the three has written rows of every race, and together one for each call that was admitted", async () => {
+  test("each of the three wrote rows in every race, and together one for each admitted call", async () => {
     gateway.program.kill("SIGTERM");
     expect(await gateway.program.exited).toBe(0);
     const query = "SELECT key_id, instance, COUNT(*) AS rows FROM receipts GROUP BY key_id, instance";
@@ -178,7 +178,7 @@ describe("H23, choices 9: 2,000 calls at once against limits for fewer, on three
   });
 });
 
-describe("H23, choices 9: a budget of less than one reservation for each worker", () => {
+describe("H23, choices 9: a budget smaller than one reservation per worker", () => {
   test("three workers answer as many calls as one process does", async () => {
     provider.release();
     // Two calls of 0.00003 USD; a third of it is less than what is reserved for one.
@@ -189,11 +189,11 @@ describe("H23, choices 9: a budget of less than one reservation for each worker"
   });
 });
 
-describe("choices 9, H28: workers that are killed", () => {
+describe("choices 9, H28: killed workers", () => {
   /** Between two calls of a client. */
   const PAUSE_MS = 5;
 
-  test("one is replaced, and what it held comes back; budgets are those of the ledger", async () => {
+  test("one is replaced, and its share is freed; budgets match the ledger", async () => {
     const { url, workers, database, said } = await startWorkers(
       3,
       keyWith({ concurrent: 30, budget_usd_total: 0.003 }),
@@ -226,7 +226,7 @@ describe("choices 9, H28: workers that are killed", () => {
     expect(share(429)).toBeLessThanOrEqual(0.02);
   });
 
-  test("when the first process is killed the workers end, and another start takes over", async () => {
+  test("when the first process is killed, the workers exit, and another start takes over", async () => {
     const { program, workers } = await startWorkers(2, keyWith({ concurrent: 30 }), { name: 90 });
     const pids = workers();
     expect(pids).toHaveLength(2);
@@ -240,7 +240,7 @@ describe("choices 9, H28: workers that are killed", () => {
     expect(await again.program.exited).toBe(0);
   });
 
-  test("SIGTERM lets calls under way finish", async () => {
+  test("SIGTERM lets calls in flight finish", async () => {
     const { program, url } = await startWorkers(2, keyWith({}));
     provider.hold();
     const calls = Array.from({ length: 8 }, () => callOnce(url));
@@ -252,7 +252,7 @@ describe("choices 9, H28: workers that are killed", () => {
     expect(await program.exited).toBe(0);
   });
 
-  test("a configuration that cannot be used ends all of it, with the reason", async () => {
+  test("an unusable configuration ends all processes, with the reason", async () => {
     const place = join(folder, "wrong");
     await Bun.write(join(place, "trivium.yaml"), "storage: sqlite:/dev/null/none.db\n");
     const program = Bun.spawn([TRIVIUM, "serve", "--workers", "2"], {

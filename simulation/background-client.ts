@@ -10,15 +10,15 @@ import { wordsOf } from "./speech.ts";
 
 interface BackgroundOptions {
   clock: VirtualClock;
-  /** The process that runs now. */
+  /** The running process. */
   process: () => SimulatedProcess | undefined;
   onViolation: (rule: string, what: string) => void;
-  /** Told the id of the answer. */
+  /** Called with the id of the response. */
   onBegun: (id: string) => void;
 }
 
 const POLL_MS = 900;
-/** Longer than an answer takes, and its burial where its process was killed. */
+/** Longer than a response takes, including the time until a killed process's response is marked failed. */
 const MAX_POLLS = 1_500;
 
 const connection = (): ServedConnection => ({
@@ -30,7 +30,7 @@ const connection = (): ServedConnection => ({
   hangUp: () => {},
 });
 
-/** A client that has an answer made in the background, and polls it to its end, whatever is killed meanwhile. */
+/** A client that requests a background response and polls it to its end, whatever is killed meanwhile. */
 export class BackgroundClient {
   readonly #book: CallBook;
   readonly #options: BackgroundOptions;
@@ -42,7 +42,7 @@ export class BackgroundClient {
     this.#begunBy = process;
   }
 
-  /** Sends the request at once. Resolves when its client has what it wants, or gives up. */
+  /** Sends the request at once. Resolves when the client has its response, or gives up. */
   async run(): Promise<void> {
     const { plan } = this.#book;
     this.#begunBy.ids.tellNext((id) => {
@@ -75,7 +75,7 @@ export class BackgroundClient {
     return status;
   }
 
-  /** It has ended once: what it says now, it says from now on. */
+  /** The response has ended: from now on every poll must return the same. */
   async #check(id: string, state: "completed" | "failed"): Promise<void> {
     const { plan, text } = this.#book;
     if (state === "completed" && text !== wordsOf(plan, 0, plan.words))
@@ -86,7 +86,7 @@ export class BackgroundClient {
       if (later !== undefined && later !== state)
         this.#violate("an answer in the background ends once", `${state}, then ${later}`);
     }
-    // Of one that failed it is not known here why: the provider, the store, or a process that was killed.
+    // The cause of a failure is unknown here: the provider, the store, or a killed process.
     this.#end(state === "completed" ? "whole" : "cut");
   }
 
@@ -95,7 +95,7 @@ export class BackgroundClient {
     return new Request(`${GATEWAY_URL}/v1/responses/${id}`, { headers });
   }
 
-  /** Undefined where the connection was cut. */
+  /** Undefined if the connection was cut. */
   async #send(process: SimulatedProcess, request: Request): Promise<{ status: number; text: string } | undefined> {
     const answering = process.handle(request, connection()).then(async (response) => {
       this.#book.receiptId ??= response.headers.get("x-trivium-receipt") ?? undefined;

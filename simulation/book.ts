@@ -8,46 +8,47 @@ export interface ServedAttempt {
   readonly fault: Fault | undefined;
   readonly status: number | undefined;
   readonly stream: boolean;
-  /** It is asked to continue an answer that broke off. */
+  /** Whether it must continue a response that broke off. */
   readonly isContinuation: boolean;
-  /** The first word that it says. */
+  /** Index of its first word. */
   readonly from: number;
-  /** What it says before that word. */
+  /** The text before that word. */
   readonly lead: string;
   /** `whole`: everything was sent. */
   outcome: "open" | "whole" | "failed" | "given up";
-  /** It has begun to say something. */
+  /** It has sent some content. */
   begun: boolean;
-  /** It has said everything, and why it ends. */
+  /** It has sent all content and the stop reason. */
   finished: boolean;
   usageSent: boolean;
-  /** Undefined where the provider has told none, or one that cannot be true. */
+  /** Undefined if the provider reported no usage, or an impossible one. */
   readonly usage: SpokenUsage | undefined;
 }
 
 /**
- * How a call ended for its client. `whole`: with the one proper end of its protocol. `failed`: with an error in its protocol, in
- * the answer's place or inside it. `cut`: the gateway was killed, or has closed the connection. `left`: the client has closed it.
+ * How a call ended for its client. `whole`: with the one proper end of its protocol. `failed`: with an error in its
+ * protocol, as the response or inside it. `cut`: the gateway was killed or closed the connection. `left`: the client
+ * disconnected.
  */
 export type ClientEnding = "whole" | "failed" | "cut" | "left";
 
-/** Everything that the simulation knows of one call. */
+/** Everything the simulation knows about one call. */
 export interface CallBook {
   readonly plan: CallPlan;
-  /** Which process it was sent to. */
+  /** The process that received it. */
   readonly process: number;
   readonly sentAtMs: number;
-  /** The random part of its request id, which the gateway puts behind the time. */
+  /** The random part of its request id, which follows the time. */
   requestEnd: string;
   readonly attempts: ServedAttempt[];
   ending: ClientEnding | undefined;
   endedAtMs: number;
   status: number;
   receiptId: string | undefined;
-  /** What the client has read of its answer. */
+  /** What the client has read of its response. */
   text: string;
   toolArguments: string | undefined;
   isSettled: boolean;
-  /** There were as many requests to providers as there may be while it ran: it may have been told to come again. */
+  /** The limit of concurrent provider requests was reached while it ran, so it may have been refused. */
   wasCrowded: boolean;
 }

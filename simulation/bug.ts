@@ -1,10 +1,10 @@
-/** A mistake that is put into the gateway to see whether the simulation finds it. */
+/** A bug that is put into the gateway to see whether the simulation finds it. */
 export interface Bug {
   name: string;
   file: string;
-  /** What is there, once, and what is put in its place. */
+  /** The original text, which must occur once, and its replacement. */
   was: string;
   becomes: string;
-  /** It shows where several instances share limits. */
+  /** Only visible if several instances share limits. */
   isOfInstances?: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Bug } from "./bug.ts";
 import { SERVICE_BUGS } from "./service-bugs.ts";
 
-/** Each of them looks harmless, and would be found in production at the earliest. */
+/** Each one looks harmless, and would otherwise be found in production at the earliest. */
 export const BUGS: readonly Bug[] = [
   {
     name: "leases: an instance that is short itself gives nothing back",

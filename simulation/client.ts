@@ -10,13 +10,13 @@ export interface ClientOptions {
   clock: VirtualClock;
   /** Called once, when the call is over for its client. `answer` is what it has read. */
   onEnd: (book: CallBook, answer: ReadAnswer | undefined) => void;
-  /** The answer that it builds on. */
+  /** The response it builds on. */
   previous?: string | undefined;
 }
 
 const decoder = new TextDecoder();
 
-/** One client with one call: sends it, reads its answer as its plan says, and knows when it is over. */
+/** One client with one call: sends it, reads the response as planned, and knows when it is over. */
 export class SimulatedClient implements ServedConnection {
   readonly address = "127.0.0.1";
   trusted = false;
@@ -38,12 +38,12 @@ export class SimulatedClient implements ServedConnection {
 
   rest(): void {}
 
-  /** The gateway ends the connection. */
+  /** The gateway closes the connection. */
   hangUp(): void {
     this.#end("cut");
   }
 
-  /** The gateway was killed: whatever still comes is not read. */
+  /** The gateway was killed: nothing more is read. */
   cut(): void {
     this.#end("cut");
   }

@@ -7,7 +7,7 @@ import type { Config } from "../src/config/config.ts";
 import { TIMEOUT_MS } from "./provider-timeouts.ts";
 import { serviceSections } from "./service-configuration.ts";
 
-/** Nano-dollars for a million tokens: prices as integers, so that a bill can be checked without rounding on the way. */
+/** Nano-dollars per million tokens. Prices are integers, so a bill can be checked without intermediate rounding. */
 export interface Prices {
   input: number;
   cacheRead: number;
@@ -18,11 +18,11 @@ interface ProviderPlan {
   kind: string;
   dialect: DialectName;
   baseUrl: string;
-  /** How many credentials there are for it; one where absent. */
+  /** Number of credentials; 1 if absent. */
   credentials?: number;
 }
 
-/** Each provider has a host of its own. */
+/** Each provider has its own host. */
 export const PROVIDERS: Readonly<Record<string, ProviderPlan>> = {
   alpha: { kind: "openai", dialect: "chat", baseUrl: "http://alpha.test/v1" },
   beta: { kind: "anthropic", dialect: "messages", baseUrl: "http://beta.test", credentials: 2 },
@@ -31,7 +31,7 @@ export const PROVIDERS: Readonly<Record<string, ProviderPlan>> = {
   epsilon: { kind: "openai", dialect: "responses", baseUrl: "http://epsilon.test/v1" },
 };
 
-/** Those that can continue an answer which another has begun. */
+/** Providers that can continue a response begun by another. */
 const CONTINUES = new Set(["beta", "gamma", "delta"]);
 
 /** The credentials of a provider. */
@@ -40,11 +40,11 @@ export function secretsOf(provider: string): string[] {
   return Array.from({ length: credentials }, (_, index) => `secret-of-${provider}-${index + 1}`);
 }
 
-/** Requests to providers at once, in all and at some of them; what comes beyond waits for a short time. */
+/** Limits of concurrent requests to providers, in total and per provider; excess requests wait briefly. */
 export const MAX_CONCURRENT = 64;
 export const MAX_CONCURRENT_AT: Readonly<Record<string, number>> = { delta: 6 };
 
-/** Hosts of videos, which both offer the one model for them. */
+/** Video hosts; both offer the same model. */
 export const VIDEO_PROVIDERS: Readonly<Record<string, string>> = {
   reel: "http://reel.test/v3",
   film: "http://videos.test/v3",
@@ -52,7 +52,7 @@ export const VIDEO_PROVIDERS: Readonly<Record<string, string>> = {
 export const VIDEO_MODEL = "sim/video";
 export const VIDEO_NANO_USD_PER_SECOND = 10_000_001;
 
-/** By provider. Some come to fractions of a nano-dollar for a token. */
+/** By provider. Some are fractions of a nano-dollar per token. */
 const PRICES: Readonly<Record<string, Prices>> = {
   alpha: { input: 1_000_000_000, cacheRead: 100_000_000, output: 4_000_000_000 },
   beta: { input: 3_000_000_000, cacheRead: 300_000_000, output: 15_000_000_000 },
@@ -67,7 +67,7 @@ export function pricesOf(provider: string): Prices {
   return prices;
 }
 
-/** Models, by the providers that offer them, in order. */
+/** Models with the providers that offer them, in order. */
 export const MODELS: Readonly<Record<string, readonly string[]>> = {
   "sim/chat": ["alpha"],
   "sim/messages": ["beta"],
@@ -171,7 +171,7 @@ function sections(): Record<string, unknown> {
   };
 }
 
-/** As the program reads it, from a file that is gone again. */
+/** The configuration as the program reads it, from a temporary file. */
 export function readConfiguration(): Config {
   const folder = mkdtempSync(join(tmpdir(), "trivium-simulation-"));
   const configPath = join(folder, "trivium.yaml");

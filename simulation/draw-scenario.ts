@@ -21,15 +21,15 @@ import { SeededRandom } from "./seeded-random.ts";
 
 const DIALECTS: readonly DialectName[] = ["chat", "messages", "genai", "responses"];
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 422, 429, 429, 500, 502, 503, 504, 529] as const;
-/** On average, between two calls. */
+/** Average time between two calls. */
 const BETWEEN_CALLS_MS = 40;
 const SHARE_OF_KEY = { free: 10, rated: 2, metered: 2, narrow: 2, poor: 3, bound: 2 };
 
-/** How many of the calls are for videos. */
+/** Share of calls that are for videos. */
 const VIDEOS = 0.03;
-/** How many of them are of services. */
+/** Share of calls that are for services. */
 const SERVICE_CALLS = 0.15;
-/** What a service may cost beside its estimate, since parts of it may be asked for twice, no budget reserves. */
+/** What a service may cost beyond its estimate: parts may be requested twice, which no budget reserves. */
 const SHARE_OF_SERVICE_KEY = { free: 6, rated: 1, metered: 1, narrow: 1 };
 
 type ShareOfKey = Readonly<Record<string, number>>;
@@ -37,17 +37,17 @@ type ShareOfKey = Readonly<Record<string, number>>;
 export interface ScenarioOptions {
   seed: number;
   calls: number;
-  /** How many of the calls each key makes. */
+  /** Share of calls that each key makes. */
   shareOfKey?: ShareOfKey;
 }
 
-/** How rough the world of a seed is: some are calm, so that what only long quiet shows is seen too. */
+/** How rough the world of a seed is. Some are calm, to show what only long quiet periods reveal. */
 interface Weather {
-  /** How likely a request to a provider goes wrong. */
+  /** Probability that a request to a provider fails. */
   faults: number;
-  /** How likely a client does not simply read its answer. */
+  /** Probability that a client does not simply read its response. */
   odd: number;
-  /** On average, calls between two of them. */
+  /** Average number of calls between two of them. */
   callsPerOutage: number;
   callsPerStoreFault: number;
   callsPerKill: number;
@@ -85,7 +85,7 @@ function drawRequest(random: SeededRandom, id: number, weather: Weather, shareOf
   return { kind: "call", atMs, call: drawCall(random, id, weather, shareOfKey) };
 }
 
-/** Calls come in bursts, and after each other. */
+/** Calls come in bursts and one after another. */
 function drawPause(random: SeededRandom): number {
   return random.chance(0.3) ? 0 : random.between(1, 2 * BETWEEN_CALLS_MS);
 }
@@ -95,15 +95,15 @@ function drawCall(random: SeededRandom, id: number, weather: Weather, shareOfKey
   const words = random.between(1, 12);
   const model = random.pick(Object.keys(MODELS));
   const key = random.weighted(shareOfKey);
-  // A budget holds for prompts that cost what they look like: what they are, only the provider knows.
+  // A budget holds for prompts that cost what they appear to: only the provider knows their real size.
   const tool = random.chance(0.15);
   const isHonest = KEYS[key]?.budgetNanoUsdPerDay !== undefined;
   const padding = !isHonest && random.chance(0.01) ? random.between(20_000, 60_000) : 0;
-  // Some use all that they may: what is reserved for them is then what they cost.
+  // Some use their whole limit: they cost exactly what was reserved.
   const plainOutput = words * 3 + Math.ceil((words * padding) / 128) + (tool ? 11 : 0);
   const background = dialect === "responses" && random.chance(0.15);
   const stream = random.chance(0.6) && !background;
-  // A stream that is to survive seldom breaks just where it can: most of them are.
+  // Streams rarely break where they can be continued, so most of them ask to survive.
   const survive = stream && !isHonest && random.chance(0.5);
   return {
     id,
@@ -159,7 +159,7 @@ function drawRouting(random: SeededRandom, offers: readonly string[], isHonest: 
     ...(random.chance(0.3) ? { providers: offers.filter(() => random.chance(0.6)).reverse() } : {}),
     ...(random.chance(0.3) ? { fallback: random.chance(0.5) } : {}),
     ...(random.chance(0.2) ? { deadlineMs: random.between(20, 8_000) } : {}),
-    // What is asked for twice is paid twice, and a budget reserves for one answer.
+    // Requests sent twice are paid for twice, and a budget reserves for one response.
     ...(!isHonest && random.chance(0.2) ? { hedge: true } : {}),
   };
 }
@@ -175,7 +175,7 @@ function drawReading(random: SeededRandom): Reading {
   }
 }
 
-/** For the first requests of a call; the next ones go well. */
+/** For the first requests of a call; later ones succeed. */
 function drawBehaviours(random: SeededRandom, faults: number): Behaviour[] {
   const behaviours: Behaviour[] = [drawBehaviour(random, random.chance(faults))];
   while (behaviours.length < 6 && behaviours.at(-1)?.fault !== undefined) {

@@ -12,11 +12,11 @@ import type { StoreFault } from "./scenario.ts";
 
 const SLOW_MS = 40;
 
-/** As SQLite reports a disk that fails: the runtime knows its errors by their name. */
+/** The error SQLite reports when a disk fails: the runtime recognises its errors by name. */
 const diskFailure = (): Error =>
   Object.assign(new Error("disk I/O error"), { name: "SQLiteError", code: "SQLITE_IOERR" });
 
-/** The store, as the simulation's processes have it: what it keeps outlives each of them, and it fails for a while and returns. */
+/** The store as the simulated processes see it: its content outlives them, and it fails temporarily. */
 export class FaultyStorage {
   readonly #kept: Storage;
   readonly #clock: VirtualClock;
@@ -24,9 +24,9 @@ export class FaultyStorage {
   /** Resolves when the fault is over. */
   #over = Promise.withResolvers<void>();
   #faultEndedMs = Number.NEGATIVE_INFINITY;
-  /** The ids of receipts that are kept. */
+  /** The ids of stored receipts. */
   readonly receipts = new Set<string>();
-  /** Told when an answer that is made in the background can be read. */
+  /** Called when a background response can be read. */
   onAnswerDone: (id: string) => void = () => {};
 
   constructor(kept: Storage, clock: VirtualClock) {
@@ -47,17 +47,17 @@ export class FaultyStorage {
     this.#over.resolve();
   }
 
-  /** For how long nothing has been wrong with it. */
+  /** How long the store has been healthy. */
   get soundForMs(): number {
     return this.#fault === undefined ? this.#clock.nowMs() - this.#faultEndedMs : -1;
   }
 
-  /** What one process has of it, until that is killed. */
+  /** One process's view of the store, until that process is killed. */
   connect(killed: Promise<never>): Storage {
     return new Connection(this, this.#kept, killed);
   }
 
-  /** Does what is asked of the store, or what its fault makes of it. */
+  /** Performs the operation, or what the current fault turns it into. */
   async run<Result>(work: () => Promise<Result>, limitMs = STATEMENT_MS): Promise<Result> {
     const fault = this.#fault;
     if (fault === undefined) return work();
@@ -125,7 +125,7 @@ class Connection implements Storage {
           if (ENDS_ANSWER.test(text) && state === "done") done.push(String(id));
           return queries.query(text, parameters);
         };
-        // What a killed process had begun is taken back.
+        // Work that a killed process had begun is rolled back.
         return Promise.race([work({ query }), this.#killed]);
       }, limitMs);
       for (const id of inserted) this.#store.receipts.add(id);
@@ -140,7 +140,7 @@ class Connection implements Storage {
 
   async close(): Promise<void> {}
 
-  /** A killed process gets no answer any more. What it had asked for may be done all the same. */
+  /** A killed process gets no more answers, though its last statements may still take effect. */
   #run<Result>(work: () => Promise<Result>, limitMs?: number): Promise<Result> {
     if (!this.#isAlive) return new Promise(() => {});
     return this.#store.run(work, limitMs);

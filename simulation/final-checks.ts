@@ -7,13 +7,15 @@ import { checkServiceRow } from "./service-invariants.ts";
 import { checkVideos } from "./video-invariants.ts";
 import { isClosed, type World } from "./world.ts";
 
-/** A whole gateway has nothing left to wait for when this long nothing has come from outside: longer than any of its deadlines for a call. */
+/**
+ * After this long without outside events a gateway has nothing left to wait for: longer than any deadline of a call.
+ */
 const QUIET_MS = 600_000;
-/** A start has two statements that may take long: if the answers to both are lost, it ends and is tried again. */
+/** A start runs two statements that may take long. If both answers are lost, it exits and is retried. */
 const MAX_START_MS = 2 * START_SUMS_MS + QUIET_MS;
-/** Longer than any breaker stays open, and any provider is left alone. */
+/** Longer than any breaker stays open and any provider is paused. */
 const MAX_PAUSE_MS = 900_000;
-/** Calls at the end of a run, when all is well outside. */
+/** Calls at the end of a run, when everything outside is healthy. */
 export const RECOVERY_CALLS = 1_000_000_000;
 const RECOVERY_SERVICES = 2 * RECOVERY_CALLS;
 const MAX_RECOVERY_ROUNDS = 30;
@@ -34,25 +36,26 @@ const RECOVERY_CALL: Omit<CallPlan, "id" | "model"> = {
   providers: [],
 };
 
-/** When nothing comes from outside any more, every call comes to its end, and leaves nothing behind. */
+/** Once nothing more comes from outside, every call ends and leaves nothing behind. */
 export async function comeToRest(world: World): Promise<void> {
   const startedUntilMs = world.clock.nowMs() + MAX_START_MS;
   while (world.clock.nowMs() < startedUntilMs && world.process === undefined) await world.clock.pass(1_000);
   const untilMs = world.clock.nowMs() + QUIET_MS;
   while (world.clock.nowMs() < untilMs && world.isBusy) await world.clock.pass(1_000);
   for (const { book } of world.clients) world.violate("every call ends once", "it never does", book);
-  // What goes on without a client, what waits for the store, and the counts of refused requests, which are written every minute.
+  // Work that continues without a client, rows that wait for the store, and counts of refused requests, written every
+  // minute.
   await world.clock.pass(90_000);
   const process = world.process;
   if (process === undefined) return world.violate("the simulation itself is sound", "no process runs");
-  // A video goes on without its client for as long as it takes, and its money is held until then.
+  // A video continues without its client until it is done, and its cost stays reserved.
   const videosUntilMs = world.clock.nowMs() + QUIET_MS;
   while (world.clock.nowMs() < videosUntilMs && process.leftovers()["heldNanoUsd"] !== 0) await world.clock.pass(1_000);
   const left = { ...process.leftovers(), openRequests: openRequests(world) };
   for (const [what, count] of Object.entries(left)) {
     if (count !== 0) world.violate("nothing is left over", `${count} ${what}`);
   }
-  // The poller has one timer more or less, as it looks or sleeps.
+  // The poller has one timer more or less, depending on whether it is polling or sleeping.
   const timers = process.clock.timers - world.restingTimers;
   if (timers > 1) world.violate("nothing is left over", `${timers} timers`);
 }
@@ -60,12 +63,12 @@ export async function comeToRest(world: World): Promise<void> {
 const openRequests = ({ providers, videoHost, serviceHost }: World): number =>
   providers.open + videoHost.open + serviceHost.open;
 
-/** When all is well outside, every call is answered, and every breaker closes. */
+/** When everything outside is healthy, every call is answered and every breaker closes. */
 export async function recover(world: World): Promise<void> {
   await world.clock.pass(MAX_PAUSE_MS);
   let id = RECOVERY_CALLS;
   const areClosed = () => [...(world.process?.breakers().values() ?? [])].flat().every(isClosed);
-  // Which credential is tried is left to chance.
+  // The credential is chosen at random.
   for (let round = 0; round < 2 || (!areClosed() && round < MAX_RECOVERY_ROUNDS); round++) {
     for (const model of Object.keys(MODELS)) {
       const plan = { ...RECOVERY_CALL, id: id++, model };
@@ -81,7 +84,10 @@ export async function recover(world: World): Promise<void> {
   }
 }
 
-/** Every service answers again. An offer that was left alone is tried when others fail: those are many calls, and none is needed for that. */
+/**
+ * Every service answers again. A paused offer is only tried when others fail, which would take many calls, so that is
+ * not required.
+ */
 async function recoverServices(world: World): Promise<void> {
   let id = RECOVERY_SERVICES;
   for (const service of SERVICES) {
@@ -93,7 +99,7 @@ async function recoverServices(world: World): Promise<void> {
   }
 }
 
-/** What was kept of answers is there for whoever may read it. */
+/** Stored responses are available to those who may read them, and only to them. */
 export async function checkKept(world: World): Promise<void> {
   const { process, clock, kept } = world;
   const pending = await clock.until(world.storage.query("SELECT id FROM answers WHERE state = 'pending'"));
@@ -101,7 +107,7 @@ export async function checkKept(world: World): Promise<void> {
   if (process !== undefined) await kept.check(process, clock, (rule, what, book) => world.violate(rule, what, book));
 }
 
-/** Every row is of a call and right, and every answer has one. */
+/** Every row belongs to a call and is right, and every response has one. */
 export async function checkLedger(world: World): Promise<void> {
   const query = (text: string) => world.clock.until(world.storage.query(text));
   const operations = await query("SELECT * FROM operations ORDER BY id");
@@ -121,7 +127,7 @@ export async function checkLedger(world: World): Promise<void> {
     if (id !== undefined) found.add(id);
   }
   for (const [id, book] of [...world.books, ...world.services]) {
-    // Whoever has read an answer to its end finds it in the ledger, whatever was killed since.
+    // A response that was read to its end is in the ledger, whatever was killed since.
     const isLost = book.process !== world.process?.number && book.ending !== "whole";
     if (found.has(id) || book.ending === "cut" || isLost) continue;
     const asked = "attempts" in book ? book.attempts : book.requests;

@@ -7,9 +7,9 @@ import { wordsOf } from "./speech.ts";
 
 export type OnViolation = (rule: string, what: string) => void;
 
-/** Failures whose cause lies in the request: no provider is asked again. */
+/** Failures caused by the request: no other provider is asked. */
 const FINAL_STATUSES = [400, 404, 413, 422];
-/** How long an answer waits for its row to be stored, and a little more. */
+/** How long a response waits for its row to be stored, plus a margin. */
 const MAX_COMMIT_MS = 400;
 const MAX_TRIES_OF_AN_OFFER = 2;
 
@@ -22,7 +22,7 @@ export function checkAnswer(book: CallBook, answer: ReadAnswer | undefined, onVi
   if ((ending === "whole" || ending === "failed") && terminals + errors !== 1)
     onViolation("every call ends once", `${terminals} proper ends and ${errors} errors, HTTP ${status}`);
   checkTexts(book, onViolation);
-  // What continues an answer may be refused for what it says.
+  // A continuation may be rejected because of its content.
   const served = attempts.some(({ finished, isContinuation }) => finished && !isContinuation);
   const continued = attempts.some(({ finished, isContinuation }) => finished && isContinuation);
   if (ending === "whole" && !served && !continued)
@@ -39,29 +39,29 @@ export function checkAnswer(book: CallBook, answer: ReadAnswer | undefined, onVi
     onViolation("a deadline holds", `${tookMs} ms instead of ${deadlineMs}`);
 }
 
-/** Every request of the simulation is sound: only a limit of its key can be in its way. */
+/** Every request of the simulation is valid: only a limit of its key can refuse it. */
 function checkRefusal({ plan, status }: CallBook, onViolation: OnViolation): void {
   const limits = KEYS[plan.key] ?? {};
   const isRated = (limits.requestsPerMinute ?? limits.tokensPerMinute ?? limits.concurrent) !== undefined;
-  // Beyond what may run at once there is a queue, which is short.
+  // Beyond the concurrency limit there is a short queue.
   if (status === 503 || status === 529) return;
-  // It may be over before the first request is sent.
+  // The deadline may pass before the first request is sent.
   if (status === 504 && plan.routing.deadlineMs !== undefined) return;
   if (status === 429 ? isRated : status === 402 && limits.budgetNanoUsdPerDay !== undefined) return;
   onViolation("sound requests are not refused", `HTTP ${status} for the key ${plan.key}`);
 }
 
-/** Before any content, another offer is asked as long as there is one that may do better. */
+/** Before any content, other offers are tried while one of them may succeed. */
 function checkFallback(book: CallBook, onViolation: OnViolation): void {
   const { plan, attempts, text, toolArguments, wasCrowded } = book;
   if (text !== "" || toolArguments !== undefined || wasCrowded) return;
   const { deadlineMs, fallback } = plan.routing;
   if (deadlineMs !== undefined || fallback === false) return;
   const last = attempts.at(-1);
-  // Of two that were asked at once, the one that was asked first may be the one that says so.
+  // Of two hedged requests, the first may be the one that reports the failure.
   const decisive = plan.routing.hedge ? attempts : attempts.slice(-1);
   if (decisive.some(({ status }) => status !== undefined && FINAL_STATUSES.includes(status))) return;
-  // A provider that has all the requests it may have is waited for, and not for long.
+  // A provider at its concurrency limit is waited for, but not for long.
   const free = offersOf(plan).filter((provider) => MAX_CONCURRENT_AT[provider] === undefined);
   const untried = free.filter((provider) => attempts.every((attempt) => attempt.provider !== provider));
   if (untried.length > 0)
@@ -91,11 +91,11 @@ function checkUsageShown(book: CallBook, answer: ReadAnswer | undefined, onViola
     onViolation("a client is told its usage", `${prompt} and ${completion} of ${JSON.stringify(usage)}`);
 }
 
-/** Several requests may have been paid for: the answer was continued, or asked for twice. */
+/** Several requests may have been billed: the response was continued or hedged. */
 const hasLegs = ({ plan: { routing }, attempts }: CallBook): boolean =>
   (routing.survive === true || routing.hedge === true) && attempts.length > 1;
 
-/** The providers that may be asked for the call. */
+/** The providers that may serve the call. */
 function offersOf({ model, routing }: CallBook["plan"]): readonly string[] {
   const offers = MODELS[model] ?? [];
   return routing.providers?.length ? offers.filter((provider) => routing.providers?.includes(provider)) : offers;
@@ -104,7 +104,7 @@ function offersOf({ model, routing }: CallBook["plan"]): readonly string[] {
 function checkAttempts(book: CallBook, onViolation: OnViolation): void {
   const { plan, attempts } = book;
   const withLegs = hasLegs(book);
-  // Whoever is asked to continue an answer has two tries of its own.
+  // A continuing provider has two tries of its own.
   const maxTries = plan.routing.survive ? 2 * MAX_TRIES_OF_AN_OFFER : MAX_TRIES_OF_AN_OFFER;
   const last = attempts.length - 1;
   if (plan.routing.fallback === false && attempts.some(({ provider }) => provider !== attempts[0]?.provider))
@@ -116,9 +116,9 @@ function checkAttempts(book: CallBook, onViolation: OnViolation): void {
       onViolation("tries are bounded", `${provider} was asked ${tries.get(provider)} times`);
     if (!offersOf(plan).includes(provider))
       onViolation("a model is served by its offers", `${provider} was asked for ${plan.model}`);
-    // What continues an answer, or is asked for it besides, may fail in any way.
+    // A continuation or a hedged request may fail in any way.
     if (withLegs) continue;
-    // An answer that came too late has not been heard.
+    // A response that came too late was not read.
     if (index < last && outcome === "failed" && status !== undefined && FINAL_STATUSES.includes(status))
       onViolation("what the table forbids is not tried again", `${provider} said ${status}, and another was asked`);
     if (index < last && outcome === "whole")
@@ -126,17 +126,17 @@ function checkAttempts(book: CallBook, onViolation: OnViolation): void {
   }
 }
 
-/** Columns of a row in the ledger. */
+/** Columns of a ledger row. */
 const numberAt = (row: StoredRow, name: string): number => Number(row[name] ?? 0);
 
-/** What must hold of the ledger's row of a call. */
+/** What must hold for the ledger row of a call. */
 export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolation): void {
   const { plan, attempts, ending } = book;
   const outcome = String(row["outcome"]);
   const source = String(row["usage_source"]);
   const input = numberAt(row, "usage_input");
   const cached = numberAt(row, "usage_cache_read");
-  // Unseen tokens are booked as reasoning, which costs what an answer costs.
+  // Unseen tokens are booked as reasoning, at the price of output.
   const output = numberAt(row, "usage_output") + numberAt(row, "usage_reasoning");
   const told = `${outcome}, ${source}: ${input} + ${cached} → ${output}, ${row["cost_nano_usd"]} at ${row["provider"]}`;
   if (String(row["model"]) !== plan.model || String(row["key_id"]) !== `static:${plan.key}`)
@@ -158,15 +158,15 @@ export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolatio
   if (provider !== last.provider) onViolation("a row is its call's", `${last.provider} was asked last; ${told}`);
   if (numberAt(row, "cost_nano_usd") !== costOf(provider, input, cached, output))
     onViolation("cost is exact", `${costOf(provider, input, cached, output)} expected; ${told}`);
-  // A deadline is the caller's own, and what it ends is paid as far as it may have come.
+  // A deadline is the caller's choice: work it ends is billed as far as it may have come.
   const isCallersDoing = plan.routing.deadlineMs !== undefined && outcome === "upstream_timeout";
   if (!isCallersDoing) checkUsage(last, { outcome, source, input, cached, output }, told, onViolation);
-  // Never more than the model can say, unless more has passed.
+  // Never more than the model's limit, unless more has passed through.
   if (output > Math.max(MAX_OUTPUT_TOKENS, plan.words * plan.padding))
     onViolation("cost is exact", `more than the model can say; ${told}`);
 }
 
-/** The leg that came to its end is paid as it was told, and what the others cost is besides. */
+/** The leg that completed is billed as reported; the cost of the others is added. */
 function checkLegs(
   { attempts }: CallBook,
   costNanoUsd: number,

@@ -9,15 +9,15 @@ import type { SimulatedProcess } from "./simulated-process.ts";
 interface Kept {
   book: CallBook;
   id: string;
-  /** How many answers it builds on. */
+  /** How many responses it builds on. */
   turns: number;
-  /** Nothing was wrong with the store when it was kept: it must be there. */
+  /** The store was healthy when it was stored, so it must exist. */
   isCertain: boolean;
 }
 
-/** Conversations do not go on for ever: each turn sends all of those before it. */
+/** Conversations are bounded: each turn sends all previous ones. */
 const MAX_TURNS = 4;
-/** Those that are looked at in the end. */
+/** How many are checked at the end. */
 const MAX_LOOKED_AT = 60;
 
 const CONNECTION: ServedConnection = {
@@ -29,12 +29,12 @@ const CONNECTION: ServedConnection = {
   hangUp: () => {},
 };
 
-/** The answers that clients have asked to be kept, as their clients know them. */
+/** The responses that clients asked to store, as those clients know them. */
 export class KeptAnswers {
   readonly #byKey = new Map<string, Kept[]>();
   readonly #turnsOf = new Map<number, number>();
 
-  /** An answer of the key's that the next one may build on. */
+  /** A response of the key that the next one may build on. */
   next({ id, key, builds }: CallBook["plan"]): string | undefined {
     const found = builds
       ? this.#byKey.get(key)?.findLast((kept) => kept.isCertain && kept.turns < MAX_TURNS)
@@ -50,7 +50,7 @@ export class KeptAnswers {
     this.#byKey.set(plan.key, [...(this.#byKey.get(plan.key) ?? []), kept]);
   }
 
-  /** What clients may read is what they were answered, and no other client may. */
+  /** Clients can read exactly what they received, and no other client can. */
   async check(
     process: SimulatedProcess,
     clock: VirtualClock,

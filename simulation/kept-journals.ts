@@ -3,11 +3,11 @@ import type { Journal } from "../src/ledger/journal.ts";
 import { insertReceipts } from "../src/storage/receipts/receipts.ts";
 import type { Storage } from "../src/storage/storage.ts";
 
-/** The disk with the journals of all processes: what is in them outlives the process. */
+/** The disk with the journals of all processes: its content outlives them. */
 export class KeptJournals {
   readonly #journals = new Map<number, Receipt[]>();
 
-  /** The journal of one process, while that is alive. */
+  /** The journal of one process while it is alive. */
   open(process: number, isAlive: () => boolean): Journal {
     return {
       append: async (receipts) => {
@@ -20,7 +20,7 @@ export class KeptJournals {
     };
   }
 
-  /** As at a start: what dead processes have left comes into the store. */
+  /** As at a start: the journals of dead processes are read into the store. */
   async recover(storage: Storage): Promise<void> {
     for (const [process, receipts] of this.#journals) {
       await insertReceipts(storage, receipts);

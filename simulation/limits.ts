@@ -3,17 +3,17 @@ import { KEYS, MAX_CONCURRENT, MAX_CONCURRENT_AT } from "./configuration.ts";
 /** Requests are counted by whole seconds: of a minute that began within one, 59 seconds are certain. */
 const CERTAIN_MINUTE_MS = 59_000;
 
-/** What each key may do, counted once more from outside. */
+/** The limits of each key, counted independently. */
 export class LimitWatch {
   readonly #onViolation: (rule: string, what: string) => void;
-  /** When the requests of each key came that were not refused, the oldest first. */
+  /** Arrival times of each key's requests that were not refused, oldest first. */
   readonly #admitted = new Map<string, number[]>();
 
   constructor(onViolation: (rule: string, what: string) => void) {
     this.#onViolation = onViolation;
   }
 
-  /** A process that starts knows nothing of the rates of the one before it. */
+  /** A starting process does not know the rates of its predecessor. */
   forget(): void {
     this.#admitted.clear();
   }
@@ -37,7 +37,7 @@ export class LimitWatch {
       this.#onViolation("limits are never passed", `${key} has ${calls()} calls under way at once`);
   }
 
-  /** Requests to providers, in all and at each. */
+  /** Requests to providers, in total and per provider. */
   asked(open: number, openAt: (provider: string) => number): void {
     if (open > MAX_CONCURRENT) this.#onViolation("limits are never passed", `${open} requests to providers at once`);
     for (const [provider, most] of Object.entries(MAX_CONCURRENT_AT)) {
@@ -46,7 +46,7 @@ export class LimitWatch {
     }
   }
 
-  /** The most that a call can cost is reserved for it, so that a budget holds however many are under way. */
+  /** The maximum cost of a call is reserved, so a budget holds however many calls are in flight. */
   spent(key: string, nanoUsd: number): void {
     const { budgetNanoUsdPerDay } = KEYS[key] ?? {};
     if (budgetNanoUsdPerDay !== undefined && nanoUsd > budgetNanoUsdPerDay)

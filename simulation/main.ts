@@ -1,10 +1,10 @@
 /**
- * `npm run simulate -- --seed 1 --calls 1000`: the gateway against a world drawn from a seed, in memory. The same seed is the same
- * run. A seed that breaks a rule is cut down to the little that breaks it, printed, and kept in a file.
+ * `npm run simulate -- --seed 1 --calls 1000`: runs the gateway against a world drawn from a seed, in memory. The same
+ * seed gives the same run. A seed that breaks a rule is reduced to a minimal run, printed and saved to a file.
  *
- * `--seed` (a fresh one where absent), `--calls` of each seed, `--seeds` from that one on, `--processes` at once,
- * `--replay <file>` of a run that was cut down, `--trace` to print everything that happens, `--until-broken` to stop at the first seed
- * that fails. `--tiny-limits` plays several instances that share limits of a few calls, `--instances` of them.
+ * `--seed` (random by default), `--calls` per seed, `--seeds` from that one on, `--processes` in parallel, `--replay
+ * <file>` of a reduced run, `--trace` to print every event, `--until-broken` to stop at the first failing seed.
+ * `--tiny-limits` runs several instances that share limits of a few calls, `--instances` of them.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,12 +33,12 @@ const { values } = parseArgs({
   },
 });
 
-/** Between two lines of a long run. */
+/** Time between two lines of a long run. */
 const PROGRESS_MS = 10_000;
 
-/** Steps of a run that was cut down; all of them are in its file. */
+/** Steps of a reduced run to print; its file has all of them. */
 const MAX_SHOWN = 40;
-/** Calls at the end of every run, when all is well again. */
+/** Calls at the end of every run, when everything is healthy again. */
 const RECOVERY = `call ${String(RECOVERY_CALLS).slice(0, 6)}`;
 
 const config = readConfiguration();
@@ -51,7 +51,7 @@ function show({ violations, trace }: RunResult): void {
   }
 }
 
-/** Cuts the failing run down, prints it and keeps it. */
+/** Reduces the failing run, prints and saves it. */
 async function explain(scenario: Scenario, result: RunResult): Promise<void> {
   const rule = result.violations[0]?.rule ?? "";
   const small = await shrink(scenario, rule, (one) => runScenario(one, { config }));
@@ -88,7 +88,7 @@ async function playSeeds(first: number, seeds: number, calls: number): Promise<v
   }
 }
 
-/** Several instances that share limits of a few calls: they admit what one process admits. */
+/** Several instances that share limits of a few calls must admit what one process admits. */
 async function playInstances(first: number, seeds: number): Promise<boolean> {
   const instances = values.instances === undefined ? undefined : Number(values.instances);
   const seen = { admitted: 0, refused: 0, failed: 0 };

@@ -1,6 +1,7 @@
 /**
- * `npm run simulate:mutations`: would the simulation notice? Puts one bug of `bugs.ts` at a time into a copy of the tree, and plays
- * seeds until one of them fails. Each bug must be found within `MAX_CALLS` calls. `-- --bug lease` tries those whose names say so.
+ * `npm run simulate:mutations`: would the simulation notice? Puts one bug of `bugs.ts` at a time into a copy of the
+ * tree and runs seeds until one fails. Each bug must be found within `MAX_CALLS` calls. `-- --bug lease` selects bugs
+ * by name.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +16,7 @@ const FIRST_SEED = 1;
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** What the simulation says of the bug: after how many calls it was found, and by which rule. */
+/** The result for one bug: after how many calls it was found, and by which rule. */
 async function hunt(copy: string, bug: Bug): Promise<{ calls: number; rule: string } | undefined> {
   const path = join(copy, bug.file);
   const text = readFileSync(path, "utf8");

@@ -3,7 +3,7 @@ import { costAt, readKeptPrices } from "../src/catalogue/kept-prices.ts";
 import { readReceipt } from "../src/storage/receipts/receipt-columns.ts";
 import type { StoredRow } from "../src/storage/storage.ts";
 
-/** Whatever happened to a call and to the store: the prices that its row refers to are there, and give its cost again. */
+/** Whatever happened to a call and the store, the prices that its row refers to exist and reproduce its cost. */
 export function checkKeptPrices(
   rows: readonly StoredRow[],
   kept: readonly StoredRow[],
@@ -12,7 +12,7 @@ export function checkKeptPrices(
   const texts = new Map(kept.map((row) => [String(row["id"]), String(row["content"])]));
   for (const row of rows) {
     const { id, pricedBy, usage, costNanoUsd } = readReceipt(row);
-    // An operation that made nothing was billed by nothing.
+    // An operation that produced nothing has no prices.
     if (pricedBy === undefined && costNanoUsd === 0) continue;
     const parts = pricedBy === undefined ? [] : "id" in pricedBy ? [{ prices: pricedBy, usage }] : pricedBy;
     const cost = parts.reduce((sum, part) => sum + costOfPart(part.usage, texts.get(part.prices.id)), 0);

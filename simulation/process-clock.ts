@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "../src/base/clock.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 
-/** The clock of one process: after that is killed, nothing that it has planned runs. */
+/** The clock of one process: once it is killed, none of its timers fire. */
 export class ProcessClock implements Clock {
   readonly #clock: VirtualClock;
   readonly #cancels = new Set<Cancel>();
@@ -16,7 +16,7 @@ export class ProcessClock implements Clock {
     this.wallMs = () => clock.wallMs() + this.#setMs;
   }
 
-  /** The clock of its machine is set. */
+  /** Sets the clock of its machine. */
   stepWall(byMs: number): void {
     this.#setMs += byMs;
   }
@@ -53,7 +53,7 @@ export class ProcessClock implements Clock {
 
   readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => this.after(ms, resolve));
 
-  /** Timers that are set. */
+  /** Active timers. */
   get timers(): number {
     return this.#cancels.size;
   }

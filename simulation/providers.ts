@@ -16,7 +16,7 @@ const PROVIDER_OF_HOST: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(PROVIDERS).map(([name, { baseUrl }]) => [new URL(baseUrl).host, name]),
 );
 
-/** Two seconds, and what the watchdog takes to see it. */
+/** Two seconds, plus the time the watchdog needs to notice. */
 const MAX_READ_ON_MS = 2_300;
 
 /** The headers that carry a credential. */
@@ -34,7 +34,7 @@ export interface ProvidersOptions {
 
 interface Outage {
   behaviour: Behaviour;
-  /** When it has failed. */
+  /** When it failed. */
   failedAtMs: number[];
 }
 
@@ -42,7 +42,7 @@ interface Outage {
 const IS_ITS_FAULT = ({ fault, status = 0 }: Behaviour): boolean =>
   fault === "refused" || fault === "broken" || fault === "html" || (fault === "status" && status >= 500);
 
-/** Within which failures open a breaker, and a little less. */
+/** The window in which failures open a breaker, with a margin. */
 const BREAKER_WINDOW_MS = 10_000;
 
 interface OpenExchange {
@@ -51,7 +51,7 @@ interface OpenExchange {
   provider: string;
 }
 
-/** Every provider, in memory: answers what each call's plan says, and keeps books of it. */
+/** Every provider, in memory: responds as each call's plan says, and records it. */
 export class SimulatedProviders {
   readonly #options: ProvidersOptions;
   readonly #open = new Set<OpenExchange>();
@@ -61,7 +61,7 @@ export class SimulatedProviders {
     this.#options = options;
   }
 
-  /** Requests that are neither answered to their end nor given up. */
+  /** Requests that are neither answered nor abandoned. */
   get open(): number {
     return this.#open.size;
   }
@@ -72,19 +72,19 @@ export class SimulatedProviders {
     return open;
   }
 
-  /** Calls of a key that have a request under way. */
+  /** Calls of a key that have a request in flight. */
   callsUnderWay(key: string): number {
     const calls = new Set<number>();
     for (const { book } of this.#open) if (book.plan.key === key) calls.add(book.plan.id);
     return calls.size;
   }
 
-  /** Until it ends, every request to the provider gets this. */
+  /** Until it ends, every request to the provider fails this way. */
   beginOutage(provider: string, behaviour: Behaviour): void {
     this.#outages.set(provider, { behaviour, failedAtMs: [] });
   }
 
-  /** Gives how often the provider has failed lately by its own fault, with nothing answered in between. */
+  /** Returns how often the provider recently failed by its own fault without answering in between. */
   endOutage(provider: string): number {
     const { failedAtMs = [] } = this.#outages.get(provider) ?? {};
     this.#outages.delete(provider);
@@ -95,7 +95,7 @@ export class SimulatedProviders {
   /** The process at the other end was killed. */
   cutAll(): void {
     for (const { exchange } of [...this.#open]) exchange.close();
-    // The next one has to learn by itself how providers are.
+    // The next process must learn the providers' health itself.
     for (const outage of this.#outages.values()) outage.failedAtMs = [];
   }
 
@@ -127,10 +127,10 @@ export class SimulatedProviders {
     this.#open.add(opened);
     onAsked(book);
     const end = () => {
-      // An exchange that was closed has an end of its own, and its answer another: the first of them counts.
+      // A closed exchange and its response end separately: the first end counts.
       if (!this.#open.has(opened)) return;
       this.#open.delete(opened);
-      // What was not waited for says nothing, and what was answered before the outage may still be on its way.
+      // Abandoned requests prove nothing, and responses from before the outage may still be in transit.
       if (outage && IS_ITS_FAULT(behaviour) && book.ending === undefined) outage.failedAtMs.push(clock.nowMs());
       if (attempt.outcome === "open") attempt.outcome = exchange.closedAtMs === undefined ? "failed" : "given up";
     };
@@ -227,7 +227,7 @@ export class SimulatedProviders {
   ): Promise<void> {
     exchange.head(200, { "content-type": "text/event-stream" });
     const { events, contentFrom, contentUntil, usageUntil } = WIRES[dialect].events(speech);
-    // A fault that comes behind the end of the content would be none.
+    // A fault after the end of the content would have no effect.
     const until = fault === undefined ? events.length : Math.min(at, contentUntil);
     const step = Math.max(1, eventsPerChunk);
     for (let index = 0; index < until; index += step) {
@@ -270,7 +270,7 @@ export class SimulatedProviders {
     }
   }
 
-  /** What a client has left is read on for a moment, and not to its end (H13, decision 0017). */
+  /** After a disconnect, a response is read on briefly but not to its end (H13, decision 0017). */
   #checkStopped({ plan, ending, endedAtMs }: CallBook): void {
     if (ending === "left" && this.#options.clock.nowMs() - endedAtMs > MAX_READ_ON_MS)
       this.#options.onViolation("what is not waited for is stopped", `call ${plan.id} still generates`);
@@ -281,7 +281,7 @@ export class SimulatedProviders {
   }
 }
 
-/** The call whose prompt comes last: those before it are history. */
+/** The call whose prompt comes last: earlier ones are history. */
 function askedFor(body: string): number {
   const [digits = ""] = /^\d+/.exec(body.slice(body.lastIndexOf("call-") + "call-".length)) ?? [];
   return digits === "" ? Number.NaN : Number(digits);
@@ -316,16 +316,16 @@ function makeAttempt(
   };
 }
 
-/** Of a continuation that begins with the end of what it continues. */
+/** For a continuation that repeats the end of what it continues. */
 const REPEATED_WORDS = 2;
 
-/** A request that quotes an answer wants it continued behind its last word. */
+/** A request that quotes a response asks for its continuation after the last word. */
 function continuedFrom(id: number, body: string): { word: number; lead: string } {
   const mark = `c${id}w`;
   const at = body.lastIndexOf(mark);
   if (at < 0) return { word: 0, lead: "" };
   const [digits = ""] = /^\d+/.exec(body.slice(at + mark.length)) ?? [];
-  // The blank behind the last word may have been left out: then the continuation begins with it.
+  // The space after the last word may have been trimmed: the continuation then begins with it.
   const lead = /^-* /.test(body.slice(at + mark.length + digits.length)) ? "" : " ";
   return { word: Number(digits) + 1, lead };
 }
@@ -346,6 +346,6 @@ function speechOf({ plan }: CallBook, { from, lead }: ServedAttempt, { usage }: 
   };
 }
 
-/** What the tool of a call is called with. */
+/** The arguments of a call's tool. */
 export const argumentsOf = (plan: { id: number; words: number }): string =>
   JSON.stringify({ query: wordsOf({ id: plan.id, padding: 0 }, plan.words, plan.words + 2) });

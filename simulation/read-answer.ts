@@ -1,25 +1,25 @@
 import type { DialectName } from "../src/canon/dialect-name.ts";
 
-/** What a client makes of an answer, by its own reading of the protocol. */
+/** What a client makes of a response, by its own reading of the protocol. */
 export interface ReadAnswer {
   text: string;
   toolArguments: string | undefined;
-  /** Proper ends. */
+  /** Number of proper ends. */
   terminals: number;
   errors: number;
   prompt: number | undefined;
   completion: number | undefined;
-  /** By which later requests may name it, in a protocol that has such. */
+  /** The id by which later requests may refer to it, if the protocol has one. */
   id: string | undefined;
-  /** Events that were numbered. */
+  /** Number of numbered events. */
   events: number;
-  /** The ids of items by their places, and what of them has ended. */
+  /** Item ids by position, and which parts of them have ended. */
   items: Map<number, { id: string; ends: Set<string> }>;
-  /** What no client should be sent. */
+  /** Content that no client should receive. */
   wrong: string[];
 }
 
-/** JSON, as far as a reader needs to know. */
+/** JSON, as far as a reader needs it. */
 // biome-ignore lint/suspicious/noExplicitAny: a reader of answers looks into what may be anything, and throws where it is not what it should be
 type Json = any;
 
@@ -38,7 +38,7 @@ const nothing = (): ReadAnswer => ({
 
 interface Reader {
   whole(body: Json, answer: ReadAnswer): void;
-  /** One event; `[DONE]` comes as it is. */
+  /** One event; `[DONE]` is passed as text. */
   event(value: Json, answer: ReadAnswer): void;
 }
 
@@ -101,7 +101,7 @@ const messages: Reader = {
 
 function messagesUsage(usage: Json, answer: ReadAnswer): void {
   if (!usage) return;
-  // The end of a stream need not say again what its beginning said of the prompt.
+  // The end of a stream need not repeat the prompt usage from its beginning.
   if (usage.input_tokens !== undefined)
     answer.prompt =
       usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
@@ -165,7 +165,7 @@ const responses: Reader = {
   },
 };
 
-/** One item is one id at one place, and nothing of it ends twice. */
+/** One position has one item id, and no part of it ends twice. */
 function readPlace({ type, output_index: place, item_id, item, response }: Json, answer: ReadAnswer): void {
   if (type === "response.created") answer.id = response.id;
   if (place === undefined) return;
@@ -192,7 +192,7 @@ const READERS: Readonly<Record<DialectName, Reader>> = { chat, messages, genai, 
 
 const isError = (value: Json): boolean => value?.error !== undefined && value.error !== null;
 
-/** An answer in one piece, or the refusal of one. */
+/** A non-streamed response, or an error in place of one. */
 export function readWhole(dialect: DialectName, status: number, text: string): ReadAnswer {
   const answer = nothing();
   try {
@@ -215,7 +215,7 @@ export function readStream(dialect: DialectName, text: string, isEnded: boolean)
   for (const frame of frames) {
     const data = dataOf(frame);
     if (data === undefined) continue;
-    // An error is told a second time, for clients that look for it only there (R1).
+    // An error is sent twice, for clients that only look there (R1).
     if (dialect === "responses" && answer.errors === 1 && data.includes('"type":"response.failed"')) continue;
     if (answer.terminals > 0 || answer.errors > 0) answer.wrong.push(`an event behind the end: ${data.slice(0, 100)}`);
     try {
@@ -226,7 +226,7 @@ export function readStream(dialect: DialectName, text: string, isEnded: boolean)
       answer.wrong.push(`an event that is not readable (${String(error)}): ${data.slice(0, 100)}`);
     }
   }
-  // In genai an error is told once more as bare JSON: some readers see it only there (sdks 1.5).
+  // In genai an error is repeated as bare JSON, because some readers only look there (sdks 1.5).
   const isToldAgain = dialect === "genai" && answer.errors === 1 && rest.startsWith('{"error"');
   if (isEnded && rest !== "" && !isToldAgain)
     answer.wrong.push(`the stream ends in the middle of an event: ${rest.slice(0, 100)}`);

@@ -1,17 +1,17 @@
 import type { ServicePlan } from "./scenario.ts";
 import { scoreOf, textOf, vectorOf } from "./service-wires.ts";
 
-/** What a client makes of the bytes that it has read. */
+/** What a client makes of the bytes it has read. */
 export interface ReadService {
-  /** Proper ends, and errors in the client's protocol. */
+  /** Number of proper ends, and errors in the client's protocol. */
   terminals: number;
   errors: number;
-  /** It said something before it ended. */
+  /** It had content before it ended. */
   content: string;
   wrong: string[];
 }
 
-/** Reads an answer that came to its end, or (`isEnded` false) as much of it as there was. */
+/** Reads a complete response or, if `isEnded` is false, as much of it as arrived. */
 export function readService(plan: ServicePlan, status: number, bytes: Buffer, isEnded: boolean): ReadService {
   const read: ReadService = { terminals: 0, errors: 0, content: "", wrong: [] };
   try {
@@ -25,7 +25,7 @@ export function readService(plan: ServicePlan, status: number, bytes: Buffer, is
   return read;
 }
 
-/** JSON, as far as a reader needs to know. */
+/** JSON, as far as a reader needs it. */
 // biome-ignore lint/suspicious/noExplicitAny: a reader of answers looks into what may be anything, and throws where it is not what it should be
 type Json = any;
 

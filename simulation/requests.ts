@@ -14,7 +14,7 @@ export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string
   const contract = door === "contract";
   const prompt = `call-${plan.id}- Say ${plan.words} words.`;
   const secret = secretOf(plan.key);
-  // A host that says more than it may has not counted: such a usage is not billed as reported.
+  // A host that exceeds its output limit has miscounted: such usage is not billed as reported.
   const limit = Math.max(MAX_TOKENS, plan.output);
   let path: string;
   let body: object;
@@ -72,7 +72,7 @@ export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string
     }
   }
   const asked = routingOf(plan);
-  // By the body or by headers: both say the same.
+  // In the body or in headers: both are equivalent.
   const isInBody = plan.id % 2 === 0;
   if (!isInBody) {
     if (asked.provider) headers["x-trivium-routing"] = JSON.stringify({ provider: asked.provider });

@@ -6,21 +6,21 @@ import { type Violation, World, type WorldOptions } from "./world.ts";
 
 export interface RunResult {
   violations: readonly Violation[];
-  /** Of everything that happened. */
+  /** A digest of everything that happened. */
   digest: string;
   trace: readonly string[] | undefined;
   calls: number;
   attempts: number;
   rows: number;
   kills: number;
-  /** Answers that came to their end at another provider than the one that began them. */
+  /** Responses that were completed by another provider than the one that began them. */
   continued: number;
   endings: Readonly<Record<string, number>>;
-  /** How much time has passed on the clock of the run. */
+  /** Time passed on the clock of the run. */
   passedMs: number;
 }
 
-/** Plays one scenario against the gateway, and says which rules did not hold. */
+/** Runs one scenario against the gateway and returns the rules that were broken. */
 export async function runScenario(scenario: Scenario, options: WorldOptions): Promise<RunResult> {
   const clock = new VirtualClock({ turns: 1 });
   const storage = await openMemoryStorage(clock);
@@ -36,7 +36,7 @@ export async function runScenario(scenario: Scenario, options: WorldOptions): Pr
   }
 }
 
-/** Each at its time. */
+/** Each step at its time. */
 function playSteps({ steps }: Scenario, world: World): Promise<void> {
   const { clock } = world;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -2,18 +2,18 @@ import type { DialectName } from "../src/canon/dialect-name.ts";
 
 /** What goes wrong with one request to a provider. */
 export const FAULTS = [
-  // No answer.
+  // No response.
   "refused",
   "stale",
   "broken",
   "silent",
-  // An answer that is a failure.
+  // An error response.
   "status",
   "error_in_200",
-  // An answer that is none.
+  // An invalid response.
   "html",
   "garbage",
-  // An answer that begins well. `at` says where it stops doing so.
+  // A response that begins well. `at` says where it stops doing so.
   "cut",
   "stall",
   "error_event",
@@ -22,43 +22,43 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** What a provider says of its usage. */
+/** What a provider reports about usage. */
 export type UsageTold = "true" | "none" | "zero" | "twice";
 
-/** What a provider does about one request. */
+/** What a provider does with one request. */
 export interface Behaviour {
-  /** Until the head of its answer. */
+  /** Time until the head of its response. */
   delayMs: number;
-  /** Between two chunks. */
+  /** Time between two chunks. */
   gapMs: number;
-  /** Events in one chunk; chunks of 0 events end in the middle of one. */
+  /** Events per chunk; chunks of 0 events end in the middle of one. */
   eventsPerChunk: number;
   usage: UsageTold;
-  /** Where it is asked to continue an answer; honestly where absent. */
+  /** How it continues a response if asked to; honestly if absent. */
   continues?: "from the start" | "with a repetition";
   fault?: Fault;
   /** For `status`. */
   status?: number;
   retryAfterSeconds?: number;
-  /** For what begins well: after so many events. */
+  /** For responses that begin well: the number of events before the fault. */
   at?: number;
 }
 
-/** What a client does with its answer. */
+/** What a client does with its response. */
 export interface Reading {
-  /** It disconnects so long after it has sent its request. */
+  /** It disconnects this long after sending its request. */
   leavesAfterMs?: number;
-  /** It disconnects when it has read so many chunks. */
+  /** It disconnects after reading this many chunks. */
   leavesAfterChunks?: number;
-  /** It stops reading for so long after its first chunk. */
+  /** It stops reading for this long after its first chunk. */
   stallsMs?: number;
 }
 
-/** What a call asks of how it is served. */
+/** The routing options of a call. */
 export interface AskedRouting {
   type?: "priority" | "round_robin" | "least_latency";
   primaryFactor?: "cost" | "speed" | "quality";
-  /** Only these, in this order. */
+  /** Only these providers, in this order. */
   providers?: readonly string[];
   fallback?: boolean;
   deadlineMs?: number;
@@ -66,7 +66,10 @@ export interface AskedRouting {
   hedge?: boolean;
 }
 
-/** One call of a client for text, and what the providers do about it: for each of their requests in order, well where there is none. */
+/**
+ * One text call of a client, and what the providers do with each of its requests, in order; they succeed if nothing is
+ * listed.
+ */
 export interface CallPlan {
   id: number;
   key: string;
@@ -74,68 +77,73 @@ export interface CallPlan {
   door: "contract" | "dropin";
   model: string;
   stream: boolean;
-  /** How long the answer is. */
+  /** Length of the response in words. */
   words: number;
-  /** Characters of filling behind each word, for answers that are larger than what a connection takes at once. */
+  /** Filler characters after each word, for responses larger than a connection accepts at once. */
   padding: number;
-  /** The model calls a tool behind its text. */
+  /** The model calls a tool after its text. */
   tool: boolean;
-  /** Tokens that the prompt costs at a provider, some of them read from its cache. */
+  /** Prompt tokens as the provider counts them, some of them cached. */
   input: number;
   cached: number;
-  /** Tokens that the provider counts for its answer. */
+  /** Output tokens as the provider counts them. */
   output: number;
-  /** Its answer is to be kept, in a protocol that keeps some. */
+  /** The response is to be stored, if the protocol supports it. */
   store?: boolean;
-  /** Its answer is made in the background, and polled. */
+  /** The response is made in the background and polled. */
   background?: boolean;
-  /** It goes on from an answer of its key's that was kept, where there is one. */
+  /** It continues a stored response of its key, if there is one. */
   builds?: boolean;
   routing: AskedRouting;
   reading: Reading;
   providers: readonly Behaviour[];
 }
 
-/** What goes wrong with one request about a video. `taken_and_broken`: the job was accepted, and the answer is lost. */
+/**
+ * What goes wrong with one request about a video. `taken_and_broken`: the job was accepted, but the response is lost.
+ */
 export const VIDEO_FAULTS = ["refused", "broken", "taken_and_broken", "busy", "garbage", "silent"] as const;
 export type VideoFault = (typeof VIDEO_FAULTS)[number];
 
-/** One video: what its client asks for, and what its host does about each request in turn, well where there is none. */
+/**
+ * One video: what its client requests, and what its host does with each request in turn; it succeeds if nothing is
+ * listed.
+ */
 export interface VideoPlan {
   id: number;
   key: string;
   seconds: number;
   /** How long the host works on it. */
   takesMs: number;
-  /** The host does not make it. */
+  /** The host fails to make it. */
   fails: boolean;
   submits: readonly (VideoFault | "well")[];
   polls: readonly (VideoFault | "well")[];
-  /** The client disconnects before it is answered, and asks again. */
+  /** The client disconnects before the response, and submits again. */
   leavesAfterMs?: number;
-  /** The client sends an Idempotency-Key, and repeats what was not answered. */
+  /** The client sends an Idempotency-Key and repeats unanswered requests. */
   isIdempotent: boolean;
 }
 
-/** What is asked of a model that is no conversation, by the verb of its receipt. */
+/** Kinds of service calls, by the verb of their receipt. */
 export const SERVICES = ["embeddings", "rerank", "speech", "transcriptions", "completions", "moderations"] as const;
 export type ServiceWord = (typeof SERVICES)[number];
 
-/** One call of a service, and what its hosts do about each of its requests in turn, well where there is none. */
+/** One service call, and what its hosts do with each of its requests in turn; they succeed if nothing is listed. */
 export interface ServicePlan {
   id: number;
   key: string;
   service: ServiceWord;
   /** Inputs, documents, or words that are spoken, heard or written. */
   size: number;
-  /** Events, where the service has some. */
+  /** Number of events, if the service streams. */
   stream: boolean;
   routing: Pick<AskedRouting, "fallback" | "deadlineMs">;
   reading: Reading;
   providers: readonly Behaviour[];
 }
 
-/** One thing that happens from outside, at its time since the start. Steps are data, so that a run can be cut down. */
+/** One event from outside, at its time since the start. Steps are data, so a run can be reduced. */
 export type Step =
   | { kind: "call"; atMs: number; call: CallPlan }
   | { kind: "video"; atMs: number; video: VideoPlan }
@@ -144,7 +152,7 @@ export type Step =
   | { kind: "kill"; atMs: number; downMs: number }
   | { kind: "outage"; atMs: number; forMs: number; provider: string; behaviour: Behaviour };
 
-/** `loses`: statements take effect, and their confirmations do not arrive. */
+/** `loses`: statements take effect, but their confirmations are lost. */
 export const STORE_FAULTS = ["fails", "hangs", "slow", "loses"] as const;
 export type StoreFault = (typeof STORE_FAULTS)[number];
 

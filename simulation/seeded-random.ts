@@ -3,7 +3,7 @@ import type { Random } from "../src/base/sources.ts";
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const ID_LENGTH = 22;
 
-/** Chance that the same seed repeats: Mulberry32, which is quick and good enough to choose with. */
+/** Repeatable randomness: Mulberry32, fast and good enough to choose with. */
 export class SeededRandom {
   #state: number;
 
@@ -23,7 +23,7 @@ export class SeededRandom {
     return this.next() < probability;
   }
 
-  /** A whole number, both bounds included. */
+  /** An integer, both bounds included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -34,7 +34,7 @@ export class SeededRandom {
     return item;
   }
 
-  /** One of the keys, each as likely as its weight says. */
+  /** One of the keys, with the given weights. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
     const names = Object.keys(weights) as Name[];
     let left = this.next() * names.reduce((sum, name) => sum + weights[name], 0);
@@ -46,7 +46,7 @@ export class SeededRandom {
   }
 }
 
-/** What the gateway draws its ids from. */
+/** The source of the gateway's ids. */
 export class SeededIds implements Random {
   readonly #random: SeededRandom;
   #told: ((id: string) => void) | undefined;
@@ -63,7 +63,7 @@ export class SeededIds implements Random {
 
   readonly id = (): string => {
     let id = "";
-    // Five characters of six bits are what one number is good for.
+    // One number is good for five characters of six bits.
     while (id.length < ID_LENGTH) {
       let bits = Math.floor(this.#random.next() * 2 ** 30);
       for (let at = 0; at < 5 && id.length < ID_LENGTH; at++) {
@@ -76,7 +76,7 @@ export class SeededIds implements Random {
     return id;
   };
 
-  /** Tells which id is drawn next. */
+  /** Calls `told` with the next id that is drawn. */
   tellNext(told: (id: string) => void): void {
     this.#told = told;
   }

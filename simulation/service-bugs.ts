@@ -1,6 +1,6 @@
 import type { Bug } from "./bug.ts";
 
-/** Mistakes in what serves embeddings, rankings, speech, transcripts and completions. */
+/** Bugs in embeddings, rankings, speech, transcripts and completions. */
 export const SERVICE_BUGS: readonly Bug[] = [
   {
     name: "service: vectors are taken in the order in which they come",

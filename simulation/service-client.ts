@@ -26,7 +26,7 @@ const PATHS = {
   moderations: "/moderations",
 } as const;
 
-/** A client with one call of a service: sends it, and reads its answer as its plan says. */
+/** A client with one service call: sends it, and reads the response as planned. */
 export class ServiceClient implements ServedConnection {
   readonly address = "127.0.0.1";
   trusted = false;
@@ -48,7 +48,7 @@ export class ServiceClient implements ServedConnection {
 
   rest(): void {}
 
-  /** The gateway ends the connection. */
+  /** The gateway closes the connection. */
   hangUp(): void {
     this.#end("cut");
   }
@@ -68,7 +68,7 @@ export class ServiceClient implements ServedConnection {
     try {
       await this.#read(response);
     } catch {
-      // The answer breaks off, which is how bytes fail.
+      // The response breaks off, which is how byte streams fail.
       this.#end("cut");
     }
   }
@@ -78,7 +78,7 @@ export class ServiceClient implements ServedConnection {
     if (book.ending !== undefined) return;
     book.status = response.status;
     book.receiptId = response.headers.get("x-trivium-receipt") ?? undefined;
-    // Only an answer is read slowly, or left.
+    // Only a response is read slowly or abandoned.
     const { leavesAfterChunks, stallsMs } = response.status === 200 ? book.plan.reading : {};
     this.#reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
     for (let chunks = 1; ; chunks++) {
@@ -153,7 +153,7 @@ function bodyOf(plan: ServicePlan): object {
 
 const BOUNDARY = "----simulated-boundary";
 
-/** Written here byte by byte: the runtime's own forms draw their boundary by chance. */
+/** Written by hand: the runtime's forms use a random boundary. */
 function formOf(plan: ServicePlan): { body: Buffer<ArrayBuffer>; type: string } {
   const field = (name: string, value: string) =>
     `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;

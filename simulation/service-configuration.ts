@@ -1,7 +1,7 @@
 import { TIMEOUT_MS } from "./provider-timeouts.ts";
 import type { ServiceWord } from "./scenario.ts";
 
-/** Hosts of services; none of them is asked for a conversation. */
+/** Service hosts; none of them serves conversations. */
 export const SERVICE_PROVIDERS: Readonly<Record<string, { kind: string; baseUrl: string }>> = {
   eta: { kind: "openai", baseUrl: "http://eta.test/v1" },
   theta: { kind: "openai-compatible", baseUrl: "http://theta.test/v1" },
@@ -10,9 +10,9 @@ export const SERVICE_PROVIDERS: Readonly<Record<string, { kind: string; baseUrl:
 
 export const secretOfService = (provider: string): string => `secret-of-${provider}`;
 
-/** Nano-dollars for one unit, or for a million where `perMillion`. */
+/** Nano-dollars per unit, or per million units with `perMillion`. */
 interface UnitPrice {
-  /** The column of the ledger that counts the unit. */
+  /** The ledger column that counts the unit. */
   column: string;
   name: string;
   unit: "perMTokens" | "perCount" | "perSecond" | "perMCharacters";
@@ -64,7 +64,7 @@ const byTokens = (input: number, output: number): UnitPrice[] => [
   perMillion("usage_output", "completion", output),
 ];
 
-/** One model for each service, by the providers that offer it, in order. */
+/** One model per service, with the providers that offer it, in order. */
 export const SERVICE_MODELS: Readonly<Record<ServiceWord, ServiceModel>> = {
   embeddings: {
     id: "sim/embedding",
@@ -141,7 +141,7 @@ export function serviceSections(): { providers: Record<string, unknown>; models:
 
 const MILLION = 1_000_000n;
 
-/** In nano-dollars, rounded once, half up: what the columns of a row come to at the prices of its provider. */
+/** The cost of a row's columns at its provider's prices, in nano-dollars, rounded once, half up. */
 export function serviceCost(service: ServiceWord, provider: string, column: (name: string) => number): number {
   const prices = SERVICE_MODELS[service].offers.find((one) => one.provider === provider)?.prices ?? [];
   let exact = 0n;

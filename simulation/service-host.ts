@@ -10,27 +10,27 @@ import type { Trace } from "./trace.ts";
 /** One request of a call as its host saw it. */
 export interface ServiceRequest {
   readonly provider: string;
-  /** Of its body: the same request is the same text. */
+  /** A digest of its body, to recognise repeated requests. */
   readonly digest: string;
   readonly fault: Fault | undefined;
   readonly status: number | undefined;
   /** `whole`: everything was sent. */
   outcome: "open" | "whole" | "failed" | "given up";
-  /** Something of its answer was sent. */
+  /** Part of the response was sent. */
   begun: boolean;
-  /** What it says that it used; undefined where it says nothing. */
+  /** The usage it reports; undefined if it reports none. */
   usage: HostAnswer["usage"];
 }
 
-/** Everything that the simulation knows of one call of a service. */
+/** Everything the simulation knows about one service call. */
 export interface ServiceBook {
   readonly plan: ServicePlan;
   readonly process: number;
   readonly sentAtMs: number;
-  /** The random part of its request id, which the gateway puts behind the time. */
+  /** The random part of its request id, which follows the time. */
   requestEnd: string;
   readonly requests: ServiceRequest[];
-  /** `cut` is also what breaks in the middle of bytes, which have no place for an error. */
+  /** `cut` also covers byte streams that break, which have no place for an error. */
   ending: ClientEnding | undefined;
   endedAtMs: number;
   status: number;
@@ -49,7 +49,7 @@ export interface ServiceHostOptions {
 }
 
 const HEALTHY: Behaviour = { delayMs: 20, gapMs: 5, eventsPerChunk: 1, usage: "true" };
-/** Two seconds, and what the watchdog takes to see it. */
+/** Two seconds, plus the time the watchdog needs to notice. */
 const MAX_READ_ON_MS = 2_300;
 
 const PROVIDER_OF_HOST: ReadonlyMap<string, string> = new Map(
@@ -58,7 +58,7 @@ const PROVIDER_OF_HOST: ReadonlyMap<string, string> = new Map(
 
 export const isServiceHost = (host: string): boolean => PROVIDER_OF_HOST.has(host);
 
-/** Hosts of services, in memory: answer what each call's plan says, and keep books of it. */
+/** Service hosts, in memory: respond as each call's plan says, and record it. */
 export class SimulatedServiceHost {
   readonly #options: ServiceHostOptions;
   readonly #open = new Map<MemoryExchange, ServiceBook>();
@@ -71,7 +71,7 @@ export class SimulatedServiceHost {
     return this.#open.size;
   }
 
-  /** Calls of a key that have a request under way. */
+  /** Calls of a key that have a request in flight. */
   callsUnderWay(key: string): number {
     const calls = new Set<number>();
     for (const { plan } of this.#open.values()) if (plan.key === key) calls.add(plan.id);
@@ -186,7 +186,7 @@ export class SimulatedServiceHost {
   async #stream(exchange: MemoryExchange, { parts, type }: HostAnswer, asked: Asked): Promise<void> {
     const { book, request, behaviour } = asked;
     const { fault, at = 0, gapMs } = behaviour;
-    // What says that it is over is never sent by one that breaks off.
+    // A response that breaks off never includes the end marker.
     const until = fault === undefined ? parts.length : Math.min(at, Math.max(0, parts.length - LAST_PARTS));
     for (const part of parts.slice(0, until)) {
       await this.#options.clock.sleep(gapMs);
@@ -201,14 +201,17 @@ export class SimulatedServiceHost {
       return exchange.end();
     }
     if (fault === "stall") return exchange.closed;
-    // Bytes have no end of their own: what is closed too early looks whole.
+    // A byte stream has no end marker: one closed too early looks whole.
     if (fault === "cut" || type !== "text/event-stream") return exchange.fail("broken");
     if (fault === "error_event") void exchange.write('data: {"error":{"message":"no more","type":"server_error"}}\n\n');
     if (fault === "garbage_event") void exchange.write("data: {no json\n\n");
     exchange.end();
   }
 
-  /** What a client has left is read on for a moment, but for a recording, which is heard to its end (decision 0017). */
+  /**
+   * After a disconnect, a response is read on briefly, except a recording, which is processed to its end (decision
+   * 0017).
+   */
   #checkStopped({ plan, ending, endedAtMs }: ServiceBook): void {
     if (plan.service === "transcriptions" || ending !== "left") return;
     if (this.#options.clock.nowMs() - endedAtMs > MAX_READ_ON_MS)
@@ -216,7 +219,7 @@ export class SimulatedServiceHost {
   }
 }
 
-/** The end of a completion: why, how much, and that it is over. */
+/** The end of a completion: stop reason, usage and end marker. */
 const LAST_PARTS = 3;
 
 interface Asked {

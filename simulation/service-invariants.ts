@@ -6,12 +6,12 @@ import { SERVICE_MODELS, serviceCost } from "./service-configuration.ts";
 import type { ServiceBook } from "./service-host.ts";
 import { serviceOffers } from "./service-wires.ts";
 
-/** Failures whose cause lies in the request: no provider is asked again. */
+/** Failures caused by the request: no other provider is asked. */
 const FINAL_STATUSES = [400, 404, 413, 422];
-/** How long an answer waits for its row to be stored, and a little more. */
+/** How long a response waits for its row to be stored, plus a margin. */
 const MAX_COMMIT_MS = 400;
 
-/** What must hold when a call of a service is over for its client. */
+/** What must hold when a service call is over for its client. */
 export function checkServiceAnswer(book: ServiceBook, read: ReadService | undefined, onViolation: OnViolation): void {
   const { plan, ending, status, requests, sentAtMs, endedAtMs } = book;
   for (const wrong of read?.wrong ?? []) onViolation("answers are sound", wrong);
@@ -37,7 +37,7 @@ function checkRefusal({ plan, status }: ServiceBook, onViolation: OnViolation): 
   onViolation("sound requests are not refused", `HTTP ${status} for the key ${plan.key}`);
 }
 
-/** Before any content, another offer is asked as long as there is one that may do better. */
+/** Before any content, other offers are tried while one of them may succeed. */
 function checkFallback({ plan, requests, content, wasCrowded }: ServiceBook, onViolation: OnViolation): void {
   const { deadlineMs, fallback } = plan.routing;
   if (content !== "" || wasCrowded || deadlineMs !== undefined || fallback === false) return;
@@ -58,7 +58,7 @@ function checkRequests({ plan, requests, ending }: ServiceBook, onViolation: OnV
   const answeredOnce = requests.flatMap((one) => (one.outcome === "whole" ? [`${one.provider} ${one.digest}`] : []));
   if (plan.service === "embeddings" && new Set(answeredOnce).size < answeredOnce.length)
     onViolation("what is there is not asked for again", "a host has embedded the same texts twice");
-  // A call that is one request has no further one behind an answer.
+  // A call with a single request sends no further one after a response.
   const answered = requests.findIndex(({ outcome }) => outcome === "whole");
   if (isOneRequest(plan) && answered >= 0 && answered < requests.length - 1 && ending !== "left")
     onViolation("what the table forbids is not tried again", "a provider had answered, and another was asked");
@@ -68,7 +68,7 @@ function checkRequests({ plan, requests, ending }: ServiceBook, onViolation: OnV
 const ONE_BATCH = 96;
 const isOneRequest = ({ service, size }: ServiceBook["plan"]): boolean => service !== "embeddings" || size <= ONE_BATCH;
 
-/** What must hold of the ledger's row of a call of a service. */
+/** What must hold for the ledger row of a service call. */
 export function checkServiceRow(row: StoredRow, book: ServiceBook, onViolation: OnViolation): void {
   const { plan, requests, ending } = book;
   const column = (name: string): number => Number(row[name] ?? 0);
@@ -90,21 +90,21 @@ export function checkServiceRow(row: StoredRow, book: ServiceBook, onViolation: 
     return;
   }
   const isTheirDoing = outcome === "client_gone" || plan.routing.deadlineMs !== undefined;
-  // Who was at work when the client left, or its time was up, is paid for what it may have done.
+  // Work in progress at a disconnect or deadline is billed for what it may have done.
   const begun = requests.filter((one) => one.begun).map((one) => one.provider);
   const paid = new Set(isTheirDoing ? [...begun, provider] : begun);
   if (paid.size > 1) return;
-  // What one of them did before it failed has its price, though another was asked last.
+  // Work of a provider before it failed is billed, even if another one answered.
   const [paidAt = provider] = paid;
   const exact = serviceCost(plan.service, paidAt, column);
-  // Each leg of a call is rounded by itself.
+  // Each leg of a call is rounded separately.
   if (Math.abs(cost - exact) > (source === "partial" ? requests.length : 0))
     onViolation("cost is exact", `${exact} expected; ${told}`);
   if (outcome === "ok") checkUsage(book, source, column, told, onViolation);
   if (paid.size === 0 && !isTheirDoing && cost !== 0) onViolation("cost is exact", `nothing was produced; ${told}`);
 }
 
-/** The sum of what the hosts said, to the unit; where one of them said nothing, more than nothing. */
+/** The sum of what the hosts reported, to the unit; if one of them reported nothing, more than zero. */
 function checkUsage(
   { requests, plan }: ServiceBook,
   source: string,
@@ -114,7 +114,7 @@ function checkUsage(
 ): void {
   const answered = requests.filter(({ outcome }) => outcome === "whole");
   const isTold = answered.every(({ usage }) => usage !== undefined);
-  // What was answered before another part failed is billed as a leg of its own.
+  // Parts answered before another part failed are billed as a separate leg.
   const sources = [isTold ? "measured" : "estimated", ...(answered.length < requests.length ? ["partial"] : [])];
   if (!sources.includes(source)) onViolation("cost is exact", `usage told: ${isTold}; ${told}`);
   const sums = new Map<string, number>();

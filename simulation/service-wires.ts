@@ -3,35 +3,35 @@ import type { ServicePlan } from "./scenario.ts";
 import { SERVICE_MODELS } from "./service-configuration.ts";
 import { wordOf, wordsOf } from "./speech.ts";
 
-/** What a host answers one request with. */
+/** A host's response to one request. */
 export interface HostAnswer {
   type: string;
-  /** In as many parts as it is sent in: one where it is read whole. */
+  /** In as many parts as are sent; one if it is read whole. */
   parts: readonly (string | Uint8Array)[];
-  /** It is sent as it is made. */
+  /** It is sent while it is made. */
   isStream: boolean;
-  /** What it says that it used, by the ledger's columns; undefined where it says nothing. */
+  /** The reported usage, by ledger column; undefined if there is none. */
   usage: Readonly<Record<string, number>> | undefined;
 }
 
-/** Characters of a token, as the hosts count. */
+/** Characters per token, as the hosts count. */
 const CHARACTERS_PER_TOKEN = 4;
-/** Documents of one search. */
+/** Documents per search. */
 const DOCUMENTS_PER_SEARCH = 100;
 const BYTES_PER_SECOND = 16_000;
 
-/** No id is longer than 32-bit floats can hold. */
+/** No id exceeds what 32-bit floats can represent. */
 export const vectorOf = (id: number, index: number): number[] => [id % 1_000_003, index, 0.5];
 export const scoreOf = (id: number, index: number): number => ((index * 37 + id) % 1_000) / 1_000;
 
 export const inputOf = ({ id }: ServicePlan, index: number): string => `call-${id}- text ${index}.`;
-/** What is spoken, heard or written. */
+/** The text that is spoken, heard or written. */
 export const textOf = ({ id, size }: ServicePlan): string => wordsOf({ id, padding: 0 }, 0, size);
 
 const tokensOf = (texts: readonly string[]): number =>
   texts.reduce((sum, text) => sum + Math.ceil(text.length / CHARACTERS_PER_TOKEN), 0);
 
-/** A recording: a second for each word. */
+/** A recording: one second per word. */
 export function recordingOf({ size }: ServicePlan): Uint8Array {
   const samples = size * BYTES_PER_SECOND;
   return Buffer.concat([wavHead(samples, BYTES_PER_SECOND / 2), new Uint8Array(samples)]);
@@ -50,7 +50,7 @@ const events = (values: readonly (object | string)[], usage: HostAnswer["usage"]
   usage,
 });
 
-/** What the provider answers to the request, by its own form of the service. `tells`: it says what it used. */
+/** The provider's response to the request, in its own form of the service. `tells`: it reports usage. */
 export function answerOf(plan: ServicePlan, provider: string, body: string, tells: boolean): HostAnswer {
   switch (plan.service) {
     case "embeddings":
@@ -86,7 +86,7 @@ function embed({ id }: ServicePlan, provider: string, body: string, tells: boole
   const form = (vector: number[]) =>
     asked.encoding_format === "base64" ? Buffer.from(new Float32Array(vector).buffer).toString("base64") : vector;
   const data = vectors.map((vector, index) => ({ object: "embedding", index, embedding: form(vector) }));
-  // The order is told by the index alone.
+  // Only the index gives the order.
   if (id % 3 === 0) data.reverse();
   return json(
     { object: "list", data, model: "m", ...(tells && { usage: { prompt_tokens: tokens, total_tokens: tokens } }) },
@@ -140,6 +140,6 @@ function complete(plan: ServicePlan, body: string, tells: boolean): HostAnswer {
   return events([...words, last, ...(tells ? [{ ...head, choices: [], ...said }] : []), "[DONE]"], usage);
 }
 
-/** The providers that a call may ask, in order. */
+/** The providers that may serve a call, in order. */
 export const serviceOffers = ({ service }: ServicePlan): string[] =>
   SERVICE_MODELS[service].offers.map(({ provider }) => provider);

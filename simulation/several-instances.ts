@@ -31,16 +31,16 @@ const { limitLeaseMs: LEASE_MS } = DEFAULT_TIMINGS;
 
 export interface SeveralResult {
   violations: readonly string[];
-  /** How calls ended, by their status. */
+  /** How calls ended, by status. */
   statuses: Readonly<Record<number, number>>;
-  /** Requests of the key with a rate that were admitted. */
+  /** Admitted requests of the key with a rate limit. */
   rated: number;
   kills: number;
   /** How often the clock of an instance was set. */
   clocksSet: number;
 }
 
-/** Plays calls against several instances that share limits, with a source of leases that loses messages and forgets. */
+/** Runs calls against several instances that share limits, with a lease source that loses messages and forgets. */
 export async function runSeveral(seed: number, config: Config, isRough: boolean): Promise<SeveralResult> {
   const clock = new VirtualClock({ turns: 1 });
   const storage = await openMemoryStorage(clock);
@@ -142,7 +142,7 @@ class SeveralInstances {
     await this.#clock.until(this.#start());
   }
 
-  /** By minutes up to days, forward or back: a day that was left may be come back to. */
+  /** By minutes to days, forward or back: a clock may return to a previous day. */
   #setClock({ clock }: SimulatedProcess): void {
     const HOUR_MS = 3_600_000;
     const byMs = this.#random.pick([-30 * HOUR_MS, -24 * HOUR_MS, -HOUR_MS, -60_000, 60_000, HOUR_MS, 24 * HOUR_MS]);
@@ -163,7 +163,7 @@ class SeveralInstances {
     try {
       this.#processes.push(await SimulatedProcess.start(this.#seed, number, this.#surroundings));
     } catch (error) {
-      // Every message of its start was lost: it ends, and is started again.
+      // Every message of its start was lost: it exits and is started again.
       if (!String(error).includes("did not answer")) throw error;
       await this.#start();
     }
@@ -175,7 +175,7 @@ class SeveralInstances {
     return new Leases({ source: this.#source(clock), clock, instance, leaseMs: LEASE_MS, isFirst, spent });
   }
 
-  /** Messages are lost on the way there or back, or arrive when they are no longer waited for. */
+  /** Messages are lost on the way there or back, or arrive too late. */
   #source(clock: Clock): LeaseSource {
     const lost = () => this.#isRough && this.#random.chance(0.08);
     const delayMs = () =>
@@ -232,7 +232,7 @@ class SeveralInstances {
   }
 
   async #checkLedger(): Promise<void> {
-    // Of each day that the clock of some instance has shown.
+    // For each day that the clock of some instance has shown.
     const sums = `SELECT key_id, SUM(cost_nano_usd) AS spent FROM receipts GROUP BY key_id, created_at_ms / ${DAY_MS}`;
     for (const row of await this.#storage.query(sums)) {
       const key = String(row["key_id"]).replace("static:", "");

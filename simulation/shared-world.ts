@@ -15,22 +15,22 @@ import { VirtualClock } from "../testing/virtual-clock.ts";
 import { SeededRandom } from "./seeded-random.ts";
 
 const LEASE_MS = 10_000;
-/** What a dead instance held comes back late by design: rates a minute after its lease has ended. */
+/** A dead instance's share is freed late by design: rates a minute after its lease ended. */
 const QUIET_AFTER_DEATH_MS = LEASE_MS + 65_000;
-/** From the moment that one process would admit a call, so long may several processes refuse it. */
+/** How long several processes may refuse a call that one process would admit. */
 const WITHIN_MS = 1_000;
 const TICK_MS = 10;
 
-/** A call, and what becomes of it. */
+/** A call and its outcome. */
 export interface PlannedCall {
-  /** At which of the living instances it arrives. */
+  /** Which of the live instances receives it. */
   at: number;
   tokens: number;
   costNanoUsd: number;
-  /** Where the request sets no output limit: the most that it can cost. */
+  /** The maximum cost, if the request sets no output limit. */
   maxCostNanoUsd?: number;
   lastsMs: number;
-  /** What part of the tokens and the cost is used in the end, from 0 to 1. */
+  /** The share of the reserved tokens and cost that is used in the end, from 0 to 1. */
   usedPart: number;
 }
 
@@ -38,7 +38,7 @@ interface WorldOptions {
   seed: number;
   instances: number;
   limits: Limits;
-  /** Whether the source can tell instances at once, as the first of several workers does. */
+  /** Whether the source can notify instances at once, as the first of several workers does. */
   tells: boolean;
   startMs?: number;
 }
@@ -53,13 +53,13 @@ interface Process {
 }
 
 /**
- * Several instances that share the limits of one key, and an observer who sees all of them at once. It knows what one process with the same
- * calls would have left, which no instance knows.
+ * Several instances that share the limits of one key, and an observer of all of them. The observer knows what one
+ * process with the same calls would have left, which no instance knows.
  */
 export class SharedWorld {
   readonly clock: VirtualClock;
   readonly random: SeededRandom;
-  /** Limits that were exceeded, and calls that were refused although one process would have admitted them for a second. */
+  /** Limits that were exceeded, and calls refused although one process would have admitted them for a second. */
   readonly broken: string[] = [];
   admitted = 0;
   refused = 0;
@@ -71,7 +71,7 @@ export class SharedWorld {
   readonly #table: LeaseTable;
   readonly #sources = new Map<string, LeaseSource>();
   readonly #processes: Process[] = [];
-  /** What all instances together left of each limit, in the last second. */
+  /** What all instances together left of each limit in the last second. */
   #history: { atMs: number; left: Amounts }[] = [];
   #quietUntilMs = 0;
 
@@ -154,7 +154,7 @@ export class SharedWorld {
     }
   }
 
-  /** Sends a call; it ends by itself. Says whether it was admitted. */
+  /** Sends a call, which ends after its time. Returns whether it was admitted. */
   async call(planned: PlannedCall): Promise<boolean> {
     const { living, clock } = this;
     const process = living[planned.at % living.length];
@@ -250,7 +250,7 @@ export class SharedWorld {
 
 const needsOf = ({ tokens, costNanoUsd, maxCostNanoUsd = costNanoUsd }: PlannedCall): Amounts => ({
   tokensPerMinute: tokens,
-  // A budget that is used up refuses a call that costs nothing, too.
+  // An exhausted budget also refuses a call that costs nothing.
   budgetUsdPerDay: Math.max(1, maxCostNanoUsd),
   budgetUsdPerMonth: Math.max(1, maxCostNanoUsd),
   budgetUsdTotal: Math.max(1, maxCostNanoUsd),

@@ -1,12 +1,12 @@
 import type { RunResult } from "./run-scenario.ts";
 import type { Behaviour, CallPlan, Scenario, Step } from "./scenario.ts";
 
-/** A run takes milliseconds once there are few calls in it. */
+/** A run with few calls takes milliseconds. */
 const MAX_RUNS = 300;
 
 /**
- * The same failure with as little as possible: fewer steps, and calls to which less happens. `run` plays a scenario; what fails
- * must break the same rule.
+ * The same failure in a minimal run: fewer steps, and simpler calls. `run` runs a scenario; the result must break the
+ * same rule.
  */
 export async function shrink(
   scenario: Scenario,
@@ -64,5 +64,5 @@ function simplified(step: Step): Simplify[] {
   ];
 }
 
-/** What it does, at once and in one chunk for each event. */
+/** The same response, at once and with one chunk per event. */
 const prompt = (behaviour: Behaviour): Behaviour => ({ ...behaviour, delayMs: 0, gapMs: 1, eventsPerChunk: 1 });

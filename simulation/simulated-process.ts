@@ -32,15 +32,18 @@ export interface Surroundings {
   fileStore: FileStore;
   journals: KeptJournals;
   send: Send;
-  /** Where several processes share limits. */
+  /** Set if several processes share limits. */
   leases?: (instance: string, clock: Clock) => Leases;
-  /** Told of every call that the process has settled. */
+  /** Called for every call that the process has settled. */
   onSettled: (call: SettledCall, facts: CallFacts) => void;
-  /** Told of what the gateway takes for a fault of its own. */
+  /** Called for what the gateway reports as an internal error. */
   onInternal: (what: string) => void;
 }
 
-/** One process of the gateway: everything that the program makes at its start, on time, chance, network and store that are not real. */
+/**
+ * One process of the gateway: everything the program creates at its start, with simulated time, randomness, network
+ * and store.
+ */
 export class SimulatedProcess {
   readonly number: number;
   readonly clock: ProcessClock;
@@ -142,17 +145,17 @@ export class SimulatedProcess {
     return new SimulatedProcess(number, clock, ids, gateway, handle, poller, kill, killed);
   }
 
-  /** Like SIGKILL: no request is answered, and only what the store has kept is left. */
+  /** Like SIGKILL: no request is answered, and only the content of the store remains. */
   kill(): void {
     this.#kill();
   }
 
-  /** Stops what goes on by itself, so that what is left over can be seen. */
+  /** Stops background work, so that leftovers become visible. */
   async stop(): Promise<void> {
     await this.#poller.stop();
   }
 
-  /** The states of each provider's breakers, one for each of its credentials. */
+  /** The breaker states of each provider, one per credential. */
   breakers(): Map<string, string[]> {
     const { snapshot, health } = this.gateway;
     const states = new Map<string, string[]>();
@@ -172,8 +175,8 @@ export class SimulatedProcess {
   }
 
   /**
-   * When a call last waited for a provider's slot in vain. Only the gateway knows: a slot is held until the answer is read,
-   * which may be long after the provider has sent its end.
+   * When a call last waited in vain for a provider's slot. Only the gateway knows: a slot is held until the response
+   * is read, which may be long after the provider has sent its end.
    */
   refusedSlotAtMs = Number.NEGATIVE_INFINITY;
 
@@ -187,7 +190,7 @@ export class SimulatedProcess {
       });
   }
 
-  /** What every call must have given back. */
+  /** Resources that every call must have released. */
   leftovers(): Record<string, number> {
     const { runningCalls, orphanedTexts, orphanedImages, memory, ledger, admissions, slots } = this.gateway;
     const { calls: heldCalls, nanoUsd: heldNanoUsd } = admissions.held;

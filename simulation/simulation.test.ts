@@ -12,7 +12,7 @@ const CALLS = 125;
 const SEEDS = 16;
 
 describe("deterministic simulation: no rule is broken, whatever happens", () => {
-  /** Others in every run of the tests; `TRIVIUM_SEED` plays the same again. */
+  /** Different seeds in every test run; `TRIVIUM_SEED` repeats one. */
   const first = Number(process.env["TRIVIUM_SEED"] ?? Math.floor(Math.random() * 1_000_000_000));
   console.log(`simulation: npm run simulate -- --seed ${first} --seeds ${SEEDS} --calls ${CALLS}`);
 
@@ -26,7 +26,7 @@ describe("deterministic simulation: no rule is broken, whatever happens", () => 
   }
 });
 
-test("every bug of the mutation check can still be put in", async () => {
+test("every bug of the mutation check still applies", async () => {
   expect(BUGS.length).toBeGreaterThanOrEqual(12);
   for (const { name, file, was } of BUGS) {
     const text = await Bun.file(new URL(`../${file}`, import.meta.url)).text();
@@ -34,7 +34,7 @@ test("every bug of the mutation check can still be put in", async () => {
   }
 });
 
-test("the same seed is the same run, to the byte", async () => {
+test("the same seed gives the same run, to the byte", async () => {
   const play = () => runScenario(drawScenario({ seed: 20_261, calls: 300 }), { config, keepsTrace: true });
   const [once, again] = [await play(), await play()];
   expect(again.trace).toEqual(once.trace ?? []);
@@ -43,7 +43,7 @@ test("the same seed is the same run, to the byte", async () => {
   expect(await short(20_262)).not.toBe(await short(20_261));
 });
 
-test("a failing run is cut down to what makes it fail", async () => {
+test("a failing run is reduced to what makes it fail", async () => {
   const scenario = drawScenario({ seed: 1, calls: 200 });
   const culprit = scenario.steps.flatMap((step) => (step.kind === "call" ? [step.call] : []))[77];
   const isThere = ({ steps }: Scenario) => steps.some((step) => step.kind === "call" && step.call.id === culprit?.id);

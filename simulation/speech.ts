@@ -1,27 +1,27 @@
 /** Tokens as a provider counts them. */
 export interface SpokenUsage {
-  /** Of the prompt, without what came from the cache. */
+  /** Prompt tokens that were not cached. */
   input: number;
   cached: number;
   output: number;
 }
 
-/** One answer of a provider. */
+/** One response of a provider. */
 export interface Speech {
   /** In as many parts as it is streamed in. */
   texts: readonly string[];
-  /** Of a tool that is called behind the text. */
+  /** Arguments of a tool call after the text. */
   toolArguments: string | undefined;
-  /** Undefined where the provider says nothing of it. */
+  /** Undefined if the provider reports none. */
   usage: SpokenUsage | undefined;
-  /** Hosts have been seen to report it a second time. */
+  /** Some hosts report it a second time. */
   usageTwice: boolean;
 }
 
 export const TOOL_NAME = "look_up";
 const MODEL = "upstream-model";
 
-/** A word for each step of an answer: what is lost, repeated or out of order shows. */
+/** One word per step of a response, so that anything lost, repeated or out of order is visible. */
 export function wordOf({ id, padding }: { id: number; padding: number }, index: number): string {
   return padding === 0 ? `c${id}w${index} ` : `c${id}w${index}${"-".repeat(padding)} `;
 }
@@ -32,16 +32,19 @@ export function wordsOf(call: { id: number; padding: number }, from: number, unt
   return text;
 }
 
-/** The frames of a stream. Those from `contentFrom` to before `contentUntil` say something; the next says why it ends. */
+/**
+ * The frames of a stream. Those from `contentFrom` to before `contentUntil` have content; the next has the stop
+ * reason.
+ */
 export interface SpokenEvents {
   events: string[];
   contentFrom: number;
   contentUntil: number;
-  /** With so many frames the usage is known. */
+  /** The number of frames after which the usage is known. */
   usageUntil: number;
 }
 
-/** What a provider writes, by its dialect: written down here once more, so that the gateway's own code is not its own judge. */
+/** What a provider writes, per dialect. Written independently, so that the gateway's own code is not its judge. */
 export interface Wire {
   whole(speech: Speech): object;
   events(speech: Speech): SpokenEvents;
@@ -238,5 +241,5 @@ const genaiUsage = ({ input, cached, output }: SpokenUsage) => ({
   totalTokenCount: input + cached + output,
 });
 
-/** Of three dialects; the fourth stands by itself. */
+/** Three of the dialects; the fourth has its own file. */
 export const SAMPLED_WIRES = { chat, messages, genai } as const;

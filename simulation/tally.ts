@@ -1,6 +1,6 @@
 import type { RunResult } from "./run-scenario.ts";
 
-/** What many runs came to. */
+/** Totals of many runs. */
 export class Tally {
   seeds = 0;
   failedSeeds = 0;
@@ -10,7 +10,7 @@ export class Tally {
   kills = 0;
   continued = 0;
   passedMs = 0;
-  /** What it took, in all processes. */
+  /** Time taken, in all processes. */
   cpuSeconds = 0;
   readonly endings: Record<string, number> = {};
 

@@ -20,13 +20,13 @@ describe("H23, choices 9: several instances admit what one process admits", () =
     });
   }
 
-  test("calls were admitted and refused in these runs, or they would show nothing", () => {
+  test("these runs admit and refuse calls, or they would prove nothing", () => {
     expect(seen.admitted).toBeGreaterThan(SEEDS);
     expect(seen.refused).toBeGreaterThan(SEEDS);
   });
 });
 
-describe("H44: what changes a budget reaches every instance", () => {
+describe("H44: a changed budget reaches every instance", () => {
   const budget = (usd: number, startMs?: number) =>
     SharedWorld.start({
       seed: 7,
@@ -36,7 +36,7 @@ describe("H44: what changes a budget reaches every instance", () => {
       ...(startMs !== undefined && { startMs }),
     });
   const call = (at: number, lastsMs = 5) => ({ at, tokens: 1, costNanoUsd: 10_000_000, lastsMs, usedPart: 1 });
-  /** How many of so many calls are admitted, one after the other, at each instance in turn. */
+  /** How many of this many calls are admitted, one after another, at each instance in turn. */
   const admitted = async (world: SharedWorld, calls: number): Promise<number> => {
     let count = 0;
     for (let index = 0; index < calls; index++) {
@@ -46,10 +46,10 @@ describe("H44: what changes a budget reaches every instance", () => {
     return count;
   };
 
-  test("an instance that dies between its receipt and its next message neither frees nor locks what is left", async () => {
+  test("an instance that dies between its receipt and its next message neither frees nor blocks what is left", async () => {
     const world = await budget(0.1);
     expect(await admitted(world, 3)).toBe(3);
-    // One call is settled and told of nowhere; another one is in flight.
+    // One call is settled but not reported; another one is in flight.
     expect(await world.clock.until(world.call(call(0, 0)))).toBe(true);
     expect(await world.clock.until(world.call(call(0, 60_000)))).toBe(true);
     await world.clock.pass(1);
@@ -59,7 +59,7 @@ describe("H44: what changes a budget reaches every instance", () => {
     expect(world.broken).toEqual([]);
   });
 
-  test("a new day begins for all of them at once", async () => {
+  test("a new day begins for all instances at once", async () => {
     const world = await budget(0.04, Date.UTC(2026, 0, 2) - 20_000);
     expect(await admitted(world, 8)).toBe(4);
     await world.pass(Date.UTC(2026, 0, 2) - world.clock.wallMs());

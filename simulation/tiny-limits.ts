@@ -22,7 +22,7 @@ function drawAmount(random: SeededRandom, limit: number): number {
   return Math.max(1, Math.floor(limit * part * (0.5 + random.next() / 2)));
 }
 
-/** Instances with limits of a few calls, and calls as unevenly as can be. The same seed is the same run. */
+/** Instances with limits of a few calls, and very unevenly distributed calls. The same seed gives the same run. */
 export async function playTinyLimits(seed: number, instances?: number): Promise<SharedWorld> {
   const random = new SeededRandom(seed);
   const limits = drawLimits(random);

@@ -1,10 +1,10 @@
-/** What happened, event by event. Two runs are the same where their digests are. */
+/** What happened, event by event. Two runs are the same if their digests are. */
 export class Trace {
   readonly #hasher = new Bun.CryptoHasher("sha1");
   readonly #nowMs: () => number;
   readonly lines: string[] | undefined;
 
-  /** `keepsLines`: for people, who want to read what happened. */
+  /** `keepsLines`: keep readable lines for people. */
   constructor(nowMs: () => number, keepsLines: boolean) {
     this.#nowMs = nowMs;
     this.lines = keepsLines ? [] : undefined;
@@ -16,7 +16,7 @@ export class Trace {
     this.lines?.push(timed);
   }
 
-  /** Of everything so far; nothing can be noted after it. */
+  /** A digest of everything so far; nothing can be added after it. */
   digest(): string {
     return this.#hasher.digest("hex");
   }

@@ -7,7 +7,7 @@ import type { VideoBook } from "./video-host.ts";
 
 export interface VideoClientOptions {
   clock: VirtualClock;
-  /** The process that runs now. */
+  /** The running process. */
   process: () => SimulatedProcess | undefined;
   onViolation: (rule: string, what: string) => void;
 }
@@ -16,13 +16,13 @@ const PATH = `/api/genai/v1/publishers/${VIDEO_MODEL.replace("/", "/models/")}`;
 const POLL_MS = 7_000;
 const AGAIN_MS = 3_000;
 const MAX_SUBMITS = 6;
-/** Longer than a host takes, with every failure on the way. */
+/** Longer than a host takes, with every possible failure. */
 const MAX_POLLS = 300;
 
-/** What a client sees of one request: undefined where its connection was cut. */
+/** What a client sees of one request: undefined if its connection was cut. */
 type Answered = { status: number; body: Record<string, unknown> } | undefined;
 
-/** A connection that only remembers what the server needs to know. */
+/** A connection that only records what the server needs to know. */
 class QuietConnection implements ServedConnection {
   readonly address = "127.0.0.1";
   trusted = false;
@@ -36,7 +36,7 @@ class QuietConnection implements ServedConnection {
   hangUp(): void {}
 }
 
-/** A client that wants one video: submits it, again where it was not answered, and polls it to its end. */
+/** A client that requests one video: submits it, again if it got no response, and polls it to its end. */
 export class VideoClient {
   readonly #book: VideoBook;
   readonly #options: VideoClientOptions;
@@ -46,7 +46,7 @@ export class VideoClient {
     this.#options = options;
   }
 
-  /** Resolves when its client has what it wants, or gives up. */
+  /** Resolves when the client has its video, or gives up. */
   async run(): Promise<void> {
     const { clock } = this.#options;
     const name = await this.#submit();
@@ -70,7 +70,7 @@ export class VideoClient {
     this.#violate("every operation ends", `${name} does not`);
   }
 
-  /** The operation's name; undefined where it was refused. */
+  /** The operation's name; undefined if it was refused. */
   async #submit(): Promise<string | undefined> {
     const { plan } = this.#book;
     const body = {
@@ -89,7 +89,8 @@ export class VideoClient {
         if (names.size > 1) this.#violate("a repeated request is the same operation", [...names].join());
         return name;
       }
-      // What the client was not told, it may ask again; without a key of its own only what the gateway recognises.
+      // A client that got no response may submit again; without an Idempotency-Key, only if the gateway recognises the
+      // repetition.
       if (!plan.isIdempotent) return undefined;
       if (answered !== undefined && answered.status !== 429 && answered.status < 500) return undefined;
     }

@@ -4,16 +4,16 @@ import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { VideoFault, VideoPlan } from "./scenario.ts";
 import type { Trace } from "./trace.ts";
 
-/** What is known of one video outside of the gateway. */
+/** What is known about one video outside the gateway. */
 export interface VideoBook {
   readonly plan: VideoPlan;
   submits: number;
   polls: number;
   /** Jobs that hosts have accepted for it. */
   readonly jobs: VideoJob[];
-  /** Under which the client knows it. */
+  /** The name by which the client knows it. */
   name: string | undefined;
-  /** What the client was told in the end; undefined where it has given up. */
+  /** The final result the client received; undefined if it gave up. */
   told: "done" | "failed" | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface VideoHostOptions {
 const ANSWER_MS = 15;
 const VIDEO = Buffer.from("the bytes of a video");
 
-/** Hosts that make videos: a task is submitted, polled, and its video fetched from a link. */
+/** Video hosts: a task is submitted and polled, and its video is fetched from a link. */
 export class SimulatedVideoHost {
   readonly #options: VideoHostOptions;
   readonly #open = new Set<MemoryExchange>();
@@ -91,7 +91,7 @@ export class SimulatedVideoHost {
     const fault = faultAt(book.plan.submits, book.submits++);
     trace.note(`video ${id} is submitted to ${origin}: ${fault ?? "well"}`);
     await clock.sleep(ANSWER_MS);
-    // Where the connection was cut on the way, the host may have read it all the same.
+    // If the connection was cut, the host may still have read the request.
     if (fault !== undefined && fault !== "taken_and_broken") return await fail(exchange, fault);
     const job = { id: `job-${id}-${book.jobs.length + 1}`, takenAtMs: clock.nowMs() };
     book.jobs.push(job);
@@ -132,7 +132,7 @@ function sendJson(exchange: MemoryExchange, value: object, status = 200): void {
   exchange.end();
 }
 
-/** Whether the host has made the video by now. */
+/** Whether the host has finished the video by now. */
 export const isMade = ({ plan }: VideoBook, { takenAtMs }: VideoJob, nowMs: number): boolean =>
   !plan.fails && nowMs - takenAtMs >= plan.takesMs;
 

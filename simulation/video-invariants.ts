@@ -3,7 +3,7 @@ import { VIDEO_NANO_USD_PER_SECOND } from "./configuration.ts";
 import type { OnViolation } from "./invariants.ts";
 import type { VideoBook } from "./video-host.ts";
 
-/** What must hold of operations and their rows in the ledger when everything has come to rest. */
+/** What must hold for operations and their ledger rows once everything has come to rest. */
 export function checkVideos(
   operations: readonly StoredRow[],
   rows: readonly StoredRow[],

@@ -28,7 +28,7 @@ import { SimulatedVideoHost, type VideoBook } from "./video-host.ts";
 
 const VIDEO_HOSTS = new Set(Object.values(VIDEO_PROVIDERS).map((url) => new URL(url).host));
 
-/** A rule that did not hold, and of which call. */
+/** A rule that was broken, and by which call. */
 export interface Violation {
   rule: string;
   what: string;
@@ -40,20 +40,20 @@ export interface WorldOptions {
   keepsTrace?: boolean;
 }
 
-/** A run ends at its first violations: what follows from them says nothing. */
+/** A run ends at its first violations: what follows from them means nothing. */
 const MAX_VIOLATIONS = 5;
-/** How long a store must have been sound before rows are expected in time: what it lost is sent again within this. */
+/** How long a store must have been healthy before rows are expected in time: lost ones are sent again within this. */
 const SETTLING_MS = 12_000;
 
 /**
- * After so many failures in a row, with nothing answered in between, a breaker is open. Five are enough; the last of those that a
- * provider has sent may still be on their way, behind a slow client.
+ * After this many consecutive failures a breaker is open. Five are enough; the last ones a provider has sent may still
+ * be in transit, behind a slow client.
  */
 const FAILURES_THAT_OPEN = 8;
 
 export const isClosed = (state: string): boolean => state === "closed";
 
-/** Everything around the gateway, and what is known of it: what happens from outside, and the rules that hold while it does. */
+/** Everything around the gateway: what happens from outside, and the rules that hold meanwhile. */
 export class World {
   readonly #scenario: Scenario;
   readonly clock: VirtualClock;
@@ -70,21 +70,21 @@ export class World {
   readonly videos = new Map<number, VideoBook>();
   readonly services = new Map<number, ServiceBook>();
   readonly kept = new KeptAnswers();
-  /** Clients that still want a video, or an answer that is made in the background. */
+  /** Clients that still wait for a video or a background response. */
   #patientClients = 0;
   /** Calls that are not over for their clients. */
   readonly clients = new Set<SimulatedClient | ServiceClient>();
   readonly #callOfRequest = new Map<string, number>();
-  /** Calls whose answers are made in the background, by the answer's id. */
+  /** Calls with background responses, by the response's id. */
   readonly #inBackground = new Map<string, CallBook>();
   /** By receipt. */
   readonly settled = new Map<string, number>();
   readonly #spent = new Map<string, number>();
   process: SimulatedProcess | undefined;
   processes = 0;
-  /** Timers of a process that has nothing to do. */
+  /** Timers of an idle process. */
   restingTimers = 0;
-  /** Requests that are sent while no process runs. */
+  /** Requests sent while no process runs. */
   readonly #waiting: (() => void)[] = [];
   #faults = 0;
 
@@ -166,7 +166,7 @@ export class World {
     }
   }
 
-  /** What ends by itself, and before the end of the run. */
+  /** Runs once after a delay, always before the end of the run. */
   #later(ms: number, run: () => void): void {
     this.#faults++;
     this.clock.after(ms, () => {
@@ -178,7 +178,7 @@ export class World {
   call(plan: CallBook["plan"]): void {
     const process = this.process;
     if (process === undefined) {
-      // As a client whose connection is refused tries again.
+      // Like a client that retries after a refused connection.
       this.#waiting.push(() => this.call(plan));
       return;
     }
@@ -288,7 +288,7 @@ export class World {
     this.#limits.asked(this.providers.open, (provider) => this.providers.openAt(provider));
   }
 
-  /** `admittedAtMs`: when the call was sent, where this is its first request. */
+  /** `admittedAtMs`: when the call was sent, if this is its first request. */
   #watchLimits(key: string, admittedAtMs: number | undefined): void {
     if (admittedAtMs !== undefined) this.#limits.admitted(key, admittedAtMs);
     this.#limits.underWay(key, () => this.providers.callsUnderWay(key) + this.serviceHost.callsUnderWay(key));
@@ -310,7 +310,7 @@ export class World {
     this.trace.note(`call ${plan.id} ${ending} ${status} ${text.length} characters`);
     book.wasCrowded = (this.process?.refusedSlotAtMs ?? 0) >= book.sentAtMs;
     checkAnswer(book, answer, (rule, what) => this.violate(rule, what, book));
-    // The storage may have been away when the call ended, long before its client has read all of it.
+    // The storage may have been unavailable when the call ended, long before its client has read everything.
     const takenMs = this.clock.nowMs() - book.sentAtMs;
     this.kept.ended(book, answer?.id, this.store.soundForMs > SETTLING_MS + takenMs);
     this.#checkReceipt(book);
@@ -327,7 +327,7 @@ export class World {
     }
   }
 
-  /** Whoever knows its id may read it from now on. */
+  /** From now on, anyone who knows its id may read it. */
   #checkReadable(answerId: string): void {
     const receiptId = this.#inBackground.get(answerId)?.receiptId;
     if (receiptId === undefined || this.store.receipts.has(receiptId) || this.store.soundForMs <= SETTLING_MS) return;
@@ -357,7 +357,7 @@ export class World {
   }
 
   #internal(what: string): void {
-    // That the store fails is in the log, as it should be.
+    // Store failures are logged, as they should be.
     if (/StorageTimeout|disk I\/O error|The ledger's store failed|the storage did not take it/.test(what)) return;
     this.violate("the gateway makes no mistakes of its own", what);
   }
@@ -376,7 +376,7 @@ export class World {
     this.#later(downMs, () => void this.start());
   }
 
-  /** Starts a process on what the store has kept. */
+  /** Starts a process on the content of the store. */
   async start(): Promise<void> {
     for (;;) {
       try {
@@ -386,7 +386,7 @@ export class World {
         this.process = process;
         break;
       } catch (error) {
-        // A process that finds its store away ends, and is started again.
+        // A process that finds its store unavailable exits and is started again.
         if (this.store.soundForMs > SETTLING_MS && !(error instanceof StorageTimeout)) throw error;
         await this.clock.sleep(1_000);
       }
@@ -395,7 +395,7 @@ export class World {
     for (const send of this.#waiting.splice(0)) send();
   }
 
-  /** A process knows what the ledger holds. Rows that waited for the store when another was killed are lost. */
+  /** A process knows what the ledger holds. Rows that waited for the store when another process was killed are lost. */
   async #countSpent(): Promise<void> {
     this.#spent.clear();
     const sums = "SELECT key_id, SUM(cost_nano_usd) AS spent FROM receipts GROUP BY key_id";
@@ -408,7 +408,7 @@ export class World {
     return this.clients.size > 0 || this.#patientClients > 0 || this.#faults > 0 || this.process === undefined;
   }
 
-  /** Whether what follows says nothing any more. */
+  /** Whether later results are meaningless. */
   get isBroken(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }

@@ -12,7 +12,7 @@ let folders = 0;
 const newFolder = () => join(parent, `${folders++}`);
 
 describe("an installation", () => {
-  test("that broke off is gone on with, and is not begun anew once it is whole", async () => {
+  test("continues after it broke off, and does not start again once it is complete", async () => {
     const folder = newFolder();
     const download = shell("echo x >> downloads; test $(wc -l < downloads) -ge 2");
     await installInto(folder, [download], { attempts: 3, timeoutMs: 60_000 });
@@ -21,7 +21,7 @@ describe("an installation", () => {
     expect(existsSync(join(folder, "again"))).toBe(false);
   });
 
-  test("begins with an empty folder at its last attempt", async () => {
+  test("starts with an empty folder at its last attempt", async () => {
     const folder = newFolder();
     const needsEmpty = shell(
       "test ! -e broken && touch broken && echo x >> ../begun && test $(wc -l < ../begun) -ge 2",
@@ -30,13 +30,13 @@ describe("an installation", () => {
     expect(existsSync(join(folder, "installed"))).toBe(true);
   });
 
-  test("that hangs ends with all that it has started, and says so", async () => {
+  test("ends with all its processes if it hangs, and says so", async () => {
     const folder = newFolder();
     const hangs = installInto(folder, [shell("sleep 600 & sleep 600; true")], { attempts: 1, timeoutMs: 200 });
     await expect(hangs).rejects.toThrow("not installed in 1 attempts: sh took more than 0.2 s");
   });
 
-  test("that fails tells what the installer said", async () => {
+  test("prints the installer's output if it fails", async () => {
     const fails = installInto(newFolder(), [shell("echo no such package >&2; exit 3")], {
       attempts: 2,
       timeoutMs: 60_000,

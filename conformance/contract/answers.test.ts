@@ -22,7 +22,7 @@ const payloads = (text: string): Record<string, unknown>[] =>
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-describe("contract 2.7, 2.8: genai answers say when they were asked for and which they are", () => {
+describe("contract 2.7, 2.8: genai responses have a creation time and an id", () => {
   const candidate = (text: string, finishReason?: string) => ({
     candidates: [
       { content: { role: "model", parts: [{ text }] }, ...(finishReason ? { finishReason } : {}), index: 0 },
@@ -30,7 +30,7 @@ describe("contract 2.7, 2.8: genai answers say when they were asked for and whic
     usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 },
   });
 
-  test("whole: what the host left out is added, what it said stays", async () => {
+  test("not streamed: missing fields are added, the host's own stay", async () => {
     upstream.play((_request, response) => void sendJson(response, candidate("ok", "STOP")));
     const begun = Date.now();
     const added = (await (await call("genai", "genai")).json()) as Record<string, string>;
@@ -46,7 +46,7 @@ describe("contract 2.7, 2.8: genai answers say when they were asked for and whic
   test.each([
     ["LF", "\n\n"],
     ["CRLF", "\r\n\r\n"],
-  ])("streamed with %s: every chunk has both, the same in all, and one kind of line ending", async (_, end) => {
+  ])("streamed with %s: every chunk has both, with equal values, and one kind of line ending", async (_, end) => {
     const texts = ["a", "b", '{"createTime": "no", "citationSources": [}', "c"];
     upstream.play((_request, response) => {
       startEvents(response);
@@ -71,7 +71,7 @@ describe("contract 2.7, 2.8: genai answers say when they were asked for and whic
     expect(chunks[0]?.["responseId"]).toMatch(/^[\w-]{8,}$/);
   });
 
-  test("streamed: a host's own id stays on every chunk, and only the time is added", async () => {
+  test("streamed: the host's id stays on every chunk, and only the time is added", async () => {
     upstream.play((_request, response) => {
       startEvents(response);
       for (const text of ["a", "b", "c"]) {
@@ -103,7 +103,7 @@ describe("contract 2.7, 2.8: genai answers say when they were asked for and whic
     }
   });
 
-  test.each(["chat", "messages", "responses"] as const)("translated from %s: both are there", async (target) => {
+  test.each(["chat", "messages", "responses"] as const)("translated from %s: both are present", async (target) => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(plainStream(target, ["a", "b"], plainUsage(target, 5, 1)));
@@ -132,7 +132,7 @@ describe("contract 2.7: citationMetadata.citations", () => {
   const cited = (body: unknown) =>
     (body as { candidates: { citationMetadata: object }[] }).candidates[0]?.citationMetadata;
 
-  test("whole and streamed, under the contract's name next to the host's", async () => {
+  test("streamed or not, under the contract's name next to the host's", async () => {
     upstream.play((_request, response) => void sendJson(response, answer));
     const both = { citations: sources, citationSources: sources };
     expect(cited(await (await call("genai", "genai")).json())).toEqual(both);
@@ -172,13 +172,13 @@ describe("contract 2.11: every counter of the messages usage", () => {
     service_tier: "standard",
   };
 
-  test("native, whole: what the host does not count is 0", async () => {
+  test("native, not streamed: what the host does not count is 0", async () => {
     upstream.play((_request, response) => void sendJson(response, whole({ input_tokens: 3, output_tokens: 1 })));
     const { usage } = (await (await call("messages", "messages")).json()) as { usage: object };
     expect(usage).toEqual({ input_tokens: 3, output_tokens: 1, ...none });
   });
 
-  test("native, whole: what it counts stays, in its own order; the sum of cache writes is filled in", async () => {
+  test("native, not streamed: its counts stay, in order; the sum of cache writes is added", async () => {
     const reported = {
       input_tokens: 3,
       cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
@@ -197,7 +197,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
     });
   });
 
-  test("native, whole: a sum of cache writes without its split is of five minutes", async () => {
+  test("native, not streamed: a sum of cache writes without its split counts as five minutes", async () => {
     upstream.play(
       (_request, response) =>
         void sendJson(response, whole({ input_tokens: 3, cache_creation_input_tokens: 40, output_tokens: 1 })),
@@ -209,7 +209,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
     });
   });
 
-  test.each([...EVERY_DIALECT])("streamed from %s: the events together have them all", async (target) => {
+  test.each([...EVERY_DIALECT])("streamed from %s: the events together have all of them", async (target) => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(plainStream(target, ["o", "k"], plainUsage(target, 1, 1)));
@@ -230,7 +230,7 @@ describe("choices 5: translated chat usage has both details", () => {
     completion_tokens_details: { reasoning_tokens: expect.any(Number) },
   };
 
-  test.each(["messages", "genai", "responses"] as const)("from %s, whole and streamed", async (target) => {
+  test.each(["messages", "genai", "responses"] as const)("from %s, streamed or not", async (target) => {
     const usageOfHost = plainUsage(target, 5, 1);
     upstream.play(
       (_request, response) => void sendJson(response, plainAnswer(target, { text: "ok", usage: usageOfHost })),
@@ -248,7 +248,7 @@ describe("choices 5: translated chat usage has both details", () => {
   });
 });
 
-describe("R2, R31: every counter of the Responses usage, and every setting that is echoed", () => {
+describe("R2, R31: every counter of the Responses usage, and every echoed setting", () => {
   const counted = {
     input_tokens: 5,
     input_tokens_details: { cached_tokens: 0 },
@@ -270,7 +270,7 @@ describe("R2, R31: every counter of the Responses usage, and every setting that 
     tools: [],
   };
 
-  test.each([...EVERY_DIALECT])("from %s, whole and streamed", async (target) => {
+  test.each([...EVERY_DIALECT])("from %s, streamed or not", async (target) => {
     const usage = plainUsage(target, 5, 1);
     const model = `test/${target}`;
     upstream.play((_request, response) => void sendJson(response, plainAnswer(target, { text: "ok", usage })));
@@ -297,7 +297,7 @@ describe("R2, R31: every counter of the Responses usage, and every setting that 
     });
   });
 
-  test.each([...EVERY_DIALECT])("from %s: what a host counts in its cache and in its thoughts", async (target) => {
+  test.each([...EVERY_DIALECT])("from %s: cached and reasoning tokens of a host", async (target) => {
     const usage = {
       chat: {
         prompt_tokens: 50,

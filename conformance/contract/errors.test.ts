@@ -27,7 +27,7 @@ const REFUSALS: Readonly<Record<DialectName, object>> = {
   },
 };
 
-describe("choices 4: the message of an error names the field, whatever else does", () => {
+describe("choices 4: an error message names the field, whatever else does", () => {
   for (const dialect of EVERY_DIALECT) {
     for (const stream of [false, true]) {
       test(`${dialect}, a host's refusal, ${stream ? "streamed" : "whole"}`, async () => {

@@ -49,7 +49,7 @@ function answer(): void {
   });
 }
 
-describe("choices 2: of several keys the one in the protocol's own header counts", () => {
+describe("choices 2: of several keys, the one in the protocol's own header counts", () => {
   const right = gateway.key;
   const wrong = "sk-trv-wrong";
   const CASES: readonly [SampledDialect, string, Record<string, string>, number][] = [
@@ -80,7 +80,7 @@ describe("choices 2: of several keys the one in the protocol's own header counts
   });
 });
 
-describe("choices 3: the spelling of finishReason goes by where the key came from", () => {
+describe("choices 3: the spelling of finishReason depends on where the key came from", () => {
   const CASES: readonly [string, Record<string, string>, string][] = [
     ["Bearer", { authorization: `Bearer ${gateway.key}` }, "FINISH_REASON_STOP"],
     [
@@ -107,7 +107,7 @@ describe("choices 2: betas", () => {
   const betas = { "partner-beta": "one-2026-01-01, two-2026-01-01", "anthropic-beta": "three-2026-01-01" };
   const named = ["one-2026-01-01", "two-2026-01-01", "three-2026-01-01"];
 
-  test("S25, contract 5: code execution cannot be used, in whatever case and with or without its beta", async () => {
+  test("S25, contract 5: code execution cannot be used, in any case, with or without its beta", async () => {
     for (const name of ["code-execution-2025-08-25", "CODE-EXECUTION-2025-08-25", "a-1,Code-Execution-2025-08-25"]) {
       const headers = { "partner-beta": name };
       expect((await callGateway(gateway.url, "messages", gateway.key, { headers })).status).toBe(400);
@@ -117,7 +117,7 @@ describe("choices 2: betas", () => {
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("tools[0].type")]);
   });
 
-  test("go on to a host that knows betas", async () => {
+  test("are forwarded to a host that knows betas", async () => {
     answer();
     const response = await callGateway(gateway.url, "messages", gateway.key, { headers: betas });
     expect(response.status).toBe(200);
@@ -125,7 +125,7 @@ describe("choices 2: betas", () => {
     expect((await gateway.receipt(response)).fields).toEqual([]);
   });
 
-  test.each(["chat", "genai"])("are in the receipt where the call goes to %s", async (target) => {
+  test.each(["chat", "genai"])("are noted in the receipt if the call goes to %s", async (target) => {
     answer();
     const options = { headers: betas, model: `test/${target}` };
     const response = await callGateway(gateway.url, "messages", gateway.key, options);
@@ -138,7 +138,7 @@ describe("choices 2: betas", () => {
   });
 });
 
-test("choices 4, 6, 9: every header of answers and refusals is in the OpenAPI document", async () => {
+test("choices 4, 6, 9: every response header is in the OpenAPI document", async () => {
   interface Reported {
     headers?: Record<string, { $ref: string }>;
   }

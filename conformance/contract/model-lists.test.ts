@@ -10,7 +10,7 @@ const { gateway } = await scriptedHarness((url) => {
   return { config: { ...config, models: [...(config["models"] as object[]), OLDER] } };
 });
 
-test("contract 2.9: a configured model is as old as its file, unless it says otherwise", async () => {
+test("contract 2.9: a configured model is as old as its file, unless it sets a date", async () => {
   const day = statSync(gateway.configFile).mtime.toISOString().slice(0, 10);
   const list = async (path: string) => {
     const { data } = (await (await fetch(gateway.url + path)).json()) as { data: Record<string, unknown>[] };

@@ -14,7 +14,7 @@ const call = (client: DialectName, target: DialectName, stream: boolean, body: o
 
 const PAIRS = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((target) => [client, target] as const));
 
-describe("choices 6: the receipt of a call that failed names what was tried last", () => {
+describe("choices 6: the receipt of a failed call names the last attempt", () => {
   for (const [client, target] of PAIRS) {
     for (const stream of [false, true]) {
       test(`${client} at ${target}, ${stream ? "streamed" : "whole"}`, async () => {
@@ -33,7 +33,7 @@ describe("choices 6: the receipt of a call that failed names what was tried last
     }
   }
 
-  test("a stream that breaks off after its first content, too", async () => {
+  test("also for a stream that breaks off after its first content", async () => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(wire.messageStart() + wire.textBlock("half"));
@@ -48,7 +48,7 @@ describe("choices 6: the receipt of a call that failed names what was tried last
   });
 });
 
-describe("choices 6: refusals after admission have a receipt, and headers tell what was dropped from what was approximated", () => {
+describe("choices 6: refusals after admission have a receipt, and headers separate dropped from approximated fields", () => {
   const tooMuch: Readonly<Record<DialectName, [path: string, body: object]>> = {
     chat: ["max_completion_tokens", { max_completion_tokens: 9000 }],
     messages: ["max_tokens", { max_tokens: 9000 }],
@@ -71,7 +71,7 @@ describe("choices 6: refusals after admission have a receipt, and headers tell w
     }
   }
 
-  test("an answer tells both, each under its own name", async () => {
+  test("a response has both, each under its own name", async () => {
     upstream.play((_request, response) => {
       const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [] };
       sendJson(response, { ...message, stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 1 } });
@@ -89,7 +89,7 @@ describe("choices 6: refusals after admission have a receipt, and headers tell w
     expect(fields.map(({ path }) => path).sort()).toEqual(["frequency_penalty", "logit_bias", "max_completion_tokens"]);
   });
 
-  test("an upstream's own refusal tells what had been dropped before it", async () => {
+  test("an upstream's refusal lists what had been dropped before it", async () => {
     upstream.play(
       (_request, response) =>
         void sendJson(response, { type: "error", error: { type: "invalid_request_error", message: "no" } }, 400),

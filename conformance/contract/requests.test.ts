@@ -33,7 +33,7 @@ const call = (client: DialectName, target: DialectName, options: CallOptions) =>
 
 const sent = (): Record<string, unknown> => JSON.parse(upstream.seen[0]?.body ?? "{}");
 
-describe("contract 2: null for an optional field is that field left out", () => {
+describe("contract 2: null for an optional field means that it is absent", () => {
   const NULLS: Readonly<Record<DialectName, Record<string, unknown>>> = {
     chat: {
       messages: [{ role: "user", name: null, content: [{ type: "text", text: "hi" }] }],
@@ -103,7 +103,7 @@ describe("contract 2: null for an optional field is that field left out", () => 
     }
   }
 
-  test("a field that must be given must not be null", async () => {
+  test("a required field must not be null", async () => {
     const response = await call("chat", "chat", { body: { messages: null, tools: null } });
     expect(await errorOf(response)).toMatchObject({
       status: 400,
@@ -112,7 +112,7 @@ describe("contract 2: null for an optional field is that field left out", () => 
   });
 });
 
-describe("contract 2.6: one object where a list is meant", () => {
+describe("contract 2.6: a single object where a list is expected", () => {
   const single = {
     systemInstruction: { parts: { text: "Be brief." } },
     contents: { role: "user", parts: { text: "hi" } },
@@ -120,7 +120,7 @@ describe("contract 2.6: one object where a list is meant", () => {
     safetySettings: { category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" },
   };
 
-  test("genai at genai: a list of one goes on, data of the client's own stays as it came", async () => {
+  test("genai at genai: a list of one is sent, the client's own data is unchanged", async () => {
     const response = await call("genai", "genai", { body: single });
     expect(response.status).toBe(200);
     expect(sent()).toEqual({
@@ -194,7 +194,7 @@ const UNLISTED: readonly [string, DialectName, Record<string, unknown>, path: st
   ["a tool", "genai", { tools: [{ googleMaps: {} }] }, "tools[0].googleMaps", "googleMaps"],
 ];
 
-describe("choices 3: kinds of content and tools that the contract does not list", () => {
+describe("choices 3: content kinds and tools that the contract does not list", () => {
   for (const [what, client, body, path, trace] of UNLISTED) {
     for (const stream of [false, true]) {
       test(`${client}: ${what} (${trace}) at the contract door is refused, ${stream ? "streamed" : "whole"}`, async () => {
@@ -206,7 +206,7 @@ describe("choices 3: kinds of content and tools that the contract does not list"
       });
     }
 
-    test(`${client}: ${what} (${trace}) at the drop-in door is forwarded natively, and is in the receipt elsewhere`, async () => {
+    test(`${client}: ${what} (${trace}) at the drop-in door is forwarded natively, and noted in the receipt elsewhere`, async () => {
       for (const target of EVERY_DIALECT) {
         const response = await call(client, target, { door: "dropin", body });
         expect(response.status).toBe(200);
@@ -261,7 +261,7 @@ const OWN: readonly [string, Record<string, unknown>, path: string, trace: strin
 describe("R5: what only Responses hosts know never fails a call", () => {
   for (const [what, body, path, trace] of OWN) {
     test.each(["contract", "dropin"] as const)(
-      `${what} (${trace}) goes on natively, and is in the receipt elsewhere: %s door`,
+      `${what} (${trace}) is forwarded natively, and noted in the receipt elsewhere: %s door`,
       async (door) => {
         for (const target of EVERY_DIALECT) {
           const response = await call("responses", target, { door, body });
@@ -298,7 +298,7 @@ describe("R5: what only Responses hosts know never fails a call", () => {
 });
 
 describe("contract 2.12: chat", () => {
-  test.each(["contract", "dropin"] as const)("stream_options without stream stay here (%s)", async (door) => {
+  test.each(["contract", "dropin"] as const)("stream_options without stream are not forwarded (%s)", async (door) => {
     for (const stream of [false, null]) {
       const body = { stream, stream_options: { include_usage: true } };
       const response = await call("chat", "chat", { door, body });
@@ -308,14 +308,14 @@ describe("contract 2.12: chat", () => {
     }
   });
 
-  test("stream_options with stream go on, the client's own among them", async () => {
+  test("stream_options with stream are forwarded, including the client's own", async () => {
     const body = { stream_options: { include_usage: false, include_obfuscation: false } };
     const response = await call("chat", "chat", { stream: true, body });
     expect(await response.text()).toContain("[DONE]");
     expect(sent()["stream_options"]).toEqual({ include_usage: true, include_obfuscation: false });
   });
 
-  test.each([...EVERY_DIALECT])("an answer of reasoning alone may be sent back: at %s", async (target) => {
+  test.each([...EVERY_DIALECT])("a response with only reasoning may be sent back: at %s", async (target) => {
     const history = (said: object) => [
       { role: "user", content: "hi" },
       { role: "assistant", content: null, ...said },
@@ -333,7 +333,7 @@ describe("contract 2.12: chat", () => {
   });
 });
 
-describe("contract 2: data that is no base64, and counts that are not whole", () => {
+describe("contract 2: invalid base64, and counts that are not integers", () => {
   const BAD: readonly [DialectName, Record<string, unknown>, path: string][] = [
     [
       "genai",
@@ -399,14 +399,14 @@ describe("contract 2: data that is no base64, and counts that are not whole", ()
   }
 });
 
-describe("contract 2.10: an answer that the assistant has begun", () => {
+describe("contract 2.10: a response begun by the assistant", () => {
   const begun = [
     { role: "user", content: "What is the capital of France?" },
     { role: "assistant", content: "The capital is" },
   ];
 
   for (const stream of [false, true]) {
-    test(`goes on as it is where the protocol promises to go on from it, ${stream ? "streamed" : "whole"}`, async () => {
+    test(`is sent unchanged if the protocol guarantees its continuation, ${stream ? "streamed" : "whole"}`, async () => {
       const response = await call("messages", "messages", { stream, body: { messages: begun } });
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
       expect(sent()["messages"]).toEqual(begun);
@@ -414,7 +414,7 @@ describe("contract 2.10: an answer that the assistant has begun", () => {
     });
 
     test.each(["chat", "genai", "responses"] as const)(
-      `H09: is asked for in words, and noted, at a host that does not go on by itself: %s, ${stream ? "streamed" : "whole"}`,
+      `H09: is requested in words, and noted, at a host that does not continue it: %s, ${stream ? "streamed" : "whole"}`,
       async (target) => {
         const response = await call("messages", target, { stream, body: { messages: begun } });
         expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
@@ -432,7 +432,7 @@ describe("contract 2.10: an answer that the assistant has begun", () => {
   }
 });
 
-test("contract 2.10, H09: a cache mark on the web search is not lost without a word", async () => {
+test("contract 2.10, H09: a cache mark on the web search is not lost silently", async () => {
   const tools = [{ type: "web_search_20250305", name: "web_search", cache_control: { type: "ephemeral" } }];
   // Hosts of Responses cache by themselves, tools too: only a time that is asked for is lost there.
   const LOST = { chat: ["tools[0]"], genai: ["tools[0].cache_control"], responses: [] };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 const RUNS = 3;
 const SEED = 12;
 
-test("H28, choices 9: a gateway with workers and one of its workers are killed under load: no row is lost or twice, and nothing stays reserved", async () => {
+test("H28, choices 9: a gateway with workers and one of its workers are killed under load: no row is lost or duplicated, and nothing stays reserved", async () => {
   const program = join(import.meta.dir, "run.ts");
   const options = ["--runs", String(RUNS), "--workers", "3", "--seed", String(SEED)];
   const child = Bun.spawn([process.execPath, program, ...options], { stdout: "pipe", stderr: "pipe" });

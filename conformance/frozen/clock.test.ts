@@ -52,7 +52,7 @@ async function outcome(key: string): Promise<number> {
   return answer.status;
 }
 
-test("H30: a clock that is set opens and shuts no limit wrongly, and receipts follow the clock that budgets follow", async () => {
+test("H30: setting the clock neither opens nor closes a limit wrongly, and receipts follow the same clock as budgets", async () => {
   // Rates: two in a minute, however the clock is set meanwhile.
   expect(await outcome(KEYS.rated)).toBe(200);
   clock.ms -= HOUR_MS;

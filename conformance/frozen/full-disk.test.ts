@@ -49,7 +49,7 @@ async function start(url: string, limitKb?: number): Promise<Bun.Subprocess> {
   return child;
 }
 
-test("H21, H29: a database that can take no more rows, then kill -9: each answer has its row after the next start", async () => {
+test("H21, H29: a database that accepts no more rows, then kill -9: each response has its row after the next start", async () => {
   const [port, adminPort] = [freePort(), freePort()];
   const url = `http://127.0.0.1:${port}`;
   writeFileSync(

@@ -25,7 +25,7 @@ async function start(upstreamUrl: string): Promise<TestGateway> {
   return gateway;
 }
 
-test("H29, H18: a provider that freezes on kept connections costs its own calls their deadline, and no other calls anything", async () => {
+test("H29, H18: a provider that freezes on reused connections delays its own calls until their deadline, and no others", async () => {
   const relay = await startRelay(new URL(upstream.url));
   afterAll(() => relay.stop());
   const frozen = await start(`http://127.0.0.1:${relay.port}`);

@@ -51,7 +51,7 @@ async function audit(harness: CrashHarness, outcomes: VideoOutcome[]): Promise<v
   });
 }
 
-test("H29, H24: a gateway that is frozen while it polls goes on where it was, without Redis, and bills once", async () => {
+test("H29, H24: a gateway frozen while polling continues where it was, without Redis, and bills once", async () => {
   const harness = await startCrashHarness({ gateways: 1, jobMs: JOB_MS, program, mayDie: false });
   try {
     const { ended } = await freezeWhilePolling(harness);
@@ -73,7 +73,7 @@ test("H29, H24: a gateway that is frozen while it polls goes on where it was, wi
 });
 
 test.skipIf(redis === undefined)(
-  "H29, H24: another gateway takes over from one that is frozen while it polls, and neither bills twice",
+  "H29, H24: another gateway takes over from one frozen while polling, and neither bills twice",
   async () => {
     const harness = await startCrashHarness({
       gateways: 2,

@@ -73,9 +73,9 @@ const FAULTS = [
   { fault: "PostgreSQL stopped", begin: (relay: FreezingRelay) => relay.refuse() },
 ];
 
-describe.skipIf(postgresServer === undefined)("a store that is away", () => {
+describe.skipIf(postgresServer === undefined)("an unavailable database", () => {
   test.each(FAULTS)(
-    "H29, H21: $fault: calls, revocations and health go on, and every row is kept",
+    "H29, H21: $fault: calls, revocations and health continue, and every row is kept",
     async ({ fault, begin }) => {
       await using at = await harness();
       const { database, relay, gateway } = at;
@@ -162,7 +162,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
     },
   );
 
-  test("H29: connections that fell silent are replaced by themselves", async () => {
+  test("H29: silent connections are replaced automatically", async () => {
     await using at = await harness();
     const { database, relay, gateway } = at;
     const there = await makeKey(database, gateway, "revoked elsewhere");
@@ -189,7 +189,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
   });
 
   test.each(["SIGTERM", "SIGKILL"] as const)(
-    "H21, H29: %s while the store is frozen ends the program in time, and the next start stores every row",
+    "H21, H29: %s while the database is frozen ends the program in time, and the next start stores every row",
     async (signal) => {
       const database = await makeDatabase();
       const relay = await startRelay(database.url);
@@ -252,7 +252,7 @@ describe.skipIf(postgresServer === undefined)("a store that is away", () => {
     },
   );
 
-  test("H29: a statement that is slow on a server that is alive costs no connection", async () => {
+  test("H29: a slow statement on a live server costs no connection", async () => {
     // A server that is busy stops a statement within it, too.
     const TIMEOUT_MS = 1_500;
     await using at = await harness();

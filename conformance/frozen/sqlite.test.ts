@@ -72,7 +72,7 @@ async function endure(fault: string, path: string, reason: string, begin: () => 
   });
 }
 
-test("H29, H21: an SQLite file that another process holds", async () => {
+test("H29, H21: an SQLite file locked by another process", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-held-"));
   const path = join(folder, "held.db");
   let holder: Database | undefined;

@@ -35,7 +35,7 @@ const submit = (prompt: string) =>
     body: JSON.stringify({ instances: [{ prompt }], parameters: { durationSeconds: SECONDS } }),
   });
 
-test("H29, H26: a job that the provider took while the storage was away is seen through, and billed", async () => {
+test("H29, H26: a job accepted while the database was unavailable is completed and billed", async () => {
   host.hold();
   const answering = submit("a river");
   await until(() => host.waiting() === 1, "the provider is asked");

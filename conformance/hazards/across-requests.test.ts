@@ -86,7 +86,7 @@ async function call(client: DialectName, host: string, body: Json): Promise<Resp
   return response;
 }
 
-describe("the order of keys", () => {
+describe("key order", () => {
   const ARGS = '{"10":1,"2":2,"b":3,"a":{"7":0,"3":0}}';
   const SCHEMA =
     '{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"number"},"b":{"type":"string"},"a":{"type":"string"}}}';
@@ -158,7 +158,7 @@ describe("cached tokens", () => {
   };
 
   test.each([...HOSTS])(
-    "H06: one answer of a %s host shows the same counts in four protocols, and costs the same",
+    "H06: one response of a %s host shows the same counts in four protocols, and costs the same",
     async (host) => {
       play(host, { usage });
       const read = async (client: DialectName) => {
@@ -212,7 +212,7 @@ describe("cache marks", () => {
   const sent = () => JSON.parse(upstream.seen[0]?.body ?? "{}") as Json;
   const droppedOf = (response: Response) => response.headers.get("x-trivium-dropped") ?? "";
 
-  test("H04: from messages to a host that has points between blocks, with their age", async () => {
+  test("H04: from messages to a host with cache points between blocks, with their age", async () => {
     play("converse");
     const response = await call("messages", "converse", fromMessages);
     const point = { cachePoint: { type: "default", ttl: "1h" } };
@@ -230,7 +230,7 @@ describe("cache marks", () => {
     expect(droppedOf(response)).toBe("");
   });
 
-  test("H04: from messages to a chat host that takes them, on the same blocks", async () => {
+  test("H04: from messages to a chat host that accepts them, on the same blocks", async () => {
     play("chat");
     await call("messages", "marks", fromMessages);
     expect(JSON.stringify(sent()["messages"]).match(/"cache_control":\{"type":"ephemeral"/g)).toHaveLength(2);
@@ -242,7 +242,7 @@ describe("cache marks", () => {
     ["messages", "chat", fromMessages, ["system[0].cache_control", "messages[0].content[0].cache_control"]],
     ["chat", "genai", fromChat, ["messages[0].content[0].cache_control", "messages[1].content[0].cache_control"]],
   ] as const)(
-    "H04: from %s to a %s host without a form for them: not sent, and reported",
+    "H04: from %s to a %s host without a form for them: not sent, and noted",
     async (client, host, body, paths) => {
       play(host);
       const response = await call(client, host, body);
@@ -274,12 +274,9 @@ describe("schemas", () => {
       (body: Json) =>
         (body["toolConfig"] as { tools: { toolSpec: { inputSchema: Json } }[] }).tools[0]?.toolSpec.inputSchema["json"],
     ],
-  ] as const)(
-    "H08: references, constants and bounds arrive at a %s host, in the field that takes them",
-    async (host, read) => {
-      play(host);
-      await call("chat", host, { tools });
-      expect(read(JSON.parse(upstream.seen[0]?.body ?? "{}") as Json)).toEqual(schema);
-    },
-  );
+  ] as const)("H08: references, constants and bounds arrive at a %s host, in the right field", async (host, read) => {
+    play(host);
+    await call("chat", host, { tools });
+    expect(read(JSON.parse(upstream.seen[0]?.body ?? "{}") as Json)).toEqual(schema);
+  });
 });

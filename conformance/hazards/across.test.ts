@@ -65,7 +65,7 @@ describe("signatures of calls and texts, from a genai host", () => {
 
   for (const client of others("genai")) {
     test.each([false, true])(
-      `H01: each goes back on its own part, from a ${client} client, streamed: %p`,
+      `H01: each is returned on its own part, from a ${client} client, streamed: %p`,
       async (stream) => {
         const chunks = parts.map((part, at) => {
           const { candidates } = genaiAnswer([part]) as { candidates: Json[] };
@@ -144,7 +144,7 @@ describe("thinking, from a messages host", () => {
 
   for (const client of others("messages")) {
     test.each([false, true])(
-      `H02: signed but empty, redacted and plain blocks go back in their order, from a ${client} client, streamed: %p`,
+      `H02: signed but empty, redacted and plain blocks are returned in order, from a ${client} client, streamed: %p`,
       async (stream) => {
         play(message(blocks, "tool_use"), streamOf(blocks));
         const first = await ask(client, "test/messages", stream);
@@ -161,7 +161,7 @@ function responsesStream(text: string): string {
   return script.begin() + script.delta(text) + script.close() + script.completed(responsesUsage(5, 4));
 }
 
-describe("sealed reasoning, from a host of Responses", () => {
+describe("sealed reasoning, from a Responses host", () => {
   const call = { type: "function_call", name: "get_weather", arguments: '{"city":"Oslo"}', status: "completed" };
   const summary = [{ type: "summary_text", text: "hm" }];
   const items: Json[] = [
@@ -191,7 +191,7 @@ describe("sealed reasoning, from a host of Responses", () => {
 
   for (const client of others("responses")) {
     test.each([false, true])(
-      `R10: each sealed value goes back with the id of its item, before its call, from a ${client} client, streamed: %p`,
+      `R10: each sealed value is returned with its item's id, before its call, from a ${client} client, streamed: %p`,
       async (stream) => {
         play(answer("completed", items), streamOf());
         const first = await ask(client, "test/responses", stream);
@@ -217,7 +217,7 @@ describe("sealed reasoning, from a host of Responses", () => {
   }
 });
 
-describe("streams cut anywhere", () => {
+describe("streams cut at any byte", () => {
   const TEXT = "Ünïcode: \u2028 \u2029 \u0085 € 𝄞 and “quotes”";
   const STREAMS: Record<DialectName, Json[] | string> = {
     chat: [
@@ -256,7 +256,7 @@ describe("streams cut anywhere", () => {
 
   for (const host of EVERY_DIALECT) {
     test.each([...EVERY_DIALECT])(
-      `H07: a ${host} host that sends byte by byte, and odd separators in its text, to a %s client`,
+      `H07: a ${host} host that sends byte by byte, with unusual separators in its text, to a %s client`,
       async (client) => {
         upstream.play(async (_request, response) => {
           response.writeHead(200, { "content-type": "text/event-stream" });

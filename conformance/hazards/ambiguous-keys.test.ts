@@ -50,7 +50,7 @@ const CASES: [DialectName, members: string, field: string][] = [
   ["responses", '"PROVIDER":{}', "PROVIDER"],
 ];
 
-describe.each(["contract", "dropin"] as const)("S15 at the %s door: what two readers would read otherwise", (door) => {
+describe.each(["contract", "dropin"] as const)("S15 at the %s door: ambiguous requests", (door) => {
   test.each(CASES)("%s: {%s …} is refused with its name, and nothing is forwarded", async (dialect, members, field) => {
     const before = upstream.seen.length;
     for (const stream of [false, true]) {
@@ -105,7 +105,7 @@ describe("S15 elsewhere", () => {
     expect(await response.text()).toContain(`${field} is given more than once`);
   });
 
-  test("S25: a key whose limits are given twice is not made", async () => {
+  test("S25: a key whose limits are given twice is not created", async () => {
     const body = '{"name":"twice","limits":{"requests_per_minute":1},"limits":{"requests_per_minute":1000}}';
     const headers = { authorization: `Bearer ${gateway.adminSecret}`, ...json };
     const response = await fetch(`${gateway.adminUrl}/api/keys`, { method: "POST", headers, body });

@@ -16,7 +16,7 @@ const answer = {
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
 
-describe("H19: a refusal is what its status says, whatever has become of its body", () => {
+describe("H19: a refusal is what its status says, whatever happened to its body", () => {
   const refuse = (response: ServerResponse, headers: Record<string, string> = {}) =>
     response.writeHead(429, { "retry-after": "7", "content-type": "application/json", ...headers });
   const ways: Record<string, (response: ServerResponse) => void> = {
@@ -40,14 +40,14 @@ describe("H19: a refusal is what its status says, whatever has become of its bod
   });
 });
 
-test("decision 0009: an answer that is compressed by nothing is read as it is", async () => {
+test("decision 0009: a response labelled as compressed but plain is read as plain", async () => {
   upstream.play((_request, response) => void sendJson(response, answer, 200, { "content-encoding": "none" }));
   const response = await callGateway(gateway.url, "chat", gateway.key);
   expect(response.status).toBe(200);
   expect(upstream.seen).toHaveLength(1);
 });
 
-test("H20: a body that stalls is refused, and its connection ends", async () => {
+test("H20: a body that stalls is refused, and its connection is closed", async () => {
   const socket = beginCall(buildCall(gateway.url, "chat", gateway.key), 1000);
   socket.write('{"model":');
   let text = "";

@@ -97,9 +97,9 @@ const playStream = (host: Host, end: End) =>
 const OBJECT_ONLY = ["messages", "genai"] as const;
 const WORDS = "The model called delete_files with arguments that are no JSON object.";
 
-describe("H09: broken arguments are reported, and never become empty", () => {
+describe("H09: invalid arguments are reported, and never become empty", () => {
   const ways = OBJECT_ONLY.flatMap((client) => HOSTS.map((host) => [client, host] as const));
-  test.each(ways)("%s: a call that a model of a %s host meant whole fails, after another try", async (client, host) => {
+  test.each(ways)("%s: a complete but invalid call of a %s host fails, after another try", async (client, host) => {
     playWhole(host, "meant");
     const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
     expect(await errorOf(response)).toMatchObject({ status: 502, message: WORDS });
@@ -131,7 +131,7 @@ describe("H09: broken arguments are reported, and never become empty", () => {
     },
     genai: { whole: '"parts":[{"text":""}]', part: "Let me see.", stop: "MAX_TOKENS", action: "dropped" },
   };
-  test.each(ways)("%s: an answer of a %s host that was cut off says so, and the receipt too", async (client, host) => {
+  test.each(ways)("%s: a truncated response of a %s host says so, and so does the receipt", async (client, host) => {
     const { whole, part, stop, action } = CUT[client];
     const note = {
       path: "answer.content",
@@ -154,7 +154,7 @@ describe("H09: broken arguments are reported, and never become empty", () => {
   });
 
   const TEXT = HOSTS.flatMap((client) => HOSTS.map((host) => [client, host] as const));
-  test.each(TEXT)("%s client, %s host: the text as it came", async (client, host) => {
+  test.each(TEXT)("%s client, %s host: the text is unchanged", async (client, host) => {
     playWhole(host, "meant");
     const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
     const called = { type: "function_call", call_id: "call_1", name: "delete_files", arguments: BROKEN };
@@ -170,30 +170,27 @@ describe("H09: broken arguments are reported, and never become empty", () => {
     expect(text).toContain(client === "chat" ? '"finish_reason":"tool_calls"' : "event: response.completed");
   });
 
-  test.each(TEXT)(
-    "%s client, %s host: an answer that was cut off says so, with the text as it came",
-    async (client, host) => {
-      playWhole(host, "cut");
-      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
-      expect(await response.json()).toMatchObject(
-        client === "chat"
-          ? { choices: [{ message: { tool_calls: [call] }, finish_reason: "length" }] }
-          : {
-              status: "incomplete",
-              incomplete_details: { reason: "max_output_tokens" },
-              output: [{ type: "function_call", arguments: BROKEN, status: "incomplete" }],
-            },
-      );
-      playStream(host, "cut");
-      const stream = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
-      const text = await stream.text();
-      expect(text).toContain(JSON.stringify(BROKEN));
-      expect(text).toContain(client === "chat" ? '"finish_reason":"length"' : "event: response.incomplete");
-    },
-  );
+  test.each(TEXT)("%s client, %s host: a truncated response says so, with the text unchanged", async (client, host) => {
+    playWhole(host, "cut");
+    const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
+    expect(await response.json()).toMatchObject(
+      client === "chat"
+        ? { choices: [{ message: { tool_calls: [call] }, finish_reason: "length" }] }
+        : {
+            status: "incomplete",
+            incomplete_details: { reason: "max_output_tokens" },
+            output: [{ type: "function_call", arguments: BROKEN, status: "incomplete" }],
+          },
+    );
+    playStream(host, "cut");
+    const stream = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream: true });
+    const text = await stream.text();
+    expect(text).toContain(JSON.stringify(BROKEN));
+    expect(text).toContain(client === "chat" ? '"finish_reason":"length"' : "event: response.incomplete");
+  });
 });
 
-describe("H09, contract 2.13: arguments that the output limit cut under the finish reason of a call", () => {
+describe("H09, contract 2.13: arguments truncated by the output limit under the finish reason of a call", () => {
   const said = "Let me see.";
   const cut = { finish_reason: "tool_calls", native_finish_reason: "max_output_tokens" };
   const LENGTH = {
@@ -231,7 +228,7 @@ describe("H09, contract 2.13: arguments that the output limit cut under the fini
     }
   }
 
-  test("a call that is whole stays one", async () => {
+  test("a complete call stays complete", async () => {
     const whole = { ...call, function: { name: "delete_files", arguments: "{}" } };
     const message = { role: "assistant", content: said, tool_calls: [whole] };
     upstream.play((_request, response) => void sendJson(response, { choices: [{ index: 0, message, ...cut }], usage }));
@@ -263,7 +260,7 @@ describe("contract 2.13: an empty function_call means that nothing was called", 
     });
   }
 
-  test("and is no content that a stream is committed for", async () => {
+  test("and does not commit a stream", async () => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(

@@ -56,9 +56,9 @@ async function ask(model: string, messages: readonly object[]) {
   return { sent, lane, fields: fields.map(({ path, action }) => `${path} ${action}`) };
 }
 
-describe("choices 3: system messages amid the others", () => {
+describe("choices 3: system messages among the others", () => {
   test.each([HISTORY, [...HISTORY, { role: "assistant", content: "Yes." }, { role: "user", content: "Go on." }]])(
-    "go on as they came to a host and a model that take them",
+    "are forwarded unchanged to a host and a model that accept them",
     async (...messages) => {
       const { sent, lane, fields } = await ask("anthropic/claude-opus-4-8", messages);
       expect([sent.messages, lane, fields]).toEqual([messages, "native", []]);
@@ -87,7 +87,7 @@ describe("choices 3: system messages amid the others", () => {
   });
 
   test.each(["anthropic/claude-sonnet-4-5", "anthropic/claude-opus-5"])(
-    "%s at a host or of a kind that takes none: the user's, in tags, and the receipt says so",
+    "%s at a host or of a kind without support: sent as the user's, in tags, and noted in the receipt",
     async (model) => {
       const { sent, lane, fields } = await ask(model, HISTORY);
       expect(sent.messages).toEqual([
@@ -110,7 +110,7 @@ interface Counters {
   output_tokens: number;
 }
 
-test("H06, H11: a prompt read from the cache whole is counted once in the client's own sum, and billed as it was", async () => {
+test("H06, H11: a fully cached prompt is counted once in the client's own sum, and billed as cached", async () => {
   upstream.play((_request, response) => {
     startEvents(response);
     const details = { prompt_tokens_details: { cached_tokens: 31_744 } };
@@ -133,34 +133,37 @@ test("H06, H11: a prompt read from the cache whole is counted once in the client
   expect((await gateway.receipt(response)).usage).toMatchObject({ input: 0, cache_read: 31_744, output: 5 });
 });
 
-test.each([false, true])("H01: the answer's text is its last block, signed or not (stream: %p)", async (stream) => {
-  const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 };
-  const parts = [{ text: "Twelve." }, { text: "", thoughtSignature: btoa("a signature") }];
-  const content = { role: "model", parts };
-  const answer = { candidates: [{ content, finishReason: "STOP", index: 0 }], usageMetadata };
-  upstream.play((_request, response) => {
-    if (!stream) return void sendJson(response, answer);
-    startEvents(response);
-    response.end(`data: ${JSON.stringify(answer)}\n\n`);
-  });
-  const edits = [{ type: "clear_thinking_20251015", keep: "all" }];
-  const body = {
-    thinking: { type: "enabled", budget_tokens: 1024 },
-    max_tokens: 4096,
-    context_management: { edits },
-  };
-  const model = "google/gemini-3-flash-preview";
-  const response = await callGateway(gateway.url, "messages", gateway.key, { model, stream, body });
-  const text = await response.text();
-  const types = stream
-    ? [...text.matchAll(/"content_block":\{"type":"(\w+)"/g)].map(([, type]) => type)
-    : (JSON.parse(text) as { content: { type: string }[] }).content.map(({ type }) => type);
-  expect(types).toEqual(["text"]);
-  const { fields } = await gateway.receipt(response);
-  expect(fields.map(({ path, action }) => `${path} ${action}`)).toContain("answer.content dropped");
-});
+test.each([false, true])(
+  "H01: the text of a response is its last block, signed or not (stream: %p)",
+  async (stream) => {
+    const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 1, totalTokenCount: 6 };
+    const parts = [{ text: "Twelve." }, { text: "", thoughtSignature: btoa("a signature") }];
+    const content = { role: "model", parts };
+    const answer = { candidates: [{ content, finishReason: "STOP", index: 0 }], usageMetadata };
+    upstream.play((_request, response) => {
+      if (!stream) return void sendJson(response, answer);
+      startEvents(response);
+      response.end(`data: ${JSON.stringify(answer)}\n\n`);
+    });
+    const edits = [{ type: "clear_thinking_20251015", keep: "all" }];
+    const body = {
+      thinking: { type: "enabled", budget_tokens: 1024 },
+      max_tokens: 4096,
+      context_management: { edits },
+    };
+    const model = "google/gemini-3-flash-preview";
+    const response = await callGateway(gateway.url, "messages", gateway.key, { model, stream, body });
+    const text = await response.text();
+    const types = stream
+      ? [...text.matchAll(/"content_block":\{"type":"(\w+)"/g)].map(([, type]) => type)
+      : (JSON.parse(text) as { content: { type: string }[] }).content.map(({ type }) => type);
+    expect(types).toEqual(["text"]);
+    const { fields } = await gateway.receipt(response);
+    expect(fields.map(({ path, action }) => `${path} ${action}`)).toContain("answer.content dropped");
+  },
+);
 
-test("contract 2.6: white space between the parts of a model's turn reaches a host that takes none alone", async () => {
+test("contract 2.6: whitespace between parts of a model's turn reaches a host that rejects it on its own", async () => {
   upstream.play((_request, response) => void sendJson(response, ANSWER));
   const part = (text: string) => ({ role: "model", parts: [{ text }] });
   const user = (text: string) => ({ role: "user", parts: [{ text }] });
@@ -171,7 +174,7 @@ test("contract 2.6: white space between the parts of a model's turn reaches a ho
   expect(sent.messages[1]?.content.map(({ text }) => text).join("")).toBe("for x in y:\n    print(x)");
 });
 
-test("R28: too long a prompt is told inside the stream that was asked for, where Codex acts on it, else by a status", async () => {
+test("R28: a prompt that is too long is reported inside a requested stream, where Codex acts on it, else by a status", async () => {
   const error = {
     type: "invalid_request_error",
     code: "context_length_exceeded",

@@ -37,7 +37,7 @@ const ENDS: Record<DialectName, RegExp> = {
 
 const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
 
-describe("H31, H17: content and an error in one read are both delivered, in this order, by one call that is billed", () => {
+describe("H31, H17: content and an error in one read are both delivered, in order, by one billed call", () => {
   const endings = {
     "an error event": (host: DialectName) => ERROR[host],
     "an event that is not JSON": () => "data: {oh no\n\n",
@@ -62,7 +62,7 @@ describe("H31, H17: content and an error in one read are both delivered, in this
     });
   }
 
-  test("an error without content before it stays a failure of the offer's alone", async () => {
+  test("an error without prior content is only a failure of the offer", async () => {
     for (const [client, host] of lanes) {
       upstream.play((_request, response) => {
         startEvents(response);

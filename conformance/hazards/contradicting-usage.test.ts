@@ -43,8 +43,8 @@ const FIRST = {
   cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
 };
 
-describe("H27, contract 2.11: no written token vanishes between a total and its split", () => {
-  test.each(EVERY_DIALECT)("a %s client, a non-streamed answer", async (client) => {
+describe("H27, contract 2.11: no written token is lost between a total and its split", () => {
+  test.each(EVERY_DIALECT)("a %s client, a non-streamed response", async (client) => {
     upstream.play((_request, response) => {
       const content = [{ type: "text", text: "hi" }];
       sendJson(response, {
@@ -77,27 +77,30 @@ describe("H27, contract 2.11: no written token vanishes between a total and its 
     });
   });
 
-  test.each(EVERY_DIALECT)("a %s client, a stream whose end tells another total than its beginning", async (client) => {
-    upstream.play((_request, response) => {
-      startEvents(response);
-      const cache_creation = { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 40 };
-      response.write(wire.messageStart({ ...FIRST, cache_creation_input_tokens: 140, cache_creation }));
-      response.end(wire.textBlock("hi") + wire.messageEnd({ output_tokens: 7, cache_creation_input_tokens: 10_345 }));
-    });
-    const response = await callGateway(gateway.url, client, gateway.key, { model: "test/messages", stream: true });
-    const text = await response.text();
-    expect(await gateway.receipt(response)).toMatchObject({
-      usage: { input: 12, cache_write_5m: 10_305, cache_write_1h: 40, output: 7 },
-      usage_source: "measured",
-    });
-    if (client !== "messages") return;
-    const last = JSON.parse(text.match(/data: (.*"message_delta".*)/)?.[1] ?? "") as { usage: object; delta: object };
-    const usage = {
-      cache_creation_input_tokens: 10_345,
-      cache_creation: { ephemeral_5m_input_tokens: 10_305, ephemeral_1h_input_tokens: 40 },
-    };
-    expect(last).toMatchObject({ usage, delta: { usage } });
-  });
+  test.each(EVERY_DIALECT)(
+    "a %s client, a stream whose end reports another total than its beginning",
+    async (client) => {
+      upstream.play((_request, response) => {
+        startEvents(response);
+        const cache_creation = { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 40 };
+        response.write(wire.messageStart({ ...FIRST, cache_creation_input_tokens: 140, cache_creation }));
+        response.end(wire.textBlock("hi") + wire.messageEnd({ output_tokens: 7, cache_creation_input_tokens: 10_345 }));
+      });
+      const response = await callGateway(gateway.url, client, gateway.key, { model: "test/messages", stream: true });
+      const text = await response.text();
+      expect(await gateway.receipt(response)).toMatchObject({
+        usage: { input: 12, cache_write_5m: 10_305, cache_write_1h: 40, output: 7 },
+        usage_source: "measured",
+      });
+      if (client !== "messages") return;
+      const last = JSON.parse(text.match(/data: (.*"message_delta".*)/)?.[1] ?? "") as { usage: object; delta: object };
+      const usage = {
+        cache_creation_input_tokens: 10_345,
+        cache_creation: { ephemeral_5m_input_tokens: 10_305, ephemeral_1h_input_tokens: 40 },
+      };
+      expect(last).toMatchObject({ usage, delta: { usage } });
+    },
+  );
 });
 
 describe("H27: reasoning that a host reports separately from its completion is billed in addition", () => {
@@ -124,7 +127,7 @@ describe("H27: reasoning that a host reports separately from its completion is b
   });
 });
 
-test.each(EVERY_DIALECT)("contract 2.9: sound in a prompt has its own price: a %s client", async (client) => {
+test.each(EVERY_DIALECT)("contract 2.9: audio in a prompt has its own price: a %s client", async (client) => {
   const usage = {
     promptTokenCount: 1_000,
     candidatesTokenCount: 10,
@@ -223,16 +226,13 @@ describe("H06, H27: an impossible usage is not billed as reported", () => {
     ["responses", "responses", true],
     ["responses", "chat", true],
     ["chat", "responses", true],
-  ] as const)(
-    "a million tokens from a cache, of ten: a %s client, a %s host, stream %p",
-    async (client, host, stream) => {
-      upstream.play((_request, response) => CACHED[host](stream)(response));
-      const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream });
-      await response.text();
-      const receipt = await gateway.receipt(response);
-      // More than the model's context: what is billed is an estimate of what was sent.
-      expect(receipt).toMatchObject({ usage: { cache_read: null, output: 900 }, usage_source: "estimated" });
-      expect(receipt.usage["input"]).toBeLessThan(50);
-    },
-  );
+  ] as const)("a million cached tokens out of ten: a %s client, a %s host, stream %p", async (client, host, stream) => {
+    upstream.play((_request, response) => CACHED[host](stream)(response));
+    const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream });
+    await response.text();
+    const receipt = await gateway.receipt(response);
+    // More than the model's context: what is billed is an estimate of what was sent.
+    expect(receipt).toMatchObject({ usage: { cache_read: null, output: 900 }, usage_source: "estimated" });
+    expect(receipt.usage["input"]).toBeLessThan(50);
+  });
 });

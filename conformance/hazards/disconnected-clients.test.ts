@@ -42,7 +42,7 @@ function rowsOf({ folder }: TestGateway): object[] {
   }
 }
 
-test("H26: a client that disconnects at the last word, before the usage, pays by the upstream's own figures", async () => {
+test("H26: a client that disconnects at the last word, before the usage, pays by the upstream's figures", async () => {
   let held: ServerResponse | undefined;
   upstream.play((_request, response) => {
     startEvents(response);
@@ -66,7 +66,7 @@ test("H26: a client that disconnects at the last word, before the usage, pays by
   expect(upstream.disconnects).toBe(0);
 });
 
-test("H13: no more than so many upstreams are read without a client, and the drain's end ends them all", async () => {
+test("H13: the number of upstreams read without a client is limited, and the end of the drain ends them all", async () => {
   upstream.play(() => {});
   const surplus = 4;
   const sockets = Array.from({ length: MAX_ORPHANS.orphanedTexts + surplus }, () => {

@@ -21,7 +21,7 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
 
 const whole = wire.chatChunk({ role: "assistant", content: "hi" }) + wire.chatChunk({}, "stop") + wire.done;
 
-test("H13, H23: clients that disconnect at any moment free their slot, and stop their upstream", async () => {
+test("H13, H23: clients that disconnect at any moment release their slot and stop their upstream", async () => {
   upstream.play(async (_request, response) => {
     await sleep(Math.random() * 25);
     startEvents(response);

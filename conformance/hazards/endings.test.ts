@@ -30,7 +30,7 @@ const contentsOf = (text: string, field = "content") =>
   [...text.matchAll(new RegExp(`"${field}":"([^"]*)"`, "g"))].map((match) => match[1]).join("");
 
 /** The answer is whole in these; only trimmings are missing. */
-describe("H14, H16: nothing that came after the end of the content is lost", () => {
+describe("H14, H16: nothing after the end of the content is lost", () => {
   const ways = {
     "the connection breaks": (response: ServerResponse) => void response.socket?.destroy(),
     "the host falls silent": () => {},
@@ -54,7 +54,7 @@ describe("H14, H16: nothing that came after the end of the content is lost", () 
     }
   });
 
-  test("genai: a single chunk with its STOP, and then a break", async () => {
+  test("genai: a single chunk with its STOP, then a break", async () => {
     const { text } = await stream("genai", async (host) => {
       host.write(wire.genaiChunk("whole", "STOP"));
       await sleep(20);
@@ -73,7 +73,7 @@ describe("H14, H16: nothing that came after the end of the content is lost", () 
   });
 });
 
-test("H20: endless data of a host, before its content or after it, is not buffered without end", async () => {
+test("H20: endless data from a host, before or after its content, is not buffered without limit", async () => {
   const flood = (first: string, more: string) =>
     stream("chat", async (host) => {
       host.write(first);
@@ -107,7 +107,7 @@ describe("choices 3: every chunk is repaired, not only the first", () => {
     }
   });
 
-  test("contract 2.13: reasoning under both names, where a host writes null for the other one", async () => {
+  test("contract 2.13: reasoning under both names, if a host writes null for the other one", async () => {
     for (const [given, other] of [
       ["reasoning", "reasoning_content"],
       ["reasoning_content", "reasoning"],
@@ -123,7 +123,7 @@ describe("choices 3: every chunk is repaired, not only the first", () => {
     }
   });
 
-  test("H22: thoughts of such a host are content, and go on as they come", async () => {
+  test("H22: thoughts of such a host are content and are forwarded at once", async () => {
     let sentSecond = false;
     upstream.play(async (_request, host) => {
       startEvents(host);
@@ -138,8 +138,8 @@ describe("choices 3: every chunk is repaired, not only the first", () => {
   });
 });
 
-describe("events as the standard has them", () => {
-  test("a byte order mark before the first event is none of it", async () => {
+describe("events as the standard defines them", () => {
+  test("a byte order mark before the first event is ignored", async () => {
     const { text } = await stream("chat", (host) => {
       host.end(`\uFEFF${wire.chatChunk({ content: "a" })}${wire.chatChunk({}, "stop")}${wire.done}`);
     });
@@ -147,7 +147,7 @@ describe("events as the standard has them", () => {
     expect(text).not.toContain("upstream-model");
   });
 
-  test("an event with empty data is none", async () => {
+  test("an event with empty data is ignored", async () => {
     const { text } = await stream("chat", (host) => {
       host.end(`${wire.chatChunk({ content: "a" })}data:\n\ndata: \n\n${wire.chatChunk({}, "stop")}${wire.done}`);
     });
@@ -155,7 +155,7 @@ describe("events as the standard has them", () => {
     expect(text).not.toContain('"error"');
   });
 
-  test("a chunk that is not JSON is reported as an error, among ordinary chunks, too", async () => {
+  test("a chunk that is not JSON is reported as an error, even among ordinary chunks", async () => {
     const padded = (content: string) => wire.chatChunk({ content }, null, { obfuscation: "pad" });
     for (const [good, bad] of [
       ['"b"', '"b\n"'],

@@ -46,7 +46,7 @@ describe("H32: a client's call reaches the provider as often as its receipt says
     }
   }
 
-  test("a kept connection that the host closed costs one attempt, which the receipt shows", async () => {
+  test("a reused connection closed by the host costs one attempt, which the receipt shows", async () => {
     await warmUp("chat");
     const kept = new Set<Socket | null>();
     upstream.play((_request, response: ServerResponse) => {

@@ -46,7 +46,7 @@ function keptOffers(response: Response): OfferTried[] {
 /** Both lanes: each client's own dialect, and another's. */
 const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
 
-describe("S22: a provider's words reach clients without its internals, and operators as they were", () => {
+describe("S22: a provider's error text reaches clients without its internals, and operators unchanged", () => {
   const words =
     "max_tokens must be at most 4096 (llm-7.prod.internal:8443, org-Ab12cd34Ef, request id 021753abc). See https://10.0.0.7/help.";
   const cleaned = "max_tokens must be at most 4096 ([host], [id], request id [id]). See [url].";
@@ -68,7 +68,7 @@ describe("S22: a provider's words reach clients without its internals, and opera
     }
   });
 
-  test("H10: sentences that agents act on stay to the letter", async () => {
+  test("H10: sentences that agents act on are unchanged", async () => {
     for (const message of [
       "prompt is too long: 210000 tokens > 200000 maximum",
       "This model's maximum context length is 128000 tokens. However, your messages resulted in 130511 tokens.",
@@ -106,7 +106,7 @@ describe("S22: a provider's words reach clients without its internals, and opera
     expect((await errorOf(response)).message).toBe(cleaned);
   });
 
-  test.each([...EVERY_DIALECT])("%s client: also where a Responses host has said something before", async (client) => {
+  test.each([...EVERY_DIALECT])("%s client: also if a Responses host has sent content before", async (client) => {
     for (const fail of failures) {
       upstream.play(async (_request, response) => {
         startEvents(response);
@@ -127,7 +127,7 @@ describe("S22: a provider's words reach clients without its internals, and opera
   });
 });
 
-describe("decision 0008: a refused credential names the provider, the status and the cure", () => {
+describe("decision 0008: a refused credential names the provider, the status and the fix", () => {
   test.each(lanes)("%s client, %s host", async (client, host) => {
     upstream.play((_request, response) => void sendJson(response, { error: { message: "bad key" } }, 401));
     const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
@@ -140,7 +140,7 @@ describe("decision 0008: a refused credential names the provider, the status and
     expect(keptOffers(response)[0]?.failure?.cure).toBe(`check providers.${provider}.api_key`);
   });
 
-  test("one that is refused with a plain 400 too, as recorded", async () => {
+  test("also one refused with a plain 400, as recorded", async () => {
     const body = {
       code: "invalid-argument",
       error: "Incorrect API key provided. You can obtain an API key from https://console.x.ai.",
@@ -153,13 +153,13 @@ describe("decision 0008: a refused credential names the provider, the status and
   test.each([
     [402, "has no credit or quota left (HTTP 402)"],
     [403, "denied the gateway's account access (HTTP 403)"],
-  ])("HTTP %d says what else may be wrong", async (status, words) => {
+  ])("HTTP %d lists other possible causes", async (status, words) => {
     upstream.play((_request, response) => void sendJson(response, { error: { message: "no" } }, status));
     expect((await errorOf(await callGateway(gateway.url, "chat", gateway.key))).message).toContain(words);
   });
 });
 
-describe("contract 7: a provider that cannot be reached is named; only operators see its host", () => {
+describe("contract 7: an unreachable provider is named; only operators see its host", () => {
   test.each([
     ["down", "ECONNREFUSED", "connection refused", `127.0.0.1:${closedPort}`],
     ["nowhere", "ENOTFOUND", "host name not found", "no-such-host.invalid"],

@@ -60,7 +60,7 @@ describe("H05: the native lane forwards the client's bytes", () => {
     expect(upstream.seen[0]?.body).toBe(body.replace('"test/messages"', '"upstream-model"'));
   });
 
-  test("genai: the body goes on untouched", async () => {
+  test("genai: the body is forwarded unchanged", async () => {
     upstream.play(
       (_request, response) =>
         void sendJson(response, {
@@ -80,7 +80,7 @@ describe("H05: the native lane forwards the client's bytes", () => {
     expect(upstream.seen[0]?.path).toBe("/v1beta/models/upstream-model:generateContent");
   });
 
-  test("S04: a repeated or escaped model key cannot smuggle another model past the check", async () => {
+  test("S04: a duplicate or escaped model key cannot smuggle another model past the check", async () => {
     upstream.play(
       (_request, response) =>
         void sendJson(response, chatAnswer({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 })),
@@ -93,7 +93,7 @@ describe("H05: the native lane forwards the client's bytes", () => {
 });
 
 describe("H06: cached tokens are counted once", () => {
-  test("chat: cached and reasoning tokens are inside the sums, and disjoint in the receipt", async () => {
+  test("chat: cached and reasoning tokens are part of the sums, and disjoint in the receipt", async () => {
     const usage = {
       prompt_tokens: 1000,
       completion_tokens: 300,
@@ -110,7 +110,7 @@ describe("H06: cached tokens are counted once", () => {
     expect(receipt.cost_nano_usd).toBe(1_600_000);
   });
 
-  test("messages: input_tokens excludes cached ones; both ages of cache writes are kept apart", async () => {
+  test("messages: input_tokens excludes cached ones; both ages of cache writes are separate", async () => {
     const usage = {
       input_tokens: 10,
       cache_read_input_tokens: 70,
@@ -159,7 +159,7 @@ describe("H06: cached tokens are counted once", () => {
     expect(receipt.usage).toMatchObject({ input: 40, cache_read: 60, output: 7, reasoning: 30 });
   });
 
-  test("chat streams: the usage that the ledger asked for is not shown to a client that did not", async () => {
+  test("chat streams: usage requested by the ledger is hidden from a client that did not request it", async () => {
     const play = () =>
       upstream.play((_request, response) => {
         startEvents(response);
@@ -185,7 +185,7 @@ describe("H06: cached tokens are counted once", () => {
   });
 });
 
-describe("H03: streamed tool calls have the index of their identity", () => {
+describe("H03: streamed tool calls have a consistent index", () => {
   const call = (index: number | undefined, id: string | undefined, name: string | undefined, args: string) =>
     wire.chatChunk({
       tool_calls: [
@@ -224,7 +224,7 @@ describe("H03: streamed tool calls have the index of their identity", () => {
     return [...calls.entries()].sort(([a], [b]) => a - b).map(([index, value]) => ({ index, ...value }));
   }
 
-  test("well-formed parallel calls pass untouched", async () => {
+  test("well-formed parallel calls pass unchanged", async () => {
     expect(
       await toolCallsOf(
         call(0, "a", "f", "") +
@@ -238,7 +238,7 @@ describe("H03: streamed tool calls have the index of their identity", () => {
     ]);
   });
 
-  test("all under index 0, or without an index: two calls of one function stay two", async () => {
+  test("all with index 0, or without one: two calls of one function stay two", async () => {
     const wanted = [
       { index: 0, id: "a", name: "f", args: '{"x":1}', ids: 1 },
       { index: 1, id: "b", name: "f", args: '{"x":2}', ids: 1 },
@@ -256,7 +256,7 @@ describe("H03: streamed tool calls have the index of their identity", () => {
     ).toEqual(wanted);
   });
 
-  test("without ids each call gets one of its own", async () => {
+  test("without ids each call gets its own", async () => {
     const calls = await toolCallsOf(call(0, undefined, "f", '{"x":1}') + call(0, undefined, "f", '{"x":2}'));
     expect(calls.map(({ name, args }) => ({ name, args }))).toEqual([
       { name: "f", args: '{"x":1}' },
@@ -267,8 +267,8 @@ describe("H03: streamed tool calls have the index of their identity", () => {
   });
 });
 
-describe("H11: input tokens are reported at the start, and can be counted beforehand", () => {
-  test("a host that forgets usage in message_start: an estimate is there, the exact count at the end", async () => {
+describe("H11: input tokens are reported at the start, and can be counted in advance", () => {
+  test("a host without usage in message_start: an estimate at the start, the exact count at the end", async () => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(
@@ -285,7 +285,7 @@ describe("H11: input tokens are reported at the start, and can be counted before
     expect((await gateway.receipt(response)).usage).toMatchObject({ input: 12, output: 3 });
   });
 
-  test("count_tokens asks the upstream that can count", async () => {
+  test("count_tokens calls the upstream that can count", async () => {
     upstream.play(
       (request, response) => void sendJson(response, request.path.endsWith("count_tokens") ? { input_tokens: 42 } : {}),
     );
@@ -299,7 +299,7 @@ describe("H11: input tokens are reported at the start, and can be counted before
     expect((await gateway.receipt(response)).cost_nano_usd).toBe(0);
   });
 
-  test("countTokens of the genai protocol too", async () => {
+  test("so does countTokens of the genai protocol", async () => {
     upstream.play((_request, response) => void sendJson(response, { totalTokens: 31 }));
     const response = await post(
       "/api/genai/v1/publishers/test/models/genai:countTokens",
@@ -310,8 +310,8 @@ describe("H11: input tokens are reported at the start, and can be counted before
   });
 });
 
-describe("choices 3: what is patched, and only that", () => {
-  test("chat: reasoning and reasoning_content both, whichever the host sends; hidden on request", async () => {
+describe("choices 3: only what needs it is patched", () => {
+  test("chat: both reasoning and reasoning_content, whichever the host sends; hidden on request", async () => {
     const play = (field: string) =>
       upstream.play((_request, response) => {
         startEvents(response);
@@ -419,7 +419,7 @@ describe("H14: usage that the provider does not report is estimated, and marked 
   const text = stream.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
 
   test.each(["messages", "chat"] as const)(
-    "a messages host that tells only the beginning of its count, to a %s client",
+    "a messages host that reports only the beginning of its count, to a %s client",
     async (client) => {
       upstream.play((_request, response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });

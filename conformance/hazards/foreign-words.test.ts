@@ -22,7 +22,7 @@ const answerOf = (host: DialectName, stop: string): object => {
 
 const pairs = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
 
-describe("H16, H21: an unknown stop reason is reported, and stops no ledger", () => {
+describe("H16, H21: an unknown stop reason is reported and does not stop the ledger", () => {
   test.each(pairs)("a client of %s, a host of %s", async (client, host) => {
     for (const word of WORDS) {
       upstream.play((_request, response) => void sendJson(response, answerOf(host, word)));
@@ -34,14 +34,14 @@ describe("H16, H21: an unknown stop reason is reported, and stops no ledger", ()
   });
 });
 
-test.each(WORDS)("H16: an error with the code %s is an error of its status", async (word) => {
+test.each(WORDS)("H16: an error with the code %s is treated by its status", async (word) => {
   upstream.play((_request, response) => void sendJson(response, { error: { message: "no", code: word } }, 400));
   const response = await callGateway(gateway.url, "chat", gateway.key, { model: "test/chat" });
   expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(`"code":"${word}"`)]);
 });
 
 test.each(["messages", "genai"] as const)(
-  "H09: parts of unknown types are left out for a host of %s, and reported",
+  "H09: parts of unknown types are dropped for a host of %s, and noted",
   async (host) => {
     const content: object[] = [
       { type: "text", text: "hello" },
@@ -64,7 +64,7 @@ test.each(["messages", "genai"] as const)(
   },
 );
 
-test("H09, H20, H21: a hundred thousand unknown fields delay no other call, and the receipt says how many there were", async () => {
+test("H09, H20, H21: a hundred thousand unknown fields delay no other call, and the receipt has their number", async () => {
   upstream.play((_request, response) => void sendJson(response, answerOf("messages", "end_turn")));
   const body = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
   const options = { door: "dropin", model: "test/messages", body } as const;

@@ -74,7 +74,7 @@ describe("contract 2.12: reasoning.exclude hides what is shown, and nothing else
   });
 });
 
-describe("H01: reasoning_details go back to the host that made them, and to no stranger", () => {
+describe("H01: reasoning_details are returned to the host that made them, and to no other", () => {
   const own = { format: "openai-compatible:x-v1", index: 0 };
   const history = (details: readonly object[]) => [
     { role: "user", content: "hi" },
@@ -89,7 +89,7 @@ describe("H01: reasoning_details go back to the host that made them, and to no s
     return { sent: sentBody().messages[1] as Record<string, unknown>, receipt: await gateway.receipt(response) };
   };
 
-  test("a client of another protocol brings them back to an openai-compatible host", async () => {
+  test("a client of another protocol returns them to an openai-compatible host", async () => {
     upstream.play(
       (_request, response) =>
         void sendJson(response, answerOf({ content: "Twelve.", reasoning_details: [SHOWN, SEALED] })),
@@ -107,7 +107,7 @@ describe("H01: reasoning_details go back to the host that made them, and to no s
     expect(sentBody().messages[1]).toMatchObject({ content: "Twelve.", reasoning_details: [SHOWN, SEALED] });
   });
 
-  test("next to those of others, which force the canon", async () => {
+  test("also next to those of others, which force the canon", async () => {
     const foreign = { type: "reasoning.encrypted", data: "g1", format: "genai", id: "content", index: 1 };
     const { sent, receipt } = await ask("test/proxy", [{ type: "reasoning.encrypted", data: "e1", ...own }, foreign]);
     expect(receipt.lane).toBe("translated");
@@ -116,7 +116,7 @@ describe("H01: reasoning_details go back to the host that made them, and to no s
   });
 
   test.each(["bedrock", "bedrock:bytes", "messages:bytes", "genai", "deepseek"])(
-    "a value of %s is kept from another chat host",
+    "a value of %s is not sent to another chat host",
     async (format) => {
       const { sent, receipt } = await ask("test/proxy", [
         { type: "reasoning.encrypted", data: "secret", format, index: 0 },
@@ -126,13 +126,13 @@ describe("H01: reasoning_details go back to the host that made them, and to no s
     },
   );
 
-  test("a host's own words for its formats stay native", async () => {
+  test("a host's own format names stay native", async () => {
     const { sent, receipt } = await ask("test/proxy", [SEALED]);
     expect([receipt.lane, sent["reasoning_details"]]).toEqual(["native", [SEALED]]);
   });
 });
 
-describe("contract 2.13: usage that a host reports in a field of its own", () => {
+describe("contract 2.13: usage that a host reports in its own field", () => {
   const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
   const finish = { delta: {}, finish_reason: "stop", index: 0 };
   const variants = {
@@ -141,33 +141,36 @@ describe("contract 2.13: usage that a host reports in a field of its own", () =>
     "x_groq and the usual one": { choices: [finish], x_groq: { id: "req_1", usage }, usage },
   };
 
-  test.each(Object.entries(variants))("%s: a client that asked gets it once, where it looks", async (_name, last) => {
-    upstream.play((_request, response) => {
-      startEvents(response);
-      const envelope = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 7, model: "m" };
-      response.end(
-        `${wire.chatChunk({ role: "assistant", content: "ok" })}data: ${JSON.stringify({ ...envelope, ...last })}\n\n${wire.done}`,
-      );
-    });
-    const ask = async (body: Record<string, unknown>) => {
-      const response = await callGateway(gateway.url, "chat", gateway.key, {
-        model: "test/groq",
-        stream: true,
-        body,
+  test.each(Object.entries(variants))(
+    "%s: a client that requested it gets it once, in the right place",
+    async (_name, last) => {
+      upstream.play((_request, response) => {
+        startEvents(response);
+        const envelope = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 7, model: "m" };
+        response.end(
+          `${wire.chatChunk({ role: "assistant", content: "ok" })}data: ${JSON.stringify({ ...envelope, ...last })}\n\n${wire.done}`,
+        );
       });
-      const text = await response.text();
-      expect(text).toEndWith("data: [DONE]\n\n");
-      const shown = eventsOf(text).filter((event) => event["usage"]);
-      return { shown, receipt: await gateway.receipt(response) };
-    };
-    const asked = await ask({ stream_options: { include_usage: true } });
-    expect(asked.shown).toMatchObject([{ id: "chatcmpl-1", model: "test/groq", usage }]);
-    expect(asked.receipt.usage).toMatchObject({ input: 9, output: 3 });
-    const priced = await ask({ usage: { include: true } });
-    expect(priced.shown).toMatchObject([{ usage: { ...usage, cost: 0 } }]);
-  });
+      const ask = async (body: Record<string, unknown>) => {
+        const response = await callGateway(gateway.url, "chat", gateway.key, {
+          model: "test/groq",
+          stream: true,
+          body,
+        });
+        const text = await response.text();
+        expect(text).toEndWith("data: [DONE]\n\n");
+        const shown = eventsOf(text).filter((event) => event["usage"]);
+        return { shown, receipt: await gateway.receipt(response) };
+      };
+      const asked = await ask({ stream_options: { include_usage: true } });
+      expect(asked.shown).toMatchObject([{ id: "chatcmpl-1", model: "test/groq", usage }]);
+      expect(asked.receipt.usage).toMatchObject({ input: 9, output: 3 });
+      const priced = await ask({ usage: { include: true } });
+      expect(priced.shown).toMatchObject([{ usage: { ...usage, cost: 0 } }]);
+    },
+  );
 
-  test("a client that did not ask gets nothing", async () => {
+  test("a client that did not request it gets nothing", async () => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(
@@ -184,29 +187,32 @@ describe("contract 2.13: usage that a host reports in a field of its own", () =>
 test.each([
   ["acme/gem", true],
   ["acme/old-gem", false],
-])("H01: %s is known by its name upstream: a call without a signature gets the bypass: %p", async (model, demanded) => {
-  upstream.play(
-    (_request, response) =>
-      void sendJson(response, {
-        candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }],
-        usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
-      }),
-  );
-  const messages = [
-    { role: "user", content: "hi" },
-    {
-      role: "assistant",
-      content: null,
-      tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }],
-    },
-    { role: "tool", tool_call_id: "c1", content: "done" },
-  ];
-  const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
-  const response = await callGateway(gateway.url, "chat", gateway.key, { model, body: { messages, tools } });
-  expect(response.status).toBe(200);
-  const [call] = sentBody().contents[1].parts as { thoughtSignature?: string }[];
-  expect(call?.thoughtSignature !== undefined).toBe(demanded);
-});
+])(
+  "H01: %s is recognised by its upstream name: a call without a signature gets the bypass: %p",
+  async (model, demanded) => {
+    upstream.play(
+      (_request, response) =>
+        void sendJson(response, {
+          candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }],
+          usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+        }),
+    );
+    const messages = [
+      { role: "user", content: "hi" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "done" },
+    ];
+    const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
+    const response = await callGateway(gateway.url, "chat", gateway.key, { model, body: { messages, tools } });
+    expect(response.status).toBe(200);
+    const [call] = sentBody().contents[1].parts as { thoughtSignature?: string }[];
+    expect(call?.thoughtSignature !== undefined).toBe(demanded);
+  },
+);
 
 describe("contract 2.12: json_schema.description", () => {
   const ask = async (model: string, schema: object) => {
@@ -240,7 +246,7 @@ describe("contract 2.12: json_schema.description", () => {
   const plain = { type: "object", properties: {}, additionalProperties: false };
 
   test.each(["test/genai", "test/messages"])(
-    "%s: carried in the schema, or noted where that has its own",
+    "%s: carried in the schema, or noted if that has its own",
     async (model) => {
       const carried = await ask(model, plain);
       expect(carried.sent).toContain("What it is for.");

@@ -54,7 +54,7 @@ function call(dialect: "chat" | "genai", stream: boolean): string {
   return `POST ${pathname}${search} HTTP/1.1\r\n${lines}\r\n${body}`;
 }
 
-test.concurrent("S16: silent connections are closed, before a call and after it, and not while an answer runs", async () => {
+test.concurrent("S16: silent connections are closed, before and after a call, but not during a response", async () => {
   const slowMs = SILENCE_MS + LOOK_MS + 1_000;
   upstream.play(async ({ path }, response) => {
     if (path.includes("stream")) {
@@ -139,7 +139,7 @@ function slowStore(slowMs: number) {
   });
 }
 
-test.concurrent("S16: whoever may have an answer waits for a slow store longer than a stranger may be silent", async () => {
+test.concurrent("S16: an authenticated client waits longer for a slow store than a stranger may be silent", async () => {
   const listener = slowStore(SILENCE_MS + LOOK_MS + 1_000);
   const headers = { authorization: "Bearer k", "content-type": "application/json", "x-trivium-media": "inline" };
   const operationName = "publishers/test/models/video/operations/o1";

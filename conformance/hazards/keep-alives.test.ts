@@ -18,7 +18,7 @@ function keepWriting(response: ServerResponse, text: string): void {
   response.on("close", () => clearInterval(timer));
 }
 
-test("H28: only keep-alives are a timeout, native and translated, and no provider is called twice", async () => {
+test("H28: a stream with only keep-alives times out, native and translated, and no provider is called twice", async () => {
   upstream.play((_request, response) => {
     startEvents(response);
     keepWriting(response, `: keep-alive\n\n${wire.chatChunk({ role: "assistant", content: "" })}`);

@@ -33,7 +33,7 @@ function sendWithoutEnd(response: ServerResponse, chunk: Buffer): void {
   go();
 }
 
-describe("S23: an answer is bounded, however it is packed", () => {
+describe("S23: a response is bounded, however it is compressed", () => {
   const bomb = Buffer.alloc(64 * MEGABYTE, " ");
   const packed = {
     gzip: gzipSync(bomb, { level: 1 }),
@@ -41,21 +41,24 @@ describe("S23: an answer is bounded, however it is packed", () => {
     br: brotliCompressSync(bomb),
   };
 
-  test.each(Object.entries(packed))("a bomb in %s never grows beyond the bound", async (encoding, body) => {
-    upstream.play((_request, response) => {
-      response.writeHead(200, { "content-type": "application/json", "content-encoding": encoding }).end(body);
-    });
-    for (const dialect of encoding === "gzip" ? EVERY_DIALECT : (["chat"] as const)) {
-      const { status, message } = await errorOf(await callGateway(gateway.url, dialect, gateway.key));
-      expect([status, message]).toEqual([
-        502,
-        `Provider \`${scriptedProvider(dialect)}\`'s answer is larger than ${32 * MEGABYTE} bytes.`,
-      ]);
-    }
-    expect(gateway.app.heldBytes()).toBe(0);
-  });
+  test.each(Object.entries(packed))(
+    "a decompression bomb in %s never grows beyond the bound",
+    async (encoding, body) => {
+      upstream.play((_request, response) => {
+        response.writeHead(200, { "content-type": "application/json", "content-encoding": encoding }).end(body);
+      });
+      for (const dialect of encoding === "gzip" ? EVERY_DIALECT : (["chat"] as const)) {
+        const { status, message } = await errorOf(await callGateway(gateway.url, dialect, gateway.key));
+        expect([status, message]).toEqual([
+          502,
+          `Provider \`${scriptedProvider(dialect)}\`'s answer is larger than ${32 * MEGABYTE} bytes.`,
+        ]);
+      }
+      expect(gateway.app.heldBytes()).toBe(0);
+    },
+  );
 
-  test.each([...EVERY_DIALECT])("%s: an endless non-streamed answer", async (dialect) => {
+  test.each([...EVERY_DIALECT])("%s: an endless non-streamed response", async (dialect) => {
     upstream.play((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       sendWithoutEnd(response, Buffer.alloc(MEGABYTE, "x"));
@@ -64,7 +67,7 @@ describe("S23: an answer is bounded, however it is packed", () => {
     expect([status, message.includes("larger than")]).toEqual([502, true]);
   });
 
-  test.each(["chat", "responses"] as const)("%s: an endless event of a stream, packed too", async (dialect) => {
+  test.each(["chat", "responses"] as const)("%s: an endless event of a stream, also compressed", async (dialect) => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.write("data: ");
@@ -78,7 +81,7 @@ describe("S23: an answer is bounded, however it is packed", () => {
     expect(gateway.app.heldBytes()).toBe(0);
   });
 
-  test.each([...EVERY_DIALECT])("%s: an honest large answer passes, also packed", async (dialect) => {
+  test.each([...EVERY_DIALECT])("%s: an honest large response passes, also compressed", async (dialect) => {
     const text = "word ".repeat(MEGABYTE);
     const whole = gzipSync(JSON.stringify(plainAnswer(dialect, { text, usage: plainUsage(dialect, 1, MEGABYTE) })));
     upstream.play((_request, response) => {
@@ -93,8 +96,8 @@ describe("S23: an answer is bounded, however it is packed", () => {
   });
 });
 
-describe("S23: all answers together are bounded too", () => {
-  test("what does not fit is refused in the caller's protocol, no offer is asked again, and everything is given back", async () => {
+describe("S23: all responses together are bounded too", () => {
+  test("what does not fit is refused in the caller's protocol, no offer is retried, and everything is released", async () => {
     const waiting: ServerResponse[] = [];
     const part = Buffer.alloc(18 * MEGABYTE, " ");
     upstream.play((_request, response) => {
@@ -123,7 +126,7 @@ describe("S23: all answers together are bounded too", () => {
     expect((await callGateway(gateway.url, "chat", gateway.key)).status).toBe(200);
   });
 
-  test.each([...EVERY_DIALECT])("%s: what streams hold back is counted", async (dialect) => {
+  test.each([...EVERY_DIALECT])("%s: data held back by streams is counted", async (dialect) => {
     const held: ServerResponse[] = [];
     upstream.play((_request, response) => {
       startEvents(response);

@@ -98,7 +98,7 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
 describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
   const protocol = PROTOCOLS[name] as Protocol;
 
-  test("a key with one call at a time is refused while another body of its arrives, before its own is read", async () => {
+  test("a key with one concurrent call is refused while another of its bodies arrives, before its own is read", async () => {
     // Whichever of the two comes first is let in: they are sent again until that is the one which is announced.
     const { first, refused } = await until(async () => {
       const announced = announce(protocol, LIMITED, 1000);
@@ -143,7 +143,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
   test.each([
     ["announced", 4 * MB],
     ["in chunks", "chunked"],
-  ] as const)("a large body that trickles is given up, and its connection closed (%s)", async (_, bytes) => {
+  ] as const)("a large body that trickles is abandoned, and its connection closed (%s)", async (_, bytes) => {
     const { socket, answer } = announce(protocol, TEST_KEY, bytes, impatient);
     // One byte at a time, faster than a stall: only the rate is wrong.
     const trickle = setInterval(() => socket.write(bytes === "chunked" ? "1\r\n \r\n" : " "), 50);
@@ -154,7 +154,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
   });
 
   test.each([20 * 1024, 700 * 1024])(
-    "a body of %d bytes that comes at the rate or faster is read to its end",
+    "a body of %d bytes that arrives at the minimum rate or faster is read to its end",
     async (bytes) => {
       const { socket, answer } = announce(protocol, TEST_KEY, bytes, slow);
       const chunks = 8;

@@ -23,10 +23,10 @@ const FIELDS: readonly (readonly [DialectName, string, Record<string, unknown>])
   }),
 ];
 
-describe("S07: no field of a request names another model to the host than the one that was checked and priced", () => {
+describe("S07: no field of a request can name another model than the one that was checked and priced", () => {
   for (const [client, path, body] of FIELDS) {
     for (const host of EVERY_DIALECT) {
-      test(`${client} client of a ${host} host: ${path} stays here, and the receipt says so`, async () => {
+      test(`${client} client of a ${host} host: ${path} is not forwarded, and the receipt says so`, async () => {
         upstream.play((_request, response) => void sendJson(response, answerOf(host)));
         for (const door of ["contract", "dropin"] as const) {
           const options = { model: `test/${host}`, door, body };
@@ -50,7 +50,7 @@ describe("S07: no field of a request names another model to the host than the on
     }
   });
 
-  test("messages: nor does a tool of the host's that asks another model", async () => {
+  test("messages: nor can a tool of the host call another model", async () => {
     const tools = [{ type: "advisor_20260301", name: "advisor", model: DEAR }];
     const response = await callGateway(gateway.url, "messages", gateway.key, { door: "dropin", body: { tools } });
     const { status, message } = await errorOf(response);

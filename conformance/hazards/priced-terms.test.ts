@@ -102,7 +102,7 @@ async function call(
   return { response, text, receipt: response.ok ? await gateway.receipt(response) : undefined };
 }
 
-describe("H26: what was bought on other terms is paid on them, as the answer tells", () => {
+describe("H26: other terms are billed as the response reports them", () => {
   const reported = {
     chat: { service_tier: "priority" },
     messages: { service_tier: "priority" },
@@ -141,7 +141,7 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
   const apart = EVERY_DIALECT.flatMap((client) =>
     EVERY_DIALECT.filter((host) => host !== client).map((host) => [client, host] as const),
   );
-  test.each(apart)("a %s client of a %s host pays what that host tells", async (client, host) => {
+  test.each(apart)("a %s client of a %s host pays what that host reports", async (client, host) => {
     for (const stream of [false, true]) {
       upstream.play(answering(host, reported[host], stream));
       const { receipt } = await call(client, `test/known-${host}`, { stream });
@@ -153,7 +153,7 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
     [false, true].map((stream) => [host, stream] as const),
   );
   test.each(foreign)(
-    "responses: the answer of a %s host names the tier that served it, stream: %p",
+    "responses: the response of a %s host names the tier that served it, stream: %p",
     async (host, stream) => {
       for (const [told, tier] of [
         [reported[host], "priority"],
@@ -173,14 +173,14 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
     },
   );
 
-  test("fast and another region come together; searches keep their price", async () => {
+  test("fast mode and another region combine; searches keep their price", async () => {
     const server_tool_use = { web_search_requests: 2 };
     upstream.play(answering("messages", { speed: "fast", inference_geo: "us", server_tool_use }, false));
     const { receipt } = await call("messages", "test/known-messages", { body: { speed: "fast", inference_geo: "us" } });
     expect(receipt).toMatchObject({ cost_nano_usd: Math.round(PLAIN * 6 * 1.1) + 2_000_000_000 });
   });
 
-  test("a client is shown the cost that is billed", async () => {
+  test("a client sees the cost that is billed", async () => {
     upstream.play(answering("chat", reported.chat, false));
     const { text, receipt } = await call("chat", "test/known-chat", {
       body: { ...asked.chat, usage: { include: true } },
@@ -189,7 +189,7 @@ describe("H26: what was bought on other terms is paid on them, as the answer tel
     expect(usage.cost * 1e9).toBeCloseTo(receipt?.cost_nano_usd ?? 0);
   });
 
-  test("H23: dearer terms are reserved", async () => {
+  test("H23: more expensive terms are reserved", async () => {
     // 1,000 tokens at 2 USD a million are 0.002, at twice the price more than the 0.003 that the key has.
     const body = { max_completion_tokens: 1_000 };
     const options = { model: "test/known-chat", door: "dropin", key: keyOf("Poor") } as const;
@@ -243,7 +243,7 @@ describe("H26: terms without a known price", () => {
     expect(text).toContain("serviceTier");
   });
 
-  test("known ones are bought at the contract door too", async () => {
+  test("known ones can be bought at the contract door too", async () => {
     upstream.play(answering("messages", { speed: "fast" }, false));
     const { receipt } = await call("messages", "test/known-messages", { body: { speed: "fast" }, door: "contract" });
     expect(sent()).toMatchObject({ speed: "fast" });
@@ -274,7 +274,7 @@ describe("contract 2.10, choices 3: metadata and service_tier of messages", () =
   test.each([
     ["native", "messages"],
     ["translated", "chat"],
-  ] as const)("contract door, %s: taken out and reported; a strict call gets 400", async (_, host) => {
+  ] as const)("contract door, %s: removed and noted; a strict call gets 400", async (_, host) => {
     upstream.play(answering(host, {}, false));
     const { receipt } = await call("messages", `test/${host}`, { body, door: "contract" });
     expect(sent()).not.toHaveProperty("metadata");
@@ -292,7 +292,7 @@ describe("contract 2.10, choices 3: metadata and service_tier of messages", () =
     expect(strict.text).toContain("metadata");
   });
 
-  test("drop-in door: passed on", async () => {
+  test("drop-in door: forwarded", async () => {
     upstream.play(answering("messages", { service_tier: "standard" }, false));
     const { receipt } = await call("messages", "test/messages", { body });
     expect(sent()).toMatchObject(body);

@@ -117,7 +117,7 @@ async function play(one: Ending): Promise<void> {
   plays.delete(name);
 }
 
-test("H13, H14, H29: random endings at both sides leak nothing", async () => {
+test("H13, H14, H29: random endings on both sides leak nothing", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(ending, { minLength: CONCURRENT, maxLength: CONCURRENT }), async (endings) => {
       const [rowsBefore, heardBefore] = [rows().length, upstream.seen.length];

@@ -37,15 +37,15 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-describe("S04: one route table, access on every line, default deny", () => {
-  test("every line that costs money or shows data needs a key, every admin line the secret", () => {
+describe("S04: one route table, access on every route, default deny", () => {
+  test("every route that costs money or shows data needs a key, every admin route the secret", () => {
     const open = ROUTES.filter(({ access }) => access === "open").map(({ path }) => String(path));
     for (const path of open) expect(path).toMatch(/models|healthz|readyz|openapi|^\/$/);
     const ofAdmin = ADMIN_ROUTES.filter(({ roles }) => roles === "open").map(({ method, path }) => `${method} ${path}`);
     expect(ofAdmin).toEqual(["GET /healthz", "GET /readyz", "GET /openapi.json", "POST /api/session"]);
   });
 
-  test("no way of writing a path reaches a handler without its check", async () => {
+  test("no spelling of a path reaches a handler without its check", async () => {
     for (const path of [
       "/api/v1/chat/completions",
       "//api/v1/chat/completions",
@@ -82,7 +82,7 @@ describe("S04: one route table, access on every line, default deny", () => {
   });
 });
 
-describe("S04: the path that is served is the one that was written", () => {
+describe("S04: the path is served exactly as written", () => {
   /** The status of an answer to bytes that no HTTP client would send. */
   const statusOf = async (head: string): Promise<number> => {
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -108,7 +108,7 @@ describe("S04: the path that is served is the one that was written", () => {
     ["GET /x/healthz HTTP/1.1\r\nHost: ", 404],
     ["GET /x/healthz HTTP/1.1\r\nHost: 127.0.0.1", 404],
     ["GET /healthz HTTP/1.1\r\nHost: 127.0.0.1", 200],
-  ])("%p is answered with %d", async (head, status) => {
+  ])("%p returns %d", async (head, status) => {
     expect(await statusOf(head)).toBe(status);
   });
 });
@@ -159,7 +159,7 @@ test("S07: nothing in a call changes where the provider's key goes", async () =>
 });
 
 describe("S08: the admin listener is closed without the secret", () => {
-  test("every admin endpoint refuses strangers and API keys, and takes the secret", async () => {
+  test("every admin endpoint refuses strangers and API keys, and accepts the secret", async () => {
     for (const [method, path] of [
       ["GET", "/api/keys"],
       ["POST", "/api/keys"],
@@ -193,7 +193,7 @@ describe("S08: the admin listener is closed without the secret", () => {
     ).toBe(404);
   });
 
-  test("S21: wrong credentials are slowed down, and right ones are not, from the same address", async () => {
+  test("S21: wrong credentials are slowed down, but right ones from the same address are not", async () => {
     const fresh = await startTestGateway();
     const ask = (base: string, path: string, key: string) =>
       fetch(base + path, { headers: { authorization: `Bearer ${key}` } });
@@ -213,7 +213,7 @@ describe("S08: the admin listener is closed without the secret", () => {
     await fresh.stop();
   });
 
-  test("a first start without a secret makes one, prints it once, and keeps only its digest", async () => {
+  test("a first start without a secret creates one, prints it once, and stores only its digest", async () => {
     const fresh = await startTestGateway({ config: { admin: { host: "127.0.0.1", port: 0 }, keys: [] } });
     const { adminSecret = "", apiKey = "" } = fresh.app.firstStart;
     expect(adminSecret.length).toBeGreaterThan(40);
@@ -320,8 +320,8 @@ const echoes: readonly Echo[] = [
   },
 ];
 
-describe("S10: the gateway's own secrets stay inside", () => {
-  test("an upstream that echoes the key in an error or a header does not reach the client with it", async () => {
+describe("S10: the gateway's own secrets are never exposed", () => {
+  test("an upstream that echoes the key in an error or a header does not expose it to the client", async () => {
     for (const status of [400, 401, 429, 500]) {
       upstream.play((request, response) => {
         const key = String(
@@ -366,7 +366,7 @@ describe("S10: the gateway's own secrets stay inside", () => {
     );
   });
 
-  test("choices 4: a wrong key at the provider is never the client's 401", async () => {
+  test("choices 4: a wrong key at the provider is never a 401 for the client", async () => {
     upstream.play(
       (_request, response) =>
         void sendJson(
@@ -380,7 +380,7 @@ describe("S10: the gateway's own secrets stay inside", () => {
     expect(error.raw).toContain("upstream_credentials");
   });
 
-  test("a configuration cannot be printed with its secrets", () => {
+  test("printing a configuration never shows its secrets", () => {
     const config = readConfig({ configPath: gateway.configFile, cwd: gateway.folder, environment: {} });
     for (const text of [JSON.stringify(config), inspect(config, { depth: 9 }), `${config.providers?.[0]?.apiKey}`]) {
       expect(text).not.toContain("upstream-secret");
@@ -390,7 +390,7 @@ describe("S10: the gateway's own secrets stay inside", () => {
 });
 
 describe("S11: web pages cannot spend a local key", () => {
-  test("a rebound host name and a foreign origin are turned away, and no CORS header is sent", async () => {
+  test("a rebound host name and a foreign origin are rejected, and no CORS header is sent", async () => {
     const get = (headers: Record<string, string>) => fetch(`${gateway.url}/api/v1/models`, { headers });
     expect((await get({ host: "evil.example:80" })).status).toBe(403);
     expect((await get({ origin: "https://evil.example" })).status).toBe(403);

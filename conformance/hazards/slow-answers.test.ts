@@ -11,7 +11,7 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
   config: scriptedModels(url, { first_byte: WAIT_MS, idle: WAIT_MS }),
 }));
 
-test("H18: silence in the middle of a non-streamed answer is a timeout, and stops the upstream", async () => {
+test("H18: silence in the middle of a non-streamed response is a timeout, and stops the upstream", async () => {
   upstream.play((_request, response) => {
     response.writeHead(200, { "content-type": "application/json", "content-length": 1000 });
     response.write('{"id":');

@@ -11,7 +11,7 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
   timings: { slowReaderMs: 300 },
 }));
 
-test("H13, H20: a client that reads nothing is given up: its upstream stops, and its connection ends", async () => {
+test("H13, H20: a client that reads nothing is dropped: its upstream stops, and its connection is closed", async () => {
   const chunk = wire.chatChunk({ content: "x".repeat(100_000) });
   upstream.play(async (_request, response) => {
     startEvents(response);

@@ -39,7 +39,7 @@ async function waitFor(what: () => boolean, ms = 3000): Promise<void> {
 }
 
 test.each(["close", "reset"])(
-  "H16: an upstream's %s without a terminal event is an error, and never an end",
+  "H16: an upstream's %s without a terminal event is an error, never a proper end",
   async (cut) => {
     play(async (response) => {
       await sleep(30);
@@ -71,7 +71,7 @@ test("H13, H14: a client that disconnects stops the upstream; what was produced 
   expect(receipt.cost_nano_usd).toBeGreaterThan(0);
 });
 
-test("H22: the first content is forwarded while the upstream holds the rest back", async () => {
+test("H22: the first content is forwarded while the upstream holds back the rest", async () => {
   const read = Promise.withResolvers<void>();
   play(async (response) => {
     await read.promise;
@@ -89,7 +89,7 @@ test("H22: the first content is forwarded while the upstream holds the rest back
   expect(receipt).toMatchObject({ usage_source: "measured", usage: { input: 10, output: 7 } });
 });
 
-test("H15, H18: headers and keep-alives go out before a first byte, and the answer still comes", async () => {
+test("H15, H18: headers and keep-alives are sent before a first byte, and the response still arrives", async () => {
   upstream.play(async (_request, response) => {
     await sleep(550);
     startEvents(response);
@@ -103,7 +103,7 @@ test("H15, H18: headers and keep-alives go out before a first byte, and the answ
   expect(text).toEndWith("data: [DONE]\n\n");
 });
 
-test("an upstream that falls silent, and one that never begins, are timeouts", async () => {
+test("an upstream that goes silent, and one that never begins, time out", async () => {
   play(() => {});
   expect(await (await ask()).text()).toContain("fell silent for 400 ms");
   await waitFor(() => upstream.open === 0);
@@ -115,7 +115,7 @@ test("an upstream that falls silent, and one that never begins, are timeouts", a
   });
 });
 
-test("H20, H22: a client that reads nothing holds the upstream back, instead of filling memory", async () => {
+test("H20, H22: a client that reads nothing slows the upstream down instead of filling memory", async () => {
   let sent = 0;
   upstream.play(async (_request, response) => {
     startEvents(response);

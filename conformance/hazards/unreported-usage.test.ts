@@ -70,7 +70,7 @@ function shownUsage(text: string): unknown {
   return (answer.response ?? answer).usage;
 }
 
-describe("H06, decision 0006: an answer without usage is estimated by what it says, four characters a token", () => {
+describe("H06, decision 0006: a response without usage is estimated from its text, four characters a token", () => {
   test.each(PAIRS)("a %s client, a %s host", async (client, host) => {
     upstream.play((_request, response) => void sendJson(response, ANSWERS[host]));
     const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });
@@ -100,7 +100,7 @@ describe("H06, decision 0006: an answer without usage is estimated by what it sa
   test.each([
     ["chat", { prompt_tokens: 10, total_tokens: 10 }],
     ["responses", { input_tokens: 10, total_tokens: 10 }],
-  ] as const)("a %s host that counts the prompt alone has not answered for nothing", async (dialect, usage) => {
+  ] as const)("a %s host that counts only the prompt is still billed for its response", async (dialect, usage) => {
     upstream.play((_request, response) => void sendJson(response, plainAnswer(dialect, { text: SAID, usage })));
     const whole = await callGateway(gateway.url, dialect, gateway.key);
     await whole.text();
@@ -120,7 +120,7 @@ describe("H06, decision 0006: an answer without usage is estimated by what it sa
   });
 });
 
-describe("H06, H21: figures that no host can have counted are not taken for counts", () => {
+describe("H06, H21: impossible counts are ignored", () => {
   test.each([
     ["chat", { prompt_tokens: 1e308, completion_tokens: 1e308 }],
     ["chat", { prompt_tokens: -5, completion_tokens: -7 }],
@@ -141,7 +141,7 @@ describe("H06, H21: figures that no host can have counted are not taken for coun
   test.each([
     ["chat", { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: -100 } }],
     ["responses", { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: -100 } }],
-  ] as const)("a cache of a %s host that gave less than nothing", async (host, usage) => {
+  ] as const)("a negative cache count of a %s host", async (host, usage) => {
     upstream.play((_request, response) => void sendJson(response, plainAnswer(host, { text: SAID, usage })));
     const response = await callGateway(gateway.url, host, gateway.key);
     await response.text();
@@ -149,7 +149,7 @@ describe("H06, H21: figures that no host can have counted are not taken for coun
   });
 });
 
-describe("H16, choices 4: what is no answer is the provider's failure, though its status says success", () => {
+describe("H16, choices 4: an invalid response is the provider's failure, even if its status says success", () => {
   const words = { chat: "choices", messages: "content", genai: "candidates", responses: "output" };
   test.each(PAIRS)("a %s client, a %s host", async (client, host) => {
     upstream.play((_request, response) => void sendJson(response, { detail: "model not loaded" }));

@@ -43,7 +43,7 @@ interface StatedSettings {
 const eventsOf = (text: string): StatedSettings[] =>
   [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as StatedSettings);
 
-describe("docs/media.md, what is billed: images that were made, at the price of their real size", () => {
+describe("docs/media.md, what is billed: finished images, at the price of their real size", () => {
   test.each([
     [{ sampleImageSize: "1K" }, "png 1024x1024", 0.045],
     [{ sampleImageSize: "2K" }, "png 2048x2048", 0.09],
@@ -70,7 +70,7 @@ describe("docs/media.md, what is billed: images that were made, at the price of 
     expect((await receiptOf(harness, receiptId)).cost_usd).toBe(0.09);
   });
 
-  test("contract 2.4, 8: a size that the model does not make is refused in each protocol, and costs nothing", async () => {
+  test("contract 2.4, 8: an unsupported size is refused in each protocol, and costs nothing", async () => {
     const before = harness.simulator.stats().requests;
     const [publisher, name] = SEEDREAM.split("/");
     const conversation = await post(`/api/genai/v1/publishers/${publisher}/models/${name}:generateContent`, {
@@ -95,7 +95,7 @@ describe("docs/media.md, what is billed: images that were made, at the price of 
     expect(harness.simulator.stats().requests).toBe(before);
   });
 
-  test("a conversation that asks for its cost gets that of its receipt", async () => {
+  test("a conversation that requests its cost gets that of its receipt", async () => {
     const { text, receiptId } = await post("/api/v1/chat/completions", {
       model: SEEDREAM,
       messages: [{ role: "user", content: PROMPT }],
@@ -109,7 +109,7 @@ describe("docs/media.md, what is billed: images that were made, at the price of 
 describe("contract 2.14, H09: partial images of a model that does not stream them", () => {
   const silent = ["own/glm-image", "bytedance/doubao-seedream-4-5-251128", "google/gemini-3-pro-image"];
 
-  test.each(silent)("%s: one completed event and a note; refused where the call is strict", async (model) => {
+  test.each(silent)("%s: one completed event and a note; refused in a strict call", async (model) => {
     const body = { model, stream: true, partial_images: 2 };
     const { text, receiptId } = await generate(body);
     expect(eventsOf(text).map(({ type }) => type)).toEqual(["image_generation.completed"]);
@@ -120,7 +120,7 @@ describe("contract 2.14, H09: partial images of a model that does not stream the
     expect((await generate({ ...body, partial_images: 0 }, STRICT_KEY)).status).toBe(200);
   });
 
-  test("where they are streamed nothing is noted", async () => {
+  test("if they are streamed, nothing is noted", async () => {
     const { text, status } = await generate(
       { model: "openai/gpt-image-1", stream: true, partial_images: 2 },
       STRICT_KEY,
@@ -130,7 +130,7 @@ describe("contract 2.14, H09: partial images of a model that does not stream the
   });
 });
 
-describe("contract 2.14, choices 5: an answer states the settings that its images were made with", () => {
+describe("contract 2.14, choices 5: a response states the settings of its images", () => {
   const OPTIONS = { size: "1024x1536", background: "transparent", quality: "low" };
 
   test.each([
@@ -163,13 +163,13 @@ describe("contract 2.14, choices 5: an answer states the settings that its image
     expect(events).toEqual([expect.objectContaining(stated)]);
   });
 
-  test("a size that was not asked for is that of the image", async () => {
+  test("a size that was not requested is that of the image", async () => {
     const answer = JSON.parse((await generate({ model: "google/gemini-3-pro-image", n: 2 })).text) as StatedSettings;
     expect(answer.size).toBe("1024x1024");
   });
 });
 
-describe("docs/media.md: an input or a mask that a model does not take is refused", () => {
+describe("docs/media.md: an unsupported input or mask is refused", () => {
   const bytes = (base64: string) => ({ bytesBase64Encoded: base64, mimeType: "image/png" });
   const raw = {
     referenceType: "REFERENCE_TYPE_RAW",

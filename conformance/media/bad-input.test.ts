@@ -353,7 +353,7 @@ test("S12: the simulator was never asked for an image at a client's request", as
   expect(simulator.stats().requests).toBe(before);
 });
 
-describe("contract 2.3, S09: operations that are not there", () => {
+describe("contract 2.3, S09: operations that do not exist", () => {
   const poll = (name: string, key = TEST_KEY) =>
     postJson(at("sim/video", "fetchPredictOperation"), { operationName: name }, { authorization: `Bearer ${key}` });
 
@@ -383,7 +383,7 @@ describe("contract 2.3, S09: operations that are not there", () => {
 describe("choices 2: content types", () => {
   const FORM = "multipart/form-data; boundary=a";
 
-  test("another one is 415, and the message names the right one", async () => {
+  test("any other is 415, and the message names the right one", async () => {
     const wrong = { "content-type": "text/plain" };
     const reported = await Promise.all([
       chatError(post(GENERATIONS, "{}", wrong)),
@@ -396,7 +396,7 @@ describe("choices 2: content types", () => {
     expect(reported[1]?.message).toContain("multipart/form-data");
   });
 
-  test("JSON, or nothing, where the content type says form", async () => {
+  test("JSON, or nothing, if the content type says form", async () => {
     const json = await chatError(post(EDITS, '{"model":"openai/gpt-image-2"}', { "content-type": FORM }));
     expect(json).toMatchObject({ status: 400, type: "invalid_request_error" });
     expect(json.message).toMatch(/no form.*boundary/);
@@ -420,10 +420,10 @@ const leftovers = () => [
   ...readdirSync(tmpdir()).filter((name) => /upload|multipart|\.part$/i.test(name)),
 ];
 
-describe("H12, H20: bodies that do not end", () => {
+describe("H12, H20: endless bodies", () => {
   const HEAD = `--a\r\ncontent-disposition: form-data; name="image"; filename="x.png"\r\ncontent-type: image/png\r\n\r\n`;
 
-  test("a form of 200 MB without a length is 413 before it has all been read, and leaves no file", async () => {
+  test("a form of 200 MB without a length is 413 before it is fully read, and leaves no file", async () => {
     const before = leftovers();
     const chunk = Buffer.alloc(MEGABYTE, "x");
     let sent = 0;
@@ -452,7 +452,7 @@ describe("H12, H20: bodies that do not end", () => {
     expect(reported.message).toContain("choose another");
   });
 
-  test("a form whose declared length is too large is not waited for", async () => {
+  test("a form whose declared length is too large is rejected at once", async () => {
     const answer = await talk(`content-length: ${200 * MEGABYTE}`, HEAD, 5000);
     expect(answer).toStartWith("HTTP/1.1 413");
     expect(answer).toContain("request_too_large");

@@ -67,7 +67,7 @@ async function receiptOf(response: { headers: Headers }) {
 }
 
 describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) => {
-  test("generateContent gives the image as inlineData", async () => {
+  test("generateContent returns the image as inlineData", async () => {
     const answer = await genai().models.generateContent({
       model: id,
       contents: "a red fox",
@@ -95,7 +95,7 @@ describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) =
     expect(await sizeOf(parts[0] ?? "")).toEqual([...size]);
   });
 
-  test("chat completions give the image in message.images, whole and streamed", async () => {
+  test("chat completions return the image in message.images, streamed or not", async () => {
     const body = { model: id, messages: [{ role: "user" as const, content: "a red fox" }] };
     const { data, response } = await chat().chat.completions.create(body).withResponse();
     expect(data.choices[0]?.finish_reason).toBe("stop");
@@ -110,8 +110,8 @@ describe.each([...MODELS])("contract 2.6: $id in conversation", ({ id, size }) =
   });
 });
 
-describe("contract 2.10: an answer of the messages protocol cannot hold an image", () => {
-  test("it is stored, the text holds its URL, and the receipt says so", async () => {
+describe("contract 2.10: a messages response cannot contain an image", () => {
+  test("it is stored, the text contains its URL, and the receipt says so", async () => {
     const { data, response } = await messages()
       .messages.create({ model: "sim/image", max_tokens: 100, messages: [{ role: "user", content: "a red fox" }] })
       .withResponse();
@@ -138,7 +138,7 @@ describe("a conversation with a model that only makes images", () => {
     expect(width / height).toBeCloseTo(16 / 9, 1);
   });
 
-  test("images of the last message, or else of the answer before it, are edited", async () => {
+  test("images of the last message, or of the response before it, are edited", async () => {
     const first = await chat().chat.completions.create({
       model: "sim/image",
       messages: [{ role: "user", content: "a red fox" }],
@@ -156,7 +156,7 @@ describe("a conversation with a model that only makes images", () => {
     expect(receipt.fields).toEqual([expect.objectContaining({ path: "messages[0]", action: "dropped" }) as never]);
   });
 
-  test("H09: settings that it ignores are noted, and refused where the call is strict", async () => {
+  test("H09: ignored settings are noted, and refused in a strict call", async () => {
     const body = { model: "sim/image", temperature: 0.5, messages: [{ role: "user" as const, content: "a fox" }] };
     const { response } = await chat().chat.completions.create(body).withResponse();
     expect(response.headers.get("x-trivium-dropped")).toBe("temperature");
@@ -196,7 +196,7 @@ describe("a conversation with a model that only makes images", () => {
     expect(error.message).toContain("sim/models/video:predictLongRunning");
   });
 
-  test("a failure of the provider has its kind: busy, broken, overloaded", async () => {
+  test("a provider failure keeps its kind: busy, broken, overloaded", async () => {
     const ask = (outcome: string) =>
       chat()
         .chat.completions.create({ model: "sim/image", messages: [{ role: "user", content: `a fox sim:${outcome}` }] })
@@ -212,7 +212,7 @@ describe("a conversation with a model that only makes images", () => {
 
 const SILENT = ["sim/image", "sim/video", "bytedance/doubao-seedream-4-0-250828", "black-forest-labs/flux-2-pro"];
 
-test.each(SILENT)("H11: no host counts tokens for %s, which makes no text: they are estimated", async (model) => {
+test.each(SILENT)("H11: no host counts tokens for %s, which makes no text, so they are estimated", async (model) => {
   const { totalTokens } = await genai().models.countTokens({ model, contents: "a cat in the rain" });
   expect(totalTokens).toBeGreaterThan(0);
   const counted = await messages().messages.countTokens({ model, messages: [{ role: "user", content: "a cat" }] });

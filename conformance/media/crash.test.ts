@@ -110,7 +110,7 @@ async function closeGateways({ slots, said }: CrashHarness): Promise<void> {
   expect(lines.filter((line) => !line.includes(LATE_REDIS))).toEqual([]);
 }
 
-test(`choices 5, H24, H42: one gateway killed ${KILLS_OF_ONE} times ends every operation, bills it once and has its videos`, async () => {
+test(`choices 5, H24, H42: one gateway killed ${KILLS_OF_ONE} times completes every operation, bills it once and has its videos`, async () => {
   const seed = new Seed(`${seedText} one`);
   const harness = await startCrashHarness({ gateways: 1, program, mayDie: true });
   try {

@@ -165,7 +165,7 @@ describe("H26, choices 7: shutting down", () => {
     ]);
   });
 
-  test("when its time is up such an image is aborted, and billed at its expected cost", async () => {
+  test("when its time is up, such an image is aborted and billed at its expected cost", async () => {
     const gateway = await startGateway(0.2);
     const held = holdRequests();
     await askAndLeave(gateway, held);

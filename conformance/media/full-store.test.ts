@@ -87,7 +87,7 @@ function playHost(mayFinish = () => true): void {
   });
 }
 
-test("a submit is refused where the project's share, or the store, is full; no provider is called, nothing is billed", async () => {
+test("a submit is refused if the project's share, or the store, is full; no provider is called, nothing is billed", async () => {
   playHost();
   const empty = fill("share", "default", 4.5);
   const refused = await submit();
@@ -109,7 +109,7 @@ test("a submit is refused where the project's share, or the store, is full; no p
   expect(database.query("SELECT id FROM receipts WHERE outcome != 'ok'").all()).toEqual([]);
 });
 
-test("in messages an image model is not called where its image could not be stored", async () => {
+test("in messages an image model is not called if its image could not be stored", async () => {
   playHost();
   const empty = fill("share", "default", 4.5);
   const body = { model: "own/image", max_tokens: 100, messages: [{ role: "user", content: "a fox" }] };
@@ -124,7 +124,7 @@ test("in messages an image model is not called where its image could not be stor
   empty();
 });
 
-test("a video that is finished when the store is full is stored when there is space again, and billed once", async () => {
+test("a video finished while the store is full is stored once there is space, and billed once", async () => {
   let full = false;
   playHost(() => full);
   const { name } = (await (await submit()).json()) as { name: string };

@@ -64,7 +64,7 @@ for (const family of IMAGE_FAMILIES) {
           table.good(family, `genai-${version}`);
         });
 
-      test("contract 8: one image too many is refused, and the message has the limit", async () => {
+      test("contract 8: one image too many is refused, and the message states the limit", async () => {
         const failure = await failureOf(client().edit(model, PROMPT, { inputs: inputs(family.inputs + 1) }));
         expect(failure).toBeInstanceOf(error);
         expect(failure).toMatchObject({ status: 400 });
@@ -73,7 +73,7 @@ for (const family of IMAGE_FAMILIES) {
       });
 
       if (family.inputs > 0)
-        test("contract 2.4: a mask is applied, or refused by a model that has none", async () => {
+        test("contract 2.4: a mask is applied, or refused by a model without support", async () => {
           const call = client().edit(model, PROMPT, { inputs: inputs(1), mask: given(MASK) });
           if (family.mask) {
             const answer = await call;
@@ -108,7 +108,7 @@ for (const family of IMAGE_FAMILIES) {
       });
 
       if (family.inputs > 1)
-        test("contract 4: several files, and several images of them", async () => {
+        test("contract 4: several files, and several resulting images", async () => {
           const image = Array.from({ length: several(family) }, (_, at) => file(INPUT, `fox-${at}.png`));
           const n = Math.min(2, family.most);
           const answer = await client().images.edit({ model, prompt: PROMPT, image, n });
@@ -139,7 +139,7 @@ for (const family of IMAGE_FAMILIES) {
   }
 }
 
-test("contract 2.4, providers 2.2: a mask is sent in the form that the host reads, as large as the image", async () => {
+test("contract 2.4, providers 2.2: a mask is sent in the host's form, in the size of the image", async () => {
   const [genai] = GENAI_IMAGES;
   const client = genai?.connect(contractDoor(harness.gateway.url, harness.gateway.key));
   await client?.edit("google/imagen-3.0-capability-001", PROMPT, { inputs: inputs(1), mask: given(MASK) });

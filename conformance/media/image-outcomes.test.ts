@@ -178,7 +178,7 @@ for (const client of CLIENTS) {
   });
 }
 
-test("a poll without an answer is repeated: no second image is requested", async () => {
+test("a poll without a response is repeated: no second image is requested", async () => {
   const models = MODELS.filter((model) => HOSTS[model] === "jobs");
   const before = harness.simulator.stats().mediaJobs;
   for (const client of CLIENTS) {
@@ -222,7 +222,7 @@ describe("one of several fails", () => {
   const nextPrompt = () => `fox number ${++calls} sim:one-fails`;
 
   for (const { version, connect } of GENAI_IMAGES) {
-    test.each(families)(`contract 2.5: genai ${version} sees an element for each image, $model`, async (family) => {
+    test.each(families)(`contract 2.5: genai ${version} gets an element for each image, $model`, async (family) => {
       const client = connect(contractDoor(harness.gateway.url, harness.gateway.key));
       // Converted for one generation, and as the host makes them for the other.
       const own = version === "1" ? { outputMimeType: `image/${family.usual.split(" ")[0]}` } : {};
@@ -246,7 +246,7 @@ describe("one of several fails", () => {
       connect({ baseURL: `${harness.gateway.url}/api/v1`, apiKey: harness.gateway.key, maxRetries: 0 });
 
     test.each(families)(
-      `choices 5: openai ${version} sees the others, and why one is missing, $model`,
+      `choices 5: openai ${version} gets the others, and why one is missing, $model`,
       async (family) => {
         const { data, response } = await client()
           .images.generate({ model: family.model, prompt: nextPrompt(), n: SEVERAL })
@@ -266,7 +266,7 @@ describe("one of several fails", () => {
     );
 
     test.each(families)(
-      `contract 6.3: openai ${version} has every image of a stream before its error, $model`,
+      `contract 6.3: openai ${version} gets every image of a stream before its error, $model`,
       async (family) => {
         const { data, response } = await client()
           .images.generate({ model: family.model, prompt: nextPrompt(), n: SEVERAL, stream: true })
@@ -286,7 +286,7 @@ describe("one of several fails", () => {
   }
 });
 
-test("H26: SDKs that disconnect pay for what each kind of host goes on to make", async () => {
+test("H26: SDKs that disconnect pay for what each kind of host continues to make", async () => {
   const prompt = "a fox sim:slow";
   unhurried = await startImageHarness([], 0.25);
   const { gateway, simulator } = unhurried;

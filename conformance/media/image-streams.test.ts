@@ -32,7 +32,7 @@ for (const [index, { version, connect }] of OPENAI_IMAGES.entries()) {
 
   describe(`openai ${version} at ${door}`, () => {
     test.each([0, 1, 2, 3])(
-      "contract 2.14, H12: %i partial images, each with its index, then the whole",
+      "contract 2.14, H12: %i partial images, each with its index, then the final one",
       async (partial_images) => {
         const body = {
           model: family.model,
@@ -61,7 +61,7 @@ for (const [index, { version, connect }] of OPENAI_IMAGES.entries()) {
       },
     );
 
-    test("contract 2.14: several images in a stream, each after its own partial images, all of them billed", async () => {
+    test("contract 2.14: several images in a stream, each after its own partial images, all billed", async () => {
       const body = { model: family.model, prompt: PROMPT, n: 3, partial_images: 1 } as const;
       const { data, response } = await client()
         .images.generate({ ...body, stream: true })

@@ -81,7 +81,7 @@ for (const family of families) {
     describe(`genai ${version}, ${model}`, () => {
       const client = () => connect(contractDoor(harness.gateway.url, harness.gateway.key));
 
-      test("contract 2.4: a prompt alone", async () => {
+      test("contract 2.4: only a prompt", async () => {
         const answer = await client().generate(model, PROMPT);
         expect(await lookAtAll(bytesOf(answer))).toEqual([usualPng(family)]);
         expect(answer.generatedImages?.[0]?.image?.mimeType).toBe("image/png");
@@ -91,7 +91,7 @@ for (const family of families) {
         table.good(family, `genai-${version}`);
       });
 
-      test("contract 2.4, H09: every setting is honoured or noted, and images have the type asked for", async () => {
+      test("contract 2.4, H09: every setting is honoured or noted, and images have the requested type", async () => {
         if (family.wide === "refused") {
           await expectRefusal(client().generate(model, PROMPT, EVERYTHING), "parameters.aspectRatio");
         }
@@ -139,7 +139,7 @@ for (const family of families) {
         });
 
       if (thorough)
-        test("H09: a strict key, and a strict call, are refused where a field would be dropped", async () => {
+        test("H09: a strict key, and a strict call, are refused if a field would be dropped", async () => {
           const everything = everythingFor(family);
           const config = { ...everything, httpOptions: { headers: { "x-trivium-strict": "true" } } };
           const lost = expectedNotes(family, SETTINGS, "", "");
@@ -185,7 +185,7 @@ for (const family of families) {
         table.good(family, `openai-${version}`);
       });
 
-      test("contract 8: more images than the model makes are refused, by the client's own name for the field", async () => {
+      test("contract 8: more images than the model makes are refused, by the client's name for the field", async () => {
         const failure = await failureOf(client().images.generate({ model, prompt: PROMPT, n: family.most + 1 }));
         expect(failure).toBeInstanceOf(errors.BadRequestError);
         expect(failure).toMatchObject({ param: "n", type: "invalid_request_error" });
@@ -200,7 +200,7 @@ describe("genai 1 at the drop-in door", () => {
   const first = GENAI_IMAGES.find(({ version }) => version === "1");
 
   test.each(["own/wan-2.7", "google/imagen-4.0-generate-001:gemini", "openai/gpt-image-1.5"])(
-    "choices 1: with a host alone, %s",
+    "choices 1: with only a host, %s",
     async (model) => {
       const client = first?.connect(dropInDoor(harness.gateway.url, harness.gateway.key));
       const answer = await client?.generate(model, PROMPT, { numberOfImages: 2, aspectRatio: "1:1" });
@@ -209,7 +209,7 @@ describe("genai 1 at the drop-in door", () => {
   );
 });
 
-describe("types that a provider does not make", () => {
+describe("types that a provider does not support", () => {
   const [openai] = OPENAI_IMAGES;
 
   test.each(["own/ernie", "own/minimax", "openai/gpt-image-2"])(
@@ -233,11 +233,11 @@ describe("types that a provider does not make", () => {
   );
 });
 
-describe("fan-out over what a provider makes in one call", () => {
+describe("fan-out beyond the maximum of one provider call", () => {
   const [genai] = GENAI_IMAGES;
   const narrow = families.filter(({ perCall, most }) => perCall < most);
 
-  test.each(narrow)("contract 2.4 sampleCount: $model makes its maximum by several calls", async (family) => {
+  test.each(narrow)("contract 2.4 sampleCount: $model reaches its maximum with several calls", async (family) => {
     const before = harness.simulator.stats().byModel;
     const client = genai?.connect(contractDoor(harness.gateway.url, harness.gateway.key));
     const config = { numberOfImages: family.most, seed: 7, ...inOwnType(family) };

@@ -71,7 +71,7 @@ describe("H09: inputs of a conversation with a model that only makes images", ()
       "contents[0].parts[1]",
     ]));
 
-  test("the id of a file, and sound, are noted", async () => {
+  test("a file id and audio are noted", async () => {
     await expectNoted(chat, messages({ type: "file", file: { file_id: "f" } }), ["messages[0].content[1]"]);
     const sound = { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } };
     await expectNoted(chat, messages(sound), ["messages[0].content[1]"]);
@@ -91,7 +91,7 @@ describe("H12, contract 4: a mask and an image in the JSON of images/generations
     }
   });
 
-  test("an invalid one, or one that the model does not take, is refused", async () => {
+  test("an invalid or unsupported one is refused", async () => {
     await expectRefused(path, body(12), "mask must be");
     await expectRefused(path, body(dataUrl(halfTransparent(64, 64))), "mask");
     await expectRefused(path, body(MASK, MASKLESS), "takes no mask");
@@ -100,7 +100,7 @@ describe("H12, contract 4: a mask and an image in the JSON of images/generations
 });
 
 describe("H09: fields that no provider knows are noted by their path in the request", () => {
-  test("in predict, wherever they are", () =>
+  test("in predict, at any depth", () =>
     expectNoted(
       pathOf(PAINTS, "predict"),
       { instances: [{ prompt: "a fox", tone: 1, foo: 1 }], bar: 2, parameters: { foo: 3 } },

@@ -79,7 +79,7 @@ async function lengthOf(response: Response): Promise<number> {
 const all = <T>(count: number, work: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
-describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
+describe.skipIf(!roomy)("H20: memory stays close to what is in flight", () => {
   beforeAll(async () => {
     host = await startLargeMediaHost(IMAGE_BYTES, VIDEO_BYTES);
   });
@@ -94,7 +94,7 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
       body: JSON.stringify(body),
     });
 
-  test(`contract 4: ${CALLS} answers of 20 MB images at once`, async () => {
+  test(`contract 4: ${CALLS} concurrent responses with 20 MB images`, async () => {
     const body = { model: "openai/gpt-image-2", prompt: "a wide field" };
     const growth = await growthBy("answers", CALLS * IMAGE_BYTES, async () => {
       host.awaitCalls(CALLS);
@@ -109,7 +109,7 @@ describe.skipIf(!roomy)("H20: memory stays near what is in flight", () => {
     expect(Buffer.from(whole.data[0]?.b64_json ?? "", "base64").equals(host.image)).toBe(true);
   });
 
-  test(`contract 4: ${CALLS} edits that upload 20 MB each at once`, async () => {
+  test(`contract 4: ${CALLS} concurrent edits that upload 20 MB each`, async () => {
     const boundary = "memory-test";
     const field = (name: string, value: string) =>
       `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;

@@ -95,7 +95,7 @@ describe("images", () => {
   ];
   for (const { model, provider } of families) {
     test(
-      `contract 2.4, 4: ${model} makes what was asked for and not noted, or the gateway refuses`,
+      `contract 2.4, 4: ${model} makes what was requested and not noted, or the gateway refuses`,
       async () => {
         const property = fc.asyncProperty(randomImageRequest, async (request) => {
           expect(await judgeImages(harness, model, request)).toEqual([]);
@@ -134,7 +134,7 @@ describe("videos", () => {
   const models = [...VIDEO_MODELS.map(({ id }) => id), ...MORE_VIDEOS.map(({ id }) => id)];
   for (const model of models) {
     test(
-      `contract 2.1: ${model} is submitted as asked, or the gateway refuses`,
+      `contract 2.1: ${model} is submitted as requested, or the gateway refuses`,
       async () => {
         const property = fc.asyncProperty(randomVideoRequest, async (request) => {
           expect(await judgeVideos(harness, model, request)).toEqual([]);

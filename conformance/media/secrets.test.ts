@@ -107,12 +107,12 @@ describe("S10: a host's text about videos is shown without the gateway's key", (
     }
   }
 
-  test("a submit that is refused", async () => {
+  test("a refused submit", async () => {
     play = () => Response.json(failure("InvalidParameter"), { status: 400 });
     expectClean(await (await submit()).text());
   });
 
-  test("jobs that are blocked, that fail, and that cannot be polled", async () => {
+  test("jobs that are blocked, fail, or cannot be polled", async () => {
     expectClean(await endOf({ status: "failed", ...failure("OutputVideoSensitiveContentDetected") }));
     expectClean(await endOf({ status: "failed", ...failure("InternalServiceError") }));
     expectClean(await endOf({ status: "failed", ...failure("InternalServiceError", AT_THE_CUT + SECRET) }), "xxx");

@@ -89,7 +89,7 @@ async function ended(name: string): Promise<Polled> {
   return latest;
 }
 
-describe("contract 2.2: whose operation it is", () => {
+describe("contract 2.2: ownership of an operation", () => {
   test("S09: another project's key sees neither the operation nor its video", async () => {
     const name = await nameIn(await submit({ prompt: "mine" }));
     const video = (await ended(name)).response?.videos[0]?.gcsUri ?? "";
@@ -104,7 +104,7 @@ describe("contract 2.2: whose operation it is", () => {
     expect((await fetch(video)).status).toBe(200);
   });
 
-  test("choices 5: an unknown operation and an expired one are 404, by the SDK's own error", async () => {
+  test("choices 5: an unknown operation and an expired one are 404, as the SDK's own error", async () => {
     const client = newerClient(harness.gateway);
     const operation = await client.models.generateVideos({ model: "held/video", source: { prompt: "short-lived" } });
     const name = operation.name ?? "";
@@ -124,7 +124,7 @@ describe("contract 2.2: whose operation it is", () => {
 });
 
 test(
-  "contract 2.2: with x-trivium-media: inline the video is in the answer",
+  "contract 2.2: with x-trivium-media: inline the response contains the video",
   async () => {
     const client = newerClient(harness.gateway);
     const config = { durationSeconds: SECONDS, resolution: "480p" };
@@ -141,8 +141,8 @@ test(
   LONG_MS,
 );
 
-describe("a submit whose answer was lost", () => {
-  test("H24: repeated with the same key and body it is the same operation, and once only", async () => {
+describe("a submit whose response was lost", () => {
+  test("H24: repeated with the same key and body it is the same operation, only once", async () => {
     const before = host.taken();
     host.hold();
     const disconnecting = new AbortController();
@@ -172,7 +172,7 @@ describe("H24: an operation is bound to the credential that submitted it", () =>
   }
 
   test(
-    "a new key is not sent to the host for it; the old one brings it to its end",
+    "a new key is not sent to the host for it; the old one completes it",
     async () => {
       host.finish(false);
       const name = await nameIn(await submit({ prompt: "bound" }));

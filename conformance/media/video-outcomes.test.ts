@@ -70,7 +70,7 @@ const AT_ONCE = [
 const STATUS_WORDS: Readonly<Record<number, string>> = { 429: "RESOURCE_EXHAUSTED", 504: "DEADLINE_EXCEEDED" };
 
 describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_, model) => {
-  test("choices 4: what the host refuses immediately is an error of the submit", async () => {
+  test("choices 4: an immediate refusal by the host is an error of the submit", async () => {
     await Promise.all(
       AT_ONCE.map(async ([outcome, usual, word]) => {
         const failure = await failureOf(model, outcome);
@@ -83,7 +83,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
     );
   });
 
-  test("contract 7: a blocked video is a done operation without it", async () => {
+  test("contract 7: a blocked video is a done operation without a video", async () => {
     const { error, response } = await endOf(model, "moderated");
     const reason = model.reports?.["moderated"];
     if (typeof reason === "string") {
@@ -125,7 +125,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
 });
 
 test(
-  "a video whose link is dead fails in the end, and its URL is not shown",
+  "a video with a dead link eventually fails, and its URL is not shown",
   async () => {
     await Promise.all(
       VIDEO_MODELS.map(async (model) => {
@@ -147,7 +147,7 @@ test(
 );
 
 test(
-  "a poll without an answer is repeated: every video is made once, and stored",
+  "a poll without a response is repeated: every video is made once, and stored",
   async () => {
     // One of each vendor: here, unlike above, all of them have to be made. The gateway's own simulator is another one.
     const vendorOf = ({ id }: VideoModel) => id.slice(0, id.indexOf("/"));

@@ -166,7 +166,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id
     LONG_MS,
   );
 
-  test("contract 2.1, 8: a parameter that it cannot meet is refused by its path, and nothing is started", async () => {
+  test("contract 2.1, 8: an unsupported parameter is refused by its path, and nothing is started", async () => {
     const client = newerClient(harness.gateway);
     for (const name of Object.keys(model.instead)) {
       const config = { ...parametersFor(model), [name]: EVERY_PARAMETER[name as keyof typeof EVERY_PARAMETER] };
@@ -176,7 +176,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id
   });
 
   if (needsFrame(model))
-    test("contract 2.1: a model that only animates images refuses text alone", async () => {
+    test("contract 2.1: a model that only animates images refuses text without one", async () => {
       const asked = () => newerClient(harness.gateway).models.generateVideos({ model: id, source: { prompt: PROMPT } });
       await expectRefusal(asked, "instances[0].image");
     });
@@ -216,7 +216,7 @@ describe("prices", () => {
   );
 });
 
-test("H09: a strict key is refused where the model cannot honour a setting, and nothing is started", async () => {
+test("H09: a strict key is refused if the model cannot honour a setting, and nothing is started", async () => {
   const client = newerClient(harness.gateway, KEYS.strict);
   const before = harness.simulator.stats().mediaJobs;
   const asked = client.models.generateVideos({
@@ -231,7 +231,7 @@ test("H09: a strict key is refused where the model cannot honour a setting, and 
   expect(harness.simulator.stats().mediaJobs).toBe(before);
 });
 
-describe("contract 2.1, 8: what was asked for, or a 400 that says what the model takes", () => {
+describe("contract 2.1, 8: what was requested, or a 400 with the supported values", () => {
   const veo = "google/veo-3.1-generate-001";
   test.each([
     [{ durationSeconds: 60 }, "parameters.durationSeconds", "4, 6 or 8 seconds, not of 60"],
@@ -250,7 +250,7 @@ describe("contract 2.1, 8: what was asked for, or a 400 that says what the model
   });
 
   test(
-    "an offer that can meet the request is tried instead of one that cannot",
+    "an offer that supports the request is tried instead of one that does not",
     async () => {
       // The first offer in the catalogue always makes sound, the second on request.
       const client = newerClient(harness.gateway);

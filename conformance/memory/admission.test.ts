@@ -51,14 +51,14 @@ const answersLater = (value: object) =>
 const atOnce = (count: number, options: CallOptions) =>
   harness.clock.until(Promise.all(Array.from({ length: count }, () => harness.send("chat", options).answer)));
 
-test("H11, decision 0006: counting tokens costs nothing, and so is refused to no budget", async () => {
+test("H11, decision 0006: counting tokens is free, so no budget refuses it", async () => {
   const key = keyOf("Poor");
   const body = { contents: [{ role: "user", parts: [{ text: "hello" }] }] };
   expect((await harness.post("/api/genai/v1beta/models/test/chat:countTokens", body, key)).status).toBe(200);
   expect((await harness.call("chat", { key })).status).toBe(402);
 });
 
-test("choices 5: a call that names no limit may have what its key has left in the minute", async () => {
+test("choices 5: a call without a limit may use what its key has left in the minute", async () => {
   const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
   harness.upstream.play(harness.upstream.json(answer(usage)));
   const key = keyOf("Slow");
@@ -77,7 +77,7 @@ test("H23: concurrent calls do not overdraw a budget, even if their prompts are 
   expect((served * prompt * 200) / 1_000_000).toBeLessThanOrEqual(BUDGET_USD);
 });
 
-test("H23: calls at once that name no limit do not overdraw a budget by what the model can write", async () => {
+test("H23: concurrent calls without a limit do not overdraw a budget by what the model can write", async () => {
   const usage = { prompt_tokens: 10, completion_tokens: 8_192, total_tokens: 8_202 };
   answersLater(answer(usage));
   // 8,192 tokens at 2 USD a million: 0.0164. The usual 4,096 would let two calls in.
@@ -92,7 +92,7 @@ test("H23: calls at once that name no limit do not overdraw a budget by what the
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
-test("H23: each of the answers that are asked for is reserved, and no more than 8 may be (contract 2.6)", async () => {
+test("H23: each requested choice is reserved, and at most 8 are allowed (contract 2.6)", async () => {
   const usage = { promptTokenCount: 5, candidatesTokenCount: 8_000, totalTokenCount: 8_005 };
   const candidate = { content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" };
   harness.upstream.play(harness.upstream.json({ candidates: [{ index: 0, ...candidate }], usageMetadata: usage }));
@@ -114,10 +114,10 @@ test("H23: each of the answers that are asked for is reserved, and no more than 
   expect(harness.upstream.requests).toHaveLength(1);
 });
 
-describe("limits in time", () => {
+describe("rates and concurrency over time", () => {
   const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 };
 
-  test("H23: so many requests a minute, and again when the minute is over", async () => {
+  test("H23: a limited number of requests a minute, and again when the minute is over", async () => {
     harness.upstream.play(harness.upstream.json(answer(usage)));
     const key = keyOf("Seldom");
     const statuses = async (count: number) => {
@@ -133,7 +133,7 @@ describe("limits in time", () => {
     expect(await statuses(1)).toEqual([200]);
   });
 
-  test("H23: so many at once, and again when one of them has ended, by itself or by its client", async () => {
+  test("H23: a limited number at once, and again when one has ended or its client has disconnected", async () => {
     const key = keyOf("Narrow");
     harness.upstream.play(harness.upstream.openStream());
     const calls = [0, 1].map(() => harness.send("chat", { key, stream: true }));
@@ -148,7 +148,7 @@ describe("limits in time", () => {
     expect(harness.leftovers()).toMatchObject({ runningCalls: 0, orphanedTexts: 0 });
   });
 
-  test("H23, H30: a day's budget is that of the day on the wall", async () => {
+  test("H23, H30: a daily budget follows the wall clock", async () => {
     const key = keyOf("Daily");
     const body = { max_completion_tokens: 10 };
     harness.upstream.play(harness.upstream.json(answer(usage)));

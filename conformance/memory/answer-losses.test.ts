@@ -113,7 +113,7 @@ describe("citations of documents", () => {
   });
 });
 
-describe("passages that a provider has retrieved", () => {
+describe("passages that a provider retrieved", () => {
   const grounding = (passage: object) => ({
     groundingMetadata: {
       groundingChunks: [{ retrievedContext: passage }],
@@ -122,7 +122,7 @@ describe("passages that a provider has retrieved", () => {
   });
   const stored = answers.genai(grounding({ title: "Handbook", text: "Say hello." }));
 
-  test("reach a messages client as a place in a search result", async () => {
+  test("reach a messages client as a location in a search result", async () => {
     for (const form of both("genai", stored)) {
       const { text, notes } = await ask("messages", "genai", form);
       expect(text).toContain('"type":"search_result_location","cited_text":"Say hello."');
@@ -162,7 +162,7 @@ test.each(["chat", "responses"] as const)("the explanation of a refusal is noted
     expect((await ask(client, "messages", form)).notes).toEqual(["answer.stop_details dropped"]);
 });
 
-describe("a reason to stop that the client's protocol has no word for", () => {
+describe("a stop reason without a counterpart in the client's protocol", () => {
   test.each(["chat", "genai", "responses"] as const)("pause_turn is noted for a %s client", async (client) => {
     const paused = answers.messages([{ type: "text", text: "Wait." }], { stop_reason: "pause_turn" });
     for (const form of both("messages", paused))
@@ -180,7 +180,7 @@ describe("a reason to stop that the client's protocol has no word for", () => {
   }
 });
 
-describe("audio that a chat model has spoken", () => {
+describe("audio spoken by a chat model", () => {
   const audio = { id: "audio_1", data: "UklGRg==", transcript: "Good morning.", expires_at: 9 };
   const stream =
     wire.chatChunk({ role: "assistant", audio: { id: "audio_1", transcript: "Good " } }) +
@@ -189,7 +189,7 @@ describe("audio that a chat model has spoken", () => {
     wire.chatChunk({}, "stop") +
     wire.done;
 
-  test.each(["messages", "genai", "responses"] as const)("is its transcript to a %s client", async (client) => {
+  test.each(["messages", "genai", "responses"] as const)("reaches a %s client as its transcript", async (client) => {
     for (const form of [answers.chat({ content: null, audio }), stream]) {
       const { text, notes } = await ask(client, "chat", form);
       expect(text).toContain("Good morning.");
@@ -198,7 +198,7 @@ describe("audio that a chat model has spoken", () => {
   });
 });
 
-describe("a tool that the provider has run", () => {
+describe("a tool that the provider ran", () => {
   const call = { type: "server_tool_use", id: "srvtoolu_1", name: "web_fetch", input: { url: "https://example.test" } };
   const document = { type: "document", source: { type: "text", media_type: "text/plain", data: "page" } };
   const content = { type: "web_fetch_result", url: "https://example.test", content: document };
@@ -227,7 +227,7 @@ describe("a tool that the provider has run", () => {
   };
 
   test.each(["chat", "genai", "responses"] as const)(
-    "goes back whole from a %s client: its call with its result",
+    "is returned whole by a %s client: its call with its result",
     async (client) => {
       const { upstream } = harness;
       upstream.play(upstream.json(answers.messages([call, result, said])));
@@ -241,14 +241,14 @@ describe("a tool that the provider has run", () => {
   );
 });
 
-describe("H49: a call with null for arguments", () => {
+describe("H49: a call with null as its arguments", () => {
   const tool_calls = [{ id: "call_1", type: "function", function: { name: "look", arguments: "null" } }];
   const stream =
     wire.chatChunk({ role: "assistant", tool_calls: [{ index: 0, ...tool_calls[0] }] }) +
     wire.chatChunk({}, "tool_calls") +
     wire.done;
 
-  test.each(["messages", "genai"] as const)("is one with an empty object to a %s client, and noted", async (client) => {
+  test.each(["messages", "genai"] as const)("has an empty object for a %s client, and is noted", async (client) => {
     for (const form of [answers.chat({ content: null, tool_calls }, "tool_calls"), stream]) {
       const { text, notes } = await ask(client, "chat", form);
       expect(text).not.toMatch(/(?:input|args|partial_json)":"?null/);
@@ -256,7 +256,7 @@ describe("H49: a call with null for arguments", () => {
     }
   });
 
-  test("is passed on to a responses client as it came", async () => {
+  test("is passed to a responses client unchanged", async () => {
     for (const form of [answers.chat({ content: null, tool_calls }, "tool_calls"), stream]) {
       const { text, notes } = await ask("responses", "chat", form);
       expect(text).toContain('"arguments":"null"');
@@ -265,7 +265,7 @@ describe("H49: a call with null for arguments", () => {
   });
 });
 
-describe("arguments that are no object", () => {
+describe("arguments that are not an object", () => {
   const calls = {
     messages: (input: unknown) =>
       answers.messages([{ type: "tool_use", id: "toolu_1", name: "look", input }], { stop_reason: "tool_use" }),
@@ -278,7 +278,7 @@ describe("arguments that are no object", () => {
       .map((client) => [host, client] as const),
   );
 
-  test.each(PAIRS)("an object's text of a %s host is the object to a %s client", async (host, client) => {
+  test.each(PAIRS)("the JSON text of an object from a %s host is that object for a %s client", async (host, client) => {
     for (const form of both(host, calls[host]('{"city":"Lisbon"}'))) {
       const { text, notes } = await ask(client, host, form);
       expect(text.replaceAll("\\", "")).toContain('{"city":"Lisbon"}');
@@ -286,7 +286,7 @@ describe("arguments that are no object", () => {
     }
   });
 
-  test.each(PAIRS)("H49: null or [] of a %s host is {} to a %s client, and noted", async (host, client) => {
+  test.each(PAIRS)("H49: null or [] of a %s host is {} for a %s client, and noted", async (host, client) => {
     for (const nothing of [null, []]) {
       for (const form of both(host, calls[host](nothing))) {
         const { text, notes } = await ask(client, host, form);
@@ -296,18 +296,21 @@ describe("arguments that are no object", () => {
     }
   });
 
-  test.each(PAIRS)("H49: none of a %s host are {} to a %s client, and nothing is lost", async (host, client) => {
-    for (const none of [undefined, "", {}]) {
-      for (const form of both(host, calls[host](none))) {
-        const { text, notes } = await ask(client, host, form);
-        expect(text).toMatch(/(?:input|args|arguments|partial_json)":"?\{\}/);
-        expect(notes).toEqual([]);
+  test.each(PAIRS)(
+    "H49: missing arguments of a %s host are {} for a %s client, and nothing is lost",
+    async (host, client) => {
+      for (const none of [undefined, "", {}]) {
+        for (const form of both(host, calls[host](none))) {
+          const { text, notes } = await ask(client, host, form);
+          expect(text).toMatch(/(?:input|args|arguments|partial_json)":"?\{\}/);
+          expect(notes).toEqual([]);
+        }
       }
-    }
-  });
+    },
+  );
 
   /** A tool that is called with nothing does something else than the model asked for. */
-  test.each(PAIRS)("a list of a %s host is never {} to a %s client", async (host, client) => {
+  test.each(PAIRS)("a list of a %s host is never {} for a %s client", async (host, client) => {
     for (const form of both(host, calls[host](["Lisbon"]))) {
       const stream = typeof form === "string";
       harness.upstream.play(stream ? harness.upstream.stream(form) : harness.upstream.json(form));
@@ -317,7 +320,7 @@ describe("arguments that are no object", () => {
     }
   });
 
-  test("chunks of a genai call next to arguments that are no object are an error", async () => {
+  test("chunks of a genai call next to arguments that are not an object are an error", async () => {
     const functionCall = { name: "look", args: "Lisbon", willContinue: true };
     const form = answers.genai({ content: { role: "model", parts: [{ functionCall }] } });
     harness.upstream.play(harness.upstream.json(form));
@@ -325,7 +328,7 @@ describe("arguments that are no object", () => {
   });
 });
 
-describe("a search for several things", () => {
+describe("a search with several queries", () => {
   const QUERIES = ["weather lisbon", "lisbon forecast"];
   const action = { type: "search", query: QUERIES[0], queries: QUERIES };
   const searched = { id: "ws_1", type: "web_search_call", status: "completed", action: { ...action, sources: [] } };
@@ -382,7 +385,7 @@ describe("a search for several things", () => {
   });
 });
 
-test("an answer in its own protocol loses nothing, and nothing is noted", async () => {
+test("a response in its own protocol loses nothing, and nothing is noted", async () => {
   const paused = answers.messages([{ type: "text", text: "Wait." }], { stop_reason: "pause_turn" });
   expect((await ask("messages", "messages", paused)).notes).toEqual([]);
 });

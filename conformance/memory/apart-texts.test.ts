@@ -160,7 +160,7 @@ describe.each([
     ["genai", ONE_TEXT],
     ["messages", TWO_TEXTS],
     ["responses", TWO_TEXTS],
-  ] as const)("decision 0091: are apart for a %s client, streamed or not", async (client, expected) => {
+  ] as const)("decision 0091: are separated for a %s client, streamed or not", async (client, expected) => {
     expect(textsOf[client](await heard(client, model, whole))).toEqual([...expected]);
     expect(textsOf[client](await heard(client, model, stream))).toEqual([...expected]);
   });
@@ -168,14 +168,14 @@ describe.each([
 
 describe("messages of a Responses host", () => {
   /** The newest models comment on their work before they answer, and take tools only through Responses (decision 0092). */
-  test("decision 0092: are apart for a chat client whose tools have sent it there", async () => {
+  test("decision 0092: are separated for a chat client whose tools were sent there", async () => {
     const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
     const { whole, stream } = responsesReply([{ parts: [COMMENT] }, { parts: [ANSWER] }]);
     expect(textsOf.chat(await heard("chat", "test/newest", whole, { tools }))).toEqual(ONE_TEXT);
     expect(textsOf.chat(await heard("chat", "test/newest", stream, { tools }))).toEqual(ONE_TEXT);
   });
 
-  test.each(["chat", "genai"] as const)("add no paragraph where a %s client has one already", async (client) => {
+  test.each(["chat", "genai"] as const)("add no blank line if a %s client has one already", async (client) => {
     const { whole, stream } = responsesReply([{ parts: [["Let me ", "check.\n"]] }, { parts: [ANSWER] }]);
     expect(textsOf[client](await heard(client, "test/responses", whole))).toEqual(["Let me check.\nIt is sunny."]);
     expect(textsOf[client](await heard(client, "test/responses", stream))).toEqual(["Let me check.\nIt is sunny."]);
@@ -190,7 +190,7 @@ describe("messages of a Responses host", () => {
   test.each([
     ["chat", '"start_index":15,"end_index":27'],
     ["genai", '"segment":{"startIndex":15,"endIndex":27,"text":"It is sunny."}'],
-  ] as const)("are cited where they stand in the text of a %s client", async (client, place) => {
+  ] as const)("are cited at their position in the text of a %s client", async (client, place) => {
     const { whole, stream } = responsesReply([{ parts: [COMMENT] }, { parts: [ANSWER], annotations: [CITATION] }]);
     expect((await heard(client, "test/responses", whole)).text).toContain(place);
     expect((await heard(client, "test/responses", stream)).text).toContain(place);

@@ -171,7 +171,7 @@ const progress = (type: string, more: object = {}) => ({
   ...more,
 });
 
-describe("a client that leaves before a hosted tool is done pays for it", () => {
+describe("a client that disconnects before a hosted tool is done pays for it", () => {
   /** A stream that stays open after a preview of an image. */
   const openPreview = () => {
     const preview = progress("response.image_generation_call.partial_image", {
@@ -188,7 +188,7 @@ describe("a client that leaves before a hosted tool is done pays for it", () => 
     expect(cost_nano_usd).toBeGreaterThanOrEqual(250_000_000);
   });
 
-  test("the same where the client's own deadline ends the call", async () => {
+  test("the same if the client's own deadline ends the call", async () => {
     const body = responses({
       stream: true,
       tools: [{ type: "image_generation", quality: "high", partial_images: 3 }],
@@ -235,7 +235,7 @@ describe("a client that leaves before a hosted tool is done pays for it", () => 
   });
 });
 
-describe("tools that a request brings outside of its list are billable, too", () => {
+describe("tools that a request names outside its tool list are billable too", () => {
   const HOLOGRAM = { type: "hologram" };
   const additional = (tools: readonly object[]) => [
     { type: "additional_tools", role: "developer", tools },
@@ -273,7 +273,7 @@ describe("tools that a request brings outside of its list are billable, too", ()
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(1_920_000_000);
   });
 
-  test("a key with 0.05 USD makes no ten images of 0.25 USD at the same time", async () => {
+  test("a key with 0.05 USD cannot make ten images of 0.25 USD concurrently", async () => {
     const { upstream, clock } = harness;
     upstream.play(async (reply) => {
       await clock.sleep(500);
@@ -329,13 +329,13 @@ describe("tools that a request brings outside of its list are billable, too", ()
   });
 });
 
-describe("terms and variants are billed at what they cost", () => {
+describe("terms and variants are billed at their price", () => {
   test.each([
     ["/v1/chat/completions", "chat", chat({ service_tier: "batch" })],
     ["/v1/responses", "responses", responses({ service_tier: "batch" })],
     ["/v1/messages", "messages", messages({ service_tier: "batch", speed: "batch" })],
     [GENAI, "genai", contents([{ text: "Hi" }], { serviceTier: "batch" })],
-  ] as const)("the word batch lowers the price of no ordinary call: %s", async (path, dialect, body) => {
+  ] as const)("the word batch does not lower the price of an ordinary call: %s", async (path, dialect, body) => {
     const { given, receipt } = await ask(path, body, plain(dialect));
     expect(given.status === 400 || receipt?.cost_nano_usd === 20_000).toBe(true);
   });
@@ -348,14 +348,14 @@ describe("terms and variants are billed at what they cost", () => {
     expect(given.status === 400 || !up.includes("context-1m")).toBe(true);
   });
 
-  test("of two sizes of containers the larger is billed", async () => {
+  test("of two container sizes the larger is billed", async () => {
     const size = (memory_limit: string) => ({ type: "code_interpreter", container: { type: "auto", memory_limit } });
     const body = responses({ tools: [size("4g"), size("64g")] });
     const { receipt } = await ask("/v1/responses", body, answerWith([item("code_interpreter_call")]));
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(1_920_000_000);
   });
 
-  test("a container of a size without a price is unknown", async () => {
+  test("a container size without a price is unknown", async () => {
     const tools = [{ type: "code_interpreter", container: { type: "auto", memory_limit: "256g" } }];
     const { given } = await ask("/v1/responses", responses({ tools }), answerWith([item("code_interpreter_call")]));
     expect(given.status).toBe(400);
@@ -369,7 +369,7 @@ describe("terms and variants are billed at what they cost", () => {
   });
 
   // A preset of the provider's account chooses models and tools.
-  test("a preset of the provider's account is not passed on", async () => {
+  test("a preset of the provider's account is not forwarded", async () => {
     await ask("/v1/chat/completions", chat({ model: "test/openrouter", preset: "someone-elses" }), plain("chat"));
     expect(harness.upstream.requests.at(-1)?.body ?? "").not.toContain("someone-elses");
   });
@@ -382,7 +382,7 @@ describe("terms and variants are billed at what they cost", () => {
     expect((await ask("/v1/messages", fetching("20260209"), plain("messages"))).given.status).toBe(400);
   });
 
-  test("both offers of a hedged call are paid for the search that each was asked for", async () => {
+  test("both offers of a hedged call are billed for their searches", async () => {
     const { upstream } = harness;
     const chunk = (value: object) =>
       `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", ...value })}\n\n`;
@@ -402,7 +402,7 @@ describe("terms and variants are billed at what they cost", () => {
   });
 
   // Searches for images are listed in imageSearchQueries.
-  test("searches for images of generateContent are billed", async () => {
+  test("image searches of generateContent are billed", async () => {
     const [candidate] = plain("genai")["candidates"] as [object];
     const groundingMetadata = { imageSearchQueries: ["cats", "dogs"] };
     const answer = { ...plain("genai"), candidates: [{ ...candidate, groundingMetadata }] };
@@ -411,7 +411,7 @@ describe("terms and variants are billed at what they cost", () => {
     expect((receipt?.cost_nano_usd ?? 0) >= 70_000_000 || (receipt?.unpriced ?? []).length > 0).toBe(true);
   });
 
-  test("one request with a hundred unknown tools does not end the blocking for all other keys", async () => {
+  test("one request with a hundred unknown tools does not lift the block for other keys", async () => {
     const own = await Harness.start({ config: CONFIG });
     const { upstream, clock } = own;
     const post = (path: string, body: object, key: string) =>
@@ -427,8 +427,8 @@ describe("terms and variants are billed at what they cost", () => {
   });
 });
 
-describe("bounds on usage do not make work free", () => {
-  test("rounds after failed calls of tools count, so that their input is billed", async () => {
+describe("usage bounds do not make work free", () => {
+  test("rounds after failed tool calls count, so their input is billed", async () => {
     const failed = Array.from({ length: 6 }, (_, at) =>
       item("mcp_call", { id: `mcp_${at}`, status: "failed", error: "…" }),
     );
@@ -438,7 +438,7 @@ describe("bounds on usage do not make work free", () => {
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(900_000_000);
   });
 
-  test("rounds of code execution in generateContent count, too", async () => {
+  test("rounds of code execution in generateContent count too", async () => {
     const run = [
       { executableCode: { language: "PYTHON", code: "1" } },
       { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } },
@@ -458,14 +458,14 @@ describe("bounds on usage do not make work free", () => {
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(550_000_000);
   });
 
-  test("a container is billed though the code in it failed", async () => {
+  test("a container is billed even if the code in it failed", async () => {
     const tools = [{ type: "code_interpreter", container: { type: "auto" } }];
     const answer = answerWith([item("code_interpreter_call", { status: "failed" })]);
     const { receipt } = await ask("/v1/responses", responses({ tools }), answer);
     expect(receipt?.cost_nano_usd).toBeGreaterThanOrEqual(30_000_000);
   });
 
-  test("an answer that failed with a usage is billed by it", async () => {
+  test("a failed response with usage is billed by it", async () => {
     const answer = {
       ...plain("responses", plainUsage("responses", 1_000, 50)),
       status: "failed",
@@ -478,7 +478,7 @@ describe("bounds on usage do not make work free", () => {
 
   const compaction = { type: "compaction", input_tokens: 50_000, output_tokens: 900 };
 
-  test("a later empty list of iterations does not replace the passes before it", async () => {
+  test("a later empty list of iterations does not replace the earlier passes", async () => {
     const delta = (iterations: readonly object[]) => ({
       type: "message_delta",
       delta: { stop_reason: "end_turn", stop_sequence: null },
@@ -514,14 +514,14 @@ describe("bounds on usage do not make work free", () => {
     expect((receipt?.cost_nano_usd ?? 0) > 20_000 || (receipt?.unpriced ?? []).length > 0).toBe(true);
   });
 
-  test("a counter of server_tool_use that is not known is marked", async () => {
+  test("an unknown counter of server_tool_use is marked", async () => {
     const usage = { input_tokens: 10, output_tokens: 5, server_tool_use: { code_execution_seconds: 3_600 } };
     const { receipt } = await ask("/v1/messages", messages({}), plain("messages", usage));
     expect(receipt?.unpriced.length).toBeGreaterThan(0);
   });
 });
 
-describe("a usage cannot be made smaller than what was used", () => {
+describe("usage cannot be made smaller than what was used", () => {
   const chunk = (value: object) =>
     `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", ...value })}\n\n`;
   const delta = (content: object, finish: string | null = null, more: object = {}) =>
@@ -579,7 +579,7 @@ describe("a usage cannot be made smaller than what was used", () => {
     expect(receipt).toMatchObject({ usage: { output: 200 }, usage_source: "measured" });
   });
 
-  test("a stream that is asked for no usage reports one to the gateway", async () => {
+  test("a stream without requested usage still reports it to the gateway", async () => {
     const script = harness.upstream.stream(delta({ content: "Hello." }), delta({}, "stop"), "data: [DONE]\n\n");
     const body = chat({ stream: true, stream_options: { include_usage: false } });
     const { given, receipt } = await ask(CHAT_PATH, body, script);
@@ -597,13 +597,16 @@ describe("a usage cannot be made smaller than what was used", () => {
     },
   );
 
-  test.each(["batch", "scale", "priority"])("the tier %s of an answer alone is marked", async (service_tier) => {
-    const { receipt } = await ask(CHAT_PATH, chat({}), { ...plain("chat"), service_tier }, { key: TEST_KEY });
-    expect(receipt?.unpriced).toEqual([service_tier]);
-    expect(receipt?.cost_nano_usd).toBe(20_000);
-  });
+  test.each(["batch", "scale", "priority"])(
+    "the tier %s that only the response has is marked",
+    async (service_tier) => {
+      const { receipt } = await ask(CHAT_PATH, chat({}), { ...plain("chat"), service_tier }, { key: TEST_KEY });
+      expect(receipt?.unpriced).toEqual([service_tier]);
+      expect(receipt?.cost_nano_usd).toBe(20_000);
+    },
+  );
 
-  test("a cheaper tier that was asked for and not granted costs the ordinary price", async () => {
+  test("a requested cheaper tier that was not granted costs the standard price", async () => {
     const answer = { ...plain("chat"), service_tier: "default" };
     expect((await ask(CHAT_PATH, chat({ service_tier: "flex" }), answer)).receipt?.cost_nano_usd).toBe(20_000);
     const silent = await ask(CHAT_PATH, chat({ service_tier: "flex" }), plain("chat"));
@@ -615,13 +618,13 @@ describe("a usage cannot be made smaller than what was used", () => {
     expect([given.status, sent]).toEqual([400, 0]);
   });
 
-  test("cached tokens count towards the steps of a price", async () => {
+  test("cached tokens count towards price tiers", async () => {
     const usage = { ...plainUsage("chat", 250_000, 5), prompt_tokens_details: { cached_tokens: 249_000 } };
     const { receipt } = await ask(CHAT_PATH, chat({ model: "test/steps" }), plain("chat", usage));
     expect(receipt?.cost_nano_usd).toBe(250_000 * 3_000 + 10_000);
   });
 
-  test("a later report below the step of a price does not lower it", async () => {
+  test("a later report below a price tier does not lower the price", async () => {
     const script = harness.upstream.stream(
       delta({ content: "Hello." }, null, { usage: plainUsage("chat", 250_000, 3) }),
       delta({}, "stop", { usage: plainUsage("chat", 100, 5) }),
@@ -631,13 +634,13 @@ describe("a usage cannot be made smaller than what was used", () => {
     expect(receipt?.cost_nano_usd).toBe(250_000 * 3_000 + 10_000);
   });
 
-  test("images among the tokens of a chat answer have their own price", async () => {
+  test("image tokens of a chat response have their own price", async () => {
     const usage = { ...plainUsage("chat", 10, 1_300), completion_tokens_details: { image_tokens: 1_290 } };
     const { receipt } = await ask(CHAT_PATH, chat({ model: "test/drawn-in-chat" }), plain("chat", usage));
     expect(receipt?.cost_nano_usd).toBe(10 * 1_000 + 10 * 2_000 + 1_290 * 30_000);
   });
 
-  test("sound that was heard is paid for by a client that leaves before its usage", async () => {
+  test("a client that disconnects before the usage pays for the audio it received", async () => {
     const sound = (data: string) => delta({ audio: { id: "a", data } });
     const body = chat({
       model: "test/spoken",
@@ -652,31 +655,28 @@ describe("a usage cannot be made smaller than what was used", () => {
     expect(receipt.cost_nano_usd).toBeGreaterThanOrEqual(250 * 64_000);
   });
 
-  test.each(["test/drawn", "test/drawn-in-chat"])(
-    "an image that was seen, of %s, is paid for as well",
-    async (model) => {
-      const data = "iVBORw0KGgo".repeat(20);
-      const parts = [{ inlineData: { mimeType: "image/png", data } }];
-      const usageMetadata = { promptTokenCount: 10, totalTokenCount: 10 };
-      const drawn = { candidates: [{ content: { role: "model", parts }, index: 0 }], usageMetadata };
-      const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }];
-      const isGenai = model === "test/drawn";
-      const first = isGenai ? `data: ${JSON.stringify(drawn)}\r\n\r\n` : delta({ content: "", images });
-      const script = harness.upstream.openStream(first, 60_000);
-      const body = isGenai
-        ? contents([{ text: "Draw." }], { generationConfig: { responseModalities: ["TEXT", "IMAGE"] } })
-        : chat({ model, stream: true, modalities: ["text", "image"] });
-      const path = isGenai ? "/v1/publishers/test/models/drawn:streamGenerateContent?alt=sse" : CHAT_PATH;
-      const receipt = await leaveAfter("iVBOR", path, body, script);
-      expect(receipt.usage["image_output"]).toBe(1_290);
-      expect(receipt.cost_nano_usd).toBeGreaterThanOrEqual(1_290 * 30_000);
-    },
-  );
+  test.each(["test/drawn", "test/drawn-in-chat"])("an image received from %s is billed as well", async (model) => {
+    const data = "iVBORw0KGgo".repeat(20);
+    const parts = [{ inlineData: { mimeType: "image/png", data } }];
+    const usageMetadata = { promptTokenCount: 10, totalTokenCount: 10 };
+    const drawn = { candidates: [{ content: { role: "model", parts }, index: 0 }], usageMetadata };
+    const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }];
+    const isGenai = model === "test/drawn";
+    const first = isGenai ? `data: ${JSON.stringify(drawn)}\r\n\r\n` : delta({ content: "", images });
+    const script = harness.upstream.openStream(first, 60_000);
+    const body = isGenai
+      ? contents([{ text: "Draw." }], { generationConfig: { responseModalities: ["TEXT", "IMAGE"] } })
+      : chat({ model, stream: true, modalities: ["text", "image"] });
+    const path = isGenai ? "/v1/publishers/test/models/drawn:streamGenerateContent?alt=sse" : CHAT_PATH;
+    const receipt = await leaveAfter("iVBOR", path, body, script);
+    expect(receipt.usage["image_output"]).toBe(1_290);
+    expect(receipt.cost_nano_usd).toBeGreaterThanOrEqual(1_290 * 30_000);
+  });
 });
 
-describe("objects of others stay out of reach", () => {
+describe("objects of others are unreachable", () => {
   test.each([{ result: "" }, { result: "x" }, { status: "failed" }])(
-    "an image of an earlier answer by its id, with %j",
+    "an image of an earlier response by its id, with %j",
     async (more) => {
       const input = [
         { type: "image_generation_call", id: "ig_of_another", status: "completed", ...more },
@@ -704,7 +704,7 @@ describe("objects of others stay out of reach", () => {
 
 describe("honest requests pass", () => {
   // Most models of the catalogue take a million tokens at one price; coding agents send the beta to them all the same.
-  test("the beta for a long context, of a model whose ordinary context is as long", async () => {
+  test("the beta for a long context, of a model whose standard context is as long", async () => {
     const headers = { "anthropic-beta": "claude-code-20250219,context-1m-2025-08-07" };
     const { given } = await ask("/v1/messages", messages({ model: "test/long" }), plain("messages"), { headers });
     expect(given.status).toBe(200);
@@ -720,17 +720,17 @@ describe("honest requests pass", () => {
       responses({ model: "test/compatible", tools: [{ type: "web_search", external_web_access: false }] }),
     ],
     ["/api/v1/responses", responses({ model: "test/compatible", tools: [{ type: "web_search" }] })],
-  ])("a coding agent's web search is left out at a host that has none: %s", async (path, body) => {
+  ])("a coding agent's web search is dropped at a host without one: %s", async (path, body) => {
     expect((await ask(path, body, plain("chat"))).given.status).toBe(200);
   });
 
-  test("a search that was left out is not billed", async () => {
+  test("a dropped search is not billed", async () => {
     const body = messages({ model: "test/priced", tools: [{ type: "web_search_20250305", name: "web_search" }] });
     const { receipt } = await ask("/v1/messages", body, plain("chat"));
     expect(receipt?.cost_nano_usd).toBe(20_000);
   });
 
-  test("a search that was left out is not marked", async () => {
+  test("a dropped search is not marked", async () => {
     const body = messages({ model: "test/compatible", tools: [{ type: "web_search_20250305", name: "web_search" }] });
     const { receipt } = await ask("/v1/messages", body, plain("chat"), { key: TEST_KEY });
     expect(receipt?.unpriced).toEqual([]);
@@ -753,7 +753,7 @@ describe("honest requests pass", () => {
         environment: { type: "container_reference", container_id: "cntr_1" },
       },
     ],
-  ])("a %s of an earlier answer as input", async (type, more) => {
+  ])("a %s of an earlier response as input", async (type, more) => {
     const body = responses({ input: [...user("Hi"), item(type, more), ...user("Go on")] });
     expect((await ask("/v1/responses", body, plain("responses"))).given.status).toBe(200);
   });

@@ -89,8 +89,8 @@ async function receiptOfWhole(content: string, usage?: object) {
   return await harness.receipt(await harness.call("chat"));
 }
 
-describe("an answer in one piece", () => {
-  test("H06: costs what its provider says", async () => {
+describe("a non-streamed response", () => {
+  test("H06: costs what its provider reports", async () => {
     expect(await receiptOfWhole("hi", reported(10, 7))).toMatchObject({
       usage: { input: 10, output: 7 },
       usage_source: "measured",
@@ -102,14 +102,14 @@ describe("an answer in one piece", () => {
     });
   });
 
-  test("H27: is counted here where its provider says nothing, and marked as such", async () => {
+  test("H27: is counted here if its provider reports nothing, and marked as such", async () => {
     expect(await receiptOfWhole("x".repeat(400))).toMatchObject({
       usage: { output: 100 },
       usage_source: "estimated",
     });
   });
 
-  test("H27: is counted here where what its provider says cannot be true, and the log names the provider", async () => {
+  test("H27: is counted here if its provider reports the impossible, and the log names the provider", async () => {
     logged.length = 0;
     const receipt = await receiptOfWhole("x".repeat(40_000), reported(10, 1));
     expect(receipt).toMatchObject({ usage: { input: 10, output: 10_000 }, usage_source: "estimated" });
@@ -121,14 +121,14 @@ describe("an answer in one piece", () => {
     expect(await receiptOfWhole("x".repeat(7_000), reported(10, 10))).toMatchObject({ usage: { output: 1_750 } });
   });
 
-  test("costs nothing where no offer answered", async () => {
+  test("costs nothing if no offer answered", async () => {
     harness.upstream.play(harness.upstream.json({ error: { message: "no" } }, 400));
     const refused = await harness.call("chat");
     expect(await harness.receipt(refused)).toMatchObject({ usage: { input: null, output: null }, cost_nano_usd: 0 });
   });
 });
 
-test("a stream that comes whole, in one read, is billed and timed as any other", async () => {
+test("a stream that arrives whole, in one read, is billed and timed like any other", async () => {
   const { upstream } = harness;
   const whole =
     wire.chatChunk({ content: "hi" }) + wire.chatChunk({}, "stop") + wire.chatUsage(reported(10, 7)) + wire.done;
@@ -147,7 +147,7 @@ test("a stream that comes whole, in one read, is billed and timed as any other",
   });
 });
 
-test("a connection that a host keeps open after a whole answer is closed a second later", async () => {
+test("a connection that a host keeps open after a complete response is closed a second later", async () => {
   const { clock, upstream } = harness;
   upstream.play(upstream.openStream(wire.chatChunk({ content: "hi" }) + wire.chatChunk({}, "stop") + wire.done));
   expect((await harness.call("chat", { stream: true })).text).toEndWith(wire.done);
@@ -156,7 +156,7 @@ test("a connection that a host keeps open after a whole answer is closed a secon
   expect(upstream.open).toBe(0);
 });
 
-test("S16: when a call is settled its connection may be closed for its silence again", async () => {
+test("S16: once a call is settled, its connection may be closed for silence again", async () => {
   harness.upstream.play(async (reply) => {
     await harness.clock.sleep(1_000);
     harness.upstream.json(answer("hi", reported(10, 7)))(reply, harness.upstream.requests[0] as never);
@@ -168,7 +168,7 @@ test("S16: when a call is settled its connection may be closed for its silence a
   expect(call.connection.rested).toBe(true);
 });
 
-describe("H14, H26: an answer whose client disconnects", () => {
+describe("H14, H26: a response whose client disconnects", () => {
   const { readOnMs } = DEFAULT_TIMINGS;
   const left = async (afterMs: number, options: CallOptions, ...steps: (string | number)[]) => {
     const { clock, upstream } = harness;
@@ -183,7 +183,7 @@ describe("H14, H26: an answer whose client disconnects", () => {
   };
   const said = wire.chatChunk({ content: "x".repeat(400) });
 
-  test("costs what its time allows, where nothing of it came", async () => {
+  test("costs what its time allows, if nothing of it arrived", async () => {
     const { usage, usage_source, total_ms, first_content_ms, offers } = await left(3_000, {});
     expect([usage_source, first_content_ms]).toEqual(["partial", null]);
     expect(total_ms).toBeWithin(3_000 + readOnMs, 3_000 + readOnMs + 300);
@@ -192,12 +192,12 @@ describe("H14, H26: an answer whose client disconnects", () => {
     expect(offers.map(({ outcome }) => outcome)).toEqual(["abandoned"]);
   });
 
-  test("costs no more than it might have said", async () => {
+  test("costs no more than its maximum", async () => {
     const { usage } = await left(3_000, { body: { max_completion_tokens: 50 } });
     expect(usage).toMatchObject({ output: 0, reasoning: 50 });
   });
 
-  test("costs what came, and the thinking that was asked for and not shown", async () => {
+  test("costs what arrived, and the requested thinking that was not shown", async () => {
     const { usage, usage_source, first_content_ms } = await left(
       5_000,
       { body: { reasoning_effort: "low" } },
@@ -208,14 +208,14 @@ describe("H14, H26: an answer whose client disconnects", () => {
     expect(usage).toMatchObject({ output: 100, reasoning: 2_048 });
   });
 
-  test("costs what its provider says, where stop and usage had come", async () => {
+  test("costs what its provider reports, if stop and usage had arrived", async () => {
     const end = wire.chatChunk({}, "stop") + wire.chatUsage(reported(10, 120));
     const { usage, usage_source, stop } = await left(2_000, {}, 1_000, said, 1_500, end);
     expect([usage_source, stop?.unified]).toEqual(["measured", "stop"]);
     expect(usage).toMatchObject({ input: 10, output: 120 });
   });
 
-  test("an answer that breaks off by itself costs what came, and nothing that was not seen", async () => {
+  test("a response that breaks off costs what arrived, and nothing unseen", async () => {
     const { upstream } = harness;
     upstream.play(upstream.brokenStream(1_000, said));
     const { usage, usage_source } = await harness.receipt(await harness.call("chat", { stream: true }));
@@ -223,7 +223,7 @@ describe("H14, H26: an answer whose client disconnects", () => {
   });
 });
 
-describe("H23: what a call may cost is known before it is made", () => {
+describe("H23: the maximum cost of a call is known before it is made", () => {
   /** The possible cost of a call, as reported to a key without money, in millionths of a dollar. */
   const mayCost = async (options: CallOptions & { limit?: keyof typeof LIMITED_KEYS } = {}) => {
     const { limit = "total", ...call } = options;
@@ -236,12 +236,12 @@ describe("H23: what a call may cost is known before it is made", () => {
   /** What of it is the prompt, which is the same in all of these calls. */
   const prompt = async () => (await mayCost({ body: { max_completion_tokens: 1 } })).microUsd - 2;
 
-  test.each(["day", "month", "total"] as const)("whatever the budget is for: a %s", async (limit) => {
+  test.each(["day", "month", "total"] as const)("whatever the budget applies to: a %s", async (limit) => {
     const { status, microUsd } = await mayCost({ limit, body: { max_completion_tokens: 1_000 } });
     expect([status, microUsd]).toEqual([402, (await prompt()) + 2_000]);
   });
 
-  test("the limit of the answer counts, else a usual one", async () => {
+  test("the output limit counts, else a usual one", async () => {
     const base = await prompt();
     expect(base).toBeGreaterThan(0);
     const open = await mayCost();
@@ -254,7 +254,7 @@ describe("H23: what a call may cost is known before it is made", () => {
     expect((await mayCost({ model: "test/unlimited" })).message).not.toContain("A limit of the answer's tokens");
   });
 
-  test("of several offers, prices and terms the dearest counts", async () => {
+  test("of several offers, prices and terms the most expensive counts", async () => {
     const base = await prompt();
     expect((await mayCost({ model: "test/two", body: { max_completion_tokens: 1_000 } })).microUsd).toBe(base + 20_000);
     const dear = (await mayCost({ model: "test/dear", body: { max_completion_tokens: 1_000 } })).microUsd;
@@ -266,7 +266,7 @@ describe("H23: what a call may cost is known before it is made", () => {
     expect(await tier("flex")).toBe(dear);
   });
 
-  test("tokens a minute: an answer without a limit is not kept out by a guess, one with a limit is by what it asks for", async () => {
+  test("tokens a minute: a response without a limit is not refused by a guess, one with a limit is by that limit", async () => {
     harness.upstream.play(harness.upstream.json(answer("hi", reported(30, 20))));
     const asked = await harness.call("chat", { key: keyOf("tokens"), body: { max_completion_tokens: 4_000 } });
     expect(asked.status).toBe(429);
@@ -290,7 +290,7 @@ describe("H23: what a call may cost is known before it is made", () => {
     expect(Number(next.headers.get("x-ratelimit-remaining-tokens"))).toBe(100 - 50 - 10 - (await prompt()));
   });
 
-  test("H23: a prompt in another script is weighed by its bytes, small or large, and however it is written", async () => {
+  test("H23: a prompt in another script is weighed by its bytes, small or large, and however it is encoded", async () => {
     harness.upstream.play(harness.upstream.json(answer("hi", reported(1, 1))));
     const needed = async (characters: number, write: (text: string) => string) => {
       const content = write(JSON.stringify("\u6f22".repeat(characters)));
@@ -311,7 +311,7 @@ describe("H23: what a call may cost is known before it is made", () => {
     }
   });
 
-  test("a limit of requests alone needs no guess", async () => {
+  test("a limit of requests only needs no guess", async () => {
     harness.upstream.play(harness.upstream.json(answer("hi", reported(1, 1))));
     const { status, headers } = await harness.call("chat", {
       key: keyOf("requests"),

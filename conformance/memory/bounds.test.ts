@@ -40,8 +40,8 @@ const answerOf = (bytes: number) =>
     usage: { prompt_tokens: 1, completion_tokens: 1_000_000, total_tokens: 1_000_001 },
   });
 
-describe("S23: what answers hold", () => {
-  test("a whole one is counted as it comes, and given back at its end", async () => {
+describe("S23: memory held by responses", () => {
+  test("a non-streamed one is counted as it arrives, and released at its end", async () => {
     const { clock, upstream, gateway } = harness;
     const text = answerOf(3 * MB);
     upstream.play(async (reply) => {
@@ -57,7 +57,7 @@ describe("S23: what answers hold", () => {
     expect((await clock.until(call.answer)).status).toBe(200);
   });
 
-  test("one that does not fit into memory is reported as that, and no provider is called again", async () => {
+  test("one that does not fit into memory is reported as such, and no provider is called again", async () => {
     const { clock, upstream, gateway } = harness;
     const others = ["a", "b"].map((keyId) => gateway.memory.open({ keyId, keyName: keyId }));
     for (const held of others) held.add(31 * MB);
@@ -73,7 +73,7 @@ describe("S23: what answers hold", () => {
     await clock.pass(0);
   });
 
-  test("text beyond 32 MB is given up, and its upstream is ended there", async () => {
+  test("text beyond 32 MB is abandoned, and its upstream is ended", async () => {
     const { upstream } = harness;
     upstream.play(async (reply) => {
       reply.head();
@@ -86,7 +86,7 @@ describe("S23: what answers hold", () => {
     ]);
   });
 
-  test("a refusal beyond 256 KB is not read, but its status is reported", async () => {
+  test("an error body beyond 256 KB is not read, but its status is reported", async () => {
     const { upstream } = harness;
     const refuses = (bytes: number) =>
       upstream.play(async (reply) => {
@@ -104,7 +104,7 @@ describe("S23: what answers hold", () => {
     expect(upstream.open).toBe(0);
   });
 
-  test("of a stream only an event that is long and not whole is counted", async () => {
+  test("of a stream, only a long incomplete event is counted", async () => {
     const { clock, upstream, gateway } = harness;
     const long = wire.chatChunk({ content: "x".repeat(MB) });
     upstream.play(
@@ -150,7 +150,7 @@ describe("H13, H26: upstreams that are read on without their client", () => {
   const closedAfter = (disconnectedAtMs: number) =>
     (harness.upstream.replies[0]?.closedAtMs ?? Number.NaN) - disconnectedAtMs;
 
-  test("are counted while they are, and ended after two seconds", async () => {
+  test("are counted meanwhile, and ended after two seconds", async () => {
     const disconnectedAtMs = await disconnect(true);
     expect([harness.gateway.orphanedTexts, harness.gateway.runningCalls]).toEqual([1, 1]);
     await harness.clock.pass(readOnMs);
@@ -159,7 +159,7 @@ describe("H13, H26: upstreams that are read on without their client", () => {
     expect(closedAfter(disconnectedAtMs)).toBeWithin(readOnMs, readOnMs + 300);
   });
 
-  test("are no more than so many", async () => {
+  test("are limited in number", async () => {
     const { gateway, clock } = harness;
     for (const [already, isReadOn] of [
       [MAX_ORPHANS.orphanedTexts - 1, true],
@@ -175,7 +175,7 @@ describe("H13, H26: upstreams that are read on without their client", () => {
     }
   });
 
-  test("send no more than 4 MB, of which what came before does not count", async () => {
+  test("send no more than 4 MB, not counting what came before", async () => {
     const { clock, upstream } = harness;
     const megabyte = `: ${"x".repeat(MB - 4)}\n\n`;
     const disconnectedAtMs = await disconnect(true, megabyte, 1_100, megabyte.repeat(4), 500, megabyte);
@@ -184,7 +184,7 @@ describe("H13, H26: upstreams that are read on without their client", () => {
     expect(upstream.open).toBe(0);
   });
 
-  test("are ended at once where the gateway stops", async () => {
+  test("are ended at once when the gateway stops", async () => {
     const { clock, gateway } = harness;
     const disconnectedAtMs = await disconnect(false);
     gateway.closing = true;
@@ -195,7 +195,7 @@ describe("H13, H26: upstreams that are read on without their client", () => {
 });
 
 test.each([true, false])(
-  "a host has its time to begin for the head of its answer, and again for its first byte, streaming %p",
+  "a host has its time to begin for the head of its response, and again for its first byte, streaming %p",
   async (stream) => {
     const { clock, upstream } = harness;
     upstream.play(async (reply) => {
@@ -211,7 +211,7 @@ test.each([true, false])(
 );
 
 describe("a gateway that stops", () => {
-  test.each([true, false])("tells the clients of calls under way so, streaming %p", async (stream) => {
+  test.each([true, false])("informs the clients of calls in flight, streaming %p", async (stream) => {
     const { clock, gateway, upstream } = harness;
     upstream.play(stream ? upstream.openStream(said) : () => {});
     const call = harness.send("chat", { stream });
@@ -237,7 +237,7 @@ describe("what cannot be honoured", () => {
     return harness.call("chat", { stream: true, model: "test/messages", body: { ...body, ...more }, headers, key });
   };
 
-  test("is named in the answer and in its receipt", async () => {
+  test("is named in the response and in its receipt", async () => {
     const answer = await call();
     expect(answer.status).toBe(200);
     expect(answer.headers.get("x-trivium-dropped")).toBe("logit_bias");
@@ -248,12 +248,12 @@ describe("what cannot be honoured", () => {
     });
   });
 
-  test("H09: and so is what a caller asks of the gateway itself, by fields or by headers", async () => {
+  test("H09: including the gateway's own options, by fields or by headers", async () => {
     const { headers } = await call({}, TEST_KEY, { fallbacks: [], provider: { sort: "price" } });
     expect(headers.get("x-trivium-dropped")).toBe("provider.sort,logit_bias,fallbacks");
   });
 
-  test("H09: what is lost of an answer is reported once for each cause", async () => {
+  test("H09: losses in a response are reported once per cause", async () => {
     const { upstream } = harness;
     const broken = (name: string, index: number) => ({
       id: `call_${index}`,
@@ -276,7 +276,7 @@ describe("what cannot be honoured", () => {
     ).toEqual(["one", "two"]);
   });
 
-  test("refuses the call where the caller or its key wants it to the letter, before a provider is asked", async () => {
+  test("refuses the call if the caller or its key is strict, before a provider is called", async () => {
     for (const refused of [await call({ "x-trivium-strict": "true" }), await call({}, STRICT_KEY)]) {
       expect([refused.status, harness.upstream.requests.length]).toEqual([400, 0]);
       expect(errorIn(refused).message).toContain("logit_bias");
@@ -284,7 +284,7 @@ describe("what cannot be honoured", () => {
   });
 });
 
-test("S22: what a provider said when it failed is in the log at debug, and nowhere else", async () => {
+test("S22: a provider's error text is only in the log at debug", async () => {
   const lines: string[] = [];
   const quiet = await Harness.start({ onLog: (line) => lines.push(line) });
   const said = JSON.stringify({ error: { message: "no quota", type: "insufficient_quota" } });
@@ -322,7 +322,7 @@ test("S22: what a provider said when it failed is in the log at debug, and nowhe
   expect(calls).toHaveLength(2);
 });
 
-test("S17: a key that sends too much is turned away, and nothing is left of it", async () => {
+test("S17: a key that sends too much is refused, and everything is released", async () => {
   const { clock } = harness;
   await harness.call("chat", { key: ONCE_KEY, body: { model: "no/such" } });
   await clock.pass(1_000);
@@ -332,7 +332,7 @@ test("S17: a key that sends too much is turned away, and nothing is left of it",
   expect(clock.timers).toBe(timers);
 });
 
-describe("a request that names no model", () => {
+describe("a request without a model", () => {
   test.each([
     [undefined, "model is missing"],
     [7, "model is 7"],

@@ -80,7 +80,7 @@ const WEATHER = { name: "weather", parameters: { type: "object", properties: {} 
 const FUNCTION = { type: "function", function: WEATHER };
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-describe("decision 0092: calls with tools go in the dialect in which the model takes them", () => {
+describe("decision 0092: calls with tools use the dialect in which the model accepts them", () => {
   test.each([false, true])("a chat client's call with tools goes to Responses (stream: %p)", async (stream) => {
     const { url, body, text, dialect } = await sent("chat", {
       model: "test/newest",
@@ -93,13 +93,13 @@ describe("decision 0092: calls with tools go in the dialect in which the model t
     expect(text).toContain(stream ? "sunny." : "It is sunny.");
   });
 
-  test.each([{}, { tools: [] }, { tools: null }])("its call without tools stays as it is: %j", async (body) => {
+  test.each([{}, { tools: [] }, { tools: null }])("its call without tools is unchanged: %j", async (body) => {
     const { url, dialect } = await sent("chat", { model: "test/newest", body });
     expect(url).toBe(`${UPSTREAM_URL}/v1/chat/completions`);
     expect(dialect).toEqual({ client: "chat", upstream: "chat" });
   });
 
-  test("clients of other protocols too, beyond the dialect that the offer names", async () => {
+  test("so do clients of other protocols, beyond the dialect that the offer names", async () => {
     const tools = [{ name: "weather", input_schema: { type: "object" } }];
     const { dialect } = await sent("messages", { model: "test/named", body: { tools } });
     expect(dialect).toEqual({ client: "messages", upstream: "responses" });
@@ -107,7 +107,7 @@ describe("decision 0092: calls with tools go in the dialect in which the model t
     expect((await sent("responses", { model: "test/named" })).dialect.upstream).toBe("chat");
   });
 
-  test("functions of the older form go where the model takes tools", async () => {
+  test("functions of the older form go where the model accepts tools", async () => {
     const { url, body, fields } = await sent("chat", {
       model: "test/newest",
       body: { functions: [WEATHER], function_call: { name: "weather" } },
@@ -199,7 +199,7 @@ describe("functions of the older form of chat completions, at hosts of other pro
     });
   });
 
-  test.each([false, true])("next to tools of the newer form, that form holds (stream: %p)", async (streamed) => {
+  test.each([false, true])("next to tools of the newer form, the newer form applies (stream: %p)", async (streamed) => {
     const body = { functions: [WEATHER], tools: [FUNCTION] };
     const { name, newer, finish } = await called(streamed, body, use("toolu_1", "weather"));
     expect([name, newer > 0, finish]).toEqual(["", true, "tool_calls"]);
@@ -207,7 +207,7 @@ describe("functions of the older form of chat completions, at hosts of other pro
 });
 
 describe("short forms of chat completions", () => {
-  test("null next to a part's own member is absent, at both base URLs (decision 0026)", async () => {
+  test("null next to a part's own member means absent, at both base URLs (decision 0026)", async () => {
     const parts = [
       { type: "text", text: "hi", image_url: null, input_audio: null, file: null },
       { type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL}` }, text: null },
@@ -236,7 +236,7 @@ describe("short forms of chat completions", () => {
     },
   );
 
-  test("decision 0092: a call without its type in the history is a call of a function", async () => {
+  test("decision 0092: a call without its type in the history is a function call", async () => {
     const called = { id: "call_1", function: { name: "weather", arguments: "{}" } };
     const messages = [
       { role: "user", content: [{ type: "text", text: "Go." }] },
@@ -258,7 +258,7 @@ describe("short forms of chat completions", () => {
     expect((await refused("chat", { door: "contract", body: { messages } })).status).toBe(400);
   });
 
-  test("an image's URL may be the member itself", async () => {
+  test("an image URL may be a plain string", async () => {
     const messages = [{ role: "user", content: [{ type: "image_url", image_url: "https://images.test/cat.png" }] }];
     const image = { type: "image_url", image_url: { url: "https://images.test/cat.png" } };
     expect((await sent("chat", { body: { messages } })).body["messages"]).toEqual([{ role: "user", content: [image] }]);
@@ -280,7 +280,7 @@ describe("short forms of chat completions", () => {
     }
   });
 
-  test("H53: an image in a tool message goes on natively, and is carried or moved next to the result elsewhere", async () => {
+  test("H53: an image in a tool message is forwarded natively, and carried or moved next to the result elsewhere", async () => {
     const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PIXEL}` } };
     const messages = [
       { role: "user", content: "Take a screenshot." },
@@ -299,16 +299,21 @@ describe("short forms of chat completions", () => {
 });
 
 describe("efforts", () => {
-  test.each(["none", "xhigh", "galactic"])("decision 0092: reasoning.effort %s goes on natively", async (effort) => {
-    const { body, fields } = await sent("chat", { body: { reasoning: { effort } } });
-    expect(body["reasoning_effort"]).toBe(effort);
-    expect(fields).toEqual([]);
-    expect((await sent("responses", { body: { reasoning: { effort } } })).body["reasoning"]).toMatchObject({ effort });
-    const { status } = await refused("chat", { door: "contract", body: { reasoning: { effort } } });
-    expect(status).toBe(400);
-  });
+  test.each(["none", "xhigh", "galactic"])(
+    "decision 0092: reasoning.effort %s is forwarded natively",
+    async (effort) => {
+      const { body, fields } = await sent("chat", { body: { reasoning: { effort } } });
+      expect(body["reasoning_effort"]).toBe(effort);
+      expect(fields).toEqual([]);
+      expect((await sent("responses", { body: { reasoning: { effort } } })).body["reasoning"]).toMatchObject({
+        effort,
+      });
+      const { status } = await refused("chat", { door: "contract", body: { reasoning: { effort } } });
+      expect(status).toBe(400);
+    },
+  );
 
-  test("decision 0092: an unknown effort is noted where it cannot go", async () => {
+  test("decision 0092: an unknown effort is noted where it cannot be sent", async () => {
     const translated = await sent("chat", { model: "test/messages", body: { reasoning: { effort: "galactic" } } });
     expect(translated.fields).toContain("reasoning.effort dropped");
     const plain = await sent("chat", { model: "test/messages", body: { reasoning_effort: "galactic" } });
@@ -320,7 +325,7 @@ describe("efforts", () => {
   });
 });
 
-test("contract 2.6: images without text can be asked for at the compatible base URL alone", async () => {
+test("contract 2.6: images without text can be requested only at the compatible base URL", async () => {
   const generationConfig = { responseModalities: ["IMAGE"] };
   expect((await sent("genai", { body: { generationConfig } })).body["generationConfig"]).toEqual(generationConfig);
   const { status, text } = await refused("genai", { door: "contract", body: { generationConfig } });
@@ -331,7 +336,7 @@ describe("choices 2: the version of the messages API", () => {
   const NEWEST = { "anthropic-version": "2026-10-21" };
   const user = (content: unknown) => ({ role: "user", content });
 
-  test.each([false, true])("the client's version goes up on the native lane (stream: %p)", async (stream) => {
+  test.each([false, true])("the client's version is forwarded on the native lane (stream: %p)", async (stream) => {
     for (const door of ["contract", "dropin"] as const) {
       const { headers, fields } = await sent("messages", { door, stream, headers: NEWEST });
       expect([headers["anthropic-version"], fields]).toEqual(["2026-10-21", []]);
@@ -339,7 +344,7 @@ describe("choices 2: the version of the messages API", () => {
     }
   });
 
-  test("betas go with it", async () => {
+  test("betas are sent with it", async () => {
     const { headers } = await sent("messages", { headers: { ...NEWEST, "anthropic-beta": "a-1" } });
     expect(headers).toMatchObject({ "anthropic-version": "2026-10-21", "anthropic-beta": "a-1" });
   });
@@ -382,13 +387,13 @@ describe("choices 2: the version of the messages API", () => {
         ],
       },
     ],
-  ])("what that version no longer accepts is sent with the version before, and noted: %j", async (body) => {
+  ])("what that version no longer accepts is sent with the previous version, and noted: %j", async (body) => {
     const { headers, fields, body: up } = await sent("messages", { headers: NEWEST, body });
     expect([headers["anthropic-version"], fields]).toEqual(["2023-06-01", ["anthropic-version approximated"]]);
     expect(up).toMatchObject(body);
   });
 
-  test("a document's citations and an answer's own are no obstacle", async () => {
+  test("a document's citations and a response's own are no obstacle", async () => {
     const document = {
       type: "document",
       source: { type: "text", media_type: "text/plain", data: "A" },
@@ -398,7 +403,7 @@ describe("choices 2: the version of the messages API", () => {
     expect(headers["anthropic-version"]).toBe("2026-10-21");
   });
 
-  test("it is accepted where the provider is called in another protocol, and nothing is lost", async () => {
+  test("it is accepted if the provider is called in another protocol, and nothing is lost", async () => {
     const { dialect, fields, body } = await sent("messages", {
       model: "test/chat",
       headers: NEWEST,

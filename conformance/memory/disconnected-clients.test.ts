@@ -153,7 +153,7 @@ describe("H26: the client disconnects at the last word, before the usage", () =>
   });
 });
 
-describe("H26: the upstream goes on and on: it is ended, and an estimate is billed", () => {
+describe("H26: an endless upstream is ended, and an estimate is billed", () => {
   /** Sends some text, and then nothing more, or more and more. */
   const playOn = (host: SampledDialect, said: string, more?: string, at = harness) => {
     const first = { chat: wire.chatChunk({ content: said }), messages: wire.messageStart() + wire.textBlock(said) };
@@ -173,7 +173,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
     ["chat", { reasoning: { max_tokens: 5_000 } }, 5_000],
     ["chat", { reasoning_effort: "none" }, 0],
     ["chat", { reasoning_effort: "high", max_completion_tokens: 1_000 }, 999],
-  ] as const)("a %s client that asks for %j pays for %p tokens of unseen thinking", async (client, body, least) => {
+  ] as const)("a %s client that requests %j pays for %p tokens of unseen thinking", async (client, body, least) => {
     playOn("chat", "last", wire.chatChunk({ content: "" }));
     const row = await rowOf(() => leaveAt("last", client, { model: "test/chat", body }));
     expect(ended()).toEqual([true]);
@@ -190,7 +190,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
     expect(row).toMatchObject({ usage_source: "partial", usage_output: 1, usage_reasoning: 4_000 });
   });
 
-  test("thoughts that were shown are not billed twice", async () => {
+  test("shown thoughts are not billed twice", async () => {
     const thought = wire.chatChunk({ reasoning_content: "t".repeat(400) });
     harness.upstream.play(harness.upstream.openStream(thought + wire.chatChunk({ content: "last" })));
     const row = await rowOf(() => leaveAt("last", "chat", { body: { reasoning_effort: "high" } }));
@@ -215,7 +215,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
   );
 
   test.each(EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const)))(
-    "a %s client, a %s host: each event is a token at least, however short",
+    "a %s client, a %s host: each event is at least one token, however short",
     async (client, host) => {
       const digits = Array.from({ length: 60 }, (_, index) => String(index % 10));
       harness.upstream.play((reply) => {
@@ -283,7 +283,7 @@ describe("H26: the upstream goes on and on: it is ended, and an estimate is bill
     },
   );
 
-  test("it is ended by its bytes where they come fast, long before its time", async () => {
+  test("a fast upstream is ended by its bytes, long before its time", async () => {
     const patient = await Harness.start({ config: sections(), timings: { readOnMs: 600_000 } });
     const chunk = wire.chatChunk({ content: "x".repeat(100_000) });
     playOn("chat", "last", chunk.repeat(10), patient);
@@ -297,7 +297,7 @@ describe("the client disconnects before the first content", () => {
     ["a non-streamed answer", false, 0],
     ["a stream whose headers are not sent", true, 0],
     ["a stream with keep-alives", true, DEFAULT_TIMINGS.commitDeadlineMs + 20_000],
-  ] as const)("%s: what comes is billed by its own figures", async (_, stream, afterMs) => {
+  ] as const)("%s: what arrives is billed by its own figures", async (_, stream, afterMs) => {
     for (const dialect of EVERY_DIALECT) {
       harness.upstream.play(() => {});
       const row = await rowOf(async () => {
@@ -315,7 +315,7 @@ describe("the client disconnects before the first content", () => {
     }
   });
 
-  test.each([true, false])("stream %p: nothing comes: the prompt, and what its time allows", async (stream) => {
+  test.each([true, false])("stream %p: nothing arrives: the prompt, and what its time allows", async (stream) => {
     harness.upstream.play(() => {});
     const row = await rowOf(async () => {
       const body = { reasoning_effort: "none", messages: [{ role: "user", content: "word ".repeat(4_000) }] };
@@ -335,7 +335,7 @@ describe("the client disconnects before the first content", () => {
     ["before anything was sent", false, 1_000],
     ["after the early commit", true, DEFAULT_TIMINGS.commitDeadlineMs + 20_000],
   ] as const)(
-    "H14, decision 0006: a client that leaves %s pays for its prompt, as the offer has it",
+    "H14, decision 0006: a client that disconnects %s pays for its prompt, at the offer's price",
     async (_, stream, afterMs) => {
       const body = { reasoning_effort: "none", messages: [{ role: "user", content: "word ".repeat(4_000) }] };
       for (const [model, nanoUsdPerToken, perGenerated] of [
@@ -355,7 +355,7 @@ describe("the client disconnects before the first content", () => {
     },
   );
 
-  test("the provider fails by itself: nothing is billed, and no other provider is called", async () => {
+  test("the provider fails: nothing is billed, and no other provider is called", async () => {
     harness.upstream.play(() => {});
     const row = await rowOf(async () => {
       const call = harness.send("chat");
@@ -382,7 +382,7 @@ const USAGE: Record<DialectName, object> = {
 };
 const wholeAnswer = (host: DialectName): object => plainAnswer(host, { text: "All of it.", usage: USAGE[host] });
 
-test("H13: no more than so many upstreams are read without a client, and the end of the program ends them all", async () => {
+test("H13: the number of upstreams read without a client is limited, and the end of the program ends them all", async () => {
   const patient = await Harness.start({ config: sections(), timings: { readOnMs: 600_000 } });
   patient.upstream.play(() => {});
   const surplus = 4;

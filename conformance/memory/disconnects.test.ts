@@ -23,7 +23,7 @@ const moment = fc.integer({ min: 0, max: LONG_MS });
 const visit = fc.record({ beginsMs: moment, goesOnMs: moment, leavesMs: moment, stream: fc.boolean() });
 
 for (const dialect of EVERY_DIALECT) {
-  test(`H13, H23: ${dialect}: clients that disconnect at any moment free their slot, and stop their upstream`, async () => {
+  test(`H13, H23: ${dialect}: clients that disconnect at any moment release their slot and stop their upstream`, async () => {
     const harness = await Harness.start({
       config: {
         ...modelsOfEveryDialect(UPSTREAM_URL, { first_byte: 60_000, idle: 60_000 }),

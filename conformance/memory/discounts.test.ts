@@ -51,7 +51,7 @@ describe("a project's discount", () => {
       9_999,
     ],
     ["for another provider", [{ provider: "up-genai", basis_points: 2_500 }], 0],
-  ])("%s: the answer, the receipt and the prices that it keeps agree", async (_name, given, points) => {
+  ])("%s: the response, the receipt and its stored prices agree", async (_name, given, points) => {
     discounts = given;
     const answer = await harness.post("/api/v1/chat/completions", body);
     const cost = discounted(LISTED_NANO_USD, points);
@@ -67,7 +67,7 @@ describe("a project's discount", () => {
     expect(costAt(receipt?.usage ?? {}, readKeptPrices(text))).toBe(cost);
   });
 
-  test("H23: is in what is reserved: a budget holds as many calls as it can pay", async () => {
+  test("H23: applies to reservations: a budget admits as many calls as it can pay", async () => {
     const costly = { ...body, max_completion_tokens: 1_000 };
     discounts = [];
     expect((await harness.post("/api/v1/chat/completions", costly, POOR_KEY)).status).toBe(402);

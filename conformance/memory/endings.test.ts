@@ -111,7 +111,7 @@ for (const host of Object.keys(HOSTS) as Host[]) {
   describe.each(EVERY_DIALECT)(`a ${host} host and a %s client`, (client) => {
     // This protocol has an event for the end and nothing else; without it the answer was cut.
     const ways = host === "messages" ? [] : Object.entries(WAYS);
-    test.each(ways)("H14, H16: whole, when the host %s after its finish reason", async (way, end) => {
+    test.each(ways)("H14, H16: complete, when the host %s after its finish reason", async (way, end) => {
       for (const reported of usage === "" ? [""] : [usage, ""]) {
         const answer = await ask(client, host, [first, second, finish + reported], end);
         expect(saidIn(answer.text)).toBe("Whole answer");
@@ -145,7 +145,7 @@ for (const host of Object.keys(HOSTS) as Host[]) {
   });
 }
 
-describe("H16: a messages host that does not come to message_stop", () => {
+describe("H16: a messages host that never sends message_stop", () => {
   test.each(EVERY_DIALECT)("is an error to a %s client", async (client) => {
     const { first, second, finish } = HOSTS.messages;
     const answer = await ask(client, "messages", [first + second + finish], (reply) => reply.end());
@@ -156,7 +156,7 @@ describe("H16: a messages host that does not come to message_stop", () => {
   });
 });
 
-describe("H16, providers 1.8: a finish reason that says the model made no answer", () => {
+describe("H16, providers 1.8: a finish reason that says the model produced nothing", () => {
   const chunk = (candidate: object) => ({ candidates: [{ index: 0, ...candidate }] });
   const malformed = chunk({ finishReason: "MALFORMED_FUNCTION_CALL", finishMessage: "print(f(" });
   const good = chunk({ content: { role: "model", parts: [{ text: "Whole answer" }] }, finishReason: "STOP" });
@@ -176,19 +176,16 @@ describe("H16, providers 1.8: a finish reason that says the model made no answer
     );
 
   for (const client of ["chat", "messages"] as const) {
-    test.each([false, true])(
-      `is a failure to a ${client} client, and tried once more; streamed: %p`,
-      async (stream) => {
-        play(malformed, good);
-        const second = await harness.call(client, { model: "test/genai", stream });
-        expect(saidIn(second.text)).toBe("Whole answer");
-        expect((await harness.receipt(second)).offers.map(({ outcome }) => outcome)).toEqual(["failed", "answered"]);
-        play(malformed);
-        const failed = await harness.call(client, { model: "test/genai", stream });
-        expect(failed.status).toBe(502);
-        expect(errorIn(failed).message).toContain("MALFORMED_FUNCTION_CALL");
-        expect(errorIn(failed).message).toContain("print(f(");
-      },
-    );
+    test.each([false, true])(`is a failure to a ${client} client, and retried once; streamed: %p`, async (stream) => {
+      play(malformed, good);
+      const second = await harness.call(client, { model: "test/genai", stream });
+      expect(saidIn(second.text)).toBe("Whole answer");
+      expect((await harness.receipt(second)).offers.map(({ outcome }) => outcome)).toEqual(["failed", "answered"]);
+      play(malformed);
+      const failed = await harness.call(client, { model: "test/genai", stream });
+      expect(failed.status).toBe(502);
+      expect(errorIn(failed).message).toContain("MALFORMED_FUNCTION_CALL");
+      expect(errorIn(failed).message).toContain("print(f(");
+    });
   }
 });

@@ -296,7 +296,7 @@ describe("choices 4: the fault matrix", () => {
   });
 });
 
-test("refused, DNS and TLS are what the matrix plays them as, over real sockets", async () => {
+test("refused connections, DNS and TLS behave over real sockets as the matrix plays them", async () => {
   const plain = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("no TLS here") });
   const send = createSend(system.clock);
   const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("") });

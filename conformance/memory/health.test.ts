@@ -117,8 +117,8 @@ async function askedBy(dialect: DialectName, more: CallOptions = {}, model = "tw
   return harness.upstream.requests.map(({ url }) => hostOf(url));
 }
 
-describe.each([...EVERY_DIALECT])("H19, %s: what a provider asks for is honoured before it hurts", (dialect) => {
-  test("after a 429 with Retry-After the offer is left alone until then", async () => {
+describe.each([...EVERY_DIALECT])("H19, %s: a provider's rate limits are honoured in advance", (dialect) => {
+  test("after a 429 with Retry-After the offer is skipped until then", async () => {
     hosts.one = refuses(429, { "retry-after": "20" });
     expect(await askedBy(dialect)).toEqual(["one", "two"]);
     hosts = {};
@@ -129,7 +129,7 @@ describe.each([...EVERY_DIALECT])("H19, %s: what a provider asks for is honoured
     expect(await askedBy(dialect)).toEqual(["one"]);
   });
 
-  test("also for longer than the minute that callers are told", async () => {
+  test("also for longer than the minute reported to callers", async () => {
     hosts = { one: refuses(429, { "retry-after": "600" }), two: refuses(429, { "retry-after": "600" }) };
     expect((await ask(dialect)).headers.get("retry-after")).toBe("60");
     await harness.clock.pass(601_000);
@@ -142,7 +142,7 @@ describe.each([...EVERY_DIALECT])("H19, %s: what a provider asks for is honoured
     expect(await askedBy(dialect)).toEqual(["one"]);
   });
 
-  test("with nothing else left it is asked nevertheless", async () => {
+  test("with nothing else left it is called anyway", async () => {
     hosts = { one: refuses(429, { "retry-after": "50" }), two: refuses(429, { "retry-after": "50" }) };
     expect((await ask(dialect)).status).toBe(429);
     hosts = {};
@@ -151,7 +151,7 @@ describe.each([...EVERY_DIALECT])("H19, %s: what a provider asks for is honoured
 
   const limits = BUILT_IN_DIALECTS.codec(dialect)?.limitHeaders ?? [];
   test.each(limits.map((limit) => [limit.remaining, limit] as const))(
-    "a limit of which an answer says that nothing is left: %s",
+    "a limit that a response reports as used up: %s",
     async (_, { remaining, reset }) => {
       const fullAt = new Date(harness.clock.wallMs() + 10_000).toISOString();
       hosts.one = answers({ [remaining]: "0", [reset]: fullAt });
@@ -166,7 +166,7 @@ describe.each([...EVERY_DIALECT])("H19, %s: what a provider asks for is honoured
   );
 });
 
-test("H19: the delay in the details of an error is honoured as a header is", async () => {
+test("H19: the delay in error details is honoured like a header", async () => {
   const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" }];
   hosts.one = refuses(429, {}, { code: 429, status: "RESOURCE_EXHAUSTED", message: "slow down", details });
   expect(await askedBy("genai")).toEqual(["one", "two"]);
@@ -177,7 +177,7 @@ test("H19: the delay in the details of an error is honoured as a header is", asy
   expect(await askedBy("genai")).toEqual(["one"]);
 });
 
-describe.each([...EVERY_DIALECT])("choices 8, %s: an offer that fails is left alone", (dialect) => {
+describe.each([...EVERY_DIALECT])("choices 8, %s: a failing offer is skipped", (dialect) => {
   /** Until its breaker is open. */
   async function failOften(script: Script, more: CallOptions = {}) {
     hosts.one = script;
@@ -185,7 +185,7 @@ describe.each([...EVERY_DIALECT])("choices 8, %s: an offer that fails is left al
     hosts = {};
   }
 
-  test("and comes back with one probe at a time", async () => {
+  test("and returns with one probe at a time", async () => {
     await failOften(refuses(500));
     expect(await askedBy(dialect)).toEqual(["two"]);
     await harness.clock.pass(PAUSE_MS);
@@ -198,7 +198,7 @@ describe.each([...EVERY_DIALECT])("choices 8, %s: an offer that fails is left al
     expect(await askedBy(dialect)).toEqual(["one"]);
   });
 
-  test("and is left alone for longer where the probe fails", async () => {
+  test("and is skipped for longer if the probe fails", async () => {
     await failOften(refuses(500));
     await harness.clock.pass(PAUSE_MS);
     hosts.one = refuses(500);
@@ -210,7 +210,7 @@ describe.each([...EVERY_DIALECT])("choices 8, %s: an offer that fails is left al
     expect(await askedBy(dialect)).toEqual(["one"]);
   });
 
-  test("also where its streams break after their first content", async () => {
+  test("also if its streams break after their first content", async () => {
     const script = new ResponsesScript();
     const first = {
       chat: wire.chatChunk({ content: "hel" }),
@@ -222,14 +222,14 @@ describe.each([...EVERY_DIALECT])("choices 8, %s: an offer that fails is left al
     expect(await askedBy(dialect)).toEqual(["two"]);
   });
 
-  test("with nothing else left it is asked nevertheless", async () => {
+  test("with nothing else left it is called anyway", async () => {
     hosts = { one: refuses(500), two: refuses(500) };
     for (let at = 0; at < BREAKER.failures; at++) await ask(dialect);
     hosts = {};
     expect((await ask(dialect)).status).toBe(200);
   });
 
-  test("but not for what is the client's own fault", async () => {
+  test("but not for the client's own mistakes", async () => {
     for (const status of [400, 413, 422]) {
       hosts.one = refuses(status);
       for (let at = 0; at < 2 * BREAKER.failures; at++) await ask(dialect);
@@ -284,7 +284,7 @@ describe.each([...EVERY_DIALECT])("choices 8, %s: several credentials", (dialect
     return ask(dialect, {}, model);
   };
 
-  test("a key that is refused takes out itself alone, with all its models, at once", async () => {
+  test("a refused key excludes only itself, with all its models, at once", async () => {
     for (const status of [401, 403]) {
       await harness.clock.pass(3_600_000);
       hosts.pair = refusesFirst(status);
@@ -301,7 +301,7 @@ describe.each([...EVERY_DIALECT])("choices 8, %s: several credentials", (dialect
     }
   });
 
-  test("and comes back with a probe, or with a new configuration", async () => {
+  test("and returns with a probe, or with a new configuration", async () => {
     hosts.pair = refusesFirst(401);
     await askPair();
     hosts = {};
@@ -319,7 +319,7 @@ describe.each([...EVERY_DIALECT])("choices 8, %s: several credentials", (dialect
     expect(keysAsked()).toEqual(["1"]);
   });
 
-  test("the limit of one is not the other's", async () => {
+  test("the limit of one does not affect the other", async () => {
     hosts.pair = (reply, request) =>
       (keyOf(request) === "1" ? refuses(429, { "retry-after": "20" }) : answers())(reply, request);
     await askPair();
@@ -328,7 +328,7 @@ describe.each([...EVERY_DIALECT])("choices 8, %s: several credentials", (dialect
     expect(keysAsked()).toEqual(["spare"]);
   });
 
-  test("S10: receipts have their labels; neither these nor answers nor logs have a key", async () => {
+  test("S10: receipts have their labels; no receipt, response or log has a key", async () => {
     hosts.pair = refusesFirst(401);
     const given = await askPair();
     const receipt = await harness.receipt(given);

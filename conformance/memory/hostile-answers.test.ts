@@ -49,7 +49,7 @@ const clientsOf = ({ host }: HostileAnswer): readonly DialectName[] => {
   return [...own, host === "responses" ? "messages" : "responses", ...(own.length === 0 ? (["genai"] as const) : [])];
 };
 
-describe("S18: what an answer costs grows with its length, and no faster", () => {
+describe("S18: the cost of a response grows linearly with its length", () => {
   // Four times the bytes may cost four times the CPU time; sixteen times would be quadratic.
   const MOST = 8;
   // Whatever costs less for half a megabyte is cheap, however it grows up to there: the limits on answers end it soon after.
@@ -72,7 +72,7 @@ describe("S18: what an answer costs grows with its length, and no faster", () =>
   );
 });
 
-describe("S18: an answer that holds too much is the provider's failure", () => {
+describe("S18: a response that holds too much is the provider's failure", () => {
   const named = (name: string, host: HostileHost = "chat") => {
     const found = HOSTILE_ANSWERS.find((answer) => answer.name === name && answer.host === host);
     if (found === undefined) throw new Error(`no answer ${name}`);
@@ -152,7 +152,7 @@ describe("S18: an answer that holds too much is the provider's failure", () => {
     expect([text.includes("\ufffd"), /"code": ?"(?:upstream_failed|server_error)"/.test(text)]).toEqual([false, true]);
   });
 
-  test("H31: what came before an event that is too large stands", async () => {
+  test("H31: what came before an oversized event is kept", async () => {
     const answer = named("data lines");
     for (const client of CLIENTS) {
       const { status, text } = await answerTo(answer, hostileBytes(answer, 100 * KB), client);
@@ -160,7 +160,7 @@ describe("S18: an answer that holds too much is the provider's failure", () => {
     }
   });
 
-  test("H03: as many calls as are read arrive whole, interleaved too", async () => {
+  test("H03: as many calls as are read arrive complete, even interleaved", async () => {
     const { upstream } = harness;
     const fragment = (index: number, more: object) => wire.chatChunk({ tool_calls: [{ index, ...more }] });
     const indices = Array.from({ length: 1024 }, (_, index) => index);

@@ -127,12 +127,12 @@ describe.each(EVERY_DIALECT)(
       return text;
     }
 
-    test("whole calls reach the client", async () => {
+    test("complete calls reach the client", async () => {
       const text = await readCalls(call(0, "f", '{"a":1}'), call(1, "g", "{}"), wire.chatChunk({}, "tool_calls"));
       expect(readClientStream(client, text).calls.join()).toMatch(/"name":"f".*"name":"g"/);
     });
 
-    test("a call that the output limit cut is not shown as a whole one", async () => {
+    test("a call truncated by the output limit is not shown as complete", async () => {
       const text = await readCalls(call(0, "f", '{"a":1}'), call(1, "g", '{"a'), wire.chatChunk({}, "length"));
       const ends = {
         chat: "[DONE]",
@@ -163,7 +163,7 @@ describe.each(Object.keys(EVENTS) as Host[])("H31: a %s host that fails after it
       expect(await readAnswer(client, host, endsOf(host).slice(-2, -1))).toEqual(whole);
     });
 
-    test("the same whatever the packets are", async () => {
+    test("the same for any packets", async () => {
       const { length } = bytesOf(host);
       const cuts = fc.array(fc.integer({ min: 1, max: length - 1 }), { maxLength: 6 });
       await fc.assert(

@@ -61,12 +61,12 @@ const blockEnd = wire.event({ type: "content_block_stop", index: 0 });
 
 describe("H27, decision 0085: a later, smaller count does not replace a larger one", () => {
   describe.each(CLIENTS)("a %s client", (client) => {
-    test("of a chat host, in chunks of their own", async () => {
+    test("of a chat host, in separate chunks", async () => {
       const usages = wire.chatUsage(chatUsage(4_500, 20)) + wire.chatUsage(chatUsage(10, 5));
       expectBoth(await ask(client, "chat", said, stopped, usages, wire.done), 4_500, 20);
     });
 
-    test("of a chat host, the prompt of one report and the answer of the next", async () => {
+    test("of a chat host, the prompt of one report and the output of the next", async () => {
       const first = wire.chatChunk({ content: "hello" }, null, { usage: chatUsage(4_500, 5) });
       const last = wire.chatChunk({}, "stop", { usage: chatUsage(10, 20) });
       expectBoth(await ask(client, "chat", first, last, wire.done), 4_500, 20);
@@ -130,7 +130,7 @@ describe("decision 0085: a later count that is smaller for a reason holds", () =
   });
 
   // As recorded: the tokens of a round before a hosted search are part of the prompt of the round after it.
-  test.each(CLIENTS)("an answer that shrinks while its prompt grows by as much: %s", async (client) => {
+  test.each(CLIENTS)("a response that shrinks while its prompt grows by as much: %s", async (client) => {
     const reports = [genaiUsage(9, 15, 78), genaiUsage(9, 0), genaiUsage(9, 7, 35), genaiUsage(9, 21, 35)];
     const chunks = reports.map((usage, index) => wire.genaiChunk(`part ${index} `, undefined, usage));
     const end = wire.genaiChunk("", "STOP", genaiUsage(87, 0, 78));
@@ -138,12 +138,12 @@ describe("decision 0085: a later count that is smaller for a reason holds", () =
   });
 });
 
-describe("H27, decision 0085: uses of hosted tools that were counted stay", () => {
+describe("H27, decision 0085: counted uses of hosted tools are kept", () => {
   const uses = (web_search_requests: number, web_fetch_requests: number) => ({
     server_tool_use: { web_search_requests, web_fetch_requests },
   });
 
-  test.each(CLIENTS)("where a later messages event has zeros for them: %s", async (client) => {
+  test.each(CLIENTS)("if a later messages event has zeros for them: %s", async (client) => {
     const start = wire.messageStart({ input_tokens: 10, output_tokens: 1, ...uses(1, 0) });
     const deltas =
       blockEnd +
@@ -155,7 +155,7 @@ describe("H27, decision 0085: uses of hosted tools that were counted stay", () =
     if (client === "messages") expect(answer.text.match(/"web_search_requests":\d+/g)?.at(-1)).toContain("3");
   });
 
-  test.each(CLIENTS)("where a later chat chunk leaves them out, or has fewer: %s", async (client) => {
+  test.each(CLIENTS)("if a later chat chunk omits them, or has fewer: %s", async (client) => {
     for (const later of [{}, uses(0, 0), uses(1, 0)]) {
       const usages = wire.chatUsage(chatUsage(10, 20, uses(3, 0))) + wire.chatUsage(chatUsage(10, 21, later));
       const { receipt, answer } = await ask(client, "chat", said, stopped, usages, wire.done);
@@ -164,7 +164,7 @@ describe("H27, decision 0085: uses of hosted tools that were counted stay", () =
     }
   });
 
-  test("a search that has begun and failed is no count", async () => {
+  test("a search that has begun and failed is not counted", async () => {
     const call = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
     const failed = {
       type: "web_search_tool_result",

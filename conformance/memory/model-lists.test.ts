@@ -102,7 +102,7 @@ describe.each(PLACES)("choices 1: $path, $shape", ({ path, headers, withKey, sha
     }
   });
 
-  test("without any credential the whole list, unless it is not public", async () => {
+  test("without a credential the whole list, unless it is not public", async () => {
     const open = await get(path, headers);
     expect([open.status, shapeOf(open.text)]).toEqual([200, shape]);
     expect(idsIn(open.text)).toEqual(expect.arrayContaining(EVERY));
@@ -150,7 +150,7 @@ test.each([
   "/v1beta/models/gemini:countTokens",
   "/v1/projects/p/locations/l/publishers/google/models/gemini:predict",
   "/api/genai/v1beta/models/gemini:embedContent",
-])("GET %s: a verb is no part of a model's id, and takes POST alone", async (path) => {
+])("GET %s: a verb is not part of a model's id, and only accepts POST", async (path) => {
   for (const method of ["GET", "HEAD"]) {
     const { status, headers } = await harness.ask(method, path);
     expect([status, headers.get("allow")]).toEqual([405, "POST"]);
@@ -179,7 +179,7 @@ test("S21: guessing at model lists is slowed down", async () => {
 describe("pages", () => {
   const ids = EVERY;
 
-  test("contract 4: the contract's own list takes no parameters and is always whole", async () => {
+  test("contract 4: the contract's own list takes no parameters and is always complete", async () => {
     const whole = await get("/api/msg/v1/models", {});
     expect(JSON.parse((await get("/api/msg/v1/models?limit=2", {})).text)).toEqual(JSON.parse(whole.text));
   });

@@ -161,7 +161,7 @@ describe.each(EVERY_DIALECT)("R35: with a %s host", (host) => {
   const model = `test/${host}`;
   const usage = plainUsage(host, 10, 5);
 
-  test.each(Object.entries(CASES))("the answer to %s has every member that is required", async (_case, body) => {
+  test.each(Object.entries(CASES))("the response to %s has every required member", async (_case, body) => {
     harness.upstream.play(harness.upstream.json(plainAnswer(host, { text: "Hello there.", usage })));
     const { status, text } = await harness.call("responses", { model, body });
     expect(status).toBe(200);
@@ -177,7 +177,7 @@ describe.each(EVERY_DIALECT)("R35: with a %s host", (host) => {
     expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { completed_at: expect.any(Number) } });
   });
 
-  test("a tool is repeated whole, and its call has every member", async () => {
+  test("a tool is echoed whole, and its call has every member", async () => {
     harness.upstream.play(harness.upstream.json(callAnswers[host]));
     const answer = JSON.parse((await harness.call("responses", { model, body: { tools: [TOOL] } })).text) as Json;
     expect(breachesOfResponse(answer)).toEqual([]);
@@ -186,7 +186,7 @@ describe.each(EVERY_DIALECT)("R35: with a %s host", (host) => {
     expect(calls).toMatchObject([{ name: "get_weather", arguments: ARGUMENTS, status: "completed" }]);
   });
 
-  test("so has each event of a call, and the end of its arguments the function's name", async () => {
+  test("so has each event of a call, and the end of its arguments has the function's name", async () => {
     harness.upstream.play(harness.upstream.stream(callStreams[host]));
     const { text } = await harness.call("responses", { model, body: { tools: [TOOL] }, stream: true });
     const events = eventsIn(text);
@@ -198,7 +198,7 @@ describe.each(EVERY_DIALECT)("R35: with a %s host", (host) => {
     expect(done).toMatchObject({ name: "get_weather", arguments: ARGUMENTS });
   });
 
-  test("so have the events of a stream that fails", async () => {
+  test("so have the events of a failing stream", async () => {
     const { upstream } = harness;
     const whole = plainStream(host, ["Hello ", "there."], usage);
     upstream.play(upstream.brokenStream(whole.slice(0, whole.indexOf("there.")), 10));

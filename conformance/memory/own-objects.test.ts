@@ -188,7 +188,7 @@ const RAW: readonly [path: string, body: object, refused: string][] = [
   }),
 ];
 
-describe("H56, decision 0087: an id of a provider's own", () => {
+describe("H56, decision 0087: a provider's own id", () => {
   test.each(RAW)("POST %s %j is refused at %s, and nothing is sent", async (path, body, refused) => {
     const { status, text } = await post(path, body);
     expect([status, text]).toEqual([400, expect.stringContaining(refused)]);
@@ -196,7 +196,7 @@ describe("H56, decision 0087: an id of a provider's own", () => {
     expect(harness.leftovers()["heldBytes"]).toBe(0);
   });
 
-  test("the message says which setting allows it, and repeats no more than the beginning of an id", async () => {
+  test("the message names the setting that allows it, and repeats only the beginning of an id", async () => {
     const { text } = await post("/v1/messages", messages({ container: `container_${"x".repeat(10_000)}` }));
     expect(text).toContain("`provider_objects: true`");
     expect(text.length).toBeLessThan(800);
@@ -212,7 +212,7 @@ describe("H56, decision 0087: an id of a provider's own", () => {
     expect([status, text]).toEqual([400, expect.stringContaining("file_id")]);
   });
 
-  test("a key with provider_objects: true sends it on as it came", async () => {
+  test("a key with provider_objects: true forwards it unchanged", async () => {
     answers();
     const body = chat("test/chat", { messages: user([file]) });
     expect((await harness.post("/v1/chat/completions", body, ALLOWED)).status).toBe(200);
@@ -234,7 +234,7 @@ describe("H56, decision 0087: an id of a provider's own", () => {
     expect(sentUp()).toMatchObject({ container });
   });
 
-  test("S05: a key makes no key that may name more than itself; one that it may make has it only if it says so", async () => {
+  test("S05: a key cannot create a key that may name more than itself; one that may have it has it only if requested", async () => {
     const refused = await harness.post("/api/v1/keys", { name: "child", provider_objects: true });
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("provider_objects")]);
     const named = chat("test/chat", { messages: user([file]) });
@@ -245,7 +245,7 @@ describe("H56, decision 0087: an id of a provider's own", () => {
     expect((await harness.post("/v1/chat/completions", named, able)).status).toBe(200);
   });
 
-  test("store: true reaches a host only with a key that may keep something there, and is noted otherwise", async () => {
+  test("store: true reaches a host only with a key that may store there, and is noted otherwise", async () => {
     const body = chat("test/chat", { store: true, metadata: { a: "b" }, temperature: 1.0 });
     answers();
     const noted = await harness.post("/v1/chat/completions", body);
@@ -263,7 +263,7 @@ describe("H56, decision 0087: an id of a provider's own", () => {
     expect(Object.keys(sentUp() as object)).not.toContain("store");
   });
 
-  test("functions, schemas and metadata of the client's own may have fields of such names", async () => {
+  test("the client's own functions, schemas and metadata may have such field names", async () => {
     answers();
     const parameters = {
       type: "object",
@@ -284,7 +284,7 @@ async function makeChild(request: object = {}, maker = TEST_KEY): Promise<string
   return (JSON.parse(made.text) as { data: { key: string } }).data.key;
 }
 
-describe("decision 0087: an object that was created here", () => {
+describe("decision 0087: an object created here", () => {
   const RANDOM = "AbCdEfGhIjKlMnOpQrStU1";
   const create = (changes: object = {}) =>
     insertObject(machine.storage, {
@@ -305,7 +305,7 @@ describe("decision 0087: an object that was created here", () => {
     return (await harness.post("/v1/chat/completions", chat("test/chat", { messages: user([named]) }), key)).status;
   };
 
-  test("is for every key of its project, in every form of its id, and for no other project", async () => {
+  test("is visible to every key of its project, in every form of its id, and to no other project", async () => {
     await create();
     for (const form of [`file-${RANDOM}`, `file_${RANDOM}`, `files/${RANDOM}`]) {
       expect([await use(form), await use(form, SAME_PROJECT), await use(form, OTHER_PROJECT)]).toEqual([200, 200, 400]);
@@ -313,18 +313,18 @@ describe("decision 0087: an object that was created here", () => {
     expect(await use(`batch_${RANDOM}`)).toBe(400);
   });
 
-  test("that is private is for the key that made it alone", async () => {
+  test("is visible only to the key that made it if it is private", async () => {
     await create({ share: "private" });
     expect([await use(`file-${RANDOM}`), await use(`file-${RANDOM}`, SAME_PROJECT)]).toEqual([200, 400]);
   });
 
-  test("is not opened by provider_objects where it is another's", async () => {
+  test("is not opened by provider_objects if it belongs to another", async () => {
     await create({ project: "others" });
     expect(await use(`file-${RANDOM}`, ALLOWED)).toBe(400);
     expect(await use("file-unknown", ALLOWED)).toBe(200);
   });
 
-  test("that has expired, or that is of another kind, is unknown", async () => {
+  test("is unknown if it has expired or is of another kind", async () => {
     await create({ expiresAtMs: 1 });
     expect(await use(`file-${RANDOM}`)).toBe(400);
     await create({ id: RANDOM.toLowerCase(), kind: "cache" });
@@ -371,7 +371,7 @@ const ALL_OF_IT = [200, 200, 400, 200, "resolved", 200];
 const NOTHING = [404, 404, 404, 400, "input[0]", 404];
 const DELETION_ALONE = [404, 404, 404, 400, "input[0]", 200];
 
-describe("decision 0087: a stored answer belongs to the key that made it", () => {
+describe("decision 0087: a stored response belongs to the key that made it", () => {
   test("and is shared within its project, not beyond it", async () => {
     const made = await store();
     expect(await reach(made, OTHER_PROJECT)).toEqual(NOTHING);
@@ -379,7 +379,7 @@ describe("decision 0087: a stored answer belongs to the key that made it", () =>
     expect((await harness.ask("GET", `/v1/responses/${made.id}`)).status).toBe(404);
   });
 
-  test("one of a child key is private: not for its siblings, nor the project; its maker may delete it, unseen", async () => {
+  test("one of a child key is private: not visible to siblings or the project; its creator may delete it, unseen", async () => {
     const [first, second] = [await makeChild(), await makeChild()];
     const made = await store(first);
     expect(await reach(made, second)).toEqual(NOTHING);
@@ -396,7 +396,7 @@ describe("decision 0087: a stored answer belongs to the key that made it", () =>
     expect(await reach(await store(sharing), child)).toEqual(ALL_OF_IT);
   });
 
-  test("a key with objects: private keeps what it makes to itself", async () => {
+  test("a key with objects: private keeps its objects private", async () => {
     const made = await store(PRIVATE);
     expect(await reach(made, TEST_KEY)).toEqual(NOTHING);
     expect(await reach(made, PRIVATE)).toEqual(ALL_OF_IT);
@@ -418,7 +418,7 @@ describe("decision 0087: a stored answer belongs to the key that made it", () =>
     expect(await reach(shared, SAME_PROJECT)).toEqual(ALL_OF_IT);
   });
 
-  test("a revoked key reaches nothing", async () => {
+  test("a revoked key can access nothing", async () => {
     const made = await harness.post("/api/v1/keys", { name: "child" });
     const { id, key } = (JSON.parse(made.text) as { data: { id: string; key: string } }).data;
     const answer = await store(key);
@@ -429,7 +429,7 @@ describe("decision 0087: a stored answer belongs to the key that made it", () =>
     expect((await harness.ask("DELETE", `/v1/responses/${answer.id}`, TEST_KEY)).status).toBe(200);
   });
 
-  test("one that is made in the background is as private from the start", async () => {
+  test("a background response is private from the start", async () => {
     const [first, second] = [await makeChild(), await makeChild()];
     answers();
     const queued = await harness.post(
@@ -475,7 +475,7 @@ describe("decision 0088: every authenticated request counts towards requests_per
     ];
   };
 
-  test("whatever it reads: the sixth in a minute is a 429 with retry-after, and counts with calls", async () => {
+  test("whatever it reads: the sixth in a minute is a 429 with retry-after, and counts together with calls", async () => {
     for (const [name, ask] of await asked(SLOW)) {
       await harness.clock.pass(61_000);
       const statuses: number[] = [];
@@ -502,7 +502,7 @@ describe("decision 0088: every authenticated request counts towards requests_per
     expect(JSON.parse(operation.text)).toMatchObject({ error: { status: "RESOURCE_EXHAUSTED" } });
   });
 
-  test("a client may look at an answer while the one call that it may have is making it", async () => {
+  test("a client may poll a response while its only allowed call is making it", async () => {
     const { upstream } = machine;
     const answer = upstream.json(plainAnswer("chat", { text: "Hello.", usage: plainUsage("chat", 1, 1) }));
     upstream.play(async (...args) => {
@@ -519,7 +519,7 @@ describe("decision 0088: every authenticated request counts towards requests_per
 });
 
 describe("S23: a page of input items", () => {
-  test("of a large turn holds what it shows, in one page of one item, and gives everything back", async () => {
+  test("of a large turn holds only what it shows, even a single item, and releases everything", async () => {
     const items = Array.from({ length: 12 }, (_, index) => ({
       role: "user",
       content: `${index}${"x".repeat(1024 * 1024)}`,

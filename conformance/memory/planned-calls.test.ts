@@ -95,14 +95,14 @@ const modelIn = ({ text }: ReadAnswer): unknown => {
 const chat = (body: Record<string, unknown>, more: { key?: string; model?: string } = {}) =>
   harness.call("chat", { model: "test/shared", ...more, body });
 
-describe("choices 6: a call says how its offers are tried", () => {
+describe("choices 6: a call sets how its offers are tried", () => {
   test("a list of providers restricts and orders, and the receipt says why", async () => {
     harness.upstream.play(answers);
     await chat({ provider: { providers: ["west"] } });
     expect([asked(), planOf()]).toEqual([["west"], ["west: first of the providers asked for"]]);
   });
 
-  test("what asks for nothing of a model with one offer has no plan in its receipt", async () => {
+  test("a call without preferences of a model with one offer has no plan in its receipt", async () => {
     harness.upstream.play(answers);
     await chat({}, { model: "test/small" });
     expect([asked(), planOf()]).toEqual([["west"], undefined]);
@@ -111,7 +111,7 @@ describe("choices 6: a call says how its offers are tried", () => {
     expect(planOf()).toEqual(["west: the only offer"]);
   });
 
-  test("round robin takes turns, also between calls that say the same", async () => {
+  test("round robin takes turns, also between equal calls", async () => {
     const hosts: unknown[] = [];
     for (let call = 0; call < 4; call++) {
       harness.upstream.play(answers);
@@ -122,7 +122,7 @@ describe("choices 6: a call says how its offers are tried", () => {
     expect(hosts.slice(2)).toEqual(hosts.slice(0, 2));
   });
 
-  test("an offer that asked for a pause is tried last by the next call, in every strategy", async () => {
+  test("an offer in a requested pause is tried last by the next call, in every strategy", async () => {
     const busy: Script = (...given) => harness.upstream.json({}, 429, { "retry-after": "30" })(...given);
     harness.upstream.play(busy, answers);
     await chat({});
@@ -136,7 +136,7 @@ describe("choices 6: a call says how its offers are tried", () => {
     ]);
   });
 
-  test("a provider that does not offer the model is a mistake, with those that do", async () => {
+  test("a provider that does not offer the model is an error that lists those that do", async () => {
     const given = await chat({ provider: { providers: ["north"] } });
     expect([given.status, errorIn(given).message]).toEqual([
       400,
@@ -165,7 +165,7 @@ describe("choices 6: a model as the fallback", () => {
     },
   );
 
-  test("a name of its own at the drop-in door is not given to another model", async () => {
+  test("a requested name at the drop-in door is not given to another model", async () => {
     harness.upstream.play(fails, fails, answers);
     const given = await harness.call("chat", {
       door: "dropin",
@@ -175,12 +175,12 @@ describe("choices 6: a model as the fallback", () => {
     expect(modelIn(given)).toBe("test/large");
   });
 
-  test("S05: a model that the key may not call is none for it", async () => {
+  test("S05: a model that the key may not call cannot be its fallback", async () => {
     const given = await chat({ provider: { fallback: "test/large" } }, { key: NARROW_KEY });
     expect(given.status).toBe(403);
   });
 
-  test("one that a key sets for all calls is left out of those that it does not fit", async () => {
+  test("a key's default fallback is left out of calls that it does not fit", async () => {
     harness.upstream.play(fails, answers);
     expect(modelIn(await chat({}, { model: "test/small", key: FALLING_KEY }))).toBe("test/large");
     harness.upstream.play(answers);
@@ -192,7 +192,7 @@ describe("choices 6: a model as the fallback", () => {
     expect(asked()).toEqual(["west"]);
   });
 
-  test("a model that makes no text is refused", async () => {
+  test("a model that does not produce text is refused", async () => {
     const given = await chat({ provider: { fallback: "test/painter" } });
     expect([given.status, errorIn(given).message]).toEqual([
       400,
@@ -206,7 +206,7 @@ describe("prompt-cache stickiness", () => {
     words.map((content, index) => ({ role: index % 2 === 0 ? "user" : "assistant", content }));
   const roundRobin = { type: "round_robin" };
 
-  test("a conversation stays where it was answered, others take their turns", async () => {
+  test("a conversation stays where it was answered, others take turns", async () => {
     harness.upstream.play(answers);
     await chat({ messages: turns("one"), provider: roundRobin });
     const first = asked();
@@ -227,7 +227,7 @@ describe("prompt-cache stickiness", () => {
     expect(asked()).not.toEqual(other);
   });
 
-  test("it goes on where its last answer came from, until the cache is likely to be gone", async () => {
+  test("it continues where its last response came from, until the cache has probably expired", async () => {
     harness.upstream.play(fails, answers);
     await chat({ messages: turns("begun") });
     expect(asked()).toEqual(["east", "west"]);
@@ -241,7 +241,7 @@ describe("prompt-cache stickiness", () => {
     expect(asked()).toEqual(["east"]);
   });
 
-  test("a call of another project or model holds nothing, nor does one that failed", async () => {
+  test("a call of another project or model has no effect, nor has a failed one", async () => {
     harness.upstream.play(fails, fails);
     await chat({ messages: turns("lost") });
     harness.upstream.play(answers);
@@ -259,7 +259,7 @@ describe("choices 8: trivium/auto", () => {
     );
 
   test.each([...EVERY_DIALECT])(
-    "%s: the answer names the model that was chosen, and the receipt says why",
+    "%s: the response names the chosen model, and the receipt says why",
     async (dialect) => {
       harness.upstream.play(answers);
       const given = await harness.call(dialect, {
@@ -281,7 +281,7 @@ describe("choices 8: trivium/auto", () => {
     },
   );
 
-  test("without a list it chooses among all that the key may call and that answer in text", async () => {
+  test("without a list it chooses among all text models that the key may call", async () => {
     harness.upstream.play(answers);
     const given = await auto({ preference: "price", task_info: { complexity: "low" } });
     expect(modelIn(given)).toBe("test/small");
@@ -294,7 +294,7 @@ describe("choices 8: trivium/auto", () => {
     expect(modelIn(await auto({ preference: "performance" }, {}, NARROW_KEY))).toBe("test/shared");
   });
 
-  test("the price is that of this very call: its prompt, and as much of an answer as it allows", async () => {
+  test("the price is that of this very call: its prompt, and its output limit", async () => {
     const config = { available_models: ["test/shared", "test/wordy"], preference: "price" };
     const messages = [{ role: "user", content: "word ".repeat(1000) }];
     harness.upstream.play(answers);
@@ -303,7 +303,7 @@ describe("choices 8: trivium/auto", () => {
     expect(modelIn(await auto(config, { messages }))).toBe("test/shared");
   });
 
-  test("a model that cannot take the call is passed over: images, thinking, length", async () => {
+  test("a model that cannot serve the call is skipped: images, thinking, length", async () => {
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
     const low = { preference: "price", task_info: { complexity: "low" } };
     for (const body of [
@@ -336,7 +336,7 @@ describe("choices 8: trivium/auto", () => {
     expect(modelIn(await auto(preferring, { provider: { fallback: "test/large" } }))).toBe("test/large");
   });
 
-  test("only at the providers that were asked for", async () => {
+  test("only at the requested providers", async () => {
     harness.upstream.play(answers);
     const given = await auto(
       { preference: "price", task_info: { complexity: "low" } },
@@ -350,7 +350,7 @@ describe("choices 8: trivium/auto", () => {
     ]);
   });
 
-  test("a model whose offers are all left alone comes last", async () => {
+  test("a model whose offers are all paused comes last", async () => {
     const busy: Script = (...given) => harness.upstream.json({}, 429, { "retry-after": "60" })(...given);
     const low = { preference: "price", task_info: { complexity: "low" } };
     harness.upstream.play(busy, answers);
@@ -361,7 +361,7 @@ describe("choices 8: trivium/auto", () => {
     expect(planOf()?.[0]).toContain("trivium/auto chose test/shared of 4");
   });
 
-  test("mistakes are told with what would be right", async () => {
+  test("errors name the valid values", async () => {
     const refused = async (...given: Parameters<typeof auto>) => {
       const refusal = await auto(...given);
       return [refusal.status, errorIn(refusal).message];

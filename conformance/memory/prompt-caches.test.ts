@@ -27,7 +27,7 @@ async function sent(client: DialectName, upstream: DialectName, options: CallOpt
   return { body: JSON.parse(request?.body ?? "{}") as JsonObject, text: request?.body ?? "", receipt };
 }
 
-describe("the two dialects of one host say the same of caching, tiers and end users", () => {
+describe("the two dialects of one host agree on caching, tiers and end users", () => {
   const FIELDS = {
     prompt_cache_key: "session-7",
     prompt_cache_retention: "24h",
@@ -52,7 +52,7 @@ describe("the two dialects of one host say the same of caching, tiers and end us
     expect(receipt.cost_nano_usd).toBe(1000 * 1000 + 500 * 2000);
   });
 
-  test("metadata go to Responses; the gateway keeps those of a Responses client itself", async () => {
+  test("metadata is sent to Responses; the gateway stores that of a Responses client", async () => {
     const metadata = { ticket: "A-17" };
     expect((await sent("chat", "responses", { body: { metadata } })).body["metadata"]).toEqual(metadata);
     const { body, receipt } = await sent("responses", "chat", { body: { metadata } });
@@ -60,7 +60,7 @@ describe("the two dialects of one host say the same of caching, tiers and end us
     expect([body["metadata"], body["store"], receipt.fields]).toEqual([undefined, undefined, []]);
   });
 
-  test("another family's host is sent none of them, and the receipt says so", async () => {
+  test("a host of another family gets none of them, and the receipt says so", async () => {
     const { text, receipt } = await sent("chat", "messages", { body: FIELDS });
     expect(text).not.toContain("session-7");
     expect(receipt.fields.map(({ path }) => path)).toEqual([
@@ -154,7 +154,7 @@ const PAIRS = EVERY_DIALECT.flatMap((client) =>
   EVERY_DIALECT.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
 );
 
-describe("H54: each request of a conversation begins with the bytes of the one before", () => {
+describe("H54: each request of a conversation begins with the bytes of the previous one", () => {
   test.each(PAIRS)("%s to %s", async (client, upstream) => {
     const lengths = [1, 3, 5, 7];
     const requests: JsonObject[] = [];

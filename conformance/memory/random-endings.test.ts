@@ -68,7 +68,7 @@ const playing =
     else if (hostEnds === "breaks") reply.fail("broken");
   };
 
-test("H13, H14, H29: random endings at both sides leak nothing", async () => {
+test("H13, H14, H29: random endings on both sides leak nothing", async () => {
   const harness = await Harness.start({
     config: {
       ...modelsOfEveryDialect(UPSTREAM_URL, { first_byte: 25_000, idle: 20_000, content: 50_000, total: 100_000 }),

@@ -149,7 +149,7 @@ const ODD_FOR_OTHERS: Readonly<Record<string, () => string>> = {
 };
 
 describe.each([...DIALECT_NAMES])("R20, R21: a %s client", (client) => {
-  test.each(Object.keys(ODD_BUT_WHOLE))("reads one whole answer of a host with %s", async (what) => {
+  test.each(Object.keys(ODD_BUT_WHOLE))("reads one complete response of a host with %s", async (what) => {
     const answer = await ask(client, ODD_BUT_WHOLE[what]?.() ?? "");
     expect(answer.status).toBe(200);
     expect(answerProblem(client, true, answer.text)).toBeUndefined();
@@ -168,7 +168,7 @@ describe.each([...DIALECT_NAMES])("R20, R21: a %s client", (client) => {
 });
 
 describe.each(["chat", "messages", "genai"] as const)("R20: a %s client", (client) => {
-  test.each(Object.keys(ODD_FOR_OTHERS))("reads one whole answer of a host with %s", async (what) => {
+  test.each(Object.keys(ODD_FOR_OTHERS))("reads one complete response of a host with %s", async (what) => {
     const answer = await ask(client, ODD_FOR_OTHERS[what]?.() ?? "");
     expect(answerProblem(client, true, answer.text)).toBeUndefined();
     expect(textOf(client, answer)).toBe(TEXT);
@@ -201,7 +201,7 @@ const BROKEN: Readonly<Record<string, () => string>> = {
 };
 
 describe.each([...DIALECT_NAMES])("R1, H16: a %s client", (client) => {
-  test.each(Object.keys(BROKEN))("is told one error of a host that %s, and pays for what it has read", async (what) => {
+  test.each(Object.keys(BROKEN))("gets one error from a host that %s, and pays for what it has read", async (what) => {
     const answer = await ask(client, BROKEN[what]?.() ?? "");
     expect(answer.status).toBe(200);
     expect(isWhole(client, answer)).toBe(false);
@@ -220,7 +220,7 @@ describe.each([...DIALECT_NAMES])("R1, H16: a %s client", (client) => {
     expect(receipt.cost_nano_usd).toBeLessThan(200_000);
   });
 
-  test("is told one error wherever the connection breaks, and never a whole answer that was none", async () => {
+  test("gets one error wherever the connection breaks, and never an incomplete response as complete", async () => {
     const whole = soundEvents().join("");
     const firstWords = whole.indexOf("\n\n", whole.indexOf("The Seine")) + 2;
     for (let cut = firstWords; cut < whole.length - 2; cut += 97) {
@@ -253,7 +253,7 @@ describe.each([...DIALECT_NAMES])("decision 0008: a %s client that does not stre
     expect(await harness.receipt(answer)).toMatchObject({ cost_nano_usd: 0 });
   });
 
-  test("reads odd items as far as they make sense", async () => {
+  test("reads unusual items as far as they make sense", async () => {
     const sound = responsesAnswer(TEXT, USAGE) as { output: unknown[] };
     const odd = [
       null,
@@ -273,20 +273,17 @@ describe.each([...DIALECT_NAMES])("decision 0008: a %s client that does not stre
   });
 });
 
-test.each([...DIALECT_NAMES])(
-  "S23: an item without an end is not held without an end, for a %s client",
-  async (client) => {
-    const script = new ResponsesScript();
-    const begun = script.begin() + script.delta(WORDS[0]);
-    const piece = "x".repeat(1024 * 1024);
-    const endless = [
-      begun,
-      10,
-      `event: response.output_item.done\ndata: {"type":"response.output_item.done","item":{"text":"`,
-    ];
-    harness.upstream.play(harness.upstream.stream(...endless, ...Array.from({ length: 40 }, () => piece)));
-    const answer = await harness.call(client, { model: "test/host", stream: true });
-    expect(errorsIn(answer)).toBe(1);
-    expect(harness.leftovers()).toEqual(NOTHING_LEFT);
-  },
-);
+test.each([...DIALECT_NAMES])("S23: an endless item is not buffered without limit, for a %s client", async (client) => {
+  const script = new ResponsesScript();
+  const begun = script.begin() + script.delta(WORDS[0]);
+  const piece = "x".repeat(1024 * 1024);
+  const endless = [
+    begun,
+    10,
+    `event: response.output_item.done\ndata: {"type":"response.output_item.done","item":{"text":"`,
+  ];
+  harness.upstream.play(harness.upstream.stream(...endless, ...Array.from({ length: 40 }, () => piece)));
+  const answer = await harness.call(client, { model: "test/host", stream: true });
+  expect(errorsIn(answer)).toBe(1);
+  expect(harness.leftovers()).toEqual(NOTHING_LEFT);
+});

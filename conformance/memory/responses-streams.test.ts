@@ -69,7 +69,7 @@ describe.each([...SAMPLED_DIALECTS])("R1: a host of %s that breaks off", (dialec
     }
   });
 
-  test("before its first words, after the headers had to go out: the stream begins as every other, and ends in that pair", async () => {
+  test("before its first words, after the headers were sent: the stream begins like any other, and ends in that pair", async () => {
     const late: Script = async (reply) => {
       await harness.clock.sleep(12_000);
       reply.fail("broken");
@@ -82,7 +82,7 @@ describe.each([...SAMPLED_DIALECTS])("R1: a host of %s that breaks off", (dialec
     expect(told.map((event) => event["sequence_number"])).toEqual([0, 1, 2, 3]);
   });
 
-  test("goes on at the next offer where that was asked for, as one answer with one id", async () => {
+  test("continues at the next offer if requested, as one response with one id", async () => {
     const events = streamed(dialect);
     const cut = events.findIndex((event) => event.includes("and reaches")) + 1;
     const rest: Script = (reply, request) => {

@@ -54,13 +54,13 @@ const outcomesOf = async (given: ReadAnswer) =>
 /** The whole seconds of Retry-After. */
 const toldSeconds = ({ headers }: ReadAnswer) => Number(headers.get("retry-after"));
 
-describe("H19: a provider's Retry-After is heeded, and passed on", () => {
+describe("H19: a provider's Retry-After is honoured and passed on", () => {
   test.each(
     EVERY_DIALECT.flatMap((dialect) =>
       [503, 529, 429].flatMap((status) => [true, false].map((stream) => [dialect, status, stream] as const)),
     ),
   )(
-    "%s, HTTP %d, streaming %p: a long one is not waited for, and no provider is asked again",
+    "%s, HTTP %d, streaming %p: a long one is not waited for, and no provider is called again",
     async (dialect, status, stream) => {
       harness.upstream.play(refuses(status, { "retry-after": "30" }, { error: { message: "busy" } }));
       const given = await harness.call(dialect, { stream });
@@ -69,7 +69,7 @@ describe("H19: a provider's Retry-After is heeded, and passed on", () => {
     },
   );
 
-  test("a date is read by the clock on the wall", async () => {
+  test("a date is read by the wall clock", async () => {
     harness.clock.stepWall(3_600_000);
     const at = new Date(harness.clock.wallMs() + 40_000).toUTCString();
     harness.upstream.play(refuses(503, { "retry-after": at }));
@@ -84,7 +84,7 @@ describe("H19: a provider's Retry-After is heeded, and passed on", () => {
     expect(toldSeconds(await harness.call("chat"))).toBe(60);
   });
 
-  test("a short one is waited for before the same offer is tried again", async () => {
+  test("a short one is waited for before the same offer is retried", async () => {
     harness.upstream.play(refuses(503, { "retry-after": "1" }), answers);
     const given = await harness.call("chat");
     expect([given.status, sentMs()]).toEqual([200, [0, 1_000]]);
@@ -99,7 +99,7 @@ describe("H19: a provider's Retry-After is heeded, and passed on", () => {
     expect([reported.status, toldSeconds(reported), sentMs()]).toEqual([503, 3, [0]]);
   });
 
-  test("another offer is asked at once instead", async () => {
+  test("another offer is called at once instead", async () => {
     harness.upstream.play(refuses(503, { "retry-after": "30" }), answers);
     const given = await harness.call("chat", { model: "test/two" });
     expect([given.status, sentMs()]).toEqual([200, [0, 0]]);
@@ -107,7 +107,7 @@ describe("H19: a provider's Retry-After is heeded, and passed on", () => {
   });
 });
 
-describe("choices 4: what is tried again", () => {
+describe("choices 4: what is retried", () => {
   test("5xx on the same offer, after a pause; then the next one", async () => {
     harness.upstream.play(refuses(500), answers);
     const given = await harness.call("chat");
@@ -138,7 +138,7 @@ describe("choices 4: what is tried again", () => {
     expect([given.status, errorIn(given).message, sentMs()]).toEqual([400, "Unsupported value: 'x'", [0]]);
   });
 
-  test("a host that cannot be reached, and a connection that breaks", async () => {
+  test("an unreachable host, and a connection that breaks", async () => {
     for (const kind of ["connect", "broken"] as const) {
       harness.upstream.play((reply) => reply.fail(kind), answers);
       const given = await harness.call("chat");
@@ -146,21 +146,21 @@ describe("choices 4: what is tried again", () => {
     }
   });
 
-  test("H32: where a kept connection had ended, without a pause", async () => {
+  test("H32: without a pause if a reused connection had been closed", async () => {
     harness.upstream.play((reply) => reply.fail("stale"), answers);
     const given = await harness.call("chat");
     expect([given.status, sentMs()]).toEqual([200, [0, 0]]);
     expect(await outcomesOf(given)).toEqual(["up-chat: upstream_failed", "up-chat: answered"]);
   });
 
-  test("H28: an offer that took all of its time is not asked again, but another is", async () => {
+  test("H28: an offer that used all of its time is not retried, but another is tried", async () => {
     harness.upstream.play(() => {}, answers);
     const given = await harness.call("chat", { model: "test/two" });
     expect(await outcomesOf(given)).toEqual(["up-chat: upstream_timeout", "up-second: answered"]);
     expect(given.endMs).toBeWithin(3_000, 3_201);
   });
 
-  test("H13, H55: a client that disconnects in the pause ends the call", async () => {
+  test("H13, H55: a client that disconnects during the pause ends the call", async () => {
     harness.upstream.play(breaks);
     const call = harness.send("chat");
     await harness.clock.pass(PAUSE_MS / 2);
@@ -171,7 +171,7 @@ describe("choices 4: what is tried again", () => {
   });
 });
 
-describe("choices 4: a stream is committed with its first content, and a block that says nothing is none", () => {
+describe("choices 4: a stream is committed by its first content, and an empty block is not content", () => {
   const opensBlock = wire.messageStart() + wire.textBlock();
   const emptyPart = wire.genaiChunk("");
   test.each([
@@ -180,7 +180,7 @@ describe("choices 4: a stream is committed with its first content, and a block t
     ["genai", "genai", emptyPart],
     ["genai", "messages", emptyPart],
   ] as const)(
-    "a host of %s breaks off behind an announcement: a client of %s gets the next answer",
+    "a host of %s breaks off after an announcement: a client of %s gets the next offer's response",
     async (host, dialect, announced) => {
       const whole = plainStream(host, ["Whole ", "answer"], plainUsage(host, 10, 2));
       harness.upstream.play(harness.upstream.brokenStream(announced, 5), harness.upstream.stream(whole));

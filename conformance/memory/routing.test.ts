@@ -67,14 +67,14 @@ describe("choices 8: call over key over gateway", () => {
     return [answer.status, (await harness.receipt(answer)).offers.map(({ provider }) => provider)];
   };
 
-  test("the gateway's routing holds where neither call nor key says anything", async () => {
+  test("the gateway's routing applies if neither call nor key sets any", async () => {
     expect(await call({}, {})).toEqual([200, ["one", "two"]]);
     expect(await call({ fallback: false }, {})).toEqual([502, ["one"]]);
     expect(await call({ fallback: false }, {}, { key: ROUTED_KEY })).toEqual([502, ["one"]]);
     expect(await call({ max_attempts: 1 }, {})).toEqual([502, ["one"]]);
   });
 
-  test("a key's lies over it, and a call's over both", async () => {
+  test("a key's routing overrides it, and a call's overrides both", async () => {
     const [gateway, key] = [{ fallback: false }, { fallback: true }];
     expect(await call(gateway, key, { key: ROUTED_KEY })).toEqual([200, ["one", "two"]]);
     const body = { provider: { fallback: "false" } };
@@ -85,8 +85,8 @@ describe("choices 8: call over key over gateway", () => {
   });
 });
 
-describe("what is refused has no receipt, and asks no provider", () => {
-  test.each([...EVERY_DIALECT])("in the words of %s, with what is known", async (dialect) => {
+describe("a refused call has no receipt and calls no provider", () => {
+  test.each([...EVERY_DIALECT])("in the protocol of %s, with the known values", async (dialect) => {
     harness = await start();
     const asked = { model: "test/model", body: { provider: { providers: ["three"] } } };
     const answer = await harness.call(dialect, asked);
@@ -106,7 +106,7 @@ describe("what is refused has no receipt, and asks no provider", () => {
   });
 });
 
-describe("images take provider, by body and by header", () => {
+describe("images accept provider, by body and by header", () => {
   const image = { data: [{ b64_json: Buffer.from("not looked at").toString("base64") }] };
 
   test("what has no meaning for an image is in the receipt", async () => {

@@ -24,7 +24,7 @@ const PATHS = [
   "/v1/no-such-endpoint",
 ];
 
-describe("sdks 4: errors that a retry cannot cure say so", () => {
+describe("sdks 4: errors that a retry cannot fix say so", () => {
   test.each(PATHS)("POST %s: a wrong key, a wrong type, a wrong body", async (path) => {
     const harness = await Harness.start({ config: CONFIG });
     for (const [body, headers] of [

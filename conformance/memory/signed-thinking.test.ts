@@ -24,7 +24,7 @@ const FUNCTION = { type: "function", function: { name: "f", parameters: { type: 
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
 /** The vendor refuses a signature with any other text than the one it was made for. */
-test("H47: a text amid thinking does not part the thinking from its signature", async () => {
+test("H47: a text within thinking does not separate the thinking from its signature", async () => {
   const block = (index: number, content_block: object, ...deltas: object[]) =>
     [
       wire.event({ type: "content_block_start", index, content_block }),

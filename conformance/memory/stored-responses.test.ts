@@ -105,7 +105,7 @@ async function conversation(): Promise<{ first: StoredResponse; second: StoredRe
 }
 
 describe("R12: previous_response_id", () => {
-  test("the whole conversation goes up, and the answer says what it builds on", async () => {
+  test("the whole conversation is sent, and the response names what it builds on", async () => {
     const { first, second } = await conversation();
     expect(told()).toEqual([
       ["user", "My name is Ada."],
@@ -125,7 +125,7 @@ describe("R12: previous_response_id", () => {
     expect(harness.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("two conversations may go on from one answer", async () => {
+  test("two conversations may continue one response", async () => {
     const { first } = await conversation();
     answers("No.");
     await create({ input: "Do you know Bob?", previous_response_id: first.id });
@@ -136,7 +136,7 @@ describe("R12: previous_response_id", () => {
     ]);
   });
 
-  test("the next turn may go to a model of another dialect, with a tool's result", async () => {
+  test("the next turn may use a model of another dialect, with a tool's result", async () => {
     const { upstream } = machine;
     const call = { id: "call_1", type: "function", function: { name: "look", arguments: '{"at":"sky"}' } };
     const message = { role: "assistant", content: null, tool_calls: [call] };
@@ -165,7 +165,7 @@ describe("R12: previous_response_id", () => {
     ]);
   });
 
-  test("a streamed answer can be continued as soon as its last event is there", async () => {
+  test("a streamed response can be continued as soon as its last event has arrived", async () => {
     const { upstream } = machine;
     upstream.play(upstream.stream(plainStream("chat", ["Hello, ", "Ada."], plainUsage("chat", 10, 5))));
     const streamed = await create({ input: "My name is Ada.", stream: true });
@@ -191,7 +191,7 @@ describe("R12: previous_response_id", () => {
     expect((await harness.ask("GET", `/v1/responses/${read(third).id}`)).text).toBe(third.text);
   });
 
-  test("after its time it is refused in the vendor's words; what is built on lives on", async () => {
+  test("after it expires it is refused in the vendor's words; what others build on is kept", async () => {
     const { first, second } = await conversation();
     await machine.clock.pass(167 * HOUR);
     answers("Yes.");
@@ -210,7 +210,7 @@ describe("R12: previous_response_id", () => {
     expect(machine.upstream.requests.length).toBe(2);
   });
 
-  test("S09, H57: of another project it is 400 in a request and 404 in a URL, at every endpoint, and nothing happens to it", async () => {
+  test("S09, H57: another project's id is 400 in a request and 404 in a URL, at every endpoint, and has no effect", async () => {
     const { second } = await conversation();
     const foreign = await create({ input: "What is my name?", previous_response_id: second.id }, OTHER_KEY);
     expect(errorOf(foreign)).toMatchObject({
@@ -230,7 +230,7 @@ describe("R12: previous_response_id", () => {
     expect((await harness.ask("GET", path)).status).toBe(200);
   });
 
-  test("hostile: unknown ids, ids of 1,000 characters and ids with odd characters are refused, and not repeated in full", async () => {
+  test("hostile: unknown ids, ids of 1,000 characters and ids with unusual characters are refused, and not repeated in full", async () => {
     answers("Hello.");
     for (const id of ["resp_none", "r".repeat(1_000), "' OR 1=1 --", "a\0b", "%2e%2e/", ""]) {
       const refused = errorOf(await create({ input: "Hi", previous_response_id: id }));
@@ -242,7 +242,7 @@ describe("R12: previous_response_id", () => {
     expect(harness.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("hostile: a history of 10,000 items is kept and continued; one beyond the size of a body is refused", async () => {
+  test("hostile: a history of 10,000 items is stored and continued; one beyond the size of a body is refused", async () => {
     const input = Array.from({ length: 10_000 }, (_, index) => ({ role: "user", content: `item ${index}` }));
     answers("Many.");
     const first = read(await create({ input }));
@@ -308,7 +308,7 @@ describe("at a host that speaks the protocol itself", () => {
   });
   const sent = () => JSON.parse(machine.upstream.requests.at(-1)?.body ?? "{}") as JsonObject;
 
-  test("R10, R12: it gets the whole conversation, reasoning with its id and value, and is told of no state", async () => {
+  test("R10, R12: it gets the whole conversation, reasoning with its id and value, and no state", async () => {
     const { upstream } = machine;
     upstream.play(upstream.json(hostAnswer("resp_host_1", [thought, said("msg_1", "Hello, Ada.")])));
     const first = read(await create({ model: "test/native", input: "My name is Ada." }));
@@ -333,7 +333,7 @@ describe("at a host that speaks the protocol itself", () => {
     expect(machine.upstream.requests[0]?.body).not.toContain("gAAAA");
   });
 
-  test("a stream is kept from its events, R3, and is continued at a host of another dialect", async () => {
+  test("a stream is stored from its events, R3, and continued at a host of another dialect", async () => {
     const { upstream } = machine;
     const whole = hostAnswer("resp_host_1", []);
     const item = said("msg_1", "Hello, Ada.");
@@ -368,7 +368,7 @@ describe("at a host that speaks the protocol itself", () => {
     ]);
   });
 
-  test("in the background the answer has the id that its client was told, and says so", async () => {
+  test("in the background the response keeps the id that its client received, and says so", async () => {
     const { upstream } = machine;
     upstream.play(upstream.json(hostAnswer("resp_host_1", [said("msg_1", "Done.")])));
     const { id } = read(await create({ model: "test/native", input: "Hi", background: true }));
@@ -379,7 +379,7 @@ describe("at a host that speaks the protocol itself", () => {
     expect(id).not.toBe("resp_host_1");
   });
 
-  test("hostile: each of two answers to which the host gives one id is continued by itself", async () => {
+  test("hostile: two responses with one id from the host are continued separately", async () => {
     const { upstream } = machine;
     upstream.play(upstream.json(hostAnswer("resp_same", [said("msg_1", "Yes.")])));
     const one = read(await create({ model: "test/native", input: "One?" }));
@@ -395,7 +395,7 @@ describe("at a host that speaks the protocol itself", () => {
 });
 
 describe("store", () => {
-  test("false keeps nothing, and the answer says so", async () => {
+  test("false stores nothing, and the response says so", async () => {
     answers("Hello.");
     const response = read(await create({ input: "Hi", store: false }));
     expect(response.store).toBe(false);
@@ -404,7 +404,7 @@ describe("store", () => {
     expect((await create({ input: "Hi", previous_response_id: response.id })).status).toBe(400);
   });
 
-  test("responses.store: false in the configuration keeps nothing, whatever a request says", async () => {
+  test("responses.store: false in the configuration stores nothing, whatever a request says", async () => {
     const off = await start({ responses: { store: false } });
     answers("Hello.");
     const response = read(await create({ input: "Hi", store: true }, TEST_KEY, off));
@@ -413,7 +413,7 @@ describe("store", () => {
     expect((await create({ input: "Hi", previous_response_id: response.id }, TEST_KEY, off)).status).toBe(400);
   });
 
-  test("an answer that failed is not kept, and one that was cut is", async () => {
+  test("a failed response is not stored, a truncated one is", async () => {
     const { upstream } = machine;
     upstream.play(upstream.json({ error: { message: "no", type: "invalid_request_error" } }, 400));
     await create({ input: "Hi" });
@@ -431,7 +431,7 @@ describe("store", () => {
   const CUT = WHOLE.indexOf(" and reaches");
   const textOf = ({ output }: StoredResponse) => output.flatMap(({ content = [] }) => content.map(({ text }) => text));
 
-  test("H17: an answer that broke off and went on elsewhere is kept whole, as its client got it", async () => {
+  test("H17: a response that broke off and continued elsewhere is stored whole, as its client got it", async () => {
     const { upstream } = machine;
     upstream.play(
       upstream.brokenStream(wire.chatChunk({ content: WHOLE.slice(0, CUT) }), 100),
@@ -446,7 +446,7 @@ describe("store", () => {
     expect(await machine.storage.query("SELECT id FROM answers")).toHaveLength(1);
   });
 
-  test("of two providers that are asked at once, the answer is kept that the client got", async () => {
+  test("of two hedged providers, the response that the client got is stored", async () => {
     const { upstream, clock } = machine;
     const slowly =
       (after: number, dialect: "chat" | "messages", text: string): Script =>
@@ -465,7 +465,7 @@ describe("store", () => {
     expect(await machine.storage.query("SELECT id FROM answers")).toHaveLength(1);
   });
 
-  test("S10: neither log nor storage holds what was said", async () => {
+  test("S10: neither log nor storage contains any content", async () => {
     answers("The treasure is at Kupfergraben.");
     const { id } = read(await create({ input: "Where is the Nibelungenhort?" }));
     await create({ input: "Kupferstich?", previous_response_id: id });
@@ -485,7 +485,7 @@ describe("store", () => {
     }
   });
 
-  test("S04: a key that is made for another protocol sees no stored response of its project", async () => {
+  test("S04: a key for another protocol sees no stored response of its project", async () => {
     const { first } = await conversation();
     for (const [method, end] of [
       ["GET", ""],
@@ -498,7 +498,7 @@ describe("store", () => {
     expect((await harness.ask("GET", `/v1/responses/${first.id}`)).status).toBe(200);
   });
 
-  test("H29: a storage that does not answer delays an answer by two seconds, and the log says that it was not kept", async () => {
+  test("H29: an unresponsive storage delays a response by two seconds, and the log says that it was not stored", async () => {
     const { storage, clock, fileStore, upstream } = machine;
     const stuck: Storage = {
       engine: storage.engine,
@@ -519,7 +519,7 @@ describe("store", () => {
     expect(slow.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("deleted: the answer and its items are gone, and what builds on it can be read but not continued", async () => {
+  test("deleted: the response and its items are gone, and what builds on it can be read but not continued", async () => {
     const { first, second } = await conversation();
     const deleted = await harness.ask("DELETE", `/v1/responses/${first.id}`);
     expect(JSON.parse(deleted.text)).toEqual({ id: first.id, object: "response", deleted: true });
@@ -536,7 +536,7 @@ describe("store", () => {
     expect(refused.message).toEndWith(`It builds on '${first.id}', which has expired or was deleted.`);
   });
 
-  test("the items that an answer was made from are listed, those of the conversation too", async () => {
+  test("the input items of a response are listed, including those of the conversation", async () => {
     const { second } = await conversation();
     const { text } = await harness.ask("GET", `/api/v1/responses/${second.id}/input_items?order=asc`);
     const { data } = JSON.parse(text) as { data: { role: string; content: { text: string }[] }[] };
@@ -549,7 +549,7 @@ describe("store", () => {
 });
 
 describe("R13: item_reference", () => {
-  test("a stored item takes its place; one of another project, or unknown, is left out and noted; a strict call is refused", async () => {
+  test("a stored item takes its place; an unknown one or one of another project is dropped and noted; a strict call is refused", async () => {
     const { first } = await conversation();
     const [item] = first.output;
     const input = [
@@ -573,7 +573,7 @@ describe("R13: item_reference", () => {
     expect((await machine.clock.until(strict.answer)).status).toBe(400);
   });
 
-  test("hostile: 10,000 references to items that do not exist cost no request beyond the one", async () => {
+  test("hostile: 10,000 references to nonexistent items cost no further request", async () => {
     answers("Hello.");
     const references = Array.from({ length: 10_000 }, (_, index) => ({ type: "item_reference", id: `rs_${index}` }));
     const answer = await create({ input: [{ role: "user", content: "Hi" }, ...references] });
@@ -582,7 +582,7 @@ describe("R13: item_reference", () => {
     expect((await harness.receipt(answer)).fields.length).toBeLessThan(400);
   });
 
-  test("S23: an item counts as often as it is named, and no more are put in than a request may have", async () => {
+  test("S23: an item counts as often as it is named, within the limit of a request", async () => {
     answers("x".repeat(10_000));
     const [item] = read(await create({ input: "Hi" })).output;
     const small = await start({ server: { max_body_mb: 0.1 } });
@@ -600,7 +600,7 @@ describe("R13: item_reference", () => {
 });
 
 describe("background", () => {
-  test("the answer is queued at once, made without its client, found by polling, and billed once", async () => {
+  test("the response is queued at once, made without its client, found by polling, and billed once", async () => {
     const { upstream, clock } = machine;
     upstream.play(async (reply) => {
       await clock.sleep(1_000);
@@ -627,7 +627,7 @@ describe("background", () => {
     expect(harness.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("one that fails says so when it is polled, in the vendor's codes", async () => {
+  test("a failed one says so when polled, in the vendor's codes", async () => {
     machine.upstream.play(machine.upstream.json({ error: { message: "overloaded" } }, 500));
     const { id } = read(await create({ input: "Hi", background: true }));
     await machine.clock.pass(60_000);
@@ -637,7 +637,7 @@ describe("background", () => {
     expect(harness.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("cancelled: by the instance that makes it at once, by another within seconds; the provider's work is ended", async () => {
+  test("cancelled: at once by the instance that makes it, within seconds by another; the provider's work is ended", async () => {
     const { upstream, clock } = machine;
     for (const other of [false, true]) {
       upstream.play((reply) => void reply.closed);
@@ -653,7 +653,7 @@ describe("background", () => {
     }
   });
 
-  test("a response is not streamed again: the query is refused with what to do", async () => {
+  test("a response that was not streamed cannot be streamed later: the error says what to do", async () => {
     const { first } = await conversation();
     const refused = await harness.ask("GET", `/v1/responses/${first.id}?stream=true&starting_after=3`);
     expect(errorOf(refused)).toMatchObject({ status: 400, param: "stream" });
@@ -669,7 +669,7 @@ describe("background", () => {
     expect((await harness.ask("POST", "/v1/responses/resp_none/cancel")).status).toBe(404);
   });
 
-  test("it needs an answer that is kept", async () => {
+  test("it requires a stored response", async () => {
     expect(errorOf(await create({ input: "Hi", background: true, store: false }))).toMatchObject({
       status: 400,
       param: "background",
@@ -677,7 +677,7 @@ describe("background", () => {
     expect(harness.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("deleted while it is made: the provider's work is ended, and nothing comes back", async () => {
+  test("deleted in progress: the provider's work is ended, and nothing is stored", async () => {
     machine.upstream.play((reply) => void reply.closed);
     const { id } = read(await create({ input: "Hi", background: true }));
     expect((await harness.ask("DELETE", `/v1/responses/${id}`)).status).toBe(200);

@@ -67,7 +67,7 @@ const endMark: Record<DialectName, RegExp> = {
 for (const dialect of EVERY_DIALECT) {
   describe(`${dialect} streams`, () => {
     test.each(["closes", "breaks", "closes inside an event"])(
-      "H16: an upstream that %s without a terminal event is an error in the protocol's form, and never an end",
+      "H16: an upstream that %s without a terminal event is an error in the protocol's form, never a proper end",
       async (way) => {
         const { upstream } = harness;
         const half = way === "closes inside an event" ? beginning[dialect].slice(0, 40) : "";
@@ -113,7 +113,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(receipt.cost_nano_usd).toBeGreaterThan(0);
     });
 
-    test("H13: a client that disconnects before the first byte stops the upstream, too", async () => {
+    test("H13: a client that disconnects before the first byte stops the upstream too", async () => {
       const { clock, upstream } = harness;
       upstream.play(() => {});
       const call = harness.send(dialect);
@@ -124,7 +124,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(upstream.open).toBe(0);
     });
 
-    test("H22: the first content is forwarded when it comes, and not at the end", async () => {
+    test("H22: the first content is forwarded when it arrives, not at the end", async () => {
       const { upstream } = harness;
       upstream.play(upstream.stream(1_000, beginning[dialect], 5_000, ending[dialect]));
       const { chunks, text } = await harness.call(dialect, { stream: true });
@@ -133,7 +133,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(text).toMatch(endMark[dialect]);
     });
 
-    test("H18: after the commit deadline the headers go out, and the answer still comes", async () => {
+    test("H18: after the commit deadline the headers are sent, and the response still arrives", async () => {
       const { upstream } = harness;
       upstream.play(async (reply) => {
         await harness.clock.sleep(25_000);
@@ -148,7 +148,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(answer.text).not.toMatch(errorMark[dialect]);
     });
 
-    test("H15: silence is broken in the protocol's own form, or not at all where it has none", async () => {
+    test("H15: silence is broken by the protocol's keep-alive, or not at all if it has none", async () => {
       const { upstream } = harness;
       upstream.play(upstream.stream(beginning[dialect], 2 * keepAliveMs - 1_000, ending[dialect]));
       const { text, chunks } = await harness.call(dialect, { stream: true });
@@ -163,7 +163,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(text).toMatch(endMark[dialect]);
     });
 
-    test("an upstream that falls silent in mid-stream is a timeout after its idle limit, and is ended", async () => {
+    test("an upstream that goes silent mid-stream times out after its idle limit, and is ended", async () => {
       const { upstream } = harness;
       upstream.play(upstream.openStream(beginning[dialect]));
       const answer = await harness.call(dialect, { stream: true });
@@ -172,7 +172,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(answer.endMs).toBeWithin(IDLE_MS, IDLE_MS + 2 * TICK_MS + 1);
     });
 
-    test("an upstream that never sends a first byte is a timeout after its limit, with a real status", async () => {
+    test("an upstream that never sends a first byte times out after its limit, with a real status", async () => {
       harness.upstream.play(() => {});
       const answer = await harness.call(dialect);
       expect(answer.status).toBe(504);
@@ -193,7 +193,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(status).toBe({ chat: 502, messages: 529, genai: 503, responses: 502 }[dialect]);
     });
 
-    test("contract: the last byte of an answer is sent after its ledger row, and its content is not held back", async () => {
+    test("contract: the last byte of a response is sent after its ledger row, and its content is not held back", async () => {
       const { clock, upstream } = harness;
       const { ledger } = harness.gateway;
       const write = ledger.write.bind(ledger);
@@ -212,7 +212,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(receipt.stop?.unified).toBe("stop");
     });
 
-    test("H13, H20: a client that reads nothing holds the upstream back, and is given up in the end", async () => {
+    test("H13, H20: a client that reads nothing slows the upstream down, and is eventually dropped", async () => {
       const { clock, upstream } = harness;
       const more: Record<DialectName, string> = {
         chat: wire.chatChunk({ content: "x".repeat(64 * 1024) }),
@@ -246,7 +246,7 @@ for (const dialect of EVERY_DIALECT) {
       call.disconnect();
     });
 
-    test("an upstream that falls silent after its client has read again is a timeout as ever", async () => {
+    test("an upstream that goes silent after its client resumed reading times out as usual", async () => {
       const { clock, upstream } = harness;
       const long = {
         chat: wire.chatChunk({ content: "x".repeat(256 * 1024) }),
@@ -264,7 +264,7 @@ for (const dialect of EVERY_DIALECT) {
       expect(endMs).toBeWithin(IDLE_MS, IDLE_MS + 10_000 + 4 * TICK_MS);
     });
 
-    test("H20, H22: a client that reads again gets everything, in order", async () => {
+    test("H20, H22: a client that resumes reading gets everything, in order", async () => {
       const { clock, upstream } = harness;
       const texts = Array.from({ length: 20 }, (_, index) => `${index}:`.padEnd(32 * 1024, "."));
       const chunks: Record<DialectName, string[]> = {
@@ -296,7 +296,7 @@ for (const dialect of EVERY_DIALECT) {
   });
 }
 
-test("choices 4: a host that answers a stream with plain JSON has failed, by its own words where it is an error", async () => {
+test("choices 4: a host that answers a stream with plain JSON has failed, with its own error if it is one", async () => {
   const { upstream } = harness;
   upstream.play(upstream.json({ error: { message: "The prompt is too long", type: "invalid_request_error" } }));
   const refused = await harness.call("chat", { stream: true });
@@ -308,7 +308,7 @@ test("choices 4: a host that answers a stream with plain JSON has failed, by its
   expect(errorIn(whole).message).toContain("did not stream its answer");
 });
 
-test("an error in mid-stream is not followed by more", async () => {
+test("nothing follows an error in mid-stream", async () => {
   const { upstream } = harness;
   const error = wire.event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
   upstream.play(upstream.stream(beginning.messages, 50, error + ending.messages));

@@ -65,14 +65,14 @@ async function notesOf(
 test.each([
   ["messages", "genai"],
   ["genai", "messages"],
-] as const)("H09: a stream of %s that goes on at %s has the notes of both in its receipt", async (first, second) => {
+] as const)("H09: a stream of %s that continues at %s has the notes of both in its receipt", async (first, second) => {
   const alone = [await notesOf(`test/${first}`), await notesOf(`test/${second}`)];
   const { receipt, notes } = await notesOf(`test/${first}-${second}`, first);
   expect(receipt.continued).toHaveLength(1);
   expect(new Set(notes)).toEqual(new Set(alone.flatMap(({ notes: own }) => own)));
 });
 
-test("decision 0083: a hosted tool that only the second host was sent is marked as unpriced", async () => {
+test("decision 0083: a hosted tool sent only to the second host is marked as unpriced", async () => {
   const body = { max_tokens: 1000, tools: [{ type: "divination_20270101", name: "divination" }] };
   const asked = { client: "messages", body } as const;
   const { receipt, notes } = await notesOf("test/chat-messages", "chat", asked);

@@ -112,7 +112,7 @@ describe.each(BREAKS)(
   "H17: a host of the Responses protocol %s at any event after its first words",
   (_name, broken) => {
     test.each([true, false])(
-      "goes on elsewhere in the numbers and names that its client has read (store: %p)",
+      "continues elsewhere with the numbers and names that its client has read (store: %p)",
       async (store) => {
         const events = whole(new ResponsesScript());
         const first = events.findIndex((event) => event.includes("The Seine"));
@@ -128,7 +128,7 @@ describe.each(BREAKS)(
       },
     );
 
-    test("R1: ends in numbered errors where no offer goes on", async () => {
+    test("R1: ends in numbered errors if no offer continues", async () => {
       const events = whole(new ResponsesScript());
       const first = events.findIndex((event) => event.includes("The Seine"));
       for (let cut = first + 1; cut < events.length; cut++) {
@@ -139,7 +139,7 @@ describe.each(BREAKS)(
       }
     });
 
-    test("in its second message: goes on there, and the first is as it was told", async () => {
+    test("in its second message: continues there, and the first is unchanged", async () => {
       const script = new ResponsesScript();
       const sent = script.begin() + script.delta(ANSWER[0]) + script.close() + secondMessage(script);
       const told = await ask(broken(sent), goesOn, true);
@@ -150,7 +150,7 @@ describe.each(BREAKS)(
       ]);
     });
 
-    test("between two messages, or behind a citation: is told as an error, since the rest has no place", async () => {
+    test("between two messages, or after a citation: is an error, since the rest has no place", async () => {
       const cuts = [
         (script: ResponsesScript) => script.close() + eventsIn(secondMessage(script))[0],
         (script: ResponsesScript) => script.event("output_text.annotation.added", CITATION) + script.delta(ANSWER[1]),

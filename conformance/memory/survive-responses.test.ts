@@ -98,7 +98,7 @@ describe.each(["none", "empty", "sealed"] as const)(
   (thought) => {
     const cuts = nativeEvents(thought);
     test.each(SAMPLED_DIALECTS)(
-      "goes on at %s as one stream, with one count and the ids that were told",
+      "continues at %s as one stream, with one count and the announced ids",
       async (second) => {
         let wentOn = 0;
         for (let at = 0; at < cuts.length; at++) {

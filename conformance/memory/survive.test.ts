@@ -195,7 +195,7 @@ for (const [index, transcript] of [...SAMPLES, ...RECORDED].entries()) {
     for (const [pair, [client, second]] of tests.entries()) {
       // Without being asked for all, each recording is played on four of the sixteen pairs, on others than the one before it.
       if (!ALL && !isSample && pair % 4 !== index % 4) continue;
-      test(`for ${client}, going on in ${second}`, async () => {
+      test(`for ${client}, continued in ${second}`, async () => {
         const reference = await uncut(client, transcript);
         if (reference === undefined) return count("not a text");
         const whole = reference.text;

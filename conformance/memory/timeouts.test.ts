@@ -75,9 +75,9 @@ const REST: Record<DialectName, string> = {
 const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
 const ask = (client: DialectName, model: string): Promise<ReadAnswer> => harness.call(client, { model, stream: true });
 
-describe("H28: keep-alives are not life", () => {
+describe("H28: keep-alives do not count as content", () => {
   test.each(lanes)(
-    "a %s client, a %s host: nothing else is a timeout, and no provider is asked twice",
+    "a %s client, a %s host: nothing else is a timeout, and no provider is called twice",
     async (client, host) => {
       harness.upstream.play(harness.upstream.endlessStream(1_000, KEEP_ALIVES[host]));
       const answer = await ask(client, `test/${host}`);
@@ -99,7 +99,7 @@ describe("H28: keep-alives are not life", () => {
   });
 
   test.each(lanes)(
-    "a %s client, a %s host: behind content they end in an error inside the stream",
+    "a %s client, a %s host: after content they end in an error inside the stream",
     async (client, host) => {
       harness.upstream.play(harness.upstream.endlessStream(1_000, KEEP_ALIVES[host], CONTENT[host]));
       const answer = await ask(client, `test/${host}`);
@@ -125,14 +125,14 @@ describe("H28: keep-alives are not life", () => {
     },
   );
 
-  test.each(EVERY_DIALECT)("%s: blanks before a non-streamed answer", async (dialect) => {
+  test.each(EVERY_DIALECT)("%s: whitespace before a non-streamed response", async (dialect) => {
     harness.upstream.play(trickle(200, " \n"));
     const answer = await harness.call(dialect);
     expect(answer.status).toBe(504);
     expect(errorIn(answer).message).toBe(`Provider \`up-${dialect}\` sent no content for ${CONTENT_MS} ms.`);
   });
 
-  test("after the end of the content they do not delay the answer", async () => {
+  test("after the end of the content they do not delay the response", async () => {
     const { upstream } = harness;
     upstream.play(upstream.endlessStream(1_000, ": keep-alive\n\n", CONTENT.chat + wire.chatChunk({}, "stop")));
     const answer = await ask("chat", "test/chat");
@@ -140,14 +140,14 @@ describe("H28: keep-alives are not life", () => {
     expect(answer.endMs).toBeWithin(DEFAULT_TIMINGS.afterFinishMs, DEFAULT_TIMINGS.afterFinishMs + 2 * TICK_MS + 1);
   });
 
-  test("the words of a refusal that trickle in are not waited for", async () => {
+  test("an error body that trickles in is not waited for", async () => {
     harness.upstream.play(trickle(400, '{"error"'));
     const answer = await harness.call("chat");
     expect(answer.status).toBe(400);
     expect(answer.endMs).toBeWithin(DEFAULT_TIMINGS.afterFinishMs, DEFAULT_TIMINGS.afterFinishMs + 2 * TICK_MS + 1);
   });
 
-  test.each(lanes)("a %s client, a %s host: an answer without end has a bound", async (client, host) => {
+  test.each(lanes)("a %s client, a %s host: an endless response is bounded", async (client, host) => {
     const more: Record<DialectName, string> = {
       chat: wire.chatChunk({ content: "on " }),
       messages: wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "on " } }),
@@ -172,7 +172,7 @@ function trickle(status: number, chunk: string): Script {
   };
 }
 
-describe("H18: a non-streamed answer", () => {
+describe("H18: a non-streamed response", () => {
   const whole = JSON.stringify({
     id: "chatcmpl-1",
     object: "chat.completion",
@@ -194,14 +194,14 @@ describe("H18: a non-streamed answer", () => {
       reply.end();
     };
 
-  test("may take longer than any wait, as long as it goes on coming", async () => {
+  test("may take longer than any wait, as long as data keeps arriving", async () => {
     harness.upstream.play(sendsSlowly(() => 6_000));
     const answer = await harness.call("chat");
     expect([answer.status, answer.endMs, harness.upstream.requests.length]).toEqual([200, 60_000, 1]);
     expect(answer.text).toContain("x".repeat(200));
   });
 
-  test("is a timeout where it falls silent in the middle, and its upstream is stopped", async () => {
+  test("times out if it goes silent in the middle, and its upstream is stopped", async () => {
     const patient = await Harness.start({ config: scriptedModels(UPSTREAM_URL, { first_byte: 5_000, idle: 20_000 }) });
     patient.upstream.play((reply) => {
       reply.head();
@@ -214,7 +214,7 @@ describe("H18: a non-streamed answer", () => {
   });
 
   test.each(EVERY_DIALECT)(
-    "H28: %s: where only the time without content is configured, it has all of it to begin",
+    "H28: %s: if only the content timeout is configured, it has all of it to begin",
     async (dialect) => {
       const { models, providers } = modelsByProvider({ first_byte: SILENCE_MS, idle: SILENCE_MS }) as {
         models: object[];
@@ -232,7 +232,7 @@ describe("H18: a non-streamed answer", () => {
     },
   );
 
-  test("a streamed one begins with its first word, and has no longer than ever for that", async () => {
+  test("a streamed one begins with its first word, and has no more time for that than before", async () => {
     const { models, providers } = scriptedModels(UPSTREAM_URL) as {
       models: object[];
       providers: { "up-chat": object };

@@ -38,7 +38,7 @@ function slowStream(harness: Harness, dialect: DialectName) {
   return harness.upstream.stream(300, frames.slice(0, first).join(""), 1_740, frames.slice(first).join(""));
 }
 
-describe("choices 6: the receipt says where the time of a call went", () => {
+describe("choices 6: the receipt shows where the time of a call went", () => {
   test.each(EVERY_DIALECT)("%s: streaming is the provider's time, not the gateway's", async (dialect) => {
     const harness = await Harness.start({ config: MODELS });
     harness.upstream.play(slowStream(harness, dialect));
@@ -47,7 +47,7 @@ describe("choices 6: the receipt says where the time of a call went", () => {
     expect(receipt.first_content_ms).toBe(300);
   });
 
-  test("an answer in one piece is all waiting for its first content", async () => {
+  test("a non-streamed response is all waiting for its first content", async () => {
     const harness = await Harness.start({ config: MODELS });
     harness.upstream.play(async (reply) => {
       await harness.clock.sleep(700);
@@ -59,7 +59,7 @@ describe("choices 6: the receipt says where the time of a call went", () => {
     expect(timingOf(receipt)).toEqual({ ...NOTHING, provider_first_content_ms: 700 });
   });
 
-  test("H19: the pause before a second try is neither the provider's nor the gateway's", async () => {
+  test("H19: the pause before a retry is neither the provider's nor the gateway's", async () => {
     const harness = await Harness.start({ config: MODELS });
     const { upstream } = harness;
     const busy = { error: { message: "busy" } };
@@ -73,7 +73,7 @@ describe("choices 6: the receipt says where the time of a call went", () => {
     });
   });
 
-  test("H20: a client that does not read makes the gateway wait for it, and not for the provider", async () => {
+  test("H20: a client that does not read makes the gateway wait for it, not for the provider", async () => {
     const harness = await Harness.start({ config: MODELS });
     const { clock, upstream } = harness;
     const long = wire.chatChunk({ content: "x".repeat(256 * 1024) });
@@ -89,7 +89,7 @@ describe("choices 6: the receipt says where the time of a call went", () => {
     expect([timing.backoff_ms, timing.queue_ms, timing.gateway_ms]).toEqual([0, 0, 0]);
   });
 
-  test("waiting for a slot at a provider is queueing", async () => {
+  test("waiting for a provider's slot is queueing", async () => {
     const harness = await Harness.start({
       config: {
         providers: {
@@ -129,7 +129,7 @@ describe("choices 6: the receipt says where the time of a call went", () => {
     expect(timingOf(receipt)).toEqual({ ...NOTHING, client_ms: 800 });
   });
 
-  test("H26: of two offers that are at work at once, the call waits for both as one", async () => {
+  test("H26: if two offers are active, the call waits for both as one", async () => {
     const provider = (path: string) => ({ kind: "openai", base_url: `${UPSTREAM_URL}${path}/v1`, api_key: "a-key" });
     const harness = await Harness.start({
       config: {

@@ -294,7 +294,7 @@ describe("H47: half a call of a messages host", () => {
       delta: { type: "input_json_delta", partial_json: '{"path":"/' },
     });
 
-  test.each(EVERY_DIALECT)("is an error to a %s client when the answer begins again", async (client) => {
+  test.each(EVERY_DIALECT)("is an error to a %s client when the response starts over", async (client) => {
     const { upstream } = harness;
     upstream.play(upstream.stream(half, 10, wire.messageStart() + wire.textBlock("Hello") + wire.messageEnd()));
     const { text } = await harness.call(client, { model: "test/messages", stream: true });
@@ -325,7 +325,7 @@ describe("H49: a tool without parameters", () => {
   }
 });
 
-describe("H49: null for the arguments of a call in the history", () => {
+describe("H49: null as the arguments of a call in the history", () => {
   const bodies = {
     chat: {
       messages: [

@@ -7,7 +7,7 @@ import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 
 const CONFIG = modelsOfEveryDialect(UPSTREAM_URL, { first_byte: 60_000, idle: 60_000 });
 
-describe("observability 2: the span of a call's request has the status of its answer", () => {
+describe("observability 2: the span of a call's request has the status of its response", () => {
   test.each(EVERY_DIALECT)("%s: answered, refused and failed, streamed or not", async (dialect) => {
     const { tracing, calls } = new KeptTraces(1);
     const harness = await Harness.start({ config: CONFIG, tracing });
@@ -32,7 +32,7 @@ describe("observability 2: the span of a call's request has the status of its an
     expect(new Set(calls.map(({ status }) => status)).size).toBe(3);
   });
 
-  test("a client that has disconnected got none", async () => {
+  test("a disconnected client got none", async () => {
     const { tracing, calls } = new KeptTraces(1);
     const harness = await Harness.start({ config: CONFIG, tracing });
     harness.upstream.play(() => {});

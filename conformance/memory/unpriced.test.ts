@@ -127,7 +127,7 @@ describe("decision 0083: what a host does besides generating tokens is billed", 
     });
   });
 
-  test("file searches by the call, containers by the session and by their size", async () => {
+  test("file searches by the call, containers by the session and by size", async () => {
     const receipt = await asked(
       "responses",
       response([
@@ -161,7 +161,7 @@ describe("decision 0083: what a host does besides generating tokens is billed", 
     expect(receipt).toMatchObject({ usage: { tools: null }, cost_nano_usd: TOKENS, unpriced: [] });
   });
 
-  test("prices of the configuration replace those of the tables, an offer's before its model's", async () => {
+  test("configured prices replace those of the tables, an offer's before its model's", async () => {
     const output = [item("web_search_call"), item("program")];
     const body = { tools: [{ type: "web_search" }, { type: "programmatic_tool_calling" }] };
     const receipt = await asked("responses", response(output), { model: "test/priced", body, key: keyOf("budget") });
@@ -180,7 +180,7 @@ describe("decision 0083: what has no known price is refused where money is limit
     }
   });
 
-  test("at the strict base URL, and where a key says so, without any budget", async () => {
+  test("at the strict base URL, and if a key says so, without any budget", async () => {
     expect(await refused("responses", { door: "contract", body })).toMatchObject({ status: 400 });
     expect(await refused("responses", { door: "dropin", key: keyOf("refuse"), body })).toMatchObject({ status: 400 });
   });
@@ -210,12 +210,12 @@ describe("decision 0083: what has no known price is refused where money is limit
     expect(error.message).toContain("price_multiples");
   });
 
-  test("H34: a tier that only the answer names is marked", async () => {
+  test("H34: a tier that only the response names is marked", async () => {
     const receipt = await asked("responses", response([], { service_tier: "ultrafast" }), { key: keyOf("budget") });
     expect(receipt).toMatchObject({ cost_nano_usd: TOKENS, unpriced: ["ultrafast"] });
   });
 
-  test("effort is no term: an unknown one passes", async () => {
+  test("effort is not a term: an unknown one passes", async () => {
     const receipt = await asked("responses", response([]), {
       key: keyOf("budget"),
       body: { reasoning: { effort: "max" } },
@@ -224,7 +224,7 @@ describe("decision 0083: what has no known price is refused where money is limit
   });
 });
 
-test("a tool that an answer used without a known price is refused the next time, until it has one", async () => {
+test("a tool that a response used without a known price is refused the next time, until it has one", async () => {
   const body = { tools: [{ type: "web_search" }] };
   const key = keyOf("blocked");
   const first = await asked("responses", response([item("web_search_call"), item("teleport_call")]), { key, body });
@@ -273,7 +273,7 @@ describe("other protocols", () => {
     });
   });
 
-  test("grounding with maps is billed once for an answer", async () => {
+  test("grounding with maps is billed once per response", async () => {
     const groundingMetadata = { groundingChunks: [{ maps: { uri: "u" } }, { maps: { uri: "v" } }] };
     const answer = {
       candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP", groundingMetadata }],
@@ -284,7 +284,7 @@ describe("other protocols", () => {
     expect(receipt).toMatchObject({ usage: { tools: { googleMaps: 1 } }, cost_nano_usd: TOKENS + 25_000_000 });
   });
 
-  test("a chat completion with web_search_options has searched once, as far as its answer tells", async () => {
+  test("a chat completion with web_search_options has searched once, as far as its response shows", async () => {
     const answer = {
       id: "c",
       object: "chat.completion",

@@ -106,7 +106,7 @@ const ledgerOf = ({ usage }: ReceiptData): Usage => {
   };
 };
 
-describe("H38: more cached than the prompt has is one reading, and one bill, in every protocol", () => {
+describe("H38: more cached tokens than the prompt has are read and billed the same way in every protocol", () => {
   const details = (cached_tokens: number, cache_write_tokens?: number) => ({
     cached_tokens,
     ...(cache_write_tokens === undefined ? {} : { cache_write_tokens }),
@@ -162,7 +162,7 @@ describe("H38: more cached than the prompt has is one reading, and one bill, in 
   }
 });
 
-describe("decision 0085: the usage that a client is told is the usage in the ledger", () => {
+describe("decision 0085: a client sees the same usage as the ledger", () => {
   const count = (max: number) => fc.nat({ max });
   const maybe = (max: number) => fc.option(count(max), { nil: undefined });
   const reports = {
@@ -274,13 +274,13 @@ describe("decision 0085: a messages client sees the estimate that is billed if i
     expect(countsOf(usage)).toEqual(countsOf(ledgerOf(receipt)));
   });
 
-  test("what a host does report stays", async () => {
+  test("what a host does report is kept", async () => {
     harness.upstream.play(harness.upstream.json({ ...reply, usage: { input_tokens: 7 } }));
     const { usage } = await ask("messages", "messages");
     expect([usage?.input, (usage?.output ?? 0) > 0]).toEqual([7, true]);
   });
 
-  test("a stream tells the same prompt", async () => {
+  test("a stream reports the same prompt", async () => {
     harness.upstream.play(harness.upstream.json(bare));
     const whole = await ask("messages", "messages");
     const stream = plainStream("messages", ["It is sunny ", "in Lisbon today."], {});
@@ -292,7 +292,7 @@ describe("decision 0085: a messages client sees the estimate that is billed if i
   });
 });
 
-describe("H33: passes that a host runs by itself are billed, and its own figures are told unchanged", () => {
+describe("H33: passes that a host runs itself are billed, and its own figures are shown unchanged", () => {
   const pass = (type: string, input_tokens: number, output_tokens: number, model?: string) => ({
     type,
     input_tokens,
@@ -326,7 +326,7 @@ describe("H33: passes that a host runs by itself are billed, and its own figures
     });
   });
 
-  test("an advisor that the catalogue does not know has the price of the model that was asked", async () => {
+  test("an advisor that the catalogue does not know has the price of the requested model", async () => {
     play("messages", report(pass("message", 10, 5), pass("advisor_message", 2_518, 22, "nobody-knows")), false);
     const { receipt } = await ask("messages", "messages");
     expect(receipt).toMatchObject({ cost_nano_usd: 2_528 * 1_000 + 27 * 2_000 });
@@ -342,7 +342,7 @@ describe("H33: passes that a host runs by itself are billed, and its own figures
     expect(receipt).toMatchObject({ usage: { input: 9, output: 5 }, cost_nano_usd: 9 * 100_000 + 5 * 200_000 });
   });
 
-  test("a compaction is bounded by the model's own limits, not by that of the request", async () => {
+  test("a compaction is bounded by the model's own limits, not by the request's", async () => {
     play("messages", report(pass("compaction", 180_000, 8_192), pass("message", 10, 5)), false);
     const honest = await ask("messages", "messages", { body: { max_tokens: 50 } });
     expect(honest.receipt).toMatchObject({ usage: { output: 8_197 }, usage_source: "measured" });
@@ -374,7 +374,7 @@ describe("decision 0085: no report bills more than can have happened", () => {
     });
   }
 
-  test("what is at the limit is measured", async () => {
+  test("usage at the limit is measured", async () => {
     play("chat", LARGE.chat(10, 50), false);
     expect((await ask("chat", "chat", { body: limited("chat", 50) })).receipt).toMatchObject({
       usage: { output: 50 },
@@ -384,7 +384,7 @@ describe("decision 0085: no report bills more than can have happened", () => {
     });
   });
 
-  test("without a limit, that of the model holds", async () => {
+  test("without a limit, that of the model applies", async () => {
     play("chat", LARGE.chat(10, 1e9), false);
     const answer = await harness.call("chat");
     expect(await harness.receipt(answer)).toMatchObject({ usage: { output: 8_192 }, usage_source: "estimated" });
@@ -412,7 +412,7 @@ describe("decision 0085: no report bills more than can have happened", () => {
     });
   });
 
-  test("the log and a metric say so", async () => {
+  test("the log and a metric report it", async () => {
     play("chat", LARGE.chat(10, 1e9), false);
     await ask("chat", "chat");
     await harness.clock.pass(1_000);
@@ -422,7 +422,7 @@ describe("decision 0085: no report bills more than can have happened", () => {
     expect(JSON.stringify(family)).toContain("output_above_limit");
   });
 
-  test("an answer that broke off is bounded, too", async () => {
+  test("a response that broke off is bounded too", async () => {
     const { upstream } = harness;
     upstream.play(
       upstream.brokenStream(
@@ -441,7 +441,7 @@ describe("decision 0085: no report bills more than can have happened", () => {
   });
 });
 
-describe("H27: a total beyond its parts is placed", () => {
+describe("H27: a total beyond its parts is assigned", () => {
   test.each(WAYS)("in genai as elsewhere: $client, stream $stream", async ({ client, stream }) => {
     play("genai", { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 5_000 }, stream);
     const { receipt, usage } = await ask(client, "genai", { stream });
@@ -449,7 +449,7 @@ describe("H27: a total beyond its parts is placed", () => {
     expect(countsOf(usage)).toMatchObject({ prompt: 10, completion: 4_990 });
   });
 
-  test.each(CLIENTS)("a last chunk with a total and no count of the answer: %s", async (client) => {
+  test.each(CLIENTS)("a last chunk with a total and no output count: %s", async (client) => {
     const { upstream } = harness;
     upstream.play(
       upstream.stream(
@@ -483,7 +483,7 @@ describe("H39: zeros never replace a count", () => {
     if (client === "chat") expect(answer.text.match(/"usage":\{/g)).toHaveLength(1);
   });
 
-  test("zeros in a chunk that says something else are taken out of it", async () => {
+  test("zeros in a chunk with other content are removed from it", async () => {
     const { upstream } = harness;
     upstream.play(
       upstream.stream(
@@ -545,7 +545,7 @@ describe("H39: zeros never replace a count", () => {
   );
 });
 
-describe("H14: a usage that comes before a failure is billed", () => {
+describe("H14: usage that comes before a failure is billed", () => {
   test.each(CLIENTS)("response.failed with a usage: %s", async (client) => {
     const { upstream } = harness;
     const script = new ResponsesScript();
@@ -612,7 +612,7 @@ test.each(CLIENTS)("H40: the text of an error in a stream is never counted as co
   expect(receipt).toMatchObject({ usage_source: "partial", usage: { output: 3 } });
 });
 
-describe("H16, providers 1.8: a stop without content that the host has counted is an answer, billed once", () => {
+describe("H16, providers 1.8: a stop without content that the host has counted is a response, billed once", () => {
   const REASONS = [
     "MALFORMED_FUNCTION_CALL",
     "TOO_MANY_TOOL_CALLS",
@@ -650,7 +650,7 @@ describe("H16, providers 1.8: a stop without content that the host has counted i
     });
   }
 
-  test("without a usage it is a failure, and the offer is asked again", async () => {
+  test("without usage it is a failure, and the offer is retried", async () => {
     const { upstream } = harness;
     const answer = { candidates: [{ finishReason: "MALFORMED_FUNCTION_CALL", index: 0 }] };
     upstream.play(upstream.json(answer), upstream.json(answer));

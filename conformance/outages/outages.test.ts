@@ -22,7 +22,7 @@ const KILLS = ["PostgreSQL stopped", "Redis frozen"];
 describe.skipIf(redis === undefined || postgres === undefined)("H21, H29, choices 9: two gateways under load", () => {
   for (const outage of OUTAGES) {
     const kills = KILLS.includes(outage.name);
-    test(`${outage.name}${kills ? ", and one of them killed" : ""}: no call fails, no row is lost, no budget passed`, async () => {
+    test(`${outage.name}${kills ? ", and one of them killed" : ""}: no call fails, no row is lost, no budget is exceeded`, async () => {
       if (redis === undefined || postgres === undefined || tables === undefined) throw new Error("not skipped");
       const report = await playOutage(outage, {
         servers: { postgres, tables, redis },

@@ -94,14 +94,14 @@ for (const provider of AI_PROVIDERS) {
       });
     }
 
-    test("sdks 3.2, 2.4, 1.5: an error in mid-stream is an error part after the text that came", async () => {
+    test("sdks 3.2, 2.4, 1.5: an error in mid-stream is an error part after the received text", async () => {
       const { text, errors, finish } = await readParts(asking("error-in-stream"));
       expect(text).toStartWith("This");
       expect(errors).toMatchObject([{ message: expect.stringMatching(/^Provider `patient-/) }]);
       expect(finish).toBe("error");
     });
 
-    test.each(BREAKS)("sdks 3.2, 2.4, 1.5: %s is an error part after the text that came", async (modelName) => {
+    test.each(BREAKS)("sdks 3.2, 2.4, 1.5: %s is an error part after the received text", async (modelName) => {
       const { text, errors, finish } = await readParts(asking(modelName));
       expect(text).toStartWith("This");
       expect(errors).toMatchObject([broken]);
@@ -109,7 +109,7 @@ for (const provider of AI_PROVIDERS) {
     });
 
     if (name.includes("contract door")) {
-      test("sdks 1.6: a 429 with retry-after is tried again, and then succeeds", async () => {
+      test("sdks 1.6: a 429 with retry-after is retried, and then succeeds", async () => {
         const { fetch, answers } = watchedFetch();
         const patient = model({ ...setupOf(harness, NARROW_KEY), fetch }, kind, "standard");
         const call = () => generateText({ model: patient, prompt: "Again?", maxRetries: 1 });
@@ -145,7 +145,7 @@ describe("ai 6, the output limit", () => {
     ["openai-compatible at the drop-in door", { max_completion_tokens: 64_000 }],
     ["anthropic at the contract door", { max_tokens: 64_000 }],
     ["google at the contract door", { generationConfig: { maxOutputTokens: 64_000 } }],
-  ])("choices 3: %s, more than the model can give is clamped", async (name, sent) => {
+  ])("choices 3: %s, more than the model supports is clamped", async (name, sent) => {
     expect((await limited(name)).finishReason).toBe("stop");
     const body = harness.simulator.stats().last?.body;
     expect(body).toMatchObject(sent);

@@ -39,7 +39,7 @@ for (const kind of RESPONSES_KINDS) {
       maxRetries: 0,
     });
 
-    test("an answer, whole and streamed", async () => {
+    test("a response, streamed or not", async () => {
       const { text, finishReason, usage } = await generateText(asking("Where do three roads meet?"));
       expect(text).toContain("Where do three roads meet?");
       expect(finishReason).toBe("stop");
@@ -47,7 +47,7 @@ for (const kind of RESPONSES_KINDS) {
       expect(await streamText(asking("Where do three roads meet?")).text).toBe(text);
     });
 
-    test("its tool loop runs to the end, with calls in parallel", async () => {
+    test("its tool loop runs to the end, with parallel calls", async () => {
       const prompt = "Call get_weather and get_time in parallel for Lisbon.";
       const looped = await generateText({ ...asking(prompt), tools, stopWhen: stepCountIs(4) });
       expect(looped.steps[0]?.toolCalls.length).toBe(2);
@@ -56,7 +56,7 @@ for (const kind of RESPONSES_KINDS) {
       expect(await streamed.text).toContain("get_time answered “time of Lisbon”");
     });
 
-    test("H02: with store false, thoughts go round the loop to a model that demands them", async () => {
+    test("H02: with store false, thoughts are returned in the loop to a model that requires them", async () => {
       const options = {
         openai: { store: false, reasoningEffort: "low", reasoningSummary: "auto", forceReasoning: true },
       };
@@ -69,7 +69,7 @@ for (const kind of RESPONSES_KINDS) {
       expect(looped.text).toContain("get_weather answered “weather of Lisbon”");
     });
 
-    test("H02: by default it names its thoughts instead of repeating them, and the gateway has kept them", async () => {
+    test("H02: by default it refers to its thoughts instead of repeating them, and the gateway has stored them", async () => {
       const looped = await generateText({
         ...asking("Please use get_weather for Lisbon.", "strict-thinker"),
         tools,
@@ -96,7 +96,7 @@ for (const kind of RESPONSES_KINDS) {
       expect(errors.length).toBe(1);
     });
 
-    test("an answer that its limit cut", async () => {
+    test("a response truncated by its limit", async () => {
       expect((await generateText(asking("Tell a story.", "max-tokens"))).finishReason).toBe("length");
     });
   });

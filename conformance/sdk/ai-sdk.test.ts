@@ -53,7 +53,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       maxRetries: 0,
     });
 
-    test("contract 2.13, 2.11, 2.7: a non-streamed answer", async () => {
+    test("contract 2.13, 2.11, 2.7: a non-streamed response", async () => {
       const answer = await generateText(asking("Where do three roads meet?"));
       expect(answer.text).toContain("Where do three roads meet?");
       expect(answer.finishReason).toBe("stop");
@@ -61,7 +61,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       expect(answer.usage.outputTokens).toBeGreaterThan(0);
     });
 
-    test("sdks 3.1, 2.3, 1.5: a stream adds up to the same answer, with its usage", async () => {
+    test("sdks 3.1, 2.3, 1.5: a stream adds up to the same response, with its usage", async () => {
       const whole = await generateText(asking("Stream this, please."));
       const streamed = streamText(asking("Stream this, please."));
       expect(await streamed.text).toBe(whole.text);
@@ -73,7 +73,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       });
     });
 
-    test("sdks 1.4: an answer cut short by its limit is marked as such", async () => {
+    test("sdks 1.4: a response truncated by its limit is marked as such", async () => {
       expect((await generateText(asking("Hi.", "max-tokens"))).finishReason).toBe("length");
       expect(await streamText(asking("Hi.", "max-tokens")).finishReason).toBe("length");
     });
@@ -85,7 +85,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       expect(answer.text).toMatch(WEATHER_USED);
     });
 
-    test("sdks 3.1, 2.3, 1.5: the package's loop, streamed: parallel calls are answered each by its own result", async () => {
+    test("sdks 3.1, 2.3, 1.5: the package's loop, streamed: each parallel call gets its own result", async () => {
       const streamed = streamText({ ...asking(TWO_CALLS), tools, stopWhen: stepCountIs(3) });
       const steps = await streamed.steps;
       expect(steps.map((step) => step.finishReason)).toEqual(["tool-calls", "stop"]);
@@ -95,7 +95,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       expect(text).toMatch(/get_time answered “[^”]*time of Lisbon/);
     });
 
-    test("sdks 3.1, contract 2.11, 2.8: reasoning is read, whole and streamed alike", async () => {
+    test("sdks 3.1, contract 2.11, 2.8: reasoning is read, streamed or not", async () => {
       const whole = await generateText({ ...thinker("thinker"), prompt: "Think about it." });
       expect(whole.reasoningText).toContain("Think about it.");
       const streamed = streamText({ ...thinker("thinker"), prompt: "Think about it." });
@@ -103,7 +103,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       expect(await streamed.text).toBe(whole.text);
     });
 
-    test("contract 2.12, 2.10, 2.8: the package's loop: thoughts and signatures go back with a tool's result, and a strict host accepts them", async () => {
+    test("contract 2.12, 2.10, 2.8: the package's loop: thoughts and signatures are returned with a tool's result, and a strict host accepts them", async () => {
       const asked = generateText({
         ...thinker("strict-thinker"),
         prompt: ONE_CALL,
@@ -171,7 +171,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       });
     });
 
-    test("choices 6: every answer carries its receipt", async () => {
+    test("choices 6: every response has a receipt", async () => {
       const whole = await generateText(asking("Receipt, please."));
       const receipt = await receiptOf(harness, whole.response.headers?.["x-trivium-receipt"]);
       expect(receipt).toMatchObject({

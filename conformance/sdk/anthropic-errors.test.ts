@@ -107,7 +107,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
         });
       }
 
-      test("sdks 2.4: an error carries the ids of its request and its receipt", async () => {
+      test("sdks 2.4: an error has the ids of its request and its receipt", async () => {
         const failure = await failureOf(open().messages.create(asking("fail-400")));
         expect(extra(failure, "requestID")).toMatch(/^req_/);
         expect(failure).toMatchObject({ error: { request_id: extra(failure, "requestID") } });
@@ -120,7 +120,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
         expect(firstEvent).toMatchObject({ status, error: { error: { type } } });
       });
 
-      test.each(BREAKS)("sdks 2.4: %s raises an APIError after the text that came", async (model) => {
+      test.each(BREAKS)("sdks 2.4: %s raises an APIError after the received text", async (model) => {
         const adding = failureOf(open().messages.stream(asking(model)).finalMessage());
         const events: StreamEvent[] = [];
         const stream = await open().messages.create({ ...asking(model), stream: true });
@@ -147,7 +147,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
       return { call: () => client.messages.create(body), answers };
     };
 
-    test("sdks 4: a 429 with retry-after is tried again, and then succeeds", async () => {
+    test("sdks 4: a 429 with retry-after is retried, and then succeeds", async () => {
       const { call, answers } = attempt("anthropic/standard", NARROW_KEY);
       const message = await callWithBusyKey(harness, call, () => answers.length > 0);
       expect(textOf(message.content)).toContain("Again?");
@@ -160,7 +160,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
     // The gateway's part in these two is the same whoever asks.
     if (version !== ANTHROPIC_1.version) return;
 
-    test("sdks 4: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
+    test("sdks 4: an overloaded upstream is retried by the package, once the gateway has tried twice", async () => {
       const { call, answers } = attempt("anthropic/flaky-2");
       expect(textOf((await call()).content)).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([529, 200]);

@@ -81,7 +81,7 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
         expect(textOf(second.content)).toContain("get_weather answered “get_weather says so”");
       });
 
-      test("sdks 2.3: parallel calls, streamed through the helper, are answered each by its own result", async () => {
+      test("sdks 2.3: parallel calls, streamed through the helper, each get their own result", async () => {
         const client = open();
         const body = asking("Call get_weather and get_time in parallel for Lisbon.");
         const first = await client.messages.stream(body).finalMessage();
@@ -98,7 +98,7 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
         expect(textOf(second.content)).toContain("get_time answered “get_time says so”");
       });
 
-      test("contract 2.10: thinking and its signature go back unchanged with a tool's result", async () => {
+      test("contract 2.10: thinking and its signature are returned unchanged with a tool's result", async () => {
         const client = open();
         const body = thinking("Please use get_weather for Lisbon.");
         const whole = await client.messages.create(body);
@@ -117,7 +117,7 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
 
       // No other host redacts.
       if (upstream.native)
-        test("contract 2.10: redacted thinking goes back unchanged too", async () => {
+        test("contract 2.10: redacted thinking is returned unchanged too", async () => {
           const client = open();
           const body = thinking("Redact some, and use get_weather for Lisbon.");
           const first = await client.messages.stream(body).finalMessage();

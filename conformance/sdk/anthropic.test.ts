@@ -41,7 +41,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         messages: [{ role: "user", content }],
       });
 
-      test("contract 2.11: a non-streamed answer", async () => {
+      test("contract 2.11: a non-streamed response", async () => {
         const message = await open().messages.create(asking("Where do three roads meet?"));
         expect(message).toMatchObject({
           type: "message",
@@ -55,7 +55,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(message._request_id).toMatch(/^req_/);
       });
 
-      test("contract 6.1: a stream has the events of the protocol in their order, and adds up to the same answer", async () => {
+      test("contract 6.1: a stream has the protocol's events in order, and adds up to the same response", async () => {
         const client = open();
         const whole = await client.messages.create(asking("Stream this, please."));
         const events = await collect(await client.messages.create({ ...asking("Stream this, please."), stream: true }));
@@ -97,7 +97,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(promptTokens(message.usage)).toBe(promptTokens(whole.usage));
       });
 
-      test("sdks 2.2: tokens are counted as the answer will bill them", async () => {
+      test("sdks 2.2: tokens are counted as the response will bill them", async () => {
         const client = open();
         const { max_tokens: _, ...prompt } = asking("How many tokens is this?");
         const counted = await client.messages.countTokens(prompt);
@@ -106,7 +106,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         else expect(counted.input_tokens).toBeWithin(1, 4 * promptTokens(answer.usage));
       });
 
-      test("choices 3: more tokens than the model can give are clamped, and the receipt says so", async () => {
+      test("choices 3: more tokens than the model supports are clamped, and the receipt says so", async () => {
         const body = { ...asking("As much as you can."), max_tokens: 128_000, stream: true as const };
         const { data, response } = await open().messages.create(body).withResponse();
         await collect(data);
@@ -114,7 +114,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(receipt.fields).toContainEqual(expect.objectContaining({ path: "max_tokens", action: "approximated" }));
       });
 
-      test("sdks 2.1: a beta call arrives, with its betas where the host knows them", async () => {
+      test("sdks 2.1: a beta call arrives, with its betas if the host knows them", async () => {
         const betas = ["context-management-2025-06-27", "interleaved-thinking-2025-05-14"];
         const message = await open().beta.messages.create({
           model: `${kind}/standard`,
@@ -168,7 +168,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         });
       });
 
-      test("choices 6: every answer carries its receipt", async () => {
+      test("choices 6: every response has a receipt", async () => {
         const client = open();
         const whole = await client.messages.create(asking("Receipt, please.")).withResponse();
         const receipt = await receiptOf(harness, whole.response.headers.get("x-trivium-receipt"));

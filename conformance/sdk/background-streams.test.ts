@@ -31,9 +31,9 @@ const idOf = (events: readonly Event[]): string => {
 };
 
 describe.each<Kind>(["openai-compatible", "anthropic", "gemini", "bedrock", "simulator"])(
-  "a background answer of %s that is streamed",
+  "a streamed background response of %s",
   (kind) => {
-    test("comes as it is made, and is stored", async () => {
+    test("arrives as it is made, and is stored", async () => {
       const events = await take(await begin(`${kind}/standard`));
       expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, at) => at));
       const last = events.at(-1);
@@ -44,7 +44,7 @@ describe.each<Kind>(["openai-compatible", "anthropic", "gemini", "bedrock", "sim
       expect(kept.status).toBe("completed");
     });
 
-    test("goes on without its reader, who resumes where it was", async () => {
+    test("continues without its reader, who resumes at the same place", async () => {
       const seen = await take(await begin(`${kind}/standard`), 5);
       const rest = await take(await resume(idOf(seen), 4));
       expect(rest[0]?.sequence_number).toBe(5);
@@ -56,7 +56,7 @@ describe.each<Kind>(["openai-compatible", "anthropic", "gemini", "bedrock", "sim
       expect(text).toBe(output_text);
     });
 
-    test("R1: breaks off: the stream says so, and so does what is stored", async () => {
+    test("R1: breaks off: the stream says so, and so does the stored response", async () => {
       const events: Event[] = [];
       const failure = await failureOf(
         (async () => {

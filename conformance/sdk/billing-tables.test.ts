@@ -73,7 +73,7 @@ describe("decision 0083: every tool of the vendors' SDKs is in the tables", () =
     expect(unknownTools(OPENAI_BILLING, responses, found)).toEqual([]);
   });
 
-  test("what the answers of Responses show of them", () => {
+  test("items of Responses that show them", () => {
     const types = TypeDefinitions.of(RESPONSES);
     const items = toolTypes(types, "ResponseOutputItem");
     expect(items).toEqual(expect.arrayContaining(["web_search_call", "code_interpreter_call", "function_call"]));
@@ -143,7 +143,7 @@ describe("decision 0083, H34: every term of the vendors' SDKs is in the tables",
   });
 });
 
-describe("decision 0083, H33: every counter of the vendors' SDKs is read, or known to add nothing to a bill", () => {
+describe("decision 0083, H33: every counter of the vendors' SDKs is read, or known not to be billed", () => {
   test("Responses and chat", () => {
     const types = TypeDefinitions.of(RESPONSES);
     expect(unknownCounters(types, "ResponseUsage", RESPONSES_COUNTERS)).toEqual([]);
@@ -173,7 +173,7 @@ describe("decision 0083, H33: every counter of the vendors' SDKs is read, or kno
   });
 });
 
-describe("what is added to a copy of an SDK's types is found", () => {
+describe("additions to a copy of an SDK's types are found", () => {
   const copyOf = (path: string, from: string, to: string) => {
     const text = readFileSync(join(import.meta.dir, "../../node_modules", path), "utf8");
     expect(text).toContain(from);
@@ -220,7 +220,7 @@ describe("what is added to a copy of an SDK's types is found", () => {
   });
 });
 
-test("every line of the tables says where it was read, and when", () => {
+test("every line of the tables has its source and date", () => {
   const tables = [OPENAI_BILLING, ANTHROPIC_BILLING, GOOGLE_BILLING, X_AI_BILLING, OPENROUTER_BILLING];
   for (const { tools, terms } of tables) {
     for (const { source, date } of [...tools, ...terms]) {

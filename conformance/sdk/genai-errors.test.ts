@@ -104,7 +104,7 @@ function refusals<Turn extends ReadTurn>({ version, error, connect }: GenaiGener
         expect(firstEvent).toMatchObject({ status: TROUBLES[upstream.firstError] });
       });
 
-      test.each(BREAKS)("sdks 1.5: %s raises an ApiError after the text that came", async (model) => {
+      test.each(BREAKS)("sdks 1.5: %s raises an ApiError after the received text", async (model) => {
         const chunks: GenaiAnswer<Turn>[] = [];
         const stream = await open().generateContentStream(asking(model));
         const read = async () => {
@@ -138,7 +138,7 @@ describe("genai 2, retries", () => {
     return { call: () => models.generateContent({ model, contents: "Again?" }), answers };
   };
 
-  test("sdks 1.6: a 429 with retry-after is tried again, and then succeeds", async () => {
+  test("sdks 1.6: a 429 with retry-after is retried, and then succeeds", async () => {
     const { call, answers } = attempt("vertex/standard", NARROW_KEY);
     const answer = await callWithBusyKey(harness, call, () => answers.length > 0);
     expect(answer.text).toContain("Again?");
@@ -148,7 +148,7 @@ describe("genai 2, retries", () => {
     ]);
   });
 
-  test("sdks 1.6: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
+  test("sdks 1.6: an overloaded upstream is retried by the package, once the gateway has tried twice", async () => {
     const { call, answers } = attempt("vertex/flaky-2");
     expect((await call()).text).toContain("Again?");
     expect(answers.map(({ status }) => status)).toEqual([503, 200]);

@@ -115,7 +115,7 @@ function surface<Turn extends ReadTurn>({ version, finish, connect }: GenaiGener
         }
       });
 
-      test("H10: answers, whole and streamed, hold what the vendor's hold and nothing else", async () => {
+      test("H10: responses, streamed or not, have exactly the fields of the vendor's", async () => {
         const models = open();
         const request = {
           model: `${kind}/thinker`,
@@ -131,7 +131,7 @@ function surface<Turn extends ReadTurn>({ version, finish, connect }: GenaiGener
         expect(whole.usageMetadata?.totalTokenCount).toBe(promptTokenCount + candidatesTokenCount + thoughtsTokenCount);
       });
 
-      test("H10: settings, and the system's words, arrive at the host", async () => {
+      test("H10: settings and the system instruction reach the host", async () => {
         await open().generateContent({
           model: `${kind}/standard`,
           contents: "Hi.",

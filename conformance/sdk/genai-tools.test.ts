@@ -92,7 +92,7 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
         expect(textOf(second)).toMatch(WEATHER_USED);
       });
 
-      test("contract 2.8: parallel calls, streamed, are answered each by its own result", async () => {
+      test("contract 2.8: parallel calls, streamed, each get their own result", async () => {
         const { models } = open();
         const chunks = await collect(await models.generateContentStream(asking(said(TWO_CALLS))));
         const turn = joinedTurn(chunks);
@@ -106,7 +106,7 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
         expect(second.map(textOf).join("")).toMatch(TIME_USED);
       });
 
-      test("contract 2.6: the package's own loop calls the functions and comes back with the answer", async () => {
+      test("contract 2.6: the package's own loop calls the functions and returns the answer", async () => {
         const called: string[] = [];
         const runnable = {
           tool: async () => TOOLS,
@@ -141,7 +141,7 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
         expect(second.map(textOf).join("")).toMatch(WEATHER_USED);
       });
 
-      test("contract 2.8: thoughts and signatures go back unchanged with the call's result", async () => {
+      test("contract 2.8: thoughts and signatures are returned unchanged with the call's result", async () => {
         const { models } = open();
         const whole = turnOf(await models.generateContent(thinking(said(ONE_CALL))));
         const streamed = joinedTurn(await collect(await models.generateContentStream(thinking(said(ONE_CALL)))));

@@ -52,7 +52,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         config: { systemInstruction: "Be brief." },
       });
 
-      test("contract 2.7: a non-streamed answer", async () => {
+      test("contract 2.7: a non-streamed response", async () => {
         const answer = await open().generateContent(asking("Where do three roads meet?"));
         expect(answer.text).toContain("Where do three roads meet?");
         const { promptTokenCount = 0, candidatesTokenCount = 0, totalTokenCount } = answer.usageMetadata ?? {};
@@ -60,7 +60,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         expect(totalTokenCount).toBe(promptTokenCount + candidatesTokenCount);
       });
 
-      test("sdks 1.5: a stream adds up to the same answer", async () => {
+      test("sdks 1.5: a stream adds up to the same response", async () => {
         const models = open();
         const whole = await models.generateContent(asking("Stream this, please."));
         const chunks = await collect(await models.generateContentStream(asking("Stream this, please.")));
@@ -110,7 +110,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         }
       });
 
-      test("contract 2.8: thoughts come as thoughts, next to the text", async () => {
+      test("contract 2.8: thoughts are marked as thoughts, next to the text", async () => {
         const models = open();
         const request = {
           ...asking("Think about it.", "thinker"),
@@ -125,7 +125,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         expect(chunks.map(textOf).join("")).toBe(textOf(whole));
       });
 
-      test("sdks 1.1: tokens are counted as the answer will bill them", async () => {
+      test("sdks 1.1: tokens are counted as the response will bill them", async () => {
         const models = open();
         const request = { model: `${kind}/standard`, contents: "How many tokens is this?" };
         const answer = await models.generateContent(request);
@@ -173,7 +173,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         });
       });
 
-      test("choices 6: every answer carries its receipt", async () => {
+      test("choices 6: every response has a receipt", async () => {
         const models = open();
         const whole = await models.generateContent(asking("Receipt, please."));
         const receipt = await receiptOf(harness, receiptId(whole));

@@ -54,7 +54,7 @@ test.each(["v1", "v1beta"])("@google/genai with version %s: the list is Google's
   expect(await failureOf(open("sk-trv-wrong").list())).toMatchObject({ status: 401 });
 });
 
-test("openai: a wrong key is found out by listing models, a right one lists them", async () => {
+test("openai: listing models detects a wrong key, and works with a right one", async () => {
   const open = (apiKey: string) => new OpenAi({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 }).models;
   expect((await collect(open(gateway.key).list())).map(({ id }) => id)).toContain("test/chat");
   expect(
@@ -77,7 +77,7 @@ test.each(["/api/msg", "/api/anthropic"])("contract 4: @anthropic-ai/sdk at %s l
   expect(await collect(client.models.list({ limit: 3 }))).toHaveLength(all.length);
 });
 
-test("@google/genai: an empty key is refused in lists of models, as other wrong keys are", async () => {
+test("@google/genai: an empty key is refused in model lists, like other wrong keys", async () => {
   const client = new GoogleGenAI({ apiKey: " ", httpOptions: { baseUrl: gateway.url } });
   expect(await failureOf(client.models.list())).toMatchObject({ status: 401 });
 });

@@ -96,7 +96,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         });
       }
 
-      test("choices 4: an upstream's bad request is returned as such, with its words, and its code and param where it has such", () => {
+      test("choices 4: an upstream's bad request is returned as such, with its message, and its code and param if it has them", () => {
         const refused = REFUSALS.find(({ model }) => model === "fail-400");
         const reported = refused && failures.get(refused);
         expect(reported).toHaveLength(2);
@@ -107,7 +107,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         }
       });
 
-      test("sdks 3.2: an error carries the ids of its request and its receipt", async () => {
+      test("sdks 3.2: an error has the ids of its request and its receipt", async () => {
         const failure = await failureOf(open().chat.completions.create(asking("fail-400")));
         expect(extra(failure, "requestID") ?? extra(failure, "request_id")).toMatch(/^req_/);
         expect(headerOf(failure, "x-trivium-receipt")).toMatch(/^rcp_/);
@@ -119,7 +119,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(firstEvent).toMatchObject({ status, type, code });
       });
 
-      test.each(BREAKS)("sdks 3.2: %s raises an APIError after the text that came", async (model) => {
+      test.each(BREAKS)("sdks 3.2: %s raises an APIError after the received text", async (model) => {
         const adding = failureOf(open().addUp(asking(model)).finalChatCompletion());
         const chunks: Chunk[] = [];
         const stream = await open().chat.completions.create({ ...asking(model), stream: true });
@@ -147,7 +147,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
       return { call: () => client.chat.completions.create(body), answers };
     };
 
-    test("sdks 4: a 429 with retry-after is tried again, and then succeeds", async () => {
+    test("sdks 4: a 429 with retry-after is retried, and then succeeds", async () => {
       const { call, answers } = attempt("openai/standard", NARROW_KEY);
       const completion = await callWithBusyKey(harness, call, () => answers.length > 0);
       expect(completion.choices[0]?.message.content).toContain("Again?");
@@ -160,7 +160,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
     // The gateway's part in these two is the same whoever asks.
     if (version !== CHAT_GENERATIONS[0]?.version) return;
 
-    test("sdks 4: an overloaded upstream is tried again by the package, once the gateway has tried twice", async () => {
+    test("sdks 4: an overloaded upstream is retried by the package, once the gateway has tried twice", async () => {
       const { call, answers } = attempt("openai/flaky-2");
       expect((await call()).choices[0]?.message.content).toContain("Again?");
       expect(answers.map(({ status }) => status)).toEqual([503, 200]);

@@ -70,7 +70,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(onlyMessage(second).content).toContain("get_weather answered “18 degrees and clear”");
       });
 
-      test("sdks 3.1: parallel calls, streamed through the helper, are answered each by its own result", async () => {
+      test("sdks 3.1: parallel calls, streamed through the helper, each get their own result", async () => {
         const client = open();
         const body = { ...asking("Call get_weather and get_time in parallel for Lisbon."), tools: TOOLS };
         const helped = await client.addUp(body).finalChatCompletion();
@@ -86,7 +86,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(second.content).toContain("get_time answered “get_time says so”");
       });
 
-      test("contract 2.12: the package's own loop calls the functions and comes back with the answer", async () => {
+      test("contract 2.12: the package's own loop calls the functions and returns the answer", async () => {
         const called: string[] = [];
         const tools = TOOLS.map(({ type, function: declared }) => ({
           type,
@@ -114,7 +114,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(new Set(calls.map((call) => call.id)).size).toBe(2);
       });
 
-      test("contract 2.13: thinking comes as reasoning and reasoning_content, whole and streamed alike", async () => {
+      test("contract 2.13: thinking arrives as reasoning and reasoning_content, streamed or not", async () => {
         const client = open();
         const body: ChatBody = {
           ...asking("Think about it."),
@@ -131,7 +131,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(joined(chunks, (delta) => delta.content)).toBe(message.content ?? "");
       });
 
-      test("contract 2.12: the thoughts of a tool turn go back with it, and a strict host accepts them", async () => {
+      test("contract 2.12: the thoughts of a tool turn are returned with it, and a strict host accepts them", async () => {
         const client = open();
         const body: ChatBody = {
           ...asking("Please use get_weather for Lisbon."),

@@ -32,7 +32,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         ],
       });
 
-      test("contract 2.13: a non-streamed answer", async () => {
+      test("contract 2.13: a non-streamed response", async () => {
         const completion = await open().chat.completions.create(asking("Where do three roads meet?"));
         expect(completion).toMatchObject({ object: "chat.completion", model: `${kind}/standard` });
         expect(completion.choices[0]?.finish_reason).toBe("stop");
@@ -43,7 +43,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(completion._request_id).toMatch(/^req_/);
       });
 
-      test("sdks 3.1: a stream adds up to the same answer", async () => {
+      test("sdks 3.1: a stream adds up to the same response", async () => {
         const client = open();
         const whole = onlyMessage(await client.chat.completions.create(asking("Stream this, please.")));
         const chunks = await collect(
@@ -57,7 +57,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         expect(new Set(chunks.map((chunk) => chunk.model))).toEqual(new Set([`${kind}/standard`]));
       });
 
-      test("choices 3: the usage chunk comes when it is asked for, and only then", async () => {
+      test("choices 3: the usage chunk is sent on request, and only then", async () => {
         const client = open();
         const without = await collect(await client.chat.completions.create({ ...asking("Count."), stream: true }));
         expect(without.filter((chunk) => chunk.usage || chunk.choices.length === 0)).toEqual([]);
@@ -160,7 +160,7 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         });
       });
 
-      test("choices 6: every answer carries its receipt", async () => {
+      test("choices 6: every response has a receipt", async () => {
         const client = open();
         const whole = await client.chat.completions.create(asking("Receipt, please.")).withResponse();
         const receipt = await receiptOf(harness, whole.response.headers.get("x-trivium-receipt"));

@@ -87,7 +87,7 @@ test.each(["/v1", "/api/v1"])(
   },
 );
 
-test("H01: reasoning of another family is left out, and the receipt says so", async () => {
+test("H01: reasoning of another family is dropped, and the receipt says so", async () => {
   const wrapped = wrapOpaque({ origin: "messages", kind: "signature", value: "s" });
   const thought = { type: "reasoning" as const, id: "rs_1", summary: [], encrypted_content: wrapped };
   const { response } = await open()
@@ -97,7 +97,7 @@ test("H01: reasoning of another family is left out, and the receipt says so", as
   expect((await gateway.receipt(response)).fields).toMatchObject([{ path: "input[1]", action: "dropped" }]);
 });
 
-test("decision 0087: items that repeat an earlier answer are sent without its host's ids, as to responses", async () => {
+test("decision 0087: items that repeat an earlier response are sent without its host's ids, as to responses", async () => {
   const failed = { type: "image_generation_call", id: "ig_1", status: "failed", result: null };
   const ran = {
     type: "code_interpreter_call",
@@ -127,7 +127,7 @@ test("a model whose hosts do not compact is refused in one sentence, and nothing
   expect(error.message).toContain("None of the providers of acme/other (other) makes compactions with it.");
 });
 
-test("a host of the vendor's kind that does not speak Responses is not asked either", async () => {
+test("a host of the vendor's kind that does not speak Responses is not called either", async () => {
   const before = asked.length;
   const error = await failureOf(open().responses.compact({ model: "acme/chat", input: [QUESTION] }));
   expect(error).toMatchObject({ status: 400, param: "model", code: "model_not_supported" });
@@ -135,7 +135,7 @@ test("a host of the vendor's kind that does not speak Responses is not asked eit
   expect(asked).toHaveLength(before);
 });
 
-test("an answer that the gateway keeps cannot be compacted by its id", async () => {
+test("a response stored by the gateway cannot be compacted by its id", async () => {
   const body = { model: "acme/vendor" as const, input: [QUESTION], previous_response_id: "resp_x" };
   const error = await failureOf(open().responses.compact(body));
   expect(error).toMatchObject({ status: 400, param: "previous_response_id" });

@@ -86,7 +86,7 @@ const typesOf = (output: readonly { type: string }[]) =>
 describe.each(WIRES)("image_generation on a model called in %s", (wire) => {
   const model = `${wire}/standard`;
 
-  test("openai 7: the image is an item of the answer, and a call of its own in the ledger", async () => {
+  test("openai 7: the image is an item of the response, and a separate call in the ledger", async () => {
     const before = await used();
     const { data, response } = await open().responses.create({ model, input: ASKED, tools }).withResponse();
     expect(typesOf(data.output)).toEqual(["image_generation_call", "message"]);
@@ -128,14 +128,14 @@ describe.each(WIRES)("image_generation on a model called in %s", (wire) => {
     expect(last.response.usage?.total_tokens).toBeGreaterThan(0);
   });
 
-  test("openai 5: the stream helper ends with the whole answer", async () => {
+  test("openai 5: the stream helper ends with the complete response", async () => {
     const answer = await open5()
       .responses.stream({ model, input: ASKED, tools: tools as OpenAi5.Responses.Tool[] })
       .finalResponse();
     expect(typesOf(answer.output)).toEqual(["image_generation_call", "message"]);
   });
 
-  test("H01: a model that must have its thoughts back gets them between the image and its words", async () => {
+  test("H01: a model that needs its thoughts back gets them between the image and its text", async () => {
     const answer = await open().responses.create({
       model: `${wire}/strict-thinker`,
       input: ASKED,
@@ -146,7 +146,7 @@ describe.each(WIRES)("image_generation on a model called in %s", (wire) => {
     expect(typesOf(answer.output)).toEqual(["image_generation_call", "message"]);
   });
 
-  test("the next turn builds on the answer with the image in it", async () => {
+  test("the next turn builds on the response with the image", async () => {
     const first = await open().responses.create({ model, input: ASKED, tools });
     expect(extra(first, "store")).toBe(true);
     const kept = await open().responses.retrieve(first.id);
@@ -155,20 +155,20 @@ describe.each(WIRES)("image_generation on a model called in %s", (wire) => {
     expect(typesOf(next.output)).toEqual(["message"]);
   });
 
-  test("R5: where no model makes images the tool is left out, and the receipt says so", async () => {
+  test("R5: if no model makes images the tool is dropped, and the receipt says so", async () => {
     const { data, response } = await open(bare).responses.create({ model, input: ASKED, tools }).withResponse();
     expect(typesOf(data.output)).toEqual(["message"]);
     expect(response.headers.get("x-trivium-dropped")).toContain("tools[0]");
   });
 
-  test("R5: a strict call is refused by the path of the tool", async () => {
+  test("R5: a strict call is refused with the path of the tool", async () => {
     const strict = { headers: { "x-trivium-strict": "true" } };
     const error = await failureOf(open().responses.create({ model, input: ASKED, tools }, strict));
     expect(error).toMatchObject({ status: 400, param: "tools[0]" });
   });
 });
 
-test("a tool of the client's that is called beside it ends the answer, for its result", async () => {
+test("a client's tool called next to it ends the response, for its result", async () => {
   const own: OpenAi.Responses.Tool = {
     type: "function",
     name: "get_weather",
@@ -183,7 +183,7 @@ test("a tool of the client's that is called beside it ends the answer, for its r
   expect(typesOf(answer.output).toSorted()).toEqual(["function_call", "image_generation_call"]);
 });
 
-test("an image that cannot be made is told to the model, and its item has failed", async () => {
+test("the model learns that an image failed, and its item has failed", async () => {
   const answer = await open().responses.create({
     model: "chat/standard",
     input: ASKED,
@@ -193,7 +193,7 @@ test("an image that cannot be made is told to the model, and its item has failed
   expect(answer.output_text).toContain("could not be made");
 });
 
-test("a choice of the tool makes the model call it", async () => {
+test("choosing the tool makes the model call it", async () => {
   const answer = await open().responses.create({
     model: "messages/standard",
     input: "A cat.",

@@ -110,7 +110,7 @@ describe.each([false, true])("0049: sealed thoughts of a conversation that moves
   test.each([
     ["acme/vendor", "acme/other", "vendor"],
     ["acme/other", "acme/vendor", "other"],
-  ])("from %s to %s: they stay away from the second, and go back to the first", async (from, to, sealer) => {
+  ])("from %s to %s: they are not sent to the second, and are returned to the first", async (from, to, sealer) => {
     const [first, second] = sealer === "vendor" ? [vendor, other] : [other, vendor];
     const begun = await turn(from, [QUESTION], streamed);
     const stayed = await turn(from, begun.next, streamed);
@@ -132,7 +132,7 @@ describe.each([false, true])("0049: sealed thoughts of a conversation that moves
     }
   });
 
-  test("a strict call that would leave them out is refused by their path", async () => {
+  test("a strict call that would drop them is refused with their path", async () => {
     const begun = await turn("acme/vendor", [QUESTION], streamed);
     const strict = { headers: { "x-trivium-strict": "true" } };
     const call = open().responses.create({ model: "acme/other", input: begun.next, store: false }, strict);

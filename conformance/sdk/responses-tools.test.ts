@@ -26,7 +26,7 @@ afterAll(() => harness.stop());
 describe("openai 7", () => {
   const open = () => new OpenAi({ baseURL: `${harness.gateway.url}/v1`, apiKey: harness.gateway.key, maxRetries: 0 });
 
-  test("the tokens of a prompt are counted, and an estimate is told as one", async () => {
+  test("the tokens of a prompt are counted, and an estimate is marked as one", async () => {
     const { data, response } = await open()
       .responses.inputTokens.count({ model: "openai-compatible/standard", input: "Where do three roads meet?" })
       .withResponse();
@@ -57,7 +57,7 @@ describe("openai 7", () => {
     expect(answer.output).toMatchObject([{ type: "function_call", namespace: "places", name: "get_weather" }]);
   });
 
-  test("a custom tool is called with free text, on providers that have functions alone", async () => {
+  test("a custom tool is called with free text, on providers that only have functions", async () => {
     for (const kind of ["anthropic", "gemini", "bedrock"]) {
       const tools: OpenAi.Responses.Tool[] = [{ type: "custom", name: "run_script", description: "Runs a script." }];
       const answer = await open().responses.create({
@@ -74,7 +74,7 @@ describe("openai 7", () => {
   });
 });
 
-describe("what is not there", () => {
+describe("unsupported features", () => {
   const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
     fetch(`${harness.gateway.url}${path}`, {
       method,
@@ -94,7 +94,7 @@ describe("what is not there", () => {
     });
   });
 
-  test("POST /v1/conversations is told in one sentence with what to use", async () => {
+  test("POST /v1/conversations is refused in one sentence that says what to use", async () => {
     const answer = await ask("POST", "/v1/conversations");
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining("Conversations") } });

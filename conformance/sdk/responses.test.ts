@@ -39,7 +39,7 @@ for (const { version, connect } of RESPONSES_GENERATIONS) {
     connect({ baseURL: `${harness.gateway.url}${path}`, apiKey: harness.gateway.key, maxRetries: 0 });
 
   for (const path of RESPONSES_DOORS) {
-    test(`openai ${version} at ${path}: a plain text is answered, whole and streamed`, async () => {
+    test(`openai ${version} at ${path}: a plain text is answered, streamed or not`, async () => {
       const client = open(path);
       const body: ResponsesBody = { model: "openai-compatible/standard", input: "Where do three roads meet?" };
       const whole = await client.responses.create(body);
@@ -64,14 +64,14 @@ for (const { version, connect } of RESPONSES_GENERATIONS) {
         input,
       });
 
-      test("the stream helper adds up to the answer", async () => {
+      test("the stream helper adds up to the response", async () => {
         const stream = open().responses.stream(asking("Where do three roads meet?"));
         const { status, output } = await stream.finalResponse();
         expect(status).toBe("completed");
         expect(textIn(output)).toContain("Where do three roads meet?");
       });
 
-      test("parse: an answer has the form that was asked for", async () => {
+      test("parse: a response has the requested form", async () => {
         const schema = {
           type: "object",
           properties: { city: { type: "string" } },
@@ -85,7 +85,7 @@ for (const { version, connect } of RESPONSES_GENERATIONS) {
         expect(answer.output_parsed).toMatchObject({ city: expect.any(String) });
       });
 
-      test("a loop of tools, in parallel, whose results come back by call_id", async () => {
+      test("a loop of parallel tools, whose results are matched by call_id", async () => {
         const client = open();
         const input: Item[] = [{ role: "user", content: "Call get_weather and get_time in parallel for Lisbon." }];
         const first = await client.responses.create({ ...asking(input), tools: TOOLS });
@@ -101,7 +101,7 @@ for (const { version, connect } of RESPONSES_GENERATIONS) {
         expect(second.output_text).toContain("get_time answered “get_time says fine”");
       });
 
-      test("H02: a model that demands its thoughts back gets them over turns", async () => {
+      test("H02: a model that requires its thoughts back gets them over several turns", async () => {
         const client = open();
         const body = { tools: TOOLS, reasoning: { effort: "low", summary: "auto" }, store: false } as const;
         const input: Item[] = [{ role: "user", content: "Please use get_weather for Lisbon." }];
@@ -118,14 +118,14 @@ for (const { version, connect } of RESPONSES_GENERATIONS) {
         expect(second.output_text).toContain("get_weather answered “18 degrees”");
       });
 
-      test("images go in", async () => {
+      test("accepts images", async () => {
         const text = { type: "input_text", text: "What is this?" } as const;
         const image = { type: "input_image", image_url: PNG, detail: "auto" } as const;
         const answer = await open().responses.create(asking([{ role: "user", content: [text, image] }]));
         expect(answer.output_text).toContain("image/png");
       });
 
-      test("R19: an answer that its limit cut is incomplete, whole and streamed", async () => {
+      test("R19: a response truncated by its limit is incomplete, streamed or not", async () => {
         const answer = await open().responses.create(asking("Tell a story.", "max-tokens"));
         expect(answer.status).toBe("incomplete");
         expect(answer.incomplete_details).toEqual({ reason: "max_output_tokens" });
@@ -136,7 +136,7 @@ for (const { version, connect } of RESPONSES_GENERATIONS) {
       });
 
       test.each(["cut-mid-stream", "close-mid-stream", "error-in-stream", "garbage-in-stream"])(
-        "R1: %s is an error to whoever reads the stream",
+        "R1: %s is an error to the reader of the stream",
         async (model) => {
           const seen: string[] = [];
           const read = async () => {
@@ -156,7 +156,7 @@ for (const { version, connect } of RESPONSES_GENERATIONS) {
         ["fail-429", 429],
         ["fail-500", 502],
         ["fail-400", 400],
-      ] as const)("%s is told with status %d in the protocol's shape", async (model, status) => {
+      ] as const)("%s is reported with status %d in the protocol's form", async (model, status) => {
         const error = await failureOf(open().responses.create(asking("Hello", model)));
         expect(extra(error, "status")).toBe(status);
         expect(extra(extra(error, "error") as object, "message")).toBeString();
@@ -171,7 +171,7 @@ for (const { version, connect } of RESPONSES_GENERATIONS) {
     expect(extra(error, "param")).toBe("model");
   });
 
-  test(`openai ${version}: what is wrong with a request is named by its path`, async () => {
+  test(`openai ${version}: mistakes in a request are reported with their path`, async () => {
     const input = [
       { role: "user", content: "Hello" },
       { type: "function_call_output", output: "x" },
@@ -181,7 +181,7 @@ for (const { version, connect } of RESPONSES_GENERATIONS) {
     expect(extra(error, "param")).toBe("input[1].call_id");
   });
 
-  test(`openai ${version}: a refusal is a part of its own where the provider says one`, async () => {
+  test(`openai ${version}: a refusal is a separate part if the provider sends one`, async () => {
     const answer = await open().responses.create({ model: "openai-compatible/refusal", input: "Hello" });
     expect(answer.output).toMatchObject([{ content: [{ type: "refusal" }] }]);
   });

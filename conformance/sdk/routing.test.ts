@@ -143,7 +143,7 @@ describe.each(CLIENTS)("contract 2.12, choices 6, 8: %s", (_, ask) => {
       }
     });
 
-    test(`${how}: a round robin takes its turns`, async () => {
+    test(`${how}: round robin takes turns`, async () => {
       const seen: (string | undefined)[] = [];
       for (const [, additions] of bothWays({ provider: { type: "round_robin" } })) {
         for (let call = 0; call < 3; call++) {
@@ -163,7 +163,7 @@ describe.each(CLIENTS)("contract 2.12, choices 6, 8: %s", (_, ask) => {
       }
     });
 
-    test(`${how}: survive and hedge are taken, in both ways`, async () => {
+    test(`${how}: survive and hedge are accepted, both ways`, async () => {
       for (const additions of [
         { body: { trivium: { survive: true, hedge: true } } },
         { headers: { "x-trivium-survive": "true", "x-trivium-hedge": "true" } },
@@ -172,7 +172,7 @@ describe.each(CLIENTS)("contract 2.12, choices 6, 8: %s", (_, ask) => {
       }
     });
 
-    test(`${how}: every field is read, and refused by its path where it is wrong`, async () => {
+    test(`${how}: every field is read, and refused with its path if it is wrong`, async () => {
       const wrong: [string, object][] = [
         ["provider.type", { provider: { type: "x" } }],
         ["provider.primary_factor", { provider: { primary_factor: "x" } }],

@@ -39,8 +39,8 @@ const ask: Readonly<Record<string, (clients: Clients, model: string) => Promise<
   messages: ({ anthropic }, model) => anthropic.messages.create({ model, max_tokens: 50, messages: MESSAGES }),
 };
 
-describe("sdks 4: x-should-retry tells the vendors' SDKs what a retry cannot cure", () => {
-  test.each(Object.keys(ask))("%s: a wrong key and an unknown model are asked once", async (endpoint) => {
+describe("sdks 4: x-should-retry tells the vendors' SDKs what a retry cannot fix", () => {
+  test.each(Object.keys(ask))("%s: a wrong key and an unknown model are tried once", async (endpoint) => {
     for (const [key, model, status] of [
       [WRONG_KEY, "sim/standard", 401],
       [harness.gateway.key, "sim/no-such-model", 404],

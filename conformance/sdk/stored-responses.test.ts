@@ -71,7 +71,7 @@ for (const { version, connect } of GENERATIONS) {
 
   describe(`stored responses, openai ${version}`, () => {
     test.each(RESPONSES_KINDS)(
-      "R12, H02 at %s: a tool's result alone continues a model that demands its thoughts back",
+      "R12, H02 at %s: only a tool's result continues a model that requires its thoughts back",
       async (kind) => {
         const client = open();
         const body = { model: `${kind}/strict-thinker`, tools: [GET_WEATHER], reasoning: REASONING };
@@ -101,7 +101,7 @@ for (const { version, connect } of GENERATIONS) {
       },
     );
 
-    test("retrieve, list page by page, delete, and the errors of what is gone", async () => {
+    test("retrieve, list page by page, delete, and the errors after deletion", async () => {
       const client = open();
       const body = { model: "openai-compatible/standard" };
       const first = await client.responses.create({ ...body, input: "One." });
@@ -144,7 +144,7 @@ describe("stored responses, ai 6 with openai(…) and its defaults", () => {
   });
 
   test.each(RESPONSES_KINDS)(
-    "R13, H02 at %s: its loop refers to the thoughts that a model demands back",
+    "R13, H02 at %s: its loop refers to the thoughts that a model requires back",
     async (kind) => {
       const sent: string[] = [];
       const openai = createOpenAI({

@@ -23,7 +23,7 @@ test("every block of docs/embeddings.md is run here, or loaded in scripts/docs.t
   expect(page.counts()).toEqual({ sh: 2, ts: 2, yaml: 1 });
 });
 
-test.skipIf(!canPaste)("its curl line makes vectors of the size that it asks for", async () => {
+test.skipIf(!canPaste)("its curl command makes vectors of the requested size", async () => {
   const answer = JSON.parse(await folder.shell(page.one("sh", "/v1/embeddings"))) as {
     data: { embedding: number[] }[];
     model: string;
@@ -32,7 +32,7 @@ test.skipIf(!canPaste)("its curl line makes vectors of the size that it asks for
   expect(answer.data.map(({ embedding }) => embedding.length)).toEqual([4, 4]);
 });
 
-test.skipIf(!canPaste)("its line of a ranking answers with the best document", async () => {
+test.skipIf(!canPaste)("its ranking command returns the best document", async () => {
   const answer = JSON.parse(await folder.shell(page.one("sh", "/v1/rerank"))) as { results: object[] };
   expect(answer.results).toEqual([
     { index: 1, relevance_score: expect.any(Number), document: { text: "Foxes live in dens." } },
@@ -43,6 +43,6 @@ test("its example with openai finds the nearest text", async () => {
   expect(await folder.typescript(page.one("ts", 'from "openai"'))).toMatch(/^0 \d+\n$/);
 });
 
-test("its example with @google/genai has vectors of the size that it asks for", async () => {
+test("its example with @google/genai has vectors of the requested size", async () => {
   expect(await folder.typescript(page.one("ts", 'from "@google/genai"'))).toBe("[ 256, 256 ]\n");
 });

@@ -103,7 +103,7 @@ describe("every host", () => {
   );
 
   test.each(EMBEDDERS.map((host) => [host.name, host] as const))(
-    "%s: 2,000 texts are sent in as many requests as it takes, and come back in their order",
+    "%s: 2,000 texts are sent in as many requests as needed, and return in order",
     async (name, { batch = 1, counts = true, sized }) => {
       // Of hosts that take one at a time, fewer show the same.
       const count = batch === 1 ? 200 : 2000;
@@ -140,7 +140,7 @@ describe("every host", () => {
   );
 
   test.each(EMBEDDERS.filter(({ sized }) => !sized).map(({ name }) => name))(
-    "%s: another size of vectors that have one is refused, and not left out",
+    "%s: another size of fixed-size vectors is refused, not ignored",
     async (name) => {
       const failed = await openai.embeddings
         .create({ model: `${name}/embedder`, input: TEXT, dimensions: 256 })
@@ -150,7 +150,7 @@ describe("every host", () => {
   );
 });
 
-describe("what the simulator's vectors are good for", () => {
+describe("properties of the simulator's vectors", () => {
   test("texts that share words are alike, and a question is nearest to its answer", async () => {
     const texts = ["Paris is the capital of France.", "A cat sleeps on the sofa.", "Stocks fell on Monday."];
     const input = ["What is the capital of France?", ...texts];
@@ -165,7 +165,7 @@ describe("what the simulator's vectors are good for", () => {
 describe("tasks", () => {
   const sent = () => suite.simulator.stats().last?.body as Record<string, unknown>;
 
-  test("a client's word becomes the host's own", async () => {
+  test("a client's task becomes the host's own", async () => {
     const create = (name: string, input_type: string) =>
       openai.embeddings.create({ model: `${name}/embedder`, input: TEXT, input_type } as OpenAI.EmbeddingCreateParams);
     await create("cohere", "RETRIEVAL_QUERY");
@@ -180,7 +180,7 @@ describe("tasks", () => {
     expect(sent()).toMatchObject({ parameters: { text_type: "query" } });
   });
 
-  test("of one that the host does not know the receipt says what became of it", async () => {
+  test("for one that the host does not know, the receipt says what happened", async () => {
     const google = new GoogleGenAI({ apiKey: suite.gateway.key, httpOptions: { baseUrl: suite.gateway.url } });
     const ask = (model: string) =>
       google.models.embedContent({
@@ -196,7 +196,7 @@ describe("tasks", () => {
 });
 
 describe("several texts through clients that batch", () => {
-  test("AI SDK's embedMany, and genai's list of contents with a setting of its own", async () => {
+  test("AI SDK's embedMany, and genai's list of contents with its own setting", async () => {
     const { url, key } = suite.gateway;
     const values = Array.from({ length: 250 }, (_, index) => `value ${index}`);
     const model = createGoogleGenerativeAI({ baseURL: `${url}/v1beta`, apiKey: key }).textEmbeddingModel(
@@ -216,7 +216,7 @@ describe("several texts through clients that batch", () => {
 });
 
 describe("errors, in each client's own protocol", () => {
-  test("openai: the path and what would be right", async () => {
+  test("openai: the path and what is expected", async () => {
     const post = async (body: object) => {
       const headers = { authorization: `Bearer ${suite.gateway.key}`, "content-type": "application/json" };
       const answer = await fetch(`${suite.gateway.url}/v1/embeddings`, {
@@ -272,7 +272,7 @@ describe("errors, in each client's own protocol", () => {
     ]);
   });
 
-  test("genai: status and message, with its own names of fields", async () => {
+  test("genai: status and message, with its own field names", async () => {
     const { url, key } = suite.gateway;
     const post = async (path: string, body: object) => {
       const headers = { "x-goog-api-key": key, "content-type": "application/json" };
@@ -316,7 +316,7 @@ describe("errors, in each client's own protocol", () => {
     ["sim:busy", 429],
     ["sim:broken", 502],
     ["sim:overloaded", 503],
-  ])("a host that answers to %s is a %d of every client, whichever host", async (word, status) => {
+  ])("a host that responds to %s with an error is a %d for every client, whichever host", async (word, status) => {
     const google = new GoogleGenAI({ apiKey: suite.gateway.key, httpOptions: { baseUrl: suite.gateway.url } });
     for (const name of ["openai", "gemini", "cohere", "bedrock", "qwen", "voyage"]) {
       const model = `${name}/embedder`;

@@ -35,7 +35,7 @@ async function rerank(body: object, path = "/v1/rerank") {
 
 describe("every host that ranks", () => {
   test.each(RERANKERS.map((host) => [host.name, host] as const))(
-    "%s: the best first, by their places in the request, billed as its price goes",
+    "%s: the best first, by their index in the request, billed by its price unit",
     async (name, { searches, kind = name }) => {
       const model = `${name}/reranker`;
       const { response, status, body } = await rerank({
@@ -62,18 +62,18 @@ describe("every host that ranks", () => {
     },
   );
 
-  test.each(RERANKERS.map(({ name }) => name))("%s: documents come back as they were sent", async (name) => {
+  test.each(RERANKERS.map(({ name }) => name))("%s: documents are returned as they were sent", async (name) => {
     const documents = DOCUMENTS.map((text, place) => ({ text, id: `doc-${place}`, meta: { place } }));
     const { body } = await rerank({ model: `${name}/reranker`, query: QUERY, documents, return_documents: true });
     for (const { index, document } of body.results ?? []) expect(document as unknown).toEqual(documents[index]);
   });
 
-  test.each(RERANKERS.map(({ name }) => name))("%s: no more than were asked for", async (name) => {
+  test.each(RERANKERS.map(({ name }) => name))("%s: no more than requested", async (name) => {
     const { body } = await rerank({ model: `${name}/reranker`, query: QUERY, documents: DOCUMENTS, top_n: 1 });
     expect(body.results?.map(({ index }) => index)).toEqual([1]);
   });
 
-  test("qwen: more documents than it takes are sent in several requests, and ranked as one", async () => {
+  test("qwen: more documents than it accepts are sent in several requests, and ranked as one", async () => {
     const documents = Array.from({ length: 1200 }, (_, index) => `stone ${index}`);
     documents[1100] = "Foxes live in dens.";
     documents[40] = "A fox is an animal.";
@@ -84,11 +84,14 @@ describe("every host that ranks", () => {
 });
 
 describe("requests", () => {
-  test.each(["/v1/rerank", "/v2/rerank", "/api/v1/rerank"])("%s takes texts, and objects with a text", async (path) => {
-    const documents = [{ text: "Foxes live in dens." }, "The sea is deep."];
-    const { status, body } = await rerank({ model: "cohere/reranker", query: QUERY, documents }, path);
-    expect([status, body.results?.[0]?.index]).toEqual([200, 0]);
-  });
+  test.each(["/v1/rerank", "/v2/rerank", "/api/v1/rerank"])(
+    "%s accepts texts, and objects with a text",
+    async (path) => {
+      const documents = [{ text: "Foxes live in dens." }, "The sea is deep."];
+      const { status, body } = await rerank({ model: "cohere/reranker", query: QUERY, documents }, path);
+      expect([status, body.results?.[0]?.index]).toEqual([200, 0]);
+    },
+  );
 
   test("H09: fields that the host does not know are noted by their names", async () => {
     const asked = { query: QUERY, documents: DOCUMENTS, max_tokens_per_doc: 100, colour: "red" };
@@ -97,7 +100,7 @@ describe("requests", () => {
     expect([await dropped("cohere"), await dropped("voyage")]).toEqual(["colour", "max_tokens_per_doc,colour"]);
   });
 
-  test("what is wrong is refused with its path", async () => {
+  test("mistakes are refused with their path", async () => {
     const model = "cohere/reranker";
     const refused = async (body: object) => {
       const { status, body: answer } = await rerank({ model, query: QUERY, documents: DOCUMENTS, ...body });

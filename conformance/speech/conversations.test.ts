@@ -38,11 +38,11 @@ async function recorded(): Promise<string> {
   return Buffer.from(await (await openai.audio.speech.create(speech)).arrayBuffer()).toString("base64");
 }
 
-describe("sound in chat", () => {
+describe("audio in chat", () => {
   const messages = [{ role: "user", content: "Say hello." } as const];
   const modalities: ("text" | "audio")[] = ["text", "audio"];
 
-  test("an answer that is said is what its transcript says, and its tokens are billed apart", async () => {
+  test("a spoken response matches its transcript, and its tokens are billed separately", async () => {
     const answer = await openai.chat.completions.create({
       model: "sim/talker",
       modalities,
@@ -57,7 +57,7 @@ describe("sound in chat", () => {
     expect((await gateway.receipt(response)).usage).toMatchObject({ audio_output: tokens });
   });
 
-  test("the same in a stream, which is passed on as it comes", async () => {
+  test("the same in a stream, which is forwarded as it arrives", async () => {
     const stream = await openai.chat.completions.create({
       model: "sim/talker",
       modalities,
@@ -91,7 +91,7 @@ describe("sound in chat", () => {
     }
   });
 
-  test("a model that only speaks is refused, with the endpoint that it is for; one that transcribes too", async () => {
+  test("a speech-only model is refused, with the right endpoint; so is one that transcribes", async () => {
     const speaks = await failureOf(openai.chat.completions.create({ model: "sim/voice", messages }));
     expect(speaks).toMatchObject({ status: 400, param: "model" });
     expect(speaks.message).toContain("POST /v1/audio/speech");
@@ -100,8 +100,8 @@ describe("sound in chat", () => {
   });
 });
 
-describe("sound in genai", () => {
-  test("a speech model answers with samples, whole and streamed", async () => {
+describe("audio in genai", () => {
+  test("a speech model answers with samples, streamed or not", async () => {
     const whole = await google.models.generateContent({ model: "sim/voice", contents: SENTENCE, config: SPOKEN });
     const inline = whole.candidates?.[0]?.content?.parts?.[0]?.inlineData;
     expect(inline?.mimeType).toBe("audio/L16;codec=pcm;rate=24000");

@@ -26,12 +26,12 @@ afterAll(async () => {
 });
 
 describe("docs/speech.md", () => {
-  test("has no example that is not run here", () => {
+  test("every example is run here", () => {
     expect(page.counts()).toEqual({ sh: 1, ts: 1, yaml: 1 });
   });
 
   test.skipIf(!programsPresent("docs/speech.md", "curl"))(
-    "its curl lines say a sentence, and write it down as subtitles",
+    "its curl commands speak a sentence, and transcribe it as subtitles",
     async () => {
       const output = await folder.shell(page.one("sh", "/audio/speech"));
       expect(output).toMatch(/^1\n00:00:00,150 --> 00:00:01,\d{3}\nHello from the simulator\.\n/);
@@ -39,12 +39,12 @@ describe("docs/speech.md", () => {
     },
   );
 
-  test("its example with openai says a sentence, reads it back, moderates and completes", async () => {
+  test("its example with openai speaks a sentence, transcribes it, moderates and completes", async () => {
     const output = await folder.typescript(page.one("ts", 'from "openai"'));
     expect(output).toStartWith("The quick brown fox jumps over the lazy dog.\nfalse ");
   });
 
-  test("its model of a configuration is one that transcribes", async () => {
+  test("its configured model transcribes", async () => {
     const answer = await fetch(`${gateway.url}/v1/models/local/whisper`);
     expect(await answer.json()).toMatchObject({ output_modalities: ["transcription"] });
   });

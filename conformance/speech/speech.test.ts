@@ -22,8 +22,8 @@ async function say(more: Partial<Speech> = {}, client = harness.client): Promise
 
 const recorded = async (more: Partial<Speech> = {}) => toFile(await say(more), "said.wav");
 
-describe("a synthesised sentence comes back", () => {
-  test("through every host that speaks, and every one that listens", async () => {
+describe("a synthesised sentence is transcribed correctly", () => {
+  test("through every speech host and every transcription host", async () => {
     for (const model of [
       "openai/tts-1",
       "openai/gpt-4o-mini-tts",
@@ -38,7 +38,7 @@ describe("a synthesised sentence comes back", () => {
     }
   });
 
-  test("at both base URLs, by a vendor's own names too", async () => {
+  test("at both base URLs, also by a vendor's own names", async () => {
     const file = await toFile(await say({ model: "openai/tts-1" }, harness.contract), "said.wav");
     const contract = await harness.contract.audio.transcriptions.create({ model: "openai/whisper-1", file });
     expect(contract.text).toBe(SENTENCE);
@@ -60,14 +60,14 @@ describe("a synthesised sentence comes back", () => {
 });
 
 describe("audio/speech", () => {
-  test("answers in the format that was asked for, or in the host's own", async () => {
+  test("answers in the requested format, or in the host's own", async () => {
     expect((await say()).toString("latin1", 0, 4)).toBe("RIFF");
     const mp3 = await harness.client.audio.speech.create({ model: "openai/tts-1", voice: "alloy", input: "Hi." });
     expect(mp3.headers.get("content-type")).toBe("audio/mpeg");
     expect((await say({ response_format: "pcm" })).equals((await say()).subarray(44))).toBe(true);
   });
 
-  test("choices 5: is paid by the character, or by the tokens that the host reports", async () => {
+  test("choices 5: is billed by the character, or by the tokens that the host reports", async () => {
     await say();
     expect(await harness.receipt()).toMatchObject({
       model: "openai/tts-1",
@@ -88,7 +88,7 @@ describe("audio/speech", () => {
     });
   });
 
-  test("streams events with the same sound, whatever the host streams", async () => {
+  test("streams events with the same audio, whatever the host streams", async () => {
     for (const model of ["openai/tts-1", "openai/gpt-4o-mini-tts", "google/gemini-2.5-flash-preview-tts"]) {
       const answer = await harness.client.audio.speech.create({
         model,
@@ -108,7 +108,7 @@ describe("audio/speech", () => {
     }
   });
 
-  test("H09: what a model has no setting for is told, or refused where the call is strict", async () => {
+  test("H09: settings that a model lacks are noted, or refused in a strict call", async () => {
     await say({ model: "google/gemini-2.5-flash-preview-tts", speed: 2 });
     expect((await harness.receipt()).fields.map(({ action, path }) => `${action} ${path}`)).toEqual([
       "approximated voice",
@@ -120,13 +120,13 @@ describe("audio/speech", () => {
     expect(refused.message).toContain("instructions");
   });
 
-  test("a format that the model does not make is refused, with those that it makes", async () => {
+  test("an unsupported format is refused, listing the supported ones", async () => {
     const failure = await failureOf(say({ model: "google/gemini-2.5-flash-preview-tts", response_format: "mp3" }));
     expect(failure).toMatchObject({ status: 400, param: "response_format" });
     expect(failure.message).toContain('must be one of "wav", "pcm"');
   });
 
-  test("the next offer speaks where the first fails, and the host's words are the client's", async () => {
+  test("the next offer speaks if the first fails, and the host's message reaches the client", async () => {
     expect((await say({ model: "own/two-voices" })).length).toBeGreaterThan(1000);
     expect((await harness.receipt()).offers.map(({ outcome }) => outcome)).toEqual(["failed", "answered"]);
     expect(await failureOf(say({ input: "sim:blocked" }))).toMatchObject({ status: 400 });
@@ -135,7 +135,7 @@ describe("audio/speech", () => {
     expect((await harness.receipt()).cost_nano_usd).toBe(0);
   });
 
-  test("H23: a key without the money for it is refused before the host is asked", async () => {
+  test("H23: a key without enough budget is refused before the host is called", async () => {
     const before = harness.simulator.stats().requests;
     const poor = harness.client.withOptions({ apiKey: POOR_KEY });
     expect(await failureOf(say({ input: "word ".repeat(100) }, poor))).toMatchObject({ status: 402 });
@@ -160,7 +160,7 @@ describe("audio/transcriptions", () => {
     });
   });
 
-  test("choices 5: is paid by the second or by tokens, as the host reports, in every format", async () => {
+  test("choices 5: is billed by the second or by tokens, as the host reports, in every format", async () => {
     for (const response_format of ["json", "text", "srt", "vtt", "verbose_json"]) {
       await hear({ response_format });
       expect(await harness.receipt()).toMatchObject({
@@ -189,7 +189,7 @@ describe("audio/transcriptions", () => {
     }
   });
 
-  test("contract 8: bad forms are refused, with the field and what would be right", async () => {
+  test("contract 8: bad forms are refused, with the field and what is expected", async () => {
     const refused: [object, string, string][] = [
       [{ response_format: "docx" }, "response_format", "must be one of"],
       [{ temperature: 2 }, "temperature", "from 0 to 1"],
@@ -208,7 +208,7 @@ describe("audio/transcriptions", () => {
     expect(empty).toMatchObject({ status: 400, param: "file" });
   });
 
-  test("contract 8: a recording may be as large as a body; the host's own limit is the client's to know", async () => {
+  test("contract 8: a recording may be as large as a body; the host's own limit is reported to the client", async () => {
     const file = await toFile(new Uint8Array(24 * 1024 * 1024), "silence.mp3");
     expect((await hear({ file })).text).toBe("The simulator hears no words in this recording.");
     const larger = await failureOf(hear({ file: await toFile(new Uint8Array(26 * 1024 * 1024), "silence.mp3") }));
@@ -221,7 +221,7 @@ describe("audio/transcriptions", () => {
     expect(harness.simulator.stats().requests).toBe(before);
   });
 
-  test("contract 8: what is no form is refused by its type", async () => {
+  test("contract 8: a body that is not a form is refused by its type", async () => {
     const answer = await harness.post("/v1/audio/transcriptions", { model: "openai/whisper-1" });
     expect(answer.status).toBe(415);
     expect(await answer.text()).toContain("multipart/form-data");
@@ -229,7 +229,7 @@ describe("audio/transcriptions", () => {
 });
 
 describe("moderations and completions", () => {
-  test("a text is moderated by the model that is named, or by the first that moderates", async () => {
+  test("a text is moderated by the named model, or by the first that moderates", async () => {
     const named = await harness.client.moderations.create({
       model: "openai/omni-moderation-latest",
       input: ["a", "sim:flagged"],
@@ -242,7 +242,7 @@ describe("moderations and completions", () => {
     expect(empty).toMatchObject({ status: 400, param: "input" });
   });
 
-  test("a prompt is completed, whole and streamed, and its tokens are billed", async () => {
+  test("a prompt is completed, streamed or not, and its tokens are billed", async () => {
     const whole = await harness.client.completions.create({
       model: "own/writer",
       prompt: "Say hello.",
@@ -288,13 +288,13 @@ describe("moderations and completions", () => {
     });
   });
 
-  test("another offer completes where the first fails", async () => {
+  test("another offer completes if the first fails", async () => {
     const { choices } = await harness.client.completions.create({ model: "own/two-writers", prompt: "Hello." });
     expect(choices).toHaveLength(1);
   });
 });
 
-test("what is not served says so in one sentence", async () => {
+test("unsupported endpoints say so in one sentence", async () => {
   const sentences: [string, string][] = [
     ["/v1/files", "The Files API is not supported"],
     ["/v1/batches", "The Batch API is not supported"],

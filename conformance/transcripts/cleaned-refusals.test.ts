@@ -27,7 +27,7 @@ const INTERNALS = [
 const refusals = everyRecording.filter(({ status }) => status >= 400);
 
 test.each(refusals.map((recording) => [nameOf(recording), recording] as const))(
-  "S22: a recorded refusal shows no internals, wherever they stand in it: %s",
+  "S22: a recorded refusal shows no internals, wherever they are in it: %s",
   (_, recording) => {
     const raw = textOf(recording);
     for (const text of textsIn(parseObject(raw) ?? raw)) {

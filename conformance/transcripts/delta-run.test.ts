@@ -24,7 +24,7 @@ const streams = everyRecording.filter(
     /\.(sse|eventstream)$/.test(recording.response_file),
 );
 
-describe.skipIf(!present)("decision 0055: recorded streams are translated to the same bytes on both ways", () => {
+describe.skipIf(!present)("decision 0055: recorded streams are translated to the same bytes both ways", () => {
   test.each(streams.map((recording) => [nameOf(recording), recording] as const))("%s", (_, recording) => {
     const from = upstreamOf(recording) ?? "chat";
     const bytes = bytesOf(recording);

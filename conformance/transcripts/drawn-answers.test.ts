@@ -82,29 +82,32 @@ const genaiClient = () =>
     httpOptions: { baseUrl: `${harness.gateway.url}/api/genai`, apiVersion: "v1" },
   });
 
-describe.skipIf(!present)("contract 2.6, 2.7: recorded answers with images", () => {
-  test.each(DRAWN)("genai ← $case: the recorded request is sent on, its answer comes back as it was", async (drawn) => {
-    const one = mediaCase(drawn.case);
-    const verb = one.recording.stream ? "streamGenerateContent?alt=sse" : "generateContent";
-    const before = harness.upstream.seen.length;
-    const response = await fetch(`${harness.gateway.url}/v1beta/models/recorded/${one.id}:${verb}`, {
-      method: "POST",
-      headers: { "x-goog-api-key": harness.gateway.key, "content-type": "application/json" },
-      body: JSON.stringify(requestOf(one.recording)),
-    });
-    const text = await response.text();
-    const chunks = one.recording.stream
-      ? readFrames(text).flatMap(({ data }) => (data ? [JSON.parse(data) as Json] : []))
-      : [JSON.parse(text) as Json];
-    // Contract 2.7 has the time at which the request came, which this host does not tell.
-    const reported = chunks.map(({ createTime, ...chunk }) => {
-      expect(createTime).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-      return chunk;
-    });
-    expect(reported).toEqual(recordedChunks(one));
-    expect(JSON.parse(harness.upstream.seen[before]?.body ?? "")).toEqual(requestOf(one.recording));
-    await expectReceipt(response, drawn, "native");
-  });
+describe.skipIf(!present)("contract 2.6, 2.7: recorded responses with images", () => {
+  test.each(DRAWN)(
+    "genai ← $case: the recorded request is forwarded, its response returned unchanged",
+    async (drawn) => {
+      const one = mediaCase(drawn.case);
+      const verb = one.recording.stream ? "streamGenerateContent?alt=sse" : "generateContent";
+      const before = harness.upstream.seen.length;
+      const response = await fetch(`${harness.gateway.url}/v1beta/models/recorded/${one.id}:${verb}`, {
+        method: "POST",
+        headers: { "x-goog-api-key": harness.gateway.key, "content-type": "application/json" },
+        body: JSON.stringify(requestOf(one.recording)),
+      });
+      const text = await response.text();
+      const chunks = one.recording.stream
+        ? readFrames(text).flatMap(({ data }) => (data ? [JSON.parse(data) as Json] : []))
+        : [JSON.parse(text) as Json];
+      // Contract 2.7 has the time at which the request came, which this host does not tell.
+      const reported = chunks.map(({ createTime, ...chunk }) => {
+        expect(createTime).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+        return chunk;
+      });
+      expect(reported).toEqual(recordedChunks(one));
+      expect(JSON.parse(harness.upstream.seen[before]?.body ?? "")).toEqual(requestOf(one.recording));
+      await expectReceipt(response, drawn, "native");
+    },
+  );
 
   test.each(DRAWN)("@google/genai ← $case: text, image and usage", async (drawn) => {
     const one = mediaCase(drawn.case);

@@ -215,7 +215,7 @@ describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded images by every pac
     });
   }
 
-  test("a whole answer where a stream was asked for is given on, and not asked for again", async () => {
+  test("a complete response to a streamed request is passed on, and not requested again", async () => {
     const before = harness.upstream.seen.length;
     const { images } = await streamingClient.ask(mediaCase("ruby-llm.image-basic-functionality-openai"), 1);
     expect(images).toHaveLength(1);
@@ -224,7 +224,7 @@ describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded images by every pac
     expect(asked[0]).toMatchObject({ stream: true });
   });
 
-  test("S07: what is at a recorded URL is fetched without the provider's key", async () => {
+  test("S07: a recorded URL is fetched without the provider's key", async () => {
     const one = mediaCase("ruby-openai.images-variations");
     const before = harness.upstream.seen.length;
     await gptClients[0]?.ask(one, 2);
@@ -239,11 +239,11 @@ describe.skipIf(!present)("contract 2.4, 2.5, 2.14: recorded images by every pac
   });
 });
 
-describe.skipIf(!present)("contract 2.4: what was asked of the hosts when the answers were recorded", () => {
+describe.skipIf(!present)("contract 2.4: the requests that produced the recorded responses", () => {
   const asked = (present ? WANTED : [])
     .map(({ case: name }) => mediaCase(name))
     .filter(({ recording }) => /\/generations$|:predict$/.test(recording.http));
-  test.each(asked.map((one) => [one.recording.case, one] as const))("%s is asked again", async (_name, one) => {
+  test.each(asked.map((one) => [one.recording.case, one] as const))("%s is requested again", async (_name, one) => {
     const { recording, upstreamModel } = one;
     const client = recording.dialect === "openai-images" ? gptClients[0] : genaiClients[0];
     const before = harness.upstream.seen.length;
@@ -283,13 +283,13 @@ const reasonsIn = ({ recording }: MediaCase) =>
     ({ raiFilteredReason: reason }) => (reason === undefined ? [] : [reason]),
   );
 
-describe.skipIf(!present)("contract 2.5, choices 4: recorded images that were held back, and refusals", () => {
+describe.skipIf(!present)("contract 2.5, choices 4: recorded blocked images, and refusals", () => {
   const allFiltered = () => mediaCase("firebase-mock.unary-failure-generate-images-all-filtered");
   const someFiltered = () => mediaCase("firebase-mock.unary-failure-generate-images-gcs-some-filtered");
   const blocked = () => mediaCase("firebase-mock.unary-failure-generate-images-prompt-blocked");
 
   for (const { name, ask } of ofProtocol("genai")) {
-    test(`${name}: an answer whose images are all held back says why, once for each, and costs nothing`, async () => {
+    test(`${name}: a response whose images are all blocked says why, once for each, and costs nothing`, async () => {
       const [reason = ""] = reasonsIn(allFiltered());
       expect(reason).toContain("Support codes: 39322892");
       const { images, receiptId } = await ask(allFiltered(), 2);
@@ -299,7 +299,7 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded images that were he
       expect(receipt.cost_nano_usd).toBe(0);
     });
 
-    test(`${name}: one reason stands for all that were held back; images in a bucket were not given`, async () => {
+    test(`${name}: one reason covers all blocked images; images in a bucket were not delivered`, async () => {
       const [reason = ""] = reasonsIn(someFiltered());
       expect(reason).toContain("filtered out 2 generated images");
       const { images, receiptId } = await ask(someFiltered(), 4);
@@ -307,7 +307,7 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded images that were he
       expect((await receiptOf(receiptId)).cost_nano_usd).toBe(0);
     });
 
-    test(`${name}: a prompt that was refused is images held back`, async () => {
+    test(`${name}: a refused prompt counts as blocked images`, async () => {
       const { images, receiptId } = await ask(blocked(), 2);
       const { error } = JSON.parse(textOf(blocked().recording)) as { error: { message: string } };
       expect(images).toEqual([{ filtered: error.message }, { filtered: error.message }]);
@@ -316,20 +316,20 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded images that were he
   }
 
   for (const client of ofProtocol("chat")) {
-    test(`${client.name}: an answer whose images are all held back is a refusal`, async () => {
+    test(`${client.name}: a response whose images are all blocked is a refusal`, async () => {
       const [reason = ""] = reasonsIn(allFiltered());
       const failure = await failureOf(client, allFiltered(), 1);
       expect(failure).toMatchObject({ type: "invalid_request_error", code: "content_filter" });
       expect(failure.message).toContain(reason);
     });
 
-    test(`${client.name}: a prompt that was refused`, async () => {
+    test(`${client.name}: a refused prompt`, async () => {
       const failure = await failureOf(client, blocked(), 1);
       expect(failure).toMatchObject({ status: 400, type: "invalid_request_error", code: "content_filter" });
       expect(failure.message).toContain("This prompt contains sensitive words");
     });
 
-    test(`${client.name}: images in a bucket were not given, and nothing else was made`, async () => {
+    test(`${client.name}: images in a bucket were not delivered, and nothing else was made`, async () => {
       const failure = await failureOf(client, someFiltered(), 4);
       expect(failure).toMatchObject({ type: "api_error" });
       expect(failure.message).toContain("bucket");
@@ -361,7 +361,7 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded images that were he
 });
 
 test.skipIf(!present)(
-  "every recording of images and videos is replayed or left out for a reason that still holds",
+  "every recording of images and videos is replayed, or excluded for a reason that still holds",
   () => {
     const leftOut = mediaRecordings.filter(({ case: name }) => name in MEDIA_LEFT_OUT);
     expect(leftOut.map(({ case: name }) => name)).toEqual(Object.keys(MEDIA_LEFT_OUT));

@@ -90,7 +90,7 @@ function toldAs({ stop, calls, refused }: Meaning, client: DialectName): readonl
   return [stop, ...tool];
 }
 
-describe.skipIf(!present)("every recorded answer in every protocol", () => {
+describe.skipIf(!present)("every recorded response in every protocol", () => {
   for (const client of EVERY_DIALECT) {
     test.each(byName(answers))(`${client} ← %s`, async (_name, one) => {
       const { recording, id } = one;
@@ -235,7 +235,7 @@ describe.skipIf(!present)("choices 4: every recorded refusal in every protocol",
   }
 });
 
-test.skipIf(!present)("every recording is read or left out for a reason that still holds", () => {
+test.skipIf(!present)("every recording is read, or excluded for a reason that still holds", () => {
   const names = Object.keys(LEFT_OUT).filter((start) => !leftOut.some(({ case: name }) => name.startsWith(start)));
   expect(names).toEqual([]);
   expect(answers.length + refusals.length + leftOut.length).toBe(hostedRecordings.length);

@@ -182,7 +182,7 @@ describe.skipIf(!present)("recorded streams through the native lane", () => {
     },
   );
 
-  test("H16: a small stream cut at every byte before its end is open, failed, or whole, and never invents text", () => {
+  test("H16: a small stream cut at every byte before its end is open, failed, or complete, and never invents text", () => {
     const small = streams.filter(
       (recording) => bytesOf(recording).length <= 6000 && !recording.features.includes("mid-stream-error"),
     );
@@ -215,7 +215,7 @@ function finishOffset(recording: Recording, bytes: Uint8Array): number {
   return at;
 }
 
-describe.skipIf(!present)("recorded whole answers and errors", () => {
+describe.skipIf(!present)("recorded non-streamed responses and errors", () => {
   const whole = recordings.filter(({ stream, status }) => !stream && status === 200);
   test.each(whole.map((recording) => [nameOf(recording), recording] as const))(
     "%s: patched as documented, usage as recorded",

@@ -105,7 +105,7 @@ describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded video", () => {
     expectRecordedConversation();
   });
 
-  test("the recorded request itself: its video in the answer on request, its seconds and their price in the ledger", async () => {
+  test("the recorded request itself: its video in the response on request, its seconds and their price in the ledger", async () => {
     const { url, key } = harness.gateway;
     const endpoint = `${url}/api/genai/v1/publishers/${model().replace("/", "/models/")}`;
     const post = (verb: string, body: unknown) =>
