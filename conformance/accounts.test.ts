@@ -44,7 +44,7 @@ const NOTICE_MS = 15_000;
 const noticed = async () => {
   const { key } = await createKey(storage, { name: "marker", project: "default" }, system, ACTOR);
   const headers = { authorization: `Bearer ${key}` };
-  // Not more often: an address that is refused a hundred times in a minute waits for each further answer (S21).
+  // Not more often: an address refused a hundred times in a minute waits for each further response (S21).
   for (const until = Date.now() + NOTICE_MS; ; await Bun.sleep(100)) {
     const { status } = await fetch(`${gateway.url}/api/v1/generation?id=none`, { headers });
     if (status !== 401) return;
@@ -79,7 +79,7 @@ test("a key used outside its networks gets a 403 in every protocol that names th
     expect([dialect, status]).toEqual([dialect, 403]);
     expect(message).toContain("may not be used from 127.0.0.1; it may be used from: 192.0.2.0/24.");
   }
-  // A stranger's word on where it is counts for nothing.
+  // A stranger's claim about its address is ignored.
   const claimed = await call(key, {}, { "x-forwarded-for": "192.0.2.1" });
   expect(claimed.status).toBe(403);
   await claimed.text();
@@ -232,7 +232,7 @@ describe("H23: 2,000 concurrent calls over HTTP", () => {
     ] as const) {
       expect([...statuses.keys()].toSorted()).toEqual([200, 402]);
       expect(spent).toBeLessThanOrEqual(budgetNano);
-      // What a call may cost is a little more than what it does: the last one or two may be refused.
+      // The reserved cost of a call is slightly above its actual cost, so the last one or two may be refused.
       expect(statuses.get(200)).toBeWithin(490, 501);
     }
   });

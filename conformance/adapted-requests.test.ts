@@ -8,7 +8,7 @@ import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { sendJson } from "./support/scripted-upstream.ts";
 
-/** What existing clients send beyond the contract, and what becomes of it at the drop-in door. */
+/** What existing clients send beyond the contract, and how the drop-in door handles it. */
 const { upstream, gateway } = await scriptedHarness((url) => {
   const { models, ...config } = modelsOfEveryDialect(url) as { models: object[] };
   const plain = (dialect: DialectName) => ({
@@ -36,7 +36,7 @@ function answerAll(): void {
   });
 }
 
-/** What went up, and what the receipt says of it. */
+/** The forwarded body, and the receipt's notes about it. */
 async function sentFor(call: Promise<Response>) {
   const response = await call;
   expect(response.status).toBe(200);

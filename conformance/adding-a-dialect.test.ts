@@ -8,7 +8,7 @@ import { plain } from "./plain-dialect/index.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
-/** A kind of provider that speaks the new dialect alone. */
+/** A provider kind that speaks only the new dialect. */
 const plainHost: ProviderDeclaration = {
   kind: "plain-host",
   publishers: [],

@@ -45,7 +45,7 @@ describe("docs/alerts.md", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What was sent, and what someone else might send instead. */
+  /** A genuine message, and forgeries of it. */
   function cases(): { body: string; signature: string; secret: string; expected: boolean }[] {
     const [{ body, signature } = { body: "", signature: "" }] = received;
     const older = signature.replace(/t=(\d+)/, (_, seconds: string) => `t=${Number(seconds) - 301}`);

@@ -102,7 +102,7 @@ test("a backup under load has equal receipts and budgets when restored", async (
   expect([restored.code, restored.stderr]).toEqual([0, ""]);
   expect((JSON.parse(restored.stdout) as { kept: string[] }).kept.length).toBeGreaterThan(0);
 
-  // What the copy has is what the restored gateway has, in its ledger and in its sums.
+  // The restored gateway has exactly the ledger and totals of the copy.
   expect(await check(place.cwd)).toBe(0);
   const again = await start("one");
   const receipt = (id: string) =>

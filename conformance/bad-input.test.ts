@@ -9,7 +9,10 @@ import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-/** One that waits for a body only briefly. On a busy machine, the others would take their own delay for the client's. */
+/**
+ * A gateway that waits only briefly for a body. On a busy machine the others would mistake their own delay for the
+ * client's.
+ */
 let impatient: TestGateway;
 
 beforeAll(async () => {

@@ -81,7 +81,7 @@ for (const [index, count] of [2, 3].entries()) {
       await answer.text();
       return answer.status;
     };
-    /** All of them, some at a time; says how often each status was seen. */
+    /** Sends all of them, some at a time; returns how often each status was seen. */
     const callMany = async (key: string): Promise<Record<number, number>> => {
       const statuses: Record<number, number> = {};
       let left = CALLS;
@@ -173,7 +173,7 @@ for (const [index, count] of [2, 3].entries()) {
       const before = host.asked.length;
       const beganMs = performance.now();
       await Bun.sleep(3_000);
-      // Clients that ask do not make the provider be asked.
+      // Client polls do not cause provider polls.
       for (const name of names) for (const { url } of instances) expect(await isDone(url, name)).toBe(false);
       const polls = host.asked.length - before;
       const intervals = (performance.now() - beganMs) / (VOLCENGINE_POLL_MS * POLL_FACTOR);

@@ -18,7 +18,7 @@ const running = new Set<Bun.Subprocess>();
 const VIDEO_MS = 5000;
 
 let gateway: TestGateway;
-/** Host of the videos that tell how far they are. */
+/** Host of the videos that report their progress. */
 let simulator: Simulator;
 
 beforeAll(async () => {
@@ -70,13 +70,13 @@ const run = (folder: string, args: string[], env = environment()) => finish(star
 
 async function jsonOf<T>(folder: string, args: string[]): Promise<T> {
   const { code, stdout, stderr } = await run(folder, [...args, "--json"]);
-  // Where it takes long, the program says so every ten seconds.
+  // If it takes long, the program says so every ten seconds.
   const complaints = stderr.replaceAll(/^(?:Operation .*|\S+ {2}(?:\d+ % {2})?\d+:\d\d)\n/gm, "");
   expect({ code, stderr: complaints }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout) as T;
 }
 
-/** What one sees who looks at the images. */
+/** What a person would see in the images. */
 async function look(folder: string, name: string): Promise<{ width: number; height: number; format: string }> {
   const { width, height, format } = await new Bun.Image(readFileSync(join(folder, name))).metadata();
   return { width, height, format };
@@ -388,7 +388,7 @@ test("S20: the key goes where the caller says, never where a file in the working
     stderr: expect.stringContaining("or name its address with --url or TRIVIUM_URL"),
   });
   expect(asked).toEqual([]);
-  // The same file, named by the operator, is asked; and TRIVIUM_URL, with or without a version, wins over it.
+  // The same file is used if the operator names it; TRIVIUM_URL, with or without a version, overrides it.
   await run(folder, args, { ...bare, TRIVIUM_CONFIG: join(folder, "trivium.yaml") });
   expect(asked).toEqual([`Bearer ${gateway.key}`]);
   const found = await run(folder, args, environment({ TRIVIUM_URL: `${gateway.url}/v1/` }));

@@ -165,7 +165,7 @@ describe("trivium init", () => {
     await program.sees(/anthropic \(ANTHROPIC_API_KEY of the environment\): key accepted/);
     await program.sees(/openai API key \(hidden; Enter to skip\): $/);
     await program.answer("sk-wrong-secret\r", /openai: key rejected \(HTTP 401\)[\s\S]*openai API key \(hidden/);
-    // A mistyped end is taken back.
+    // A mistyped end is deleted again.
     await program.answer("sk-typed-secretXY\u007f\u007f\r", /openai: key accepted[\s\S]*gemini API key \(hidden/);
     await program.answer(
       "\r",
@@ -287,7 +287,7 @@ test("decision 0029: if nobody reads standard error, calls are still answered an
   const cwd = newFolder();
   const pipe = join(cwd, "pipe");
   expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
-  // Open at both ends, and nothing is taken from it.
+  // Open at both ends, and nobody reads from it.
   const unread = openSync(pipe, constants.O_RDWR);
   const child = Bun.spawn([TRIVIUM, "serve", "--json", "--port", "0", "--admin-port", "0"], {
     cwd,
@@ -305,7 +305,7 @@ test("decision 0029: if nobody reads standard error, calls are still answered an
       if (reported.endsWith("}\n")) break;
     }
     const { url, first_start } = JSON.parse(reported) as { url: string; first_start: { api_key: string } };
-    // A pipe takes 64 kB, and each line has about half of one.
+    // A pipe holds 64 kB, and each line has about half of one.
     for (let calls = 0; calls < 200; calls++) {
       const answer = await callGateway(url, "chat", first_start.api_key, { model: "sim/max-tokens" });
       expect(answer.status).toBe(200);

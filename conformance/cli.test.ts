@@ -46,7 +46,7 @@ class Child {
     this.#process.kill(signal);
   }
 
-  /** The exit code, once it has ended and everything it said is read. */
+  /** The exit code, once it has exited and all of its output is read. */
   async ended(): Promise<number> {
     const code = await this.#process.exited;
     await this.#read;
@@ -93,7 +93,7 @@ const writeConfig = (file: string, sections: object) => writeFileSync(file, JSON
 const readSections = ({ configFile }: Workspace) =>
   JSON.parse(readFileSync(configFile, "utf8")) as Record<string, unknown>;
 
-/** Resolves when everything is printed and a call would be taken. */
+/** Resolves when everything is printed and calls are accepted. */
 async function serve(workspace: Workspace, ...args: string[]): Promise<Child> {
   const child = new Child([TRIVIUM, "serve", ...args], workspace.folder);
   await waitFor(() => child.stdout.endsWith("\n"));
@@ -107,7 +107,7 @@ interface Finished {
   stderr: string;
 }
 
-/** A command that ends by itself. */
+/** A command that runs to completion. */
 async function command(folder: string, ...args: string[]): Promise<Finished> {
   const child = new Child([TRIVIUM, ...args], folder);
   return { code: await child.ended(), stdout: child.stdout, stderr: child.stderr };
@@ -299,7 +299,7 @@ describe("commands next to a running gateway", () => {
     const detail = { headers: { authorization: `Bearer ${secret}` } };
     const ready = await fetch(`${workspace.adminUrl}/readyz?detail`, detail);
     expect(await ready.json()).toMatchObject({ status: "ready", providers: JSON.parse(json.stdout) });
-    // Strangers see no more than they did, and clients nothing of the accounts behind the gateway.
+    // Strangers see no more than before, and clients see nothing of the provider accounts.
     expect(await (await fetch(`${workspace.adminUrl}/readyz`)).json()).toEqual({ status: "ready" });
     expect(await (await fetch(`${workspace.url}/readyz?detail`, detail)).json()).toEqual({ status: "ready" });
 
@@ -683,7 +683,7 @@ describe("signals", () => {
     expect(child.stderr).toContain("trivium.yaml:3:3: server.prot is not a known field; did you mean port?");
     expect((await ask(workspace, key)).status).toBe(200);
 
-    // And without any signal; but not if the keys are missing, which may be an accident (H25).
+    // Also without a signal; but not if keys are missing, which may be an accident (H25).
     writeConfig(workspace.configFile, sections);
     await waitFor(() => child.stderr.includes("keys is gone, which had 2"), 15_000);
     expect((await ask(workspace, key)).status).toBe(200);

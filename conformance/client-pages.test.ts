@@ -141,7 +141,7 @@ describe("shell", () => {
     const claude = [set["ANTHROPIC_MODEL"], set["ANTHROPIC_DEFAULT_HAIKU_MODEL"]];
     add("messages", set["ANTHROPIC_BASE_URL"], set["ANTHROPIC_AUTH_TOKEN"], claude);
     add("genai", set["GOOGLE_GEMINI_BASE_URL"], set["GEMINI_API_KEY"], [set["GEMINI_MODEL"]]);
-    // aider takes the first part of a model's name for itself.
+    // aider interprets the first part of a model's name itself.
     const chat = [set["OPENAI_MODEL"], set["AIDER_MODEL"]?.replace(/^openai\//, "")];
     const base = set["OPENAI_BASE_URL"] ?? set["OPENAI_API_BASE"];
     add("chat", base, set["OPENAI_API_KEY"], chat);
@@ -286,14 +286,14 @@ describe("TypeScript and JavaScript", () => {
 describe("Python", () => {
   const examples = pages.flatMap((one) => one.in("python").map((code) => ({ file: one.file, code })));
   const present = programsPresent("Python examples of the client pages", "python3");
-  /** Further interpreters, such as those of virtual environments, that may have the packages. */
+  /** Further interpreters, such as virtual environments, that may have the packages. */
   const interpreters = ["python3", ...(process.env["TRIVIUM_TEST_PYTHON"] ?? "").split(":")].filter(Boolean);
 
   /** The packages that an example needs, by the modules that it imports. */
   const modulesOf = (code: string) =>
     [...code.matchAll(/^(?:from|import) ([\w.]+)/gm)].map(([, name = ""]) => name).filter((name) => name !== "os");
 
-  /** Compiles the examples, and says for each whether its modules are there. */
+  /** Compiles the examples, and returns for each whether its modules are installed. */
   const CHECK = [
     "import importlib.util, json, sys",
     "def there(name):",
@@ -325,7 +325,10 @@ describe("Python", () => {
       }
     }
 
-  /** Runs examples one after the other, each with names of its own, and says what each has printed: most of their time is that of imports. */
+  /**
+   * Runs examples one after another, each with its own names, and returns their output. Imports take most of their
+   * time.
+   */
   const RUN = [
     "import contextlib, io, json, sys, traceback",
     "said = []",

@@ -103,7 +103,7 @@ for (const { host } of HOSTS) {
         });
 
         test(`a client that drops the thoughts is answered too, ${how}`, async () => {
-          // The messages client speaks to these hosts in its own protocol: what they refuse is then its own affair.
+          // The messages client uses these hosts' native protocol, so their refusals are its own concern.
           const model = dialect === "messages" && host !== "nova-on-bedrock" ? "thinker" : "strict-thinker";
           const question = { model: `${host}/${model}`, text: "use get_weather for Paris", stream, tools: true };
           const first = await ask(dialect, { ...question, thinking: true });

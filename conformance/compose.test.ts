@@ -32,7 +32,7 @@ const ENVIRONMENT = {
 };
 const admin = { authorization: `Bearer ${ENVIRONMENT.TRIVIUM_ADMIN_SECRET}`, "content-type": "application/json" };
 
-/** Replaces exactly what is there once: the addresses of containers, which are ports of loopback here. */
+/** Replaces text that occurs exactly once: container addresses, which are loopback ports here. */
 function replaced(text: string, pairs: readonly (readonly [string, string])[]): string {
   return pairs.reduce((changed, [from, to]) => {
     if (changed.split(from).length !== 2) throw new Error(`${from} is there ${changed.split(from).length - 1} times`);
@@ -167,7 +167,7 @@ describe.skipIf(postgres === undefined)("issue 15: the compose file", () => {
     });
     expect(made.status).toBe(201);
     key = ((await made.json()) as { data: typeof key }).data;
-    // The other one hears of it a moment later.
+    // The other one learns of it a moment later.
     const headers = { authorization: `Bearer ${key.key}` };
     for (const { url } of composed.gateways)
       await composed.answers(`${url}/api/v1/generation?id=rcp_none`, headers, 404);

@@ -7,9 +7,9 @@ import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
 import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 /**
- * Conversations with tools and thinking, on every pair of client protocol and upstream protocol. The simulator refuses a
- * history whose thoughts or signatures are missing, foreign or altered, so an answer in the fourth turn is the proof that
- * everything came back as it was (H01, H02).
+ * Conversations with tools and thinking, on every pair of client and upstream protocol. The simulator refuses a
+ * history whose thoughts or signatures are missing, foreign or altered, so a response in the fourth turn proves that
+ * everything was returned unchanged (H01, H02).
  */
 
 const SCHEMA = { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] };
@@ -22,7 +22,7 @@ interface Step {
   receipt: string;
 }
 
-/** A client of one protocol that keeps its history as its SDK gives it. */
+/** A client of one protocol that keeps its history as its SDK returns it. */
 interface Client {
   say(text: string): Promise<Step>;
   /** Answers every call of the step before. */
@@ -245,7 +245,7 @@ function responsesClient(model: string, stream: boolean): Client {
       reasoning: { effort: "low", summary: "auto" },
     };
     const answer: Json = stream ? await sdk.responses.stream(body).finalResponse() : await sdk.responses.create(body);
-    // The helper adds what it parsed, which is no part of the protocol.
+    // The helper adds what it parsed, which is not part of the protocol.
     const output: Json[] = answer.output.map(({ parsed_arguments: _parsed, ...item }: Json) => item);
     input.push(...output);
     const of = (type: string) => output.filter((item) => item.type === type);

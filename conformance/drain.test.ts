@@ -36,7 +36,7 @@ async function startAndCall(drainSeconds: number) {
       ...modelsOfEveryDialect(upstream.url),
     },
   });
-  // Streams that stop in the middle, and answers that never come.
+  // Streams that stop in the middle, and responses that never arrive.
   upstream.play((request, response) => {
     const dialect = EVERY_DIALECT.find((name) =>
       request.path.includes({ chat: "chat", messages: "messages", genai: ":stream", responses: "/responses" }[name]),

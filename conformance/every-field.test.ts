@@ -11,8 +11,8 @@ import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 import { answerProblem } from "./support/well-formed.ts";
 
 /**
- * Every sample of every dialect at models of every other, against a simulator that refuses what the real hosts refuse. A
- * translation may be refused by the gateway; it must never be refused by a host.
+ * Every sample of every dialect at models of every other, against a simulator that rejects what the real hosts reject.
+ * The gateway may refuse a translation; a host must never do so.
  */
 
 interface Target {
@@ -71,7 +71,7 @@ beforeAll(async () => {
   const api_key = "upstream-secret-key";
   gateway = await startTestGateway({
     config: {
-      // What becomes of the names of objects is looked at here, not who may use them.
+      // This tests what happens to object names, not who may use them.
       keys: [{ name: "tests", key: TEST_KEY, provider_objects: true }],
       providers: {
         compatible: { kind: "openai-compatible", base_url: `${simulator.url}/openai/v1`, api_key },
@@ -94,29 +94,29 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-/** No name is resolved: a URL that the gateway refuses by itself is refused at once. */
+/** No name is resolved: a URL that the gateway itself refuses is refused at once. */
 const WEB_URL = /https:\/\/[a-z.]+\.example\//g;
 
 /** The gateway's own refusals, each of which is documented. */
 const REFUSALS = [
-  // There is no web in a test: what a host does not fetch by itself cannot be had.
+  // A test has no web access: what a host does not fetch itself is unavailable.
   /could not be fetched/,
-  // R12: an answer that is not kept cannot be continued.
+  // R12: a response that is not stored cannot be continued.
   /^Previous response with id 'resp_1' not found/,
   // Contract 2.6: thinking of a model that does not think.
   /thinkingConfig must be left out/,
 ];
 
 /**
- * What a host refuses through no fault of the translation's: where it is the client's own mistake in any protocol, and where
- * what a host of this kind takes is not known beforehand.
+ * Host refusals that are not the translation's fault: client mistakes in any protocol, and limits of this kind of host
+ * that are not known in advance.
  */
 const HOST_REFUSALS: readonly { sample: string; provider?: string; reason: RegExp }[] = [
   { sample: "tool-call-never-answered", reason: /call_1|number of function response parts/ },
   { sample: "video", provider: "compatible", reason: /video_url/ },
 ];
 
-/** The check alone says no, whatever the model. */
+/** Only the check refuses it, whatever the model. */
 function refusedByCheck({ dialect, text }: SampleRequest): boolean {
   try {
     checkedRequest(dialect, text, "dropin");
@@ -136,7 +136,7 @@ for (const { id, provider, dialect: upstream } of TARGETS) {
       test.each(own.map((sample) => [sample.name, sample] as const))("%s", async (name, { text }) => {
         const sample = signedSample(client, text)
           .replaceAll(WEB_URL, "https://127.0.0.1/")
-          // What a sample says of routing must be about providers and models that are there.
+          // Routing options of a sample must name existing providers and models.
           .replaceAll(/"acme"|"other"/g, JSON.stringify(provider))
           .replaceAll(/"acme\/(one|two)"/g, JSON.stringify(id));
         const { model: _, stream: __, ...body } = JSON.parse(sample) as Record<string, unknown>;

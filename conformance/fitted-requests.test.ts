@@ -11,7 +11,7 @@ import { sendJson } from "./support/scripted-upstream.ts";
 /** What a host would refuse or misread is adapted on the way to it and noted in the receipt. */
 const { upstream, gateway } = await scriptedHarness();
 
-/** The text that went up, and what the receipt says of it. */
+/** The forwarded text, and the receipt's notes about it. */
 async function sent(dialect: DialectName, options: CallOptions): Promise<{ text: string; notes: string[] }> {
   upstream.play(({ path }, response) => {
     const asked = EVERY_DIALECT.find((name) => path.includes(`/${name}`)) ?? "genai";

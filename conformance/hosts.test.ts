@@ -9,7 +9,7 @@ import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 const MODELS = ["standard", "thinker", "fail-400", "fail-429", "error-in-stream"];
 
-/** The URL of the resource, where the kind makes the rest of the path itself. */
+/** The URL of the resource, if the kind builds the rest of the path itself. */
 const PATHS: Readonly<Record<string, string>> = { "azure-openai": "" };
 
 let simulator: Simulator;
@@ -50,7 +50,7 @@ function ask(dialect: string, question: Question): Promise<Answer> {
   return client.ask(question);
 }
 
-/** The status that the SDK tells of a call that must fail; undefined where it failed inside a stream. */
+/** The status that the SDK reports for a failing call; undefined if it failed inside a stream. */
 async function failure(dialect: string, question: Question): Promise<number | undefined> {
   try {
     await ask(dialect, question);

@@ -8,7 +8,7 @@ import { childrenOf } from "./support/program.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** A root of its own needs rights that not every sandbox gives. */
+/** A separate root needs rights that not every sandbox grants. */
 function mayMount(): boolean {
   if (process.getuid?.() === 0 && Bun.spawnSync(["unshare", "--mount", "--pid", "--fork", "true"]).exitCode === 0) {
     return true;
@@ -48,7 +48,7 @@ function run(command: readonly string[], environment: Record<string, string> = {
   return stdout.toString().trim();
 }
 
-/** What every container runtime gives: /proc, a few devices, one place to write to, and a root that cannot be written. */
+/** What every container runtime provides: /proc, a few devices, one writable folder and a read-only root. */
 const CONTAINER = `set -e
 mount --bind "$1" "$1"
 mkdir -p "$1/proc" "$1/dev"
@@ -61,7 +61,7 @@ shift_root="$1"; shift
 exec chroot --userspec=65532:65532 "$shift_root" "$@"
 `;
 
-/** That which `npm test` has built, else one of its own. */
+/** The binary built by `npm test`, or one built here. */
 function builtProgram(): string {
   const made = process.env["TRIVIUM_TEST_PROGRAM"];
   if (made !== undefined) return made;
@@ -78,7 +78,7 @@ test.skipIf(!isPossible)(
       BUILDAH: buildah.join(" "),
     });
 
-    // The image says how it is to be run.
+    // The image defines how to run it.
     const blob = (digest: string) =>
       JSON.parse(readFileSync(join(folder, "image/blobs", digest.replace(":", "/")), "utf8")) as Record<string, never>;
     const index = JSON.parse(readFileSync(join(folder, "image/index.json"), "utf8")) as {

@@ -34,7 +34,7 @@ test("choices 9, H23: a second gateway on one storage that would not share limit
     /already running on this database: .*, process \d+, started .*Stop it first.*set `redis`/,
   );
   await Bun.sleep(100);
-  // The one that runs is not disturbed, and what was refused leaves nothing behind.
+  // The running one is not disturbed, and the refused one leaves nothing behind.
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   while ((await selectInstances(storage)).length > 1) await Bun.sleep(5);
   await first.stop();
@@ -45,7 +45,7 @@ test("choices 9, H23: a second gateway on one storage that would not share limit
 });
 
 test("choices 9: if two start at once, one continues", async () => {
-  // Each watches whether the other's count moves: long enough for a busy machine, on which this process may stand still for a while.
+  // Each watches the other's heartbeat, long enough for a busy machine on which this process may stall.
   const both = await Promise.allSettled([instance("race", 200), instance("race", 200)]);
   expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
 });
@@ -60,7 +60,10 @@ test("choices 9: a killed gateway leaves a row, which does not keep another from
   await storage.close();
 });
 
-/** Runs a program with process ids of its own and the host's name, as in a container on the host's network. It ends with this command. */
+/**
+ * Runs a program with its own process ids and the host's name, as in a container on the host's network. It ends with
+ * this command.
+ */
 const IN_CONTAINER = ["unshare", "-Urpf", "--mount-proc", "--kill-child"];
 const hasContainers =
   process.platform === "linux" && Bun.which("unshare") !== null && Bun.spawnSync([...IN_CONTAINER, "true"]).success;

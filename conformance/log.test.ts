@@ -60,7 +60,7 @@ const linesNow = () =>
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Line);
 
-/** The line of a call, by its receipt; an answer may be read before its line is written. */
+/** The log line of a call, by its receipt; a response may arrive before its line is written. */
 async function lineOf(receipt: string | null): Promise<Line> {
   for (const until = Date.now() + 60_000; Date.now() < until; await Bun.sleep(10)) {
     const found = linesNow().filter((line) => line["receipt"] === receipt);
@@ -175,7 +175,7 @@ test("S10, observability 5.5: the log of a run contains no prompt, no response a
     response.end(`data: {"choices":[{"index":0,"delta":{"content":"${MARKER}"}}]}\n\ndata: ${MARKER} is no JSON\n\n`);
   });
   await (await callGateway(gateway.url, "chat", gateway.key, { stream: true, body: said(MARKER).chat })).text();
-  // What is kept, and built on, is in no line either.
+  // Stored content does not appear in any line either.
   const kept = await callGateway(gateway.url, "responses", gateway.key, {
     model: "sim/standard",
     body: said(MARKER).responses,

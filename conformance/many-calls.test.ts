@@ -12,8 +12,8 @@ import { wire } from "../testing/upstream-wire.ts";
 import { type ScriptedUpstream, sleep, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
 
 /**
- * The runtime runs at most 256 fetches at one time unless configured before it starts, as bin/trivium does. So the
- * gateway is a process of its own here, and its clients are plain sockets, which no such limit holds.
+ * The runtime runs at most 256 concurrent fetches unless configured before it starts, as bin/trivium does. So the
+ * gateway is a separate process here, and its clients are plain sockets without that limit.
  */
 const COUNT = 1000;
 const folder = mkdtempSync(join(tmpdir(), "trivium-many-"));
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** One streaming call over a bare socket; resolves with everything that came back. A client may read late. */
+/** One streaming call over a bare socket; resolves with everything received. A client may read late. */
 function call(sockets: Socket[], lateMs = 0): Promise<string> {
   const [url, init] = buildCall(`http://127.0.0.1:${port}`, "chat", TEST_KEY, { stream: true });
   const body = String(init.body);

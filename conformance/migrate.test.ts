@@ -20,7 +20,7 @@ import { runProgram, TRIVIUM } from "./support/program.ts";
 
 const RECEIPTS = 11_500;
 const CREATED_MS = Date.UTC(2026, 2, 3);
-/** What only says something of a database, or of processes that run on it. */
+/** Tables that only describe the database or the processes running on it. */
 const OWN = ["migrations", "instances", "rolled_up"];
 const receiptAt = (index: number) =>
   sampleReceipt({
@@ -52,7 +52,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     await rollUpNext(storage, receiptAt(RECEIPTS / 2).id, 1_000);
     for (const name of await tablesOf(storage)) await fill(storage, name);
     await storage.close();
-    // What a gateway that was killed has left.
+    // Remains of a killed gateway.
     mkdirSync(join(folder, "data", "journal"));
     writeFileSync(join(folder, "data", "journal", "left.journal"), encodeRecord(receiptAt(RECEIPTS)));
   }, 180_000);
@@ -125,7 +125,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
   });
 });
 
-/** In SQLite in the order in which they were made: what another one refers to comes first. */
+/** For SQLite in order of creation: referenced tables come first. */
 async function tablesOf(storage: Storage): Promise<string[]> {
   const rows = await storage.query(
     storage.engine === "sqlite"
@@ -138,7 +138,7 @@ async function tablesOf(storage: Storage): Promise<string[]> {
   return tables.length < names.length ? ["receipts", ...tables] : tables;
 }
 
-/** A row for a table that has none, of whatever columns it has: also for tables that are yet to be made. */
+/** A row for an empty table, whatever its columns: this also covers future tables. */
 async function fill(storage: Storage, table: string): Promise<void> {
   if ((await storage.query(`SELECT 1 AS one FROM ${table} LIMIT 1`)).length > 0) return;
   const columns = await storage.query(`SELECT name, type FROM pragma_table_info('${table}')`);

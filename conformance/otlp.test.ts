@@ -8,7 +8,7 @@ const HEADER_SECRET = "secret-of-the-collector-0123456789";
 
 const collector = new StrictCollector();
 const lines: string[] = [];
-/** What a host of one's own is told. */
+/** What the operator's own host receives. */
 const told: Headers[] = [];
 const host = Bun.serve({
   port: 0,
@@ -128,7 +128,7 @@ describe("observability 1 to 3: traces over OTLP", () => {
     expect(collector.resource).toMatchObject({ "service.name": "gate", "deployment.environment.name": "test" });
     expect([...collector.schemaUrls]).toEqual(["https://opentelemetry.io/schemas/1.41.0"]);
 
-    // A host of one's own is told of the attempt's span; baggage is not passed on.
+    // The operator's own host receives the attempt's span; baggage is not forwarded.
     const headers = told.at(-1);
     expect(headers?.get("traceparent")).toBe(`00-${TRACE}-${attempt?.spanId}-01`);
     expect(headers?.get("tracestate")).toBe("rojo=1");

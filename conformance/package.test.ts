@@ -17,7 +17,7 @@ afterAll(() => {
 const npm = Bun.which("npm");
 const mustRun = process.env["CI"] === "true";
 
-/** Where packages come from, as npm is set up here; its answer says whether they can be had. */
+/** The registry that npm uses here; its response says whether packages are available. */
 async function registryAnswers(): Promise<boolean> {
   if (!npm) return false;
   try {
@@ -77,7 +77,7 @@ function sizeOf(folder: string): number {
   }, 0);
 }
 
-/** Starts the program that is installed there and asks it one question. */
+/** Starts the installed program and sends it one prompt. */
 async function answerOf(program: string, folder: string): Promise<string> {
   // No Bun on the path, and nothing of this checkout's environment.
   const env = { PATH: "/usr/bin:/bin" };
@@ -98,7 +98,7 @@ async function answerOf(program: string, folder: string): Promise<string> {
   };
   const answer = await callGateway(url, "chat", first_start.api_key, { model: "sim/standard" });
   const text = await answer.text();
-  // The console is bundled from the packages that are installed beside it.
+  // The console is bundled from the packages installed next to it.
   const page = await fetch(admin_url);
   expect([page.status, (await page.text()).includes("/assets/main-")]).toEqual([200, true]);
   child.kill("SIGTERM");

@@ -12,7 +12,7 @@ import { readFrames } from "../src/wire/sse.ts";
 import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { answerProblem } from "./support/well-formed.ts";
 
-/** Random answers in every dialect: what a client reads is well formed, and says the same whole and streamed. */
+/** Random responses in every dialect: what a client reads is well formed, and the same streamed or not. */
 
 const TEXTS = ["", " ", "hello", "naïve ✓ 日本語", "😀 is here", '{"a":1}'];
 const text = fc.constantFrom(...TEXTS);
@@ -131,12 +131,12 @@ const reply: fc.Arbitrary<CanonReply> = fc
   })
   .map(({ parts, stop, usage, logprobs, id }) => {
     const inputs = parts.flatMap((one) => (one.type === "tool-call" ? [one.input] : []));
-    // Only an answer that was cut off may end amid a call's arguments; any other is a failure (broken-calls.test.ts).
+    // Only a truncated response may end within a call's arguments; any other is a failure (broken-calls.test.ts).
     const cut = { unified: "length" as const, raw: "MAX_TOKENS" };
     const called = inputs.includes("{broken") ? cut : { unified: "tool" as const, raw: "tool_use" };
     const known = Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
     return {
-      // Decoders give every call an id of its own.
+      // Decoders give every call its own id.
       parts: parts.map((one, at) => (one.type === "tool-call" ? { ...one, id: `${one.id}${at}` } : one)),
       stop: inputs.length > 0 ? called : stop,
       usage: known,

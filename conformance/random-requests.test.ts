@@ -29,7 +29,7 @@ import { checkedRequest } from "../testing/translate-sample.ts";
 import { requestOf } from "./support/random-requests.ts";
 import { PDF, PNG, randomSpec } from "./support/random-spec.ts";
 
-/** Random requests of every dialect at every target: what a host's own reader refuses, our translation must not write. */
+/** Random requests of every dialect at every target: our translation must not write what a host's reader rejects. */
 
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 60);
 const seeded = process.env["FUZZ_SEED"] === undefined ? {} : { seed: Number(process.env["FUZZ_SEED"]) };
@@ -152,7 +152,7 @@ const fetchMedia = (url: string) => {
   return Promise.resolve({ bytes: new Uint8Array(Buffer.from(data, "base64")), mimeType });
 };
 
-/** What the client's own check lets through; undefined where it refuses the request. */
+/** The request if the client's own check accepts it, else undefined. */
 function accepted(client: DialectName, request: JsonObject): JsonObject | undefined {
   try {
     return checkedRequest(client, JSON.stringify(request), "dropin");

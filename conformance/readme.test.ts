@@ -75,7 +75,7 @@ describe("README.md", () => {
   });
 
   test("the first response in the terminal is the text shown", async () => {
-    // What a reader calls is the program of the repository; further examples take the one that all tests do.
+    // Readers run the program of the repository; the other examples use the one that all tests use.
     const answer = await folder.shell(readme.one("sh", "bin/trivium chat"), join(root, "bin/trivium"));
     const shown = readme.in("text")[0]?.trim().replace(/ …$/, "") ?? "";
     expect(shown).toMatch(ANSWER);
@@ -220,7 +220,7 @@ describe("docs/usage.md, tags", () => {
   });
 });
 
-/** Names and nesting without values; numbers that may be unknown count as such. */
+/** Names and nesting without values; numbers that may be unknown are treated alike. */
 function formOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(formOf);
   if (typeof value !== "object" || value === null)
@@ -253,7 +253,7 @@ describe("docs/keys.md", () => {
 
   test.skipIf(!canPaste)("its call with a key that may create keys creates one", async () => {
     const [maker = ""] = (await folder.shell("bin/trivium keys create --name maker --scopes keys:create")).split("\n");
-    // Running gateways know of it within a second.
+    // Running gateways see it within a second.
     const line = keys.one("sh", "api/v1/keys").replace("$TRIVIUM_API_KEY", maker);
     const made = await folder.shell(`sleep 1\n${line}`);
     expect(made).toMatch(/sk-trv-[\w-]{43}/);

@@ -77,12 +77,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** One call, whole or as a stream; what went wrong with it, or undefined. */
+/** One call, streamed or not; returns what went wrong, or undefined. */
 async function call(stream: boolean): Promise<string | undefined> {
   try {
     const answer = await fetch(`${nginx?.url}/v1/chat/completions`, {
       method: "POST",
-      // nginx closes kept connections of clients when it reads its file again, which no gateway can help.
+      // nginx closes client connections when it reloads, which no gateway can prevent.
       headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json", connection: "close" },
       keepalive: false,
       body: JSON.stringify({
@@ -100,7 +100,7 @@ async function call(stream: boolean): Promise<string | undefined> {
   }
 }
 
-/** Between two calls of a client: what would be lost is a call at some moment, not the thousandth. */
+/** Pause between two calls of a client: this looks for a call lost at some moment, not for throughput. */
 const PAUSE_MS = 100;
 
 test.skipIf(!isPossible)("a rolling restart of two instances behind nginx, under load: no call fails", async () => {

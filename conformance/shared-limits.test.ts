@@ -35,7 +35,7 @@ interface Shared {
 
 const keyWith = (limits: Limits): Shared => ({ keys: [{ name: "tests", key: TEST_KEY, limits }] });
 
-/** Instances on one storage, with Redis where they are several. */
+/** Instances on one storage, with Redis if there are several. */
 async function startInstances(
   count: number,
   { keys, projects = [], limits }: Shared,
@@ -63,7 +63,7 @@ async function startInstances(
   return instances;
 }
 
-/** Until it holds; says how long that took. */
+/** Waits until it holds, and returns how long that took. */
 async function until(holds: () => Promise<boolean>, withinMs = 15_000): Promise<number> {
   const began = performance.now();
   while (!(await holds())) {
@@ -116,7 +116,7 @@ describe.skipIf(redis === undefined)("H23, choices 9: 2,000 concurrent calls aga
     };
   });
 
-  // The same instances for all: each race has a key of its own, or a project.
+  // The same instances for all races: each has its own key or project.
   beforeAll(async () => {
     if (redis === undefined) return;
     await races.start({
@@ -188,7 +188,7 @@ describe.skipIf(redis === undefined)("H23, choices 9: a budget smaller than one 
           const { status, text } = await call(at, limit);
           if (status === 200) answers++;
           else expect(status).toBe(402);
-          // What one process has spent is not what all have.
+          // What one process has spent is not what all have spent.
           if (status === 402 && count > 1) expect(text).not.toContain("spent");
         }
         answered.push(answers);
@@ -224,7 +224,7 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
   };
   const LIMIT = 60;
 
-  /** Sends calls without a pause while the work lasts; says how they ended. */
+  /** Sends calls without a pause during the work; returns how they ended. */
   async function underLoad(instances: readonly TestGateway[], work: () => Promise<void>) {
     const statuses = new Map<number, number>();
     let isOver = false;
@@ -248,7 +248,7 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
     ["flushed", (own) => own.flush()],
   ];
   for (const [what, begin, end] of faults) {
-    // Each has servers of its own: they wait most of the time, so they run at the same time.
+    // Each has its own servers: they mostly wait, so they run concurrently.
     test.concurrent(`${what}: calls are answered or refused by their limit, which holds; it recovers`, async () => {
       const own = await startRedis();
       if (own === undefined) throw new Error("no server");
@@ -272,7 +272,7 @@ describe.skipIf(redis === undefined)("choices 9, H29: Redis fails under load", (
       });
       expect([...statuses.keys()].sort()).toEqual([200, 429]);
       const admitted = statuses.get(200) ?? 0;
-      // Counted by whole seconds, of a minute that is not over.
+      // Counted in whole seconds of a minute that has not ended.
       expect(admitted).toBeLessThanOrEqual(LIMIT);
       expect(admitted).toBeGreaterThanOrEqual(Math.floor(0.98 * LIMIT));
       expect(asked.asked).toBe(admitted);
@@ -381,7 +381,7 @@ describe.skipIf(redis === undefined)("choices 9: changes at one instance reach t
     const calls = 9;
     const limits = keyWith({ budget_usd_per_day: calls * 0.00003 });
     const instances = await startInstances(3, limits, undefined, undefined, wallMs);
-    // None has taken another for dead and removed its row: what that one holds would be given to others while it still uses it.
+    // No instance took another for dead and removed its row: its share would be given away while still in use.
     const storage = await openStorage(`sqlite:${join(folder, `${started}.db`)}`, system.clock);
     expect(await selectInstances(storage)).toHaveLength(3);
     await storage.close();

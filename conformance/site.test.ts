@@ -68,7 +68,7 @@ describe.skipIf(!isPossible)("the documentation site", () => {
     await page.keyboard.press("Control+k");
     const field = page.locator("#localsearch-input");
     await field.waitFor();
-    // The index comes with the field: from here on there is no network.
+    // The index is loaded with the search field: from here on there is no network.
     await page.waitForLoadState("networkidle");
     await context.setOffline(true);
     await field.fill("drain_delay_seconds");

@@ -24,7 +24,7 @@ interface Ended {
   stderr: string;
 }
 
-/** Whatever does not end by itself, because its mistake was not seen, is killed. */
+/** A process that keeps running because its mistake went unnoticed is killed. */
 const run = (folder: string, ...args: string[]) => runWith({}, folder, ...args);
 
 async function runWith(variables: Record<string, string>, folder: string, ...args: string[]): Promise<Ended> {
@@ -150,7 +150,7 @@ describe("choices 7: an unreadable storage is reported in one line with its name
     const bytes = readFileSync(path);
     bytes.fill(0xa5, 8192);
     writeFileSync(path, bytes);
-    // Which part of it is damaged decides whether it opens at all.
+    // Which part is damaged decides whether it opens at all.
     const problem = `the SQLite file ${RegExp.escape(path)}: database disk image is malformed\\.`;
     const line = expect.stringMatching(new RegExp(`^The storage cannot be (?:opened|used): ${problem}$`));
     for (const args of [["serve"], ["usage"], ["keys", "list"]]) {

@@ -33,7 +33,7 @@ interface Instance {
   said: string[];
 }
 
-/** Instances share their limits through it; they refuse to run beside each other without. */
+/** Instances share their limits through it; without it they refuse to run side by side. */
 const redis = programsPresent("stored responses of several instances", "redis-server") ? await startRedis() : undefined;
 afterAll(() => redis?.stop());
 

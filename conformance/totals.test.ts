@@ -23,7 +23,7 @@ import {
 
 setDefaultTimeout(240_000);
 
-/** The same calls are made again with TRIVIUM_TOTALS_SEED. */
+/** TRIVIUM_TOTALS_SEED repeats the same calls. */
 const SEED = Number(process.env["TRIVIUM_TOTALS_SEED"] ?? crypto.getRandomValues(new Uint32Array(1))[0]);
 const ZONES = ["UTC", "Asia/Kolkata", "America/New_York"] as const;
 const HOUR_MS = 3_600_000;

@@ -162,7 +162,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
       (model === "error-first-event" ? [true] : [false, true]).map(told),
     )) {
       const wanted = expected[client] ?? expected.all;
-      // An error event has a type instead of a status, which says how it is reported.
+      // An error event has a type instead of a status, which decides how it is reported.
       if (model === "error-first-event") expect([wanted, 502, 429]).toContain(status);
       else expect(status).toBe(wanted);
       expect(type).not.toBe("");
@@ -225,7 +225,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
 
   test("S12: a URL in the gateway's own network is not fetched; an inline image arrives", async () => {
     const inside = await call(client, `${upstream}/standard`, { body: prompt(client, "https://127.0.0.1/a.png") });
-    // Targets that fetch for themselves get the URL as it is.
+    // Targets that fetch media themselves get the URL unchanged.
     if (inside.status !== 200) expect((await errorOf(inside)).message).toContain("could not be fetched");
     const arrived = await call(client, `${upstream}/standard`, { body: prompt(client, undefined) });
     expect(arrived.status).toBe(200);

@@ -16,7 +16,7 @@ afterAll(() => {
   rmSync(workFolder, { recursive: true, force: true });
 });
 
-/** The program with these of its folders, and with the packages that it must have, none of the optional ones. */
+/** The program with only these folders and the required packages, without the optional ones. */
 function install(...folders: string[]): string {
   const checkout = mkdtempSync(join(workFolder, "checkout-"));
   for (const folder of ["bin", ...folders]) cpSync(join(root, folder), join(checkout, folder), { recursive: true });

@@ -43,7 +43,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Each over a connection of its own: any worker may get it. */
+/** Each over its own connection: any worker may get it. */
 async function scrape(): Promise<ReadSample[]> {
   const answer = await fetch(`${adminUrl}/metrics`, { headers: { connection: "close" }, keepalive: false });
   return readMetrics(await answer.text());

@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await provider.stop();
-  // Workers whose first process was killed end by themselves, in their own time.
+  // Workers whose first process was killed exit in their own time.
   await Bun.sleep(500);
   rmSync(folder, { recursive: true, force: true });
 });
@@ -135,7 +135,7 @@ describe("H23, choices 9: 2,000 concurrent calls against limits for fewer, on th
   const admittedOf = new Map<string, number>();
   let gateway: Started;
 
-  // One gateway for all: each race has a key of its own, or a project.
+  // One gateway for all races: each has its own key or project.
   beforeAll(async () => {
     const keys = raced.map(({ level, limits, name, key }) => ({
       name,
@@ -144,7 +144,7 @@ describe("H23, choices 9: 2,000 concurrent calls against limits for fewer, on th
     }));
     const projects = raced.filter(({ level }) => level === "project").map(({ name: id, limits }) => ({ id, limits }));
     gateway = await startWorkers(3, keys, { projects });
-    // What ends the gateway of a single test leaves it alone.
+    // A test that stops its own gateway does not affect this one.
     running.delete(gateway.program);
   }, 180_000);
   afterAll(async () => {
@@ -181,7 +181,7 @@ describe("H23, choices 9: 2,000 concurrent calls against limits for fewer, on th
 describe("H23, choices 9: a budget smaller than one reservation per worker", () => {
   test("three workers answer as many calls as one process does", async () => {
     provider.release();
-    // Two calls of 0.00003 USD; a third of it is less than what is reserved for one.
+    // Two calls of 0.00003 USD; a third of it is less than one reservation.
     const { url } = await startWorkers(3, keyWith({ budget_usd_per_day: 0.00006 }));
     const statuses: number[] = [];
     for (let index = 0; index < 6; index++) statuses.push(await callOnce(url));
@@ -209,7 +209,7 @@ describe("choices 9, H28: killed workers", () => {
     process.kill(victim, "SIGKILL");
     await until(() => workers().length === 3 && !workers().includes(victim));
     await until(async () => (await said()).includes("a worker has ended: another one takes its place"));
-    // The whole budget is spent in the end, that of the dead worker too, and nothing beyond it.
+    // In the end the whole budget is spent, including the dead worker's share, and nothing beyond it.
     await until(async () => {
       const [row] = await ask(database, "SELECT SUM(cost_nano_usd) AS spent FROM receipts");
       return Number(row?.["spent"]) > 0.95 * 3_000_000 && statuses.includes(402);
@@ -219,7 +219,7 @@ describe("choices 9, H28: killed workers", () => {
     const [row] = await ask(database, "SELECT SUM(cost_nano_usd) AS spent, COUNT(*) AS rows FROM receipts");
     expect(Number(row?.["spent"])).toBeLessThanOrEqual(3_000_000);
     expect(Number(row?.["rows"])).toBeGreaterThanOrEqual(statuses.filter((status) => status === 200).length);
-    // What is over budget is refused, and what was cut was under way in the one that was killed.
+    // Calls over budget are refused; cut calls were in flight in the killed worker.
     const share = (status: number): number => statuses.filter((each) => each === status).length / statuses.length;
     console.log(`429 while the workers' shares of 30 concurrent calls moved: ${(100 * share(429)).toFixed(2)}%`);
     expect(new Set(statuses).difference(new Set([0, 200, 402, 429]))).toEqual(new Set());

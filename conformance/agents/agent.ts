@@ -1,30 +1,30 @@
-/** A coding agent: where it comes from, how it is run for one task with one model, and what it reports afterwards. */
+/** A coding agent: its source, how it is run for one task with one model, and what it reports afterwards. */
 export interface Agent {
   name: string;
   package: Package;
   /** The model's own name at its vendor, which the gateway's drop-in door resolves. */
   vendorModel: string;
-  /** The wire that the agent speaks itself: there the gateway takes its native lane. */
+  /** The agent's own protocol, for which the gateway uses the native lane. */
   native: string;
   arguments(task: Task): string[];
-  /** Arguments with which it goes on with its last conversation, where it can. */
+  /** Arguments that continue its last conversation, if it supports that. */
   resume?(task: Task): string[];
   /** What it reads from its standard input. */
   input?(task: Task): string;
   environment(task: Task): Record<string, string>;
   /** Files that must lie in its home folder, by their paths. */
   home(task: Task): Readonly<Record<string, object>>;
-  /** It has no tools of its own that the simulated model could call, and is only talked to. */
+  /** It has no tools that the simulated model could call, so it only converses. */
   talksOnly?: true;
   /** Models that it lets call tools in parallel; the vendor's own and one of each other wire, unless there are others. */
   parallelModels?: readonly string[];
   /** What it is tried with besides the common task. */
   cases?: readonly Case[];
-  /** Its last words, from what it printed. */
+  /** Its final message, from its output. */
   lastWords(output: string): string;
   /**
-   * Tokens as the agent itself adds them up over its conversation, cached ones included: from what it printed, or from the files of its
-   * home folder that match a pattern.
+   * Token totals of a conversation as the agent reports them, cached ones included: from its output, or from files in
+   * its home folder that match a pattern.
    */
   tokens(output: string, inHome: (pattern: string) => string[]): Tokens;
 }
@@ -47,14 +47,14 @@ export interface Task {
   key: string;
 }
 
-/** A conversation with models of its own. */
+/** A conversation with its own models. */
 export interface Case {
   name: string;
   models: readonly string[];
   turns: readonly Turn[];
   /** Its answers are not streamed. */
   whole?: boolean;
-  /** It has no sums of its own here that could be compared. */
+  /** It has no totals to compare. */
   uncounted?: boolean;
 }
 
@@ -68,9 +68,9 @@ export interface Turn {
   options?(path: (name: string) => string): string[];
   /** What its last words must be like; those of the common task, unless there are others. */
   says?: RegExp;
-  /** What must be in what it prints. */
+  /** Required output. */
   prints?: RegExp;
-  /** The turn is to fail, and the conversation to go on after it. */
+  /** The turn must fail, and the conversation must continue after it. */
   fails?: true;
 }
 

@@ -14,7 +14,7 @@ export const aider: Agent = {
     `openai/${model}`,
     "--message",
     prompt,
-    // A streamed answer it counts by a tokenizer of its own.
+    // It counts a streamed response with its own tokenizer.
     "--no-stream",
     "--yes-always",
     "--no-git",

@@ -14,7 +14,7 @@ const read = (output: string) =>
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line) as Line);
 
-/** More tokens than the simulated models take, in fewer characters than Codex takes. */
+/** More tokens than the simulated models accept, in fewer characters than Codex accepts. */
 const LONG = `Hello ${"x y z ".repeat(70_000)}`;
 /** An image of one pixel. */
 const PIXEL = Buffer.from(
@@ -40,7 +40,7 @@ const settings = ({ gatewayUrl, model }: Task): string[] =>
     "model_providers.trivium.wire_api": "responses",
   }).flatMap(([name, value]) => ["-c", `${name}=${JSON.stringify(value)}`]);
 
-/** In a sandbox of its own it would need rights that test machines do not give; the prompt comes by standard input. */
+/** Its own sandbox would need rights that test machines do not grant; the prompt comes by standard input. */
 const options = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
 
 export const codex = (version: string): Agent => ({
@@ -48,7 +48,7 @@ export const codex = (version: string): Agent => ({
   package: { from: "npm", name: "@openai/codex", version, program: "codex" },
   vendorModel: "gpt-5.5",
   native: "responses",
-  // Of a name that it does not know, older releases ask for one call at a time.
+  // For an unknown model name, older releases request one call at a time.
   parallelModels: ["gpt-5.5", ...Object.values(ALIASES_BY_WIRE)],
   arguments: (given) => ["exec", ...options, ...settings(given), ...given.options, "-"],
   resume: (given) => ["exec", ...options, ...settings(given), "resume", "--last", "-"],
@@ -71,7 +71,7 @@ export const codex = (version: string): Agent => ({
       turns: [{ prints: PATCHED }, { prints: PATCHED }],
     },
     {
-      // It runs the tools of its namespaces only by both names, and says of others that they are no such call (R6).
+      // It runs the tools of its namespaces only by both names, and rejects other calls (R6).
       name: "a tool in a namespace",
       models: [...Object.values(MODELS_BY_WIRE).filter((model) => model !== "gpt-5.5"), "acme/native"],
       turns: [{ prompt: "Call the tool close_agent.", says: /close_agent answered “invalid agent id/ }, task],
@@ -113,7 +113,7 @@ export const codex = (version: string): Agent => ({
       turns: [{ prompt: "Hello, who are you?", says: /^$/ }],
     },
     {
-      // Claude and Gemini refuse without a word: such an answer is incomplete, and it tries again before it tells.
+      // Claude and Gemini refuse without text: such a response is incomplete, and it retries before reporting it.
       name: "refusal without words",
       models: ["messages", "genai"].map(refusingOf),
       turns: [

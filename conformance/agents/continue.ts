@@ -11,7 +11,7 @@ export const continueCli: Agent = {
   package: { from: "npm", name: "@continuedev/cli", version: "1.5.47", program: "cn" },
   vendorModel: "gpt-4.1",
   native: "chat",
-  // Of GPT-5 it asks for one call at a time.
+  // For GPT-5 it requests one call at a time.
   parallelModels: ["gpt-4.1", "claude-sonnet-4-5", "gemini-3-flash-preview"],
   arguments: run,
   resume: (task) => ["--resume", ...run(task)],
@@ -26,7 +26,7 @@ export const continueCli: Agent = {
     },
   }),
   lastWords: (output) => (JSON.parse(output.slice(output.indexOf("{"))) as { response: string }).response,
-  /** It prints no sums, but keeps them with each conversation. */
+  /** It prints no totals, but stores them with each conversation. */
   tokens: (_, inHome) => {
     const sessions = inHome(".continue/sessions/*-*.json").map((text) => JSON.parse(text) as Session);
     return {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Package } from "./agent.ts";
 
-/** How a registry's packages are put into a folder, and where their programs lie in it. */
+/** How packages of a registry are installed into a folder, and where their programs are. */
 const INSTALLERS: Readonly<
   Record<Package["from"], { programs: string; commands(folder: string, wanted: readonly string[]): string[][] }>
 > = {
@@ -14,7 +14,8 @@ const INSTALLERS: Readonly<
       ["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts=false", ...wanted],
     ],
   },
-  // An environment of Python's knows its own path, and cannot be moved. Of thousands of files, what is used is compiled then.
+  // A Python environment contains its own path and cannot be moved. Of its thousands of files, only those in use are
+  // compiled.
   pip: {
     programs: "bin",
     commands: (folder, wanted) => [
@@ -24,7 +25,7 @@ const INSTALLERS: Readonly<
   },
 };
 
-/** A registry may be slow, or stop in the middle of a download. */
+/** A registry may be slow, or stall in the middle of a download. */
 interface InstallLimits {
   attempts: number;
   timeoutMs: number;
@@ -32,15 +33,15 @@ interface InstallLimits {
 const INSTALL_LIMITS: InstallLimits = { attempts: 3, timeoutMs: 600_000 };
 
 /**
- * Runs the commands of an installation until all have succeeded. Another attempt goes on with what the one before has
- * left; the last begins with an empty folder, in case that is what was wrong.
+ * Runs the commands of an installation until all have succeeded. Another attempt continues with what the previous one
+ * left; the last starts with an empty folder, in case that was the problem.
  */
 export async function installInto(
   folder: string,
   commands: readonly string[][],
   { attempts, timeoutMs }: InstallLimits = INSTALL_LIMITS,
 ): Promise<void> {
-  // Only a whole installation gets the mark, so that one that broke off is not taken for one.
+  // Only a complete installation is marked, so that an interrupted one is not mistaken for it.
   const mark = join(folder, "installed");
   if (existsSync(mark)) return;
   let problem = "";
@@ -56,7 +57,7 @@ export async function installInto(
   throw new Error(`not installed in ${attempts} attempts: ${problem}`);
 }
 
-/** What went wrong; nothing where all commands succeeded in time. */
+/** What went wrong, or nothing if all commands succeeded in time. */
 async function runAll(commands: readonly string[][], folder: string, timeoutMs: number): Promise<string> {
   const until = performance.now() + timeoutMs;
   const log = join(folder, "install.log");
@@ -66,7 +67,7 @@ async function runAll(commands: readonly string[][], folder: string, timeoutMs: 
       stdin: "ignore",
       stdout: Bun.file(log),
       stderr: Bun.file(`${log}.err`),
-      // A process group of its own, so that what the installer has started ends with it.
+      // A separate process group, so that everything the installer started ends with it.
       detached: true,
     });
     let late = false;
@@ -83,7 +84,7 @@ async function runAll(commands: readonly string[][], folder: string, timeoutMs: 
 }
 
 /**
- * Installs packages from their registry into a temporary folder, where later runs find them again, and gives the folder of
+ * Installs packages from their registry into a temporary folder, which later runs reuse, and returns the folder of
  * their programs. Their dependencies stay out of the project's own.
  */
 export async function installPackages(from: Package["from"], name: string, wanted: readonly string[]): Promise<string> {

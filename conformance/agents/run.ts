@@ -1,10 +1,10 @@
 /**
- * Real coding agents do a small task through the gateway: read a file, write another. They are set up as their own
- * documents say, with the gateway's base URL, and call their vendor's model by its own name; then models of the other wires.
- * Those that can go on with a conversation do the task twice. The model is the simulator's `agent`, which refuses to go on
- * where its thinking did not come back as it left. What an agent says that it used must be what the ledger holds. Agents are
- * installed from their registries at the first run; all else stays on this machine. Words on the command line choose agents
- * by their names.
+ * Real coding agents do a small task through the gateway: read a file, write another. They are configured as their
+ * documentation says, with the gateway's base URL, and call their vendor's model by its own name, then models of the
+ * other protocols. Those that can continue a conversation do the task twice. The model is the simulator's `agent`,
+ * which stops if its thinking is not returned unchanged. The usage an agent reports must match the ledger. Agents are
+ * installed from their registries at the first run; everything else stays on this machine. Words on the command line
+ * select agents by name.
  */
 import { MODELS_BY_WIRE, startClientHarness } from "../support/client-harness.ts";
 import type { Agent, Case, Tokens, Turn } from "./agent.ts";
@@ -117,7 +117,7 @@ function attempt<T>(what: () => T): T | undefined {
   }
 }
 
-/** The common task, with its vendor's model and with one of each other wire; then what the agent has of its own. */
+/** The common task, with its vendor's model and with one of each other protocol; then the agent's own cases. */
 function casesOf(agent: Agent): Case[] {
   const others = Object.entries(MODELS_BY_WIRE).flatMap(([wire, model]) => (wire === agent.native ? [] : [model]));
   const turns = agent.talksOnly ? [TALK] : agent.resume ? [{}, {}] : [{}];

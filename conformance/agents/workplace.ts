@@ -11,7 +11,7 @@ interface Ran {
   code: number;
 }
 
-/** A folder for an agent's work and a home of its own; nothing of this machine's environment reaches it. */
+/** A work folder and a separate home for an agent; nothing of this machine's environment reaches it. */
 export class Workplace {
   readonly #folder = mkdtempSync(join(tmpdir(), "trivium-agent-work-"));
   readonly #home = join(this.#folder, "home");
@@ -33,7 +33,7 @@ export class Workplace {
     writeFileSync(this.path(name), content);
   }
 
-  /** Undefined where there is no such file. */
+  /** Undefined if there is no such file. */
   read(name: string): string | undefined {
     try {
       return readFileSync(this.path(name), "utf8");
@@ -61,7 +61,7 @@ export class Workplace {
       stdin: input === undefined ? "ignore" : new Blob([input]),
       stdout: "pipe",
       stderr: "pipe",
-      // A process group of its own, so that what the agent has started ends with it.
+      // A separate process group, so that everything the agent started ends with it.
       detached: true,
     });
     const tooLate = setTimeout(() => process.kill(-child.pid, "SIGKILL"), WORK_TIMEOUT_MS);

@@ -18,7 +18,10 @@ export interface HarnessOptions extends TestGatewayOptions {
 /** The model of the host that is called in the Responses protocol. */
 const RESPONSES_OFFER = { provider: "up-chat", model: "upstream-model", dialect: "responses" };
 
-/** A gateway with an upstream that keeps books; each cheat is identified by its purse, in the books and in the ledger. */
+/**
+ * A gateway with an upstream that keeps accounts; each cheat is identified by its purse, in the accounts and in the
+ * ledger.
+ */
 export class BillingHarness {
   readonly host: BillingHost;
   readonly gateway: TestGateway;
@@ -51,7 +54,7 @@ export class BillingHarness {
     return new BillingHarness(host, gateway);
   }
 
-  /** A new purse, and what the host plays to it. */
+  /** A new purse, and the host's behaviour for it. */
   purse(performance: Performance): Purse {
     const purse = this.#purses.next();
     this.host.rehearse(purse.name, performance);
@@ -66,7 +69,7 @@ export class BillingHarness {
       genai: { contents: [{ role: "user", parts: [{ text }] }] },
       responses: { input: text },
       chat: { messages: [{ role: "user", content: text }] },
-      // More than any host here says: what is beyond the limit of a request is not billed as reported.
+      // More than any host here generates: what exceeds a request's limit is not billed as reported.
       messages: { max_tokens: 8_000, messages: [{ role: "user", content: text }] },
     }[client];
     return buildCall(this.gateway.url, client, purse.key, { ...options, body: { ...prompt, ...body } });

@@ -16,20 +16,20 @@ const PROMPT_PRICE = 1_000;
 const OUTPUT_PRICE = 2_000;
 /** Terms that are dearer, as hosts spell them. */
 const MULTIPLES: Readonly<Record<string, number>> = { priority: 1.8, fast: 6, us: 1.1 };
-/** A prompt above the first is billed at the second times the price, where the beta for it was sent. */
+/** A prompt above the first is billed at the second times the price, if its beta was sent. */
 const LONG_CONTEXT = { tokens: 200_000, multiple: 3, beta: "context-1m" };
 /** The price of a model that no one was allowed to request. */
 const DEAR = 100;
 export const DEAR_MODEL = "up-dear";
 
-/** One answer, as the host makes it. */
+/** One response, as the host makes it. */
 export interface Performance {
   promptTokens: number;
-  /** Of a token of the prompt, in nano-dollars, where it has another price than the usual: sound, a cache, a longer prompt. */
+  /** Price of a prompt token in nano-dollars, if it differs from the usual one: audio, cache, a longer prompt. */
   promptPrice?: number;
   /** Hidden thinking before the first word. */
   thinkingTokens?: number;
-  /** What is said, in chunks, each with the tokens that it truly has. */
+  /** The content in chunks, each with its true token count. */
   chunks: readonly Chunk[];
   /** Between two chunks. */
   everyMs?: number;
@@ -50,9 +50,9 @@ export const words = (count: number, last = "done"): Chunk[] =>
   Array.from({ length: count }, (_, index): Chunk => [index === count - 1 ? last : "word ", 1]);
 
 /**
- * A host that keeps books: for each purse, what it charges for the requests that reached it. It counts the tokens that it
- * generates until it is done or its connection is closed, and it reads names of fields without case, the last one winning, as
- * hosts written in Go do.
+ * A host that keeps accounts: for each purse, what it charges for the requests that reached it. It counts the tokens
+ * that it generates until it is done or its connection is closed. It reads field names case-insensitively, the last
+ * one winning, as hosts written in Go do.
  */
 export class BillingHost {
   readonly upstream: ScriptedUpstream;
@@ -68,7 +68,7 @@ export class BillingHost {
     return new BillingHost(await startScriptedUpstream());
   }
 
-  /** What is played to whoever's prompt holds the purse's name. */
+  /** The behaviour for prompts that contain the purse's name. */
   rehearse(purse: string, performance: Performance): void {
     this.#performances.set(purse, performance);
   }
@@ -136,14 +136,14 @@ function dialectOf(path: string): DialectName {
   return path.includes("/responses") ? "responses" : "chat";
 }
 
-/** One answer on its way, in the dialect and the manner of its request. */
+/** One response in progress, in the dialect and form of its request. */
 class Answer {
   readonly #dialect: DialectName;
   readonly #stream: boolean;
   readonly #response: ServerResponse;
   readonly #performance: Performance;
   readonly #closed: Promise<void>;
-  /** How many are made of one prompt. */
+  /** How many choices one prompt produces. */
   readonly #answers: number;
   #output = 0;
   readonly #script = new ResponsesScript();
@@ -187,7 +187,7 @@ class Answer {
     else sendJson(this.#response, this.#whole());
   }
 
-  /** Generates: what is generated until somebody hangs up is charged. False where somebody did. */
+  /** Generates and charges until the client disconnects; returns false if it did. */
   async #work(ms: number, tokens: number, charge: (tokens: number) => void): Promise<boolean> {
     const startedMs = performance.now();
     await this.#pause(ms);

@@ -8,7 +8,7 @@ import { visit } from "./rude-client.ts";
 const BUDGET_USD = 0.2;
 const BUDGET_NANO = BUDGET_USD * 1e9;
 const MAX_TOKENS = 64_000;
-/** An answer of all that the model may write: 0.128 USD. */
+/** A response of the model's maximum length: 0.128 USD. */
 const LONGEST_ANSWER: Performance = {
   promptTokens: 10,
   thinkingTokens: MAX_TOKENS - 192,
@@ -16,7 +16,7 @@ const LONGEST_ANSWER: Performance = {
   chunks: words(192),
 };
 
-/** H23 and what lies between: budgets, scopes and names, asked for at once and by their edges. */
+/** H23 and related: budgets, scopes and names, requested concurrently and at their edges. */
 export async function openBudgets(): Promise<CheatGroup> {
   const harness = await BillingHarness.open({
     limits: { budget_usd_per_day: BUDGET_USD },

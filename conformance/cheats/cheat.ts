@@ -1,26 +1,29 @@
-/** One way to take from the gateway what was not paid for or not allowed, played as whoever holds a key, or none, would play it. */
+/**
+ * One way to take from the gateway what was not paid for or not allowed, as someone with a key, or without one, would
+ * try it.
+ */
 export interface Cheat {
-  /** What it breaks: a hazard, such as `H26`, or a decision. */
+  /** What it would break: a hazard, such as `H26`, or a decision. */
   id: string;
   tries: string;
   run(): Promise<Outcome>;
 }
 
-/** What came of it. */
+/** Its result. */
 export interface Outcome {
   /** What the cheat got: a status, or what it saw. */
   got: string;
-  /** By the books of the upstream, in nano-dollars; absent where nothing can be billed. */
+  /** By the upstream's accounts, in nano-dollars; absent if nothing can be billed. */
   upstream?: number;
   /** By the gateway's ledger. */
   ledger?: number;
   /** Bytes, milliseconds and the like that were measured. */
   figures?: string;
-  /** Why it is broken whatever the sums say. */
+  /** Why it counts as broken whatever the amounts. */
   broken?: string;
 }
 
-/** Cheats that share what they are played against. */
+/** Cheats that share a setup. */
 export interface CheatGroup {
   cheats: readonly Cheat[];
   /** They may run at the same time: nothing that one does is seen in another's figures. */
@@ -30,7 +33,7 @@ export interface CheatGroup {
 
 export type OpenGroup = () => Promise<CheatGroup>;
 
-/** Undefined where the gateway held. */
+/** Undefined if the gateway held. */
 export function whyBroken({ upstream = 0, ledger = 0, broken }: Outcome): string | undefined {
   if (broken !== undefined) return broken;
   return ledger < upstream ? `the ledger has ${usd(upstream - ledger)} less than the upstream bills` : undefined;

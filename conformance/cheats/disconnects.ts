@@ -15,7 +15,7 @@ const THINKER: Performance = {
   tailMs: 60,
 };
 
-/** Goes on for longer than any answer is read on for. */
+/** Lasts longer than any response is read on. */
 const endless = (chunk: Chunk, thinkingTokens = 0): Performance => ({
   promptTokens: 12,
   thinkingTokens,
@@ -33,7 +33,7 @@ const MOMENTS: Readonly<Record<string, { disconnectWhen: DisconnectWhen; stream:
   "while a non-streamed answer is awaited": { stream: false, disconnectWhen: (_, ms) => ms > 60 },
 };
 
-/** Each host's way to be asked for much thinking. */
+/** How each host is asked for much thinking. */
 const THINK: Record<DialectName, Record<string, unknown>> = {
   chat: { reasoning_effort: "medium" },
   messages: { max_tokens: 8_000, thinking: { type: "enabled", budget_tokens: 4_000 } },

@@ -12,7 +12,7 @@ const ANSWER = {
 };
 const SILENCE_MS = 20_000;
 
-/** S16, S21, S25, S11: what can be had of the port itself, with a key and without one. */
+/** S16, S21, S25, S11: attacks on the port itself, with a key and without one. */
 export async function openDoors(): Promise<CheatGroup> {
   const harness = await ProgramHarness.start();
   harness.upstream.play((_request, response) => void sendJson(response, ANSWER));
@@ -23,7 +23,7 @@ export async function openDoors(): Promise<CheatGroup> {
   };
 }
 
-/** Connections that are opened and then say nothing, or next to nothing. */
+/** Connections that send nothing, or almost nothing. */
 function silences(harness: ProgramHarness): Cheat[] {
   const count = 100;
   const ways: Record<string, { bytes: string; drip?: string }> = {
@@ -148,7 +148,7 @@ function heads(harness: ProgramHarness): Cheat[] {
     `POST /api/v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\n${auth}${lines}\r\n${rest}`;
   const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
   const hidden = "GET /api/v1/models HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
-  /** What may come back: each answer in order, or a refusal. */
+  /** Allowed results: each response in order, or a refusal. */
   const attempt = (
     id: string,
     tries: string,

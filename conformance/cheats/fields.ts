@@ -146,7 +146,7 @@ const ANSWERS: readonly Forgery[] = (
   ] as const
 ).flatMap((after) => DOORS.map((door) => ({ client: "genai" as const, what: `H23|${after} (${door})`, after, door })));
 
-/** H23, decision 0018, S15 and S07: what a host reads in a request is what the gateway has read, allowed and priced. */
+/** H23, decision 0018, S15 and S07: a host reads the same request that the gateway has read, allowed and priced. */
 export async function openFields(): Promise<CheatGroup> {
   const harness = await BillingHarness.open({ models: DIALECT_NAMES.map(pricedModel) });
   const cheats = [...DOUBLES, ...OTHER_MODELS, ...TERMS, ...LONG_CONTEXTS, ...ANSWERS].map(

@@ -5,7 +5,9 @@ import type { Cheat, CheatGroup } from "./cheat.ts";
 import type { Purse } from "./purses.ts";
 import { visit } from "./rude-client.ts";
 
-/** A paper of fifteen pages: hosts count some two thousand tokens a page, and tell so at the end of the answer. */
+/**
+ * A paper of fifteen pages: hosts count some two thousand tokens a page, and report them at the end of the response.
+ */
 const DOCUMENT_TOKENS = 30_000;
 const DOCUMENT_BYTES = 1_000_000;
 /** Two minutes of sound. */
@@ -33,7 +35,7 @@ export async function openInterplay(): Promise<CheatGroup> {
   };
 }
 
-/** Asks about a long document, reads the first sentence of the answer and disconnects. */
+/** Asks about a long document, reads the first sentence of the response and disconnects. */
 function documents(harness: BillingHarness): Cheat[] {
   const data = Buffer.from(`%PDF-1.7\n${"x".repeat(DOCUMENT_BYTES)}`).toString("base64");
   const sound = Buffer.alloc(DOCUMENT_BYTES, 1).toString("base64");
@@ -114,7 +116,7 @@ function documents(harness: BillingHarness): Cheat[] {
   }));
 }
 
-/** Disconnects from a non-streamed answer that takes longer than the gateway reads on. */
+/** Disconnects from a non-streamed response that takes longer than the gateway reads on. */
 function slowUnary(harness: BillingHarness): Cheat[] {
   return [100, 200].flatMap((rate) =>
     DIALECT_NAMES.map((dialect) => ({
@@ -139,7 +141,7 @@ function slowUnary(harness: BillingHarness): Cheat[] {
   );
 }
 
-/** Counting tokens is free, and no host may be made to generate by it. */
+/** Counting tokens is free, and must not make a host generate. */
 function oracles(harness: BillingHarness): Cheat[] {
   const ask = (tries: string, path: string, body: (purse: Purse) => object): Cheat => ({
     id: "H11",
@@ -194,7 +196,7 @@ function oracles(harness: BillingHarness): Cheat[] {
   ];
 }
 
-/** A key that is revoked while its answer runs pays for it, and gets no other. */
+/** A key that is revoked during its response pays for it, and gets no other. */
 function revocations(harness: BillingHarness): Cheat[] {
   return DIALECT_NAMES.map((dialect) => ({
     id: "S05",
@@ -226,7 +228,9 @@ function revocations(harness: BillingHarness): Cheat[] {
   }));
 }
 
-/** Idempotency keys are for videos; a text is made and paid each time, or once, and never made twice and paid once. */
+/**
+ * Idempotency keys are for videos. A text is made and billed each time, or once, but never made twice and billed once.
+ */
 function repeats(harness: BillingHarness): Cheat[] {
   return DIALECT_NAMES.map((dialect) => ({
     id: "H24",

@@ -16,7 +16,7 @@ const event = (type: string, fields: object = {}) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, b64_json: base64, output_format: "png", ...fields })}\n\n`;
 const MADE_MS = 250;
 
-/** H26, decision 0019: images and videos are paid as made, and made as asked. */
+/** H26, decision 0019: images and videos are billed as made, and made as requested. */
 export async function openMedia(): Promise<CheatGroup> {
   const upstream = await startScriptedUpstream();
   const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: 60 });
@@ -251,10 +251,10 @@ function files(gateway: TestGateway): Cheat[] {
 }
 
 const VIDEO_NANO_USD = 3_200_000_000;
-/** For the one video that is expected to need 8 MB, and not for a second beside what the first has left. */
+/** Enough for the one video that is expected to need 8 MB, but not for a second one. */
 const ONE_VIDEO_MB = 8.1;
 
-/** Videos that are asked for when there is no space for them: refused before the provider is asked, or paid. */
+/** Videos requested when there is no space for them: refused before the provider is called, or billed. */
 function fullStores(simulator: { url: string }): Cheat[] {
   const cheat = (tries: string, totalMb: number, askers: readonly string[], expected: readonly number[]): Cheat => ({
     id: "decision 0019",

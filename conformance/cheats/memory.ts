@@ -10,12 +10,12 @@ import { ProgramHarness } from "./program-harness.ts";
 import { open } from "./rude-client.ts";
 
 const MB = 1024 * 1024;
-/** `server.memory_mb` is 512, of bytes as they come over the wire; the process may hold some copies of them until they are collected. */
+/** `server.memory_mb` is 512, in bytes on the wire; the process may hold several copies until they are collected. */
 const MAX_MB = 3 * 512;
 const SLOWEST_MS = 1_500;
 const BODY_MB = 59;
 
-/** S17, S18, S19, S23: what a key, or a host, can make the program hold or work at. */
+/** S17, S18, S19, S23: what a key, or a host, can make the program hold or process. */
 export async function openMemory(): Promise<CheatGroup> {
   const harness = await ProgramHarness.start({ simulator: true });
   const measured = (id: string, tries: string, attack: () => Promise<string>): Cheat => ({
@@ -88,7 +88,7 @@ function simulatorPort(harness: ProgramHarness): Cheat[] {
   }));
 }
 
-/** Bodies that come slowly, or are made for the parser. */
+/** Bodies that arrive slowly, or are crafted for the parser. */
 function bodies(harness: ProgramHarness, measured: Measured): Cheat[] {
   const [url, init] = buildCall(harness.url, "chat", TEST_KEY);
   const post = async (body: string) => {

@@ -13,7 +13,7 @@ const START_MS = 20_000;
 /** The state of a socket in `/proc/net/tcp`. */
 const LISTENS = "0A";
 
-/** The whole program with its own memory and its own deadlines, before a scripted host. */
+/** The whole program with its own memory and its own deadlines, in front of a scripted host. */
 export class ProgramHarness {
   readonly upstream: ScriptedUpstream;
   readonly url: string;
@@ -86,7 +86,7 @@ export class ProgramHarness {
       .map(([, local = ""]) => Number.parseInt(local.split(":")[1] ?? "", 16));
   }
 
-  /** Forgets what it has held at most. */
+  /** Resets the peak. */
   forgetMost(): void {
     try {
       writeFileSync(`/proc/${this.#child.pid}/clear_refs`, "5");

@@ -4,7 +4,7 @@ import { staticKeyId } from "../../src/access/known-keys.ts";
 import type { TestGateway } from "../support/test-gateway.ts";
 import type { Outcome } from "./cheat.ts";
 
-/** What a cheat has: a key of its own, and a name that the host finds in its prompts. */
+/** What a cheat has: its own key, and a name that the host finds in its prompts. */
 export interface Purse {
   name: string;
   key: string;
@@ -21,7 +21,7 @@ const QUIET_MS = 15_000;
 
 export const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
 
-/** Keys for so many cheats, each in a project of its own. */
+/** Keys for this many cheats, each in its own project. */
 export const purseKeys = (limits: object | undefined): object[] =>
   Array.from({ length: MAX_PURSES }, (_, index) => ({
     name: `purse-${index}`,
@@ -69,7 +69,7 @@ export class Purses {
     return before !== seen;
   }
 
-  /** What the ledger has for a key that was made by the operator, when its call is settled. */
+  /** The ledger's amount for a key created by the operator, once its call is settled. */
   async spentBy(keyId: string): Promise<number> {
     for (const deadline = Date.now() + QUIET_MS; Date.now() < deadline; await Bun.sleep(20)) {
       const { count, cost } = this.#sumsOf(keyId);

@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 
 /** A client that is ruder than `fetch`: it goes when and how it likes. */
 export interface Visit {
-  /** All that came. */
+  /** Everything received. */
   text: string;
   ms: number;
 }
@@ -67,7 +67,7 @@ export async function visit(
   return { text, ms: since() };
 }
 
-/** Sends bytes, and gives everything that comes until the connection is closed or some time has passed. */
+/** Sends bytes, and returns everything received until the connection is closed or some time has passed. */
 export async function exchange(
   url: string,
   bytes: string | Buffer,

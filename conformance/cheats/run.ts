@@ -1,7 +1,7 @@
 /**
- * A cheat's day: everything that somebody might try who wants models without paying for them, more than a key allows, or the
- * gateway on its knees. The upstream hosts keep their own books, and the ledger may never record less than they bill.
- * `npm run cheats`; names of groups, or words that cheats' lines hold, play these alone.
+ * Everything someone might try who wants models without paying, more than a key allows, or the gateway down. The
+ * upstream hosts keep their own accounts, and the ledger may never record less than they bill. `npm run cheats`; names
+ * of groups, or words from the cheats' lines, select some of them.
  */
 
 import { openBudgets } from "./budgets.ts";

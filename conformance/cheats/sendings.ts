@@ -16,7 +16,7 @@ const answer = (content: string) => ({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-/** H32 and S22, S24: what hosts do that is not in the protocol. */
+/** H32 and S22, S24: host behaviour outside the protocol. */
 export async function openSendings(): Promise<CheatGroup> {
   const upstream = await startScriptedUpstream();
   const gateway = await startTestGateway({ config: modelsOfEveryDialect(upstream.url) });

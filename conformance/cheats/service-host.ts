@@ -24,13 +24,13 @@ const DEAR = 100;
 
 /** How the host plays its part. */
 export interface ServicePerformance {
-  /** Before it begins to answer. */
+  /** Delay before the response. */
   workMs?: number;
   /** Between the parts of a stream. */
   everyMs?: number;
   /** The usage that it reports instead of the truth; "nothing": it reports none. */
   tells?: object | "nothing";
-  /** Words that a completion has, and of which it is made. */
+  /** Words of a completion, and the words it is made of. */
   words?: number;
   word?: string;
 }
@@ -45,7 +45,7 @@ interface Job {
   charge: Charge;
 }
 
-/** A host of what generates nothing, and of the completions before chat, that keeps books as `BillingHost` does. */
+/** A host of services and of legacy completions that keeps accounts like `BillingHost`. */
 export class ServiceHost {
   readonly upstream: ScriptedUpstream;
   readonly #books = new Map<string, { nanoUsd: number; requests: number }>();
@@ -151,7 +151,7 @@ async function rerank(job: Job): Promise<void> {
   sendJson(job.response, { id: "r", results, ...(usage === undefined ? {} : { meta: usage }) });
 }
 
-/** Charged for a text as it is asked for; by tokens, for the sound as it is made. */
+/** Charged by the text as requested; with tokens, by the audio as made. */
 async function speech(job: Job): Promise<void> {
   const { body, response, performance, charge } = job;
   const input = String(body["input"]);
@@ -182,7 +182,9 @@ async function speech(job: Job): Promise<void> {
 
 const MARK = "true-seconds-";
 
-/** Recordings here say in their samples how long they are, as any decoder would find out: hosts do not go by the head. */
+/**
+ * Recordings here encode their length in their samples, as any decoder would find out: hosts do not trust the header.
+ */
 export const recordingOf = (seconds: number, purse: string): string => `${MARK}${seconds}-${purse}-`;
 
 async function transcription(job: Job): Promise<void> {
@@ -217,7 +219,7 @@ async function moderation(job: Job): Promise<void> {
   sendJson(job.response, { id: "m", model: "m", results: [{ flagged: false }], ...told });
 }
 
-/** As many answers as are asked for, of each prompt, and all of them paid. */
+/** As many choices as requested, for each prompt, all of them charged. */
 async function completion(job: Job): Promise<void> {
   const { body, response, performance, charge } = job;
   const { words = 40, word = "word" } = performance;

@@ -9,7 +9,7 @@ const usd = (nanoUsd: number, unit: string, per: number) => [{ value: (nanoUsd *
 const PROMPT = usd(SERVICE_PRICES.promptToken, "perMTokens", 1e6);
 const COMPLETION = usd(SERVICE_PRICES.outputToken, "perMTokens", 1e6);
 
-/** What is asked for, by the name of its model. */
+/** The kind of service, by its model name. */
 const MODELS = [
   ["test/vectors", "embeddings", "text-embedding-3-small", { prompt: PROMPT }],
   ["test/voice", "audio", "tts-1", { characters: usd(SERVICE_PRICES.character, "perMCharacters", 1e6) }],
@@ -30,7 +30,7 @@ const MODELS = [
   ["test/writer", "text", "gpt-3.5-turbo-instruct", { prompt: PROMPT, completion: COMPLETION }],
 ] as const;
 
-/** A gateway whose models embed, rank, speak, listen, moderate and complete, at a host that keeps books. */
+/** A gateway whose models embed, rank, speak, transcribe, moderate and complete, at a host that keeps accounts. */
 export class ServicesHarness {
   readonly host: ServiceHost;
   readonly gateway: TestGateway;
@@ -97,7 +97,7 @@ export class ServicesHarness {
     ];
   }
 
-  /** A form with one file, written by hand: forms may hold what no client would send. */
+  /** A form with one file, written by hand: it may contain what no client would send. */
   form(
     { key }: Purse,
     path: string,

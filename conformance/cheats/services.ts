@@ -7,7 +7,7 @@ import { ServicesHarness } from "./services-harness.ts";
 
 const TEXT = "word ".repeat(1_000);
 const CHINESE = "更多的话".repeat(200);
-/** Letters that look like an image, and are a text to whoever embeds it. */
+/** Letters that look like an image but are text to an embedding model. */
 const DISGUISED = `data:image/png;base64,${"QUJD".repeat(50_000)}`;
 /** So that no byte of a head is beyond ASCII, which a text would not carry. */
 const SECONDS = 512;
@@ -16,7 +16,7 @@ const RATE = 256;
 type Request = [string, RequestInit];
 type MakeRequest = (purse: Purse) => Request;
 
-/** A file whose head tells of so many bytes a second, and of so many bytes of samples. */
+/** A file whose header claims this many bytes per second and this many bytes of samples. */
 function wav(purse: Purse, seconds: number, bytesPerSecond: number, samples?: number): string {
   const body = recordingOf(seconds, purse.name).padEnd(seconds * RATE, "s");
   const head = Buffer.alloc(44);
@@ -35,7 +35,7 @@ function wav(purse: Purse, seconds: number, bytesPerSecond: number, samples?: nu
   return head.toString("latin1") + body;
 }
 
-/** Nothing that generates no text is cheaper for being left, lied about, dressed up or asked for at once. */
+/** No service gets cheaper by disconnecting, by false reports, by disguise or by concurrency. */
 export async function openServices(): Promise<CheatGroup> {
   const harness = await ServicesHarness.open();
   const poor = await ServicesHarness.open({ budget_usd_per_day: BUDGET_USD });
@@ -148,7 +148,7 @@ const performanceOf = (what: string): ServicePerformance => ({
   ...(what.includes("in Chinese") ? { word: "更多的话" } : {}),
 });
 
-/** What hosts say of their use: in the words of each service. */
+/** The usage that hosts report, per service. */
 const LIES: Readonly<Record<string, object | "nothing">> = {
   "nothing at all": "nothing",
   "all zero": {
@@ -220,7 +220,7 @@ function disconnects(harness: ServicesHarness, requests: Record<string, MakeRequ
   );
 }
 
-/** S15 and S07: what the host reads is what the gateway has read, allowed and priced. */
+/** S15 and S07: a host reads the same request that the gateway has read, allowed and priced. */
 function doubles(harness: ServicesHarness): Cheat[] {
   const members = [
     `"Model":"${DEAR_MODEL}"`,
@@ -347,7 +347,7 @@ function budgets(poor: ServicesHarness): Cheat[] {
       const outcome = await poor.purses.outcome(purse, `${letIn} of 20 were let in`, { rows: letIn });
       const over = (outcome.upstream ?? 0) / BUDGET_NANO;
       const figures = `${over.toFixed(1)} times the budget`;
-      // An estimate may be low; it may not be made low.
+      // An estimate may be low; it must not be possible to make it low.
       return over > 1.5 ? { ...outcome, figures, broken: "the budget is overdrawn" } : { ...outcome, figures };
     },
   }));

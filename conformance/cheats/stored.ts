@@ -18,7 +18,7 @@ interface Stored {
   id: string;
 }
 
-/** What the gateway keeps of answers: who may see it, what it costs to build on it, and what is made while no client waits. */
+/** Stored responses: who may see them, what building on them costs, and what is made while no client waits. */
 export async function openStored(): Promise<CheatGroup> {
   const config = { responses: { store: true, max_mb: MAX_MB } };
   const harness = await BillingHarness.open({ config });
@@ -87,7 +87,7 @@ class StoredWorld {
 
 const SECRET = "the-secret-of-another-project";
 
-/** S09: whatever names an answer of another project gets nothing of it, and no host is told. */
+/** S09: nothing that names a response of another project gets any of it, and no host is called. */
 function strangers(world: StoredWorld): Cheat[] {
   const { harness } = world;
   const attacks: Record<string, (stranger: Purse, id: string, item: string) => Promise<Stored>> = {
@@ -187,7 +187,7 @@ function histories(world: StoredWorld): Cheat[] {
   ]);
 }
 
-/** H26, H24: what is made while no client waits is made once, ends once and is paid. */
+/** H26, H24: what is made while no client waits is made once, ends once and is billed. */
 function background(world: StoredWorld): Cheat[] {
   const { harness } = world;
   const cheat = (
@@ -232,7 +232,7 @@ function background(world: StoredWorld): Cheat[] {
   ];
 }
 
-/** A key that is revoked while its answer is made pays for it, and does not get it. */
+/** A key that is revoked while its response is made pays for it, and does not get it. */
 const revoked = (world: StoredWorld): Cheat => ({
   id: "S05",
   tries: "a key is revoked while its answer is made in the background, and comes for it",
@@ -321,7 +321,7 @@ function amplified(world: StoredWorld): Cheat[] {
   return [manyReferences(100, 100_000), manyReferences(10_000, 100_000), manyReferences(10_000, 1_000_000)];
 }
 
-/** What is kept has a bound, and whoever fills it forgets its own first. */
+/** Storage is bounded, and whoever fills it loses its own first. */
 function filling(world: StoredWorld): Cheat[] {
   const { harness } = world;
   return [

@@ -12,11 +12,11 @@ const GENAI = TypeDefinitions.of("@google/genai/dist/genai.d.ts");
 const typesOf = (types: TypeDefinitions, union: string): string[] =>
   types.unionOf(union).flatMap((member) => types.member(member, "type").flatMap(literals));
 
-/** What vendors say that they do not charge for, or that the caller runs: written here once more, apart from the tables. */
+/** What vendors declare free, or what the caller runs: listed here independently of the tables. */
 const FREE =
   /^(function|custom|namespace|mcp|mcp_toolset|tool_search.*|computer.*|apply_patch|local_shell|web_fetch.*|bash_\d+|text_editor_\d+|memory_\d+|browser_toolset_\d+|urlContext|codeExecution|fileSearch|computerUse|mcpServers|functionDeclarations)$/;
 
-/** Something that a request asks for, and an answer that shows it at work. */
+/** Something that a request uses, and a response that shows its use. */
 interface Asked {
   vendor: string;
   client: DialectName;
@@ -269,7 +269,7 @@ async function play(harness: Harness, asked: Asked, door: "contract" | "dropin",
   }
   if (given.status !== 200) return { got, broken: given.text.slice(0, 200) };
   const { cost_nano_usd: ledger, unpriced, fields, price_rule } = await harness.receipt(given);
-  // At the strict base URL some fields are taken out, and the receipt says so.
+  // At the strict base URL some fields are removed, and the receipt says so.
   const isTakenOut = fields.some(({ action }) => action === "dropped");
   const isSaid = ledger !== TOKENS || unpriced.length > 0 || isTakenOut || FREE.test(asked.name);
   const figures = `${price_rule}; unpriced: ${unpriced.join(", ") || "nothing"}`;

@@ -3,7 +3,7 @@ import { BillingHarness } from "./billing-harness.ts";
 import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 
-/** What a host tells of an answer that truly has so many tokens. */
+/** What a host reports for a response that truly has this many tokens. */
 interface Lie {
   id: string;
   host: DialectName;
@@ -20,7 +20,7 @@ interface Lie {
 const TEXT = words(1_000);
 const price = (value: number) => ({ value, unit: "perMTokens", currency: "USD" });
 
-/** What costs more than an ordinary prompt: sound, what is written to a cache, and all of a prompt that is long. */
+/** What costs more than an ordinary prompt: audio, cache writes, and all of a long prompt. */
 const DEARER_PROMPTS = {
   id: "test/dearer-prompts",
   context_length: 1_000_000,
@@ -233,7 +233,7 @@ const LIES: readonly Lie[] = [
   },
 ];
 
-/** H27: whatever a host tells of its usage, no less is billed than what passed through. */
+/** H27: whatever usage a host reports, no less is billed than what passed through. */
 export async function openUsage(): Promise<CheatGroup> {
   const models = (["chat", "messages", "genai"] as const).map((host) => ({
     ...DEARER_PROMPTS,

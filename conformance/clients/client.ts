@@ -1,6 +1,6 @@
 import { brokenOf, failingOf, MODELS_BY_WIRE, refusingOf, thinkerOf } from "../support/client-harness.ts";
 
-/** A library that calls models, and the script that uses it as its own documents say. */
+/** A library that calls models, and the script that uses it as its documentation says. */
 export interface Client {
   name: string;
   from: "npm" | "pip";
@@ -9,30 +9,30 @@ export interface Client {
   /** The file in `python` or `javascript`. */
   script: string;
   environment?: Readonly<Record<string, string>>;
-  /** The protocol in which its calls must have come. */
+  /** The protocol that its calls must use. */
   protocol: Protocol;
   model: string;
-  /** A model whose streams break off in the middle: the library must not take that for an end. */
+  /** A model whose streams break off in the middle: the library must not treat that as an end. */
   broken?: string;
-  /** A model that will not answer, and one whose host fails. */
+  /** A model that refuses, and one whose host fails. */
   refusing?: string;
   failing?: string;
 }
 
 type Protocol = "chat" | "messages" | "genai" | "responses";
 
-/** What a script prints of its calls: a streamed answer, and one with a tool. */
+/** What a script prints about its calls: a streamed response, and one with a tool. */
 export interface ClientReport {
   text: string;
   chunks: number;
   tools: string[];
   input: number;
   output: number;
-  /** The error that it made of a stream that broke off, and of a model that does not exist; null where it made none. */
+  /** The errors it raised for a broken stream and for an unknown model; null if it raised none. */
   broken?: string | null;
   refused?: string | null;
   failed?: string | null;
-  /** Cases of its own that the script has checked. */
+  /** Further cases that the script has checked. */
   shown?: string[];
 }
 
@@ -44,9 +44,9 @@ const GEMINI = ["gemini-2.5-flash", "genai"] as const;
 
 const LANGCHAIN = ["langchain-openai==1.7.3", "langchain-anthropic==1.7.7", "langchain-google-genai==4.4.2"];
 const LLAMA_INDEX = ["llama-index-llms-openai==0.8.3", "llama-index-llms-google-genai==0.11.3"];
-// Its class builds a type that newer releases of the vendor's package made a union.
+// Its class builds a type that newer releases of the vendor's package turned into a union.
 const LLAMA_INDEX_ANTHROPIC = ["llama-index-llms-anthropic==0.12.3", "anthropic<1"];
-// It imports `mcp` at the first call with tools, and does not ask for it.
+// It imports `mcp` at the first call with tools without declaring it.
 const LITELLM = ["litellm==1.106.2", "mcp==2.1.1"];
 const LANGCHAIN_JS = [
   "@langchain/core@1.2.13",

@@ -1,7 +1,8 @@
 /**
- * Third-party libraries call the gateway's drop-in door with the vendors' own model names: a streamed answer with
- * an output limit, and a call of a tool. What each library counts must be what the ledger holds. They are installed from
- * their registries at the first run; all else stays on this machine. Words on the command line choose clients by name.
+ * Third-party libraries call the gateway's drop-in door with the vendors' own model names: a streamed response with an
+ * output limit, and a tool call. The usage each library counts must match the ledger. They are installed from their
+ * registries at the first run; everything else stays on this machine. Words on the command line select clients by
+ * name.
  */
 import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,7 +13,7 @@ import { CLIENTS, type Client, type ClientReport } from "./client.ts";
 const CALL_TIMEOUT_MS = 300_000;
 const scripts = new URL(".", import.meta.url).pathname;
 
-/** Where a script finds what was installed for it: Python by its interpreter, JavaScript by its own folder. */
+/** How a script finds its installation: Python by its interpreter, JavaScript by its folder. */
 async function commandOf({ from, packages, script }: Client): Promise<{ command: string[]; pythonCache: string }> {
   const programs = await installPackages(from, "library", packages);
   const folder = from === "pip" ? dirname(programs) : dirname(dirname(programs));
@@ -24,7 +25,7 @@ async function commandOf({ from, packages, script }: Client): Promise<{ command:
 }
 
 const harness = await startClientHarness("standard");
-/** Streams that break off are billed for what came of them, which no library counts. */
+/** Broken streams are billed for what arrived, which no library counts. */
 const brokenModels = Object.keys(MODELS_BY_WIRE).map((wire) => `broken/${wire}`);
 /** Some make an error of a refusal, and then have no usage. */
 const uncounted = Object.keys(MODELS_BY_WIRE).flatMap((wire) => [`fails/${wire}`, `refuses/${wire}`]);

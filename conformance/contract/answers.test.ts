@@ -256,7 +256,7 @@ describe("R2, R31: every counter of the Responses usage, and every echoed settin
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 6,
   };
-  /** What the protocol requires in an answer. */
+  /** What the protocol requires in a response. */
   const shell = {
     id: expect.stringMatching(/^resp_/),
     object: "response",

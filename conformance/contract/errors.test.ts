@@ -7,7 +7,7 @@ import { sendJson } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
-/** A refusal of each dialect's host that names a field in its details alone. */
+/** A refusal of each dialect's host that names a field only in its details. */
 const REFUSALS: Readonly<Record<DialectName, object>> = {
   chat: { error: { message: "Out of range.", type: "invalid_request_error", param: "top_p", code: null } },
   responses: { error: { message: "Out of range.", type: "invalid_request_error", param: "top_p", code: null } },

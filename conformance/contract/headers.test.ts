@@ -21,7 +21,7 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
   },
 }));
 
-/** The headers of a call, with no key but those that a test gives. */
+/** The headers of a call, with only the keys that a test sets. */
 async function call(dialect: SampledDialect, keys: Record<string, string>, stream = false): Promise<Response> {
   const [url, init] = buildCall(gateway.url, dialect, gateway.key, { stream });
   const { authorization: _bearer, "x-api-key": _key, ...headers } = init.headers as Record<string, string>;

@@ -9,12 +9,12 @@ import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-/** The key may name objects of a provider: what becomes of them is looked at here. */
+/** The key may name a provider's objects: this tests what happens to them. */
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: { ...modelsOfEveryDialect(url), keys: [{ name: "tests", key: TEST_KEY, provider_objects: true }] },
 }));
 
-/** A short answer of whichever dialect was asked, streamed where that was asked for. */
+/** A short response in whichever dialect was called, streamed if requested. */
 function answer(): void {
   upstream.play(({ path, body }, response) => {
     const dialect = path.includes(":") ? "genai" : (EVERY_DIALECT.find((name) => path.includes(`/${name}`)) ?? "chat");
@@ -139,7 +139,7 @@ describe("contract 2.6: a single object where a list is expected", () => {
   });
 });
 
-/** Something of a kind that the contract does not list, its path, and what a host of the protocol gets of it. */
+/** Something of a kind that the contract does not list, its path, and what a host of the protocol receives. */
 const UNLISTED: readonly [string, DialectName, Record<string, unknown>, path: string, trace: string][] = [
   [
     "a part",
@@ -328,7 +328,7 @@ describe("contract 2.12: chat", () => {
       const response = await call("chat", target, { body: { messages: history(said) } });
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining("ok")]);
     }
-    // A host that takes no reasoning back still wants the message to say something.
+    // A host that accepts no reasoning still requires the message to have content.
     if (target === "chat") expect((sent()["messages"] as object[])[1]).toEqual({ role: "assistant", content: "" });
   });
 });
@@ -434,7 +434,7 @@ describe("contract 2.10: a response begun by the assistant", () => {
 
 test("contract 2.10, H09: a cache mark on the web search is not lost silently", async () => {
   const tools = [{ type: "web_search_20250305", name: "web_search", cache_control: { type: "ephemeral" } }];
-  // Hosts of Responses cache by themselves, tools too: only a time that is asked for is lost there.
+  // Responses hosts cache automatically, tools too: only a requested lifetime is lost there.
   const LOST = { chat: ["tools[0]"], genai: ["tools[0].cache_control"], responses: [] };
   const timed = [{ ...tools[0], cache_control: { type: "ephemeral", ttl: "1h" } }];
   const noted = await gateway.receipt(await call("messages", "responses", { body: { tools: timed } }));

@@ -21,7 +21,7 @@ const REACHED_MS = 60_000;
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 interface CrashOptions {
-  /** A database that was never used; SQLite in the run's own folder where there is none. */
+  /** An empty database; SQLite in the run's own folder if absent. */
   storageUrl?: string;
   runs: number;
   seed: number;
@@ -43,17 +43,17 @@ interface CrashReport {
   rows: number;
   /** Calls that are `pending` or `interrupted`. */
   open: number;
-  /** Calls that have reached the provider, or were answered, of which there is no row. */
+  /** Calls that reached the provider, or were answered, without a row. */
   missing: string[];
-  /** Calls that were answered whole, and have no receipt. */
+  /** Fully answered calls without a receipt. */
   unsettled: string[];
   twice: number;
   wrongSums: number;
 }
 
 /**
- * A gateway with `ledger.intents` under load is killed with SIGKILL at a random moment, again and again. Each call has a key of its
- * own, which its prompt names, so that the provider and the rows tell of the same calls.
+ * A gateway with `ledger.intents` under load is killed with SIGKILL at a random moment, again and again. Each call has
+ * its own key, which its prompt names, so provider and rows can be compared.
  */
 export async function crashWithIntents({ storageUrl, runs, seed, workers = 0 }: CrashOptions): Promise<CrashReport> {
   let state = seed;
@@ -108,7 +108,7 @@ export async function crashWithIntents({ storageUrl, runs, seed, workers = 0 }: 
       }
     };
     const clients = Array.from({ length: CLIENTS }, client);
-    // Counted in calls: how many come in a time depends on the machine.
+    // Counted in calls: the number per second depends on the machine.
     const enough = reached.size + 1 + draw(MOST_BEFORE);
     for (const untilMs = performance.now() + REACHED_MS; reached.size < enough && next < CALLS_A_RUN; await sleep(2)) {
       if (performance.now() > untilMs) throw new Error(`${enough} calls have not reached the provider.`);
@@ -164,7 +164,7 @@ function withMedia(config: Record<string, unknown>): Record<string, unknown> {
   return { ...config, models: [...(config["models"] as object[]), ...added] };
 }
 
-/** Whether the client had its whole answer: text, a stream, an answer in the background, an image or an embedding. */
+/** Whether the client had its complete response: text, a stream, a background response, an image or an embedding. */
 async function send(url: string, key: string, name: string, kind: number): Promise<boolean> {
   const post = (path: string, body: object) =>
     fetch(`${url}/v1/${path}`, {
@@ -181,7 +181,7 @@ async function send(url: string, key: string, name: string, kind: number): Promi
   ][kind]?.();
   const text = await answer?.text();
   if (answer?.status !== 200) throw new Error(`${answer?.status}: ${text}`);
-  // An answer in the background is made later.
+  // A background response is made later.
   return kind !== 2 && text !== "";
 }
 

@@ -6,16 +6,16 @@ import { callGateway } from "../support/client-calls.ts";
 import { childrenOf, isAlive, TRIVIUM } from "../support/program.ts";
 
 const START_MS = 60_000;
-/** Workers whose first process was killed end by themselves within this. */
+/** Workers whose first process was killed exit within this. */
 const ORPHANED_MS = 60_000;
 
-/** It looks like more tokens than the provider counts, and may be answered by as many as it does: a budget holds for such calls. */
+/** It looks like more tokens than the provider counts, and may produce as many: a budget holds for such calls. */
 const ASKED = {
   max_completion_tokens: 10,
   messages: [{ role: "user", content: "Is it so, and was it so before, and will it be so tomorrow?" }],
 };
 
-/** Where nothing listens or listens no more, the next call comes a moment later. */
+/** Delay before the next call when nothing listens. */
 const AWAY_MS = 10;
 
 interface CrashKey {
@@ -37,7 +37,7 @@ export class CrashingGateway {
   readonly #options: CrashingGatewayOptions;
   readonly #url: string;
   #child: Bun.Subprocess | undefined;
-  /** Receipts of answers that were received whole. */
+  /** Receipts of fully received responses. */
   readonly answered: string[] = [];
   asked = 0;
   /** Statuses other than 200, and how often each. */
@@ -56,7 +56,7 @@ export class CrashingGateway {
     return this.#child !== undefined;
   }
 
-  /** With the key of `call`, where none are given. */
+  /** With the key of `call` if none is given. */
   async start(keys: readonly CrashKey[] = [{ name: "tests", key: TEST_KEY }]): Promise<void> {
     const { folder, config, workers } = this.#options;
     writeFileSync(join(folder, "trivium.yaml"), JSON.stringify({ ...config, keys }));
@@ -71,7 +71,7 @@ export class CrashingGateway {
     await this.allListen();
   }
 
-  /** Until as many processes take calls as there are workers. */
+  /** Waits until as many processes accept calls as there are workers. */
   async allListen(): Promise<void> {
     const { workers, config } = this.#options;
     const count = Math.max(1, workers);
@@ -89,7 +89,7 @@ export class CrashingGateway {
     await this.#until(async () => isReplaced(), START_MS, "a worker was not replaced");
   }
 
-  /** The process that was started; where it has workers, they end by themselves. */
+  /** Kills the started process; its workers exit on their own. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined) throw new Error("it does not run");
@@ -100,7 +100,7 @@ export class CrashingGateway {
     await this.#until(async () => !workers.some(isAlive), ORPHANED_MS, "workers without a first process did not end");
   }
 
-  /** All of its processes at once: none finishes a call. */
+  /** Kills all of its processes at once: none finishes a call. */
   async killAll(): Promise<void> {
     const child = this.#child;
     if (child === undefined) throw new Error("it does not run");
@@ -122,7 +122,7 @@ export class CrashingGateway {
     while (!isOver()) await this.call();
   }
 
-  /** 0 where it was cut: whether there is a row for it is open. */
+  /** 0 if it was cut: it may or may not have a row. */
   async call(): Promise<number> {
     this.asked += 1;
     try {

@@ -1,7 +1,7 @@
 /**
- * `npm run crashes:intents`: a gateway with `ledger.intents` under load is killed with SIGKILL at a random moment, again and again; where it
- * has workers, in turn one of them, the first process, and all at once. In the end every call of which a request has reached the provider
- * has a row: a receipt, `pending` or `interrupted`.
+ * `npm run crashes:intents`: a gateway with `ledger.intents` under load is killed with SIGKILL at a random moment,
+ * again and again; with workers, in turn one of them, the first process, and all at once. In the end every call with a
+ * request that reached the provider has a row: a receipt, `pending` or `interrupted`.
  *
  * Options: --store sqlite|postgres (default sqlite), --runs N (default 100), --workers N (default none), --seed N.
  */

@@ -1,8 +1,8 @@
 /**
- * `npm run crashes`: a gateway under load is killed with SIGKILL at a random moment, again and again, on one storage; where it has
- * workers, sometimes one of them and sometimes the first process. In the end every answer whose last byte a client has received has
- * its row, there are no more rows than calls, sums are those of the rows, and nothing is left reserved: all of the slots and all of the
- * money that the key may use can be used, and no more.
+ * `npm run crashes`: a gateway under load is killed with SIGKILL at a random moment, again and again, on one storage;
+ * with workers, sometimes one of them and sometimes the first process. In the end every response whose last byte a
+ * client has received has its row, there are no more rows than calls, totals match the rows, and nothing is left
+ * reserved: all of the key's slots and budget can be used, and no more.
  *
  * Options: --store sqlite|postgres (default sqlite), --runs N (default 100), --workers N (default none), --seed N.
  */
@@ -24,12 +24,12 @@ import { CrashingGateway } from "./crashing-gateway.ts";
 
 const CLIENTS = 8;
 const SLOTS = 12;
-/** So many answers come at most before a kill. */
+/** The maximum number of responses before a kill. */
 const MOST_BEFORE = 200;
 const ANSWERED_MS = 60_000;
 /** At the prices of `scriptedModels`: 10 tokens there and 10 back. */
 const COST_NANO_USD = 30_000;
-/** So many calls are left of the budget in the end. */
+/** The number of calls left in the budget at the end. */
 const LEFT_CALLS = 60;
 
 const { values } = parseArgs({
@@ -70,12 +70,12 @@ const gateway = new CrashingGateway({
 const kills = { gateway: 0, worker: 0 };
 const keyWith = (limits: Readonly<Record<string, number>>) => [{ name: "tests", key: TEST_KEY, limits }];
 
-/** Under load, until the moment comes; what is killed is drawn. */
+/** Runs under load until the random moment; what is killed is random too. */
 async function crashOnce(): Promise<void> {
   if (!gateway.isRunning) await gateway.start(keyWith({ concurrent: SLOTS, budget_usd_total: 1_000 }));
   let isOver = false;
   const clients = Array.from({ length: CLIENTS }, () => gateway.load(() => isOver));
-  // Counted in answers: how many come in a time depends on the machine.
+  // Counted in responses: the number per second depends on the machine.
   const enough = gateway.answered.length + draw(MOST_BEFORE);
   for (const untilMs = performance.now() + ANSWERED_MS; gateway.answered.length < enough; await Bun.sleep(2)) {
     if (performance.now() > untilMs) throw new Error(`${enough} answers have not come in all`);
@@ -84,7 +84,7 @@ async function crashOnce(): Promise<void> {
   if (workers > 0 && draw(3) > 0) {
     await gateway.killWorker(draw);
     kills.worker += 1;
-    // Sometimes the next one is killed while its place is taken.
+    // Sometimes the next one is killed while it is being replaced.
     if (draw(2) === 0) await gateway.allListen();
   } else {
     await gateway.kill();
@@ -116,8 +116,8 @@ async function slotsLeft(): Promise<number> {
 }
 
 /**
- * Spends what is left of the budget, by as many clients as before and then by one: where all workers are short at the same time, each
- * keeps its share of the last nano-dollars for a second.
+ * Spends the rest of the budget, with as many clients as before and then with one: if all workers are short at the
+ * same time, each keeps its share of the last nano-dollars for a second.
  */
 async function spendTheRest(): Promise<void> {
   const client = async (pauseMs: number) => {
@@ -138,7 +138,7 @@ try {
     if (run % 10 === 0) console.log(`${run} kills, ${gateway.answered.length} answers of ${gateway.asked} calls`);
   }
   if (gateway.isRunning) await gateway.stop();
-  // A start reads the journals of those that were killed: what was spent is known after it.
+  // A start reads the journals of killed processes: after it, the spending is known.
   await gateway.start();
   await gateway.stop();
   const budgetNanoUsd = sumOf(await rowsOf()) + LEFT_CALLS * COST_NANO_USD;

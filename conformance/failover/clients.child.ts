@@ -1,4 +1,4 @@
-/** The clients of the failover run, in a process of their own: a job arrives as JSON, its results are the answer. */
+/** The clients of the failover run, in a separate process: a job arrives as JSON and is answered with its results. */
 import { send, type Traffic } from "./traffic.ts";
 
 const server = Bun.serve({

@@ -1,6 +1,6 @@
 /**
- * One provider of the failover run: it answers chat completions after a while, streamed or not, and can be told to stall or
- * to refuse. It is a process of its own, so that it can be killed. Arguments: its name, and its port.
+ * One provider of the failover run: it answers chat completions after a delay, streamed or not, and can be told to
+ * stall or to refuse. It is a separate process, so that it can be killed. Arguments: its name and port.
  */
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -15,7 +15,7 @@ interface Asked {
   messages: { role: string; content: string | { text: string }[] }[];
 }
 
-/** What is left to say: a conversation may end with the beginning of the answer. */
+/** The remaining text: a conversation may end with the beginning of the response. */
 function wordsLeft({ messages }: Asked): readonly string[] {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return ANSWER;

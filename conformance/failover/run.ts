@@ -1,7 +1,8 @@
 /**
- * Providers fall, and the clients notice nothing: steady traffic over three providers of one model, of which one is killed and
- * restarted, then one stalls, then one refuses. `npm run failover -- --seconds 60 --rate 200`. Every call must be answered
- * whole; how long calls take is printed beside calls to a provider itself, in the same run. Exit code 1 where a call failed.
+ * Providers fail, and clients notice nothing: steady traffic over three providers of one model, of which one is killed
+ * and restarted, then one stalls, then one refuses. `npm run failover -- --seconds 60 --rate 200`. Every call must be
+ * answered completely; latencies are printed next to those of direct calls in the same run. Exit code 1 if a call
+ * failed.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -2,7 +2,7 @@
 
 export type ProviderMode = "answer" | "stall" | "refuse";
 
-/** The answer, chunk by chunk. */
+/** The response, chunk by chunk. */
 export const ANSWER: readonly string[] = Array.from({ length: 10 }, (_, index) => `word${index} `);
 export const FIRST_CONTENT_MS = 20;
 export const CHUNK_MS = 2;

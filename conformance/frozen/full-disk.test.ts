@@ -78,7 +78,7 @@ test("H21, H29: a database that accepts no more rows, then kill -9: each respons
       return 0;
     }
   };
-  // Until the database is full, and the journal has taken some rows.
+  // Until the database is full and the journal has some rows.
   while (journaled() < 20_000) await Promise.all(Array.from({ length: 10 }, call));
   const { status, reason } = (await (await fetch(`${url}/readyz`)).json()) as { status: string; reason: string };
   expect(status).toBe("degraded");

@@ -22,7 +22,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Submits a video of each host to the first gateway, freezes it while it polls, and asks for the videos at the last one. */
+/**
+ * Submits a video of each host to the first gateway, freezes it while it polls, and requests the videos from the last
+ * one.
+ */
 async function freezeWhilePolling(harness: CrashHarness): Promise<{ ended: Promise<VideoOutcome[]> }> {
   const { slots } = harness;
   let submitted = 0;

@@ -60,7 +60,7 @@ async function stored(database: PostgresDatabase, ids: readonly string[]): Promi
   return ids.filter((id) => found.has(id)).length;
 }
 
-/** A key made by another process, which the gateway has seen. */
+/** A key created by another process, which the gateway has seen. */
 async function makeKey(database: PostgresDatabase, gateway: TestGateway, name: string) {
   const storage = await openStorage(database.url.href, system.clock);
   const made = await createKey(storage, { name, project: "default" }, system, { who: "test" });
@@ -272,7 +272,7 @@ describe.skipIf(postgresServer === undefined)("an unavailable database", () => {
     const running = () =>
       at.database.sql.unsafe("SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep(20)' AND state = 'active'");
     await until("the server has stopped it", async () => (await running()).length === 0);
-    // A transaction whose time is up is rolled back, however much of it was done.
+    // A transaction past its deadline is rolled back, however much of it was done.
     const late = storage.transaction(async (queries) => {
       await queries.query("INSERT INTO projects (id, created_at_ms) VALUES ('late', 1)");
       await queries.query("SELECT pg_sleep(20)");

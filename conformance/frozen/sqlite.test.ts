@@ -39,7 +39,7 @@ function revokedAt(path: string, keyId: string): number | null | undefined {
   return row?.at;
 }
 
-/** What goes on while the storage takes no writes, and what comes after. */
+/** What works while the storage accepts no writes, and what happens afterwards. */
 async function endure(fault: string, path: string, reason: string, begin: () => void, end: () => void): Promise<void> {
   const config = { ...scriptedModels(upstream.url), storage: `sqlite:${path}` };
   const gateway = await startTestGateway({ config, timings });
@@ -92,7 +92,7 @@ test("H29, H21: an SQLite file locked by another process", async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A small disk of its own, which only root may make. */
+/** A small separate disk, which only root may create. */
 function mountSmallDisk(): { folder: string; unmount: () => void } | undefined {
   if (Bun.which("mount") === null || Bun.which("umount") === null) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "trivium-full-"));
@@ -122,7 +122,7 @@ test.skipIf(disk === undefined)("H29, H21: a full disk", async () => {
       join(disk.folder, "trivium.db"),
       "database or disk is full",
       () => {
-        // To the last page, and beyond what freed pages may give.
+        // To the last page, and beyond what freed pages may provide.
         for (let index = 0; ; index += 1) {
           const { bavail, bsize } = statfsSync(disk.folder);
           const left = Number(bavail) * Number(bsize);

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 interface Reported {
-  /** JSON text, in the order that is to be kept. */
+  /** JSON text, in the order that must be kept. */
   args?: string;
   usage?: Partial<Record<Host, Json>>;
 }
@@ -53,7 +53,7 @@ const COUNTS: Record<Host, Json> = {
   responses: { input_tokens: 5, output_tokens: 4, total_tokens: 9 },
 };
 
-/** An answer with one call, as each host writes it. */
+/** A response with one call, as each host writes it. */
 function answerOf(host: Host, { args = "{}", usage = {} }: Reported): string {
   const used = JSON.stringify(usage[host] ?? COUNTS[host]);
   switch (host) {
@@ -77,7 +77,7 @@ const play = (host: Host, reported: Reported = {}) =>
     response.writeHead(200, { "content-type": "application/json" }).end(answerOf(host, reported));
   });
 
-/** Without spaces and escapes: what is left is the keys, in their order. */
+/** Without spaces and escapes, only the keys remain, in order. */
 const bare = (text: string) => text.replaceAll(/[\s\\]/g, "");
 
 async function call(client: DialectName, host: string, body: Json): Promise<Response> {
@@ -130,7 +130,8 @@ describe("key order", () => {
 });
 
 describe("cached tokens", () => {
-  // One answer: 1000 tokens of prompt, 800 of them cached; 300 of answer. Not every host says how many of these were thoughts.
+  // One response: 1000 prompt tokens, 800 of them cached; 300 output tokens. Not every host reports how many of these
+  // were thoughts.
   const usage: Record<Host, Json> = {
     chat: {
       prompt_tokens: 1000,

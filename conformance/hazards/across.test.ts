@@ -8,7 +8,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripte
 import { READERS } from "../support/sdk-meaning.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Opaque values, calls and bytes on the way between protocols, with an upstream that says exactly what a test says. */
+/** Opaque values, calls and bytes between protocols, with an upstream that sends exactly what a test specifies. */
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
@@ -38,7 +38,7 @@ function ask(dialect: DialectName, model: string, stream: boolean): Promise<Answ
   return client.ask(question(model, stream));
 }
 
-/** Every request is answered the same, whole or streamed. */
+/** Every request gets the same response, streamed or not. */
 function play(whole: Json, streamed: readonly Json[]): void {
   upstream.play((request, response) => {
     const stream = request.path.includes(":streamGenerateContent") || request.body.includes('"stream":true');

@@ -6,7 +6,7 @@ import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-/** Calls whose arguments are no JSON, from a host that sends them as text to clients that want an object. */
+/** Calls whose arguments are invalid JSON, from a host that sends text to clients that expect an object. */
 
 const { upstream, gateway } = await scriptedHarness();
 
@@ -16,7 +16,7 @@ const usage = { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 };
 
 const HOSTS = ["chat", "responses"] as const;
 type Host = (typeof HOSTS)[number];
-/** Whether the model meant its call to be whole. */
+/** Whether the model declared its call complete. */
 type End = "meant" | "cut";
 
 /** The same call as an item. */
@@ -58,7 +58,7 @@ const wholeOf = (host: Host, end: End): object =>
 const playWhole = (host: Host, end: End) =>
   upstream.play((_request, response) => void sendJson(response, wholeOf(host, end)));
 
-/** What comes of a stream at first, and all that follows. */
+/** The first part of a stream, and everything after it. */
 function streamOf(host: Host, end: End): [first: string, rest: string] {
   if (host === "chat")
     return [
@@ -84,7 +84,7 @@ function streamOf(host: Host, end: End): [first: string, rest: string] {
   ];
 }
 
-/** The text comes by itself, so that the answer has begun before its call breaks. */
+/** The text arrives separately, so that the response has begun before its call breaks. */
 const playStream = (host: Host, end: End) =>
   upstream.play(async (_request, response) => {
     const [first, rest] = streamOf(host, end);
@@ -114,7 +114,7 @@ describe("H09: invalid arguments are reported, and never become empty", () => {
       expect(response.status).toBe(200);
       const text = await response.text();
       expect(text).toContain("Let me see.");
-      // Also what came in one read with the call.
+      // Also what arrived in one read with the call.
       expect(text).toContain(" One moment.");
       expect(text).toContain(WORDS);
       expect(text).not.toContain("functionCall");

@@ -5,7 +5,7 @@ import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-/** What coding agents send, and what they make of answers (sdks 2.2). */
+/** What coding agents send, and how they interpret responses (sdks 2.2). */
 const { upstream, gateway } = await scriptedHarness((url) => {
   const { providers, models, ...config } = scriptedModels(url) as { providers: object; models: object[] };
   const at = (id: string, provider: string) => ({ id, offers: [{ provider, model: "upstream-model" }] });
@@ -126,7 +126,7 @@ test("H06, H11: a fully cached prompt is counted once in the client's own sum, a
   const start = events.find(({ type }) => type === "message_start").message.usage as Counters;
   const end = events.find(({ type }) => type === "message_delta").usage as Counters;
   expect(start.input_tokens).toBeGreaterThan(0);
-  // Agents take a counter of the end over that of the beginning unless it is 0.
+  // Agents prefer a counter at the end over that at the beginning, unless it is 0.
   const input = end.input_tokens || start.input_tokens;
   const read = end.cache_read_input_tokens || start.cache_read_input_tokens || 0;
   expect(input + read).toBe(31_744);

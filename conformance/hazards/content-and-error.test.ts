@@ -20,7 +20,7 @@ const CONTENT: Record<DialectName, string> = {
   responses: script.begin() + script.delta(WORDS),
 };
 
-/** How each of them says that it failed. */
+/** How each of them reports its failure. */
 const ERROR: Record<DialectName, string> = {
   chat: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
   messages: wire.event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),

@@ -231,7 +231,7 @@ describe("H06, H27: an impossible usage is not billed as reported", () => {
     const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, stream });
     await response.text();
     const receipt = await gateway.receipt(response);
-    // More than the model's context: what is billed is an estimate of what was sent.
+    // More than the model's context: an estimate of what was sent is billed.
     expect(receipt).toMatchObject({ usage: { cache_read: null, output: 900 }, usage_source: "estimated" });
     expect(receipt.usage["input"]).toBeLessThan(50);
   });

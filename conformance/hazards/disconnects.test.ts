@@ -44,7 +44,8 @@ test("H13, H23: clients that disconnect at any moment release their slot and sto
   const isQuiet = () => upstream.open === 0 && gateway.app.active() === 0;
   for (const until = Date.now() + WAIT_MS; !isQuiet() && Date.now() < until; ) await sleep(20);
   expect({ upstream: upstream.open, gateway: gateway.app.active() }).toEqual({ upstream: 0, gateway: 0 });
-  // A call whose client has left may still lie unread in a socket, and takes a slot for a moment. One that was not freed never is.
+  // A call whose client has disconnected may still be unread in a socket, and takes a slot for a moment. One that leaks
+  // is never released.
   const fill = () =>
     Promise.all(
       Array.from({ length: CONCURRENT }, async () => {

@@ -29,7 +29,7 @@ async function stream(
 const contentsOf = (text: string, field = "content") =>
   [...text.matchAll(new RegExp(`"${field}":"([^"]*)"`, "g"))].map((match) => match[1]).join("");
 
-/** The answer is whole in these; only trimmings are missing. */
+/** The response is complete in these; only its trailer is missing. */
 describe("H14, H16: nothing after the end of the content is lost", () => {
   const ways = {
     "the connection breaks": (response: ServerResponse) => void response.socket?.destroy(),

@@ -34,7 +34,7 @@ const { upstream, gateway } = await scriptedHarness((url) => {
   };
 });
 
-/** What the ledger keeps of the offers that were tried, for operators. */
+/** What the ledger stores about the attempted offers, for operators. */
 function keptOffers(response: Response): OfferTried[] {
   const database = new Database(join(gateway.folder, "data", "trivium.db"), { readonly: true });
   const id = response.headers.get("x-trivium-receipt");

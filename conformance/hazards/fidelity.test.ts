@@ -106,7 +106,7 @@ describe("H06: cached tokens are counted once", () => {
     expect(((await response.json()) as { usage: object }).usage).toEqual(usage);
     const receipt = await gateway.receipt(response);
     expect(receipt.usage).toMatchObject({ input: 200, cache_read: 800, output: 100, reasoning: 200 });
-    // No cache price is configured, so cached tokens cost what others do: 1000 × 1 + 300 × 2 dollars a million.
+    // No cache price is configured, so cached tokens cost the same as others: 1000 × 1 + 300 × 2 dollars per million.
     expect(receipt.cost_nano_usd).toBe(1_600_000);
   });
 

@@ -11,10 +11,10 @@ const { upstream, gateway } = await scriptedHarness();
 /** Every object of the language has members of these names. */
 const WORDS = ["constructor", "__proto__"];
 
-/** A whole answer that stopped for a reason of that name. */
+/** A complete response with that stop reason. */
 const answerOf = (host: DialectName, stop: string): object => {
   const usage = plainUsage(host, 1, 1);
-  // An answer of Responses is complete, or says why not.
+  // A Responses response is complete, or says why not.
   return host === "responses"
     ? { ...plainAnswer(host, { text: "hi", usage, stop: "incomplete" }), incomplete_details: { reason: stop } }
     : plainAnswer(host, { text: "hi", usage, stop });

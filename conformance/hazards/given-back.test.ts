@@ -5,7 +5,7 @@ import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
-/** What hosts want back, or report in fields of their own, and what clients get of it. */
+/** What hosts need returned, or report in their own fields, and what clients see of it. */
 const { upstream, gateway } = await scriptedHarness((url) => {
   const { providers, models, ...config } = scriptedModels(url) as { providers: object; models: object[] };
   const at = (id: string, provider: string, model = "upstream-model") => ({

@@ -24,7 +24,7 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
   timings: { strangerConnectionMs: SILENCE_MS, idleConnectionMs: SILENCE_MS },
 }));
 
-/** What came on a connection until the gateway closed it, or for long enough to know that it does not. */
+/** Everything received on a connection until the gateway closed it, or until it is certain that it does not. */
 async function watch(bytes: string): Promise<{ text: string; closed: boolean }> {
   const { port, hostname } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);

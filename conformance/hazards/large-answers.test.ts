@@ -10,10 +10,10 @@ import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** Within the bound of one answer, three do not fit into the memory of all calls. */
+/** Each within the bound of one response; three do not fit into the memory of all calls. */
 const { upstream, gateway } = await scriptedHarness((url) => ({
   config: {
-    // Longer than a busy machine takes to unpack 64 MB or to read 8 × 18 MB.
+    // Longer than a busy machine takes to decompress 64 MB or to read 8 × 18 MB.
     ...modelsOfEveryDialect(url, { first_byte: 60_000, idle: 60_000 }),
     server: { host: "127.0.0.1", port: 0, drain_seconds: 2, max_body_mb: 8, memory_mb: 80 },
   },

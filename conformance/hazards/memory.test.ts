@@ -22,7 +22,10 @@ const options = (timings: Partial<Timings>) => ({
 
 const gateway = await startTestGateway(options({}));
 const impatient = await startTestGateway(options({ bodyStallMs: 400, bodyBytesPerSecond: MB }));
-/** A body may take longer than a stall; at its rate the smaller one has five seconds, since a busy machine pauses. */
+/**
+ * A body may take longer than a stall; at the minimum rate the smaller one has five seconds, since a busy machine
+ * pauses.
+ */
 const slow = await startTestGateway(options({ bodyStallMs: 50, bodyBytesPerSecond: 4 * 1024 }));
 afterAll(() => Promise.all([gateway.stop(), impatient.stop(), slow.stop()]));
 
@@ -76,7 +79,7 @@ function announce({ path, headers }: Protocol, key: string, bytes: number | "chu
 
 interface Announced {
   socket: Socket;
-  /** Everything that came until the connection was closed. */
+  /** Everything received until the connection was closed. */
   answer: Promise<string>;
 }
 
@@ -99,7 +102,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
   const protocol = PROTOCOLS[name] as Protocol;
 
   test("a key with one concurrent call is refused while another of its bodies arrives, before its own is read", async () => {
-    // Whichever of the two comes first is let in: they are sent again until that is the one which is announced.
+    // Whichever of the two arrives first is admitted: they are resent until it is the announced one.
     const { first, refused } = await until(async () => {
       const announced = announce(protocol, LIMITED, 1000);
       const response = await post(protocol, LIMITED, "this is no JSON");
@@ -116,7 +119,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
 
   test("bodies beyond the memory for calls are refused before they are read: 429 for the key that holds half of it, 503 for all", async () => {
     const large = JSON.stringify({ contents: "x".repeat(2 * MB) });
-    /** Whichever of the two comes first is let in: they are sent again until that is the one which is announced. */
+    /** Whichever of the two arrives first is admitted: they are resent until it is the announced one. */
     const crowdedOut = (holder: string, bytes: number, key: string, wanted: (status: number) => boolean) =>
       until(async () => {
         const held = announce(protocol, holder, bytes);

@@ -22,7 +22,7 @@ function bytesOf(dialect: (typeof EVERY_DIALECT)[number]): string {
   return `POST ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n${lines.join("")}content-length: ${Buffer.byteLength(String(body))}\r\n\r\n${body}`;
 }
 
-/** What comes back on one connection until the peer closes it, or an answer is there. */
+/** Everything received on one connection until the peer closes it or a response is complete. */
 function exchange(sent: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
@@ -44,7 +44,7 @@ test.each([...EVERY_DIALECT])(
     expect(await exchange(call + call)).toBe("");
     await Bun.sleep(50);
     expect([upstream.seen.length, gateway.app.heldBytes()]).toEqual([0, 0]);
-    // One alone is answered.
+    // A single one is answered.
     expect(await exchange(call)).toContain("hello");
     expect(upstream.seen).toHaveLength(1);
   },

@@ -32,7 +32,7 @@ const { upstream, gateway } = await scriptedHarness((url) => {
   };
 });
 
-/** An answer that says on which terms it was served, streamed or not. */
+/** A response that reports the terms on which it was served, streamed or not. */
 const answering =
   (dialect: DialectName, reported: Record<string, unknown>, stream: boolean): Script =>
   (_request, response) => {
@@ -158,14 +158,14 @@ describe("H26: other terms are billed as the response reports them", () => {
       for (const [told, tier] of [
         [reported[host], "priority"],
         [ordinary[host], "default"],
-        // Where the host does not say, the tier that it was asked for holds.
+        // If the host does not report it, the requested tier applies.
         [{}, host === "chat" ? "priority" : "default"],
       ] as const) {
         upstream.play(answering(host, told, stream));
         const { text, receipt } = await call("responses", `test/known-${host}`, { body: asked.responses, stream });
         const last = text.match(/^data: (.*"response\.completed".*)$/m)?.[1] ?? `{"response":${text}}`;
         expect(JSON.parse(last)).toMatchObject({ response: { status: "completed", service_tier: tier } });
-        // The vendor's own host takes the tier in both of its dialects (decision 0092).
+        // The vendor's own host accepts the tier in both of its dialects (decision 0092).
         const dropped = expect.objectContaining({ path: "service_tier", action: "dropped" });
         if (host === "chat") expect(receipt?.fields).not.toContainEqual(dropped);
         else expect(receipt?.fields).toContainEqual(dropped);

@@ -12,9 +12,9 @@ import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 
 /**
- * H13, H14, H29: however the host and the client end, at whichever byte, nothing leaks: no call, no byte of memory, no
- * slot among a key's calls, no reserved money, no connection; each call has one row, which tells every request that left.
- * Over sockets, a few times; conformance/memory/random-endings.test.ts does it many times.
+ * H13, H14, H29: however host and client end, at any byte, nothing leaks: no call, no memory, no concurrency slot, no
+ * reserved money, no connection; each call has one row that lists every request sent. A few times over sockets;
+ * conformance/memory/random-endings.test.ts does it many times.
  */
 const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
@@ -36,7 +36,7 @@ interface Ending {
   client: DialectName;
   host: DialectName;
   stream: boolean;
-  /** How much of its answer the host sends, of all. */
+  /** How much of its response the host sends. */
   part: number;
   hostEnds: "close" | "reset" | "freeze";
   /** When the client disconnects, if it does. */
@@ -52,7 +52,7 @@ const ending: fc.Arbitrary<Ending> = fc.record({
   disconnectsAfterMs: fc.option(fc.integer({ min: 0, max: 150 }), { nil: undefined }),
 });
 
-/** By what the prompt says: the host hears of it in the request. */
+/** Selected by the prompt: the host reads it in the request. */
 const plays = new Map<string, Ending>();
 const upstream = await startScriptedUpstream();
 upstream.play(({ body }, { socket }) => {

@@ -23,7 +23,7 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let upstream: ScriptedUpstream;
 let gateway: TestGateway;
-/** One that sends a stream's headers before any upstream here has said a word. */
+/** A gateway that sends a stream's headers before any upstream here has sent content. */
 let hasty: TestGateway;
 
 beforeAll(async () => {
@@ -83,7 +83,7 @@ describe("S04: one route table, access on every route, default deny", () => {
 });
 
 describe("S04: the path is served exactly as written", () => {
-  /** The status of an answer to bytes that no HTTP client would send. */
+  /** The status of the response to bytes that no HTTP client would send. */
   const statusOf = async (head: string): Promise<number> => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const { hostname, port } = new URL(gateway.url);
@@ -232,7 +232,7 @@ describe("S08: the admin listener is closed without the secret", () => {
   });
 });
 
-/** The key that a request of the gateway's came with, and the dialect that it was sent in. */
+/** The key that a request of the gateway carried, and its dialect. */
 function echoed({ headers, path }: SeenRequest): { key: string; dialect: DialectName } {
   if (headers["x-api-key"] !== undefined) return { key: String(headers["x-api-key"]), dialect: "messages" };
   if (headers["x-goog-api-key"] !== undefined) return { key: String(headers["x-goog-api-key"]), dialect: "genai" };

@@ -11,7 +11,7 @@ const { upstream, gateway } = await scriptedHarness();
 
 const SAID = "word ".repeat(24);
 
-/** Nothing about usage in any of them; what is not generated text is there to be miscounted. */
+/** None of them reports usage; everything that is not generated text is there to be miscounted. */
 const ANSWERS = {
   chat: {
     id: "chatcmpl-1",
@@ -63,7 +63,7 @@ const STREAMS = {
 
 const PAIRS = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
 
-/** What was used, as a whole answer or the last event of a stream says it. */
+/** The usage of a non-streamed response or of the last event of a stream. */
 function shownUsage(text: string): unknown {
   const last = text.match(/^data: (.*"response\.completed".*)$/m)?.[1] ?? text;
   const answer = JSON.parse(last) as { usage?: object; response?: { usage?: object } };
@@ -78,7 +78,7 @@ describe("H06, decision 0006: a response without usage is estimated from its tex
     const shown = shownUsage(await response.text());
     const receipt = await gateway.receipt(response);
     expect(receipt).toMatchObject({ usage: { output: 30 }, usage_source: "estimated" });
-    // What clients are shown is what is billed.
+    // Clients see what is billed.
     if (client === "responses" || (client === "messages" && host !== "messages"))
       expect(shown).toMatchObject({ input_tokens: receipt.usage["input"], output_tokens: 30 });
   });

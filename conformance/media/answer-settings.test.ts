@@ -155,7 +155,7 @@ describe("contract 2.14, choices 5: a response states the settings of its images
       data: StatedSettings[];
     };
     expect(await lookAt(answer.data[0]?.b64_json)).toEndWith(` ${stated.size}`);
-    // The vendor's whole answer has no word for what the model chose, its events have one.
+    // The vendor's non-streamed response cannot express what the model chose; its events can.
     const { size, background, quality } = answer;
     const known = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== "auto"));
     expect<object>(JSON.parse(JSON.stringify({ size, background, quality }))).toEqual(known);

@@ -87,7 +87,7 @@ export async function auditVideos(harness: CrashHarness, outcomes: readonly Vide
   };
 }
 
-/** Every video is in the folder, and after a sweep the folder holds exactly what the table does. */
+/** Every video is in the folder, and after a sweep the folder has exactly the files of the table. */
 async function checkFiles(storage: Storage, folder: string, videos: readonly string[]): Promise<number> {
   const store = await openFileStore(folder, {}, system);
   const kept = await Files.open({ storage, store, publicUrl: () => "", random: system.random });
@@ -104,7 +104,7 @@ async function checkFiles(storage: Storage, folder: string, videos: readonly str
   return rows.length;
 }
 
-/** Polls of one job that came sooner after each other than its host wants. */
+/** Polls of one job that followed each other faster than its host allows. */
 export function hastyQuestions(questions: readonly Question[]): string[] {
   const last = new Map<string, number>();
   const hasty: string[] = [];

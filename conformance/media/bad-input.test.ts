@@ -10,7 +10,9 @@ import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Mistakes in requests for images and videos: each is reported in the caller's protocol, with its path and what would be right. */
+/**
+ * Mistakes in image and video requests: each is reported in the caller's protocol, with its path and what is expected.
+ */
 
 const OTHER_KEY = `sk-trv-${"AnotherProjectsKey".padEnd(43, "x")}`;
 const IMAGES = "openai/gpt-image-2";
@@ -131,7 +133,7 @@ interface ReportedError {
   message: string;
 }
 
-/** An error in the caller's own protocol; the other protocol's shape, or an answer, fails the test. */
+/** An error in the caller's own protocol; another protocol's form, or a successful response, fails the test. */
 async function chatError(answer: Promise<Response>): Promise<ReportedError> {
   const response = await answer;
   const { error } = (await response.json()) as { error: ChatError };
@@ -147,7 +149,7 @@ async function genaiError(answer: Promise<Response>): Promise<ReportedError> {
   return { status: response.status, type: error.status, path, message: error.message };
 }
 
-/** A name, the request, the path in the error, and what the message must say. */
+/** A name, the request, the path in the error, and the required message. */
 type Mistake = [name: string, ask: () => Promise<Response>, path: string | null, says: RegExp];
 
 function refused(title: string, chat: readonly Mistake[], genai: readonly Mistake[], status = 400): void {
@@ -469,7 +471,7 @@ describe("H12, H20: endless bodies", () => {
     expect(chunked).toContain("stopped arriving");
   });
 
-  /** Sends no more than this, and returns the answer up to its body. */
+  /** Sends no more than this, and returns the response up to its body. */
   function talk(length: string, body: string, timeoutMs: number): Promise<string> {
     const { hostname, port } = new URL(gateway.url);
     const { promise, resolve } = Promise.withResolvers<string>();

@@ -6,8 +6,8 @@ import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /**
- * Image output in conversations (contract 2.6 responseModalities and imageConfig): native where the provider's model answers
- * in Google's dialect, and for models that only make images through their media API, in all three protocols.
+ * Image output in conversations (contract 2.6 responseModalities and imageConfig): native if the provider's model
+ * answers in Google's dialect; for models that only make images, through their media API, in all three protocols.
  */
 let simulator: Simulator;
 let gateway: TestGateway;

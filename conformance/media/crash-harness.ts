@@ -8,7 +8,7 @@ import { freePort } from "../../testing/free-port.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { TEST_ADMIN_SECRET } from "../support/test-gateway.ts";
 
-/** A model for each way to get a job and its video, and what its video costs here. */
+/** A model for each way to get a job and its video, with the price of the video here. */
 export const VIDEO_MODELS = [
   { id: "volcengine/video", model: "doubao-seedance-1-5-pro-251215", seconds: 4, audio: false },
   { id: "kling/video", model: "kling-v2-6", seconds: 5, audio: false },
@@ -37,13 +37,13 @@ const PATHS = {
   "z-ai": "/hosts/z-ai",
   gemini: "/gemini",
 };
-/** Of a megabyte and a half, so that a download may be cut in the middle. */
+/** One and a half megabytes, so that a download may be cut in the middle. */
 const VIDEO = { prompt: "a fox", width: 1280, height: 720, seconds: 4, fps: 24, seed: 1, audio: false };
 const GATEWAY = new URL("gateway.child.ts", import.meta.url).pathname;
 const READY_MS = 20_000;
 const MOMENT_MS = 2_000;
 
-/** What a gateway may be doing, known from its requests to the simulator. */
+/** What a gateway may be doing, inferred from its requests to the simulator. */
 export type Moment = "submit" | "question" | "fetch";
 
 function momentOf({ method, path }: Pick<Question, "method" | "path">): Moment {
@@ -126,7 +126,7 @@ export interface CrashHarness {
 
 interface CrashOptions {
   gateways: number;
-  /** SQLite where absent. */
+  /** SQLite if absent. */
   storageUrl?: string | undefined;
   /** Where more than one gateway share their limits. */
   redis?: string;
@@ -222,7 +222,7 @@ export async function bundleGateway(folder: string): Promise<string[]> {
   return [process.execPath, output.path];
 }
 
-/** The gateway as a program that loads in a third of the time again. To make it takes as long as a dozen loads do. */
+/** The gateway as a bundle that loads in a third of the time. Building it takes as long as a dozen loads. */
 export async function compileGateway(folder: string): Promise<string[]> {
   const outfile = join(folder, "gateway");
   const { success } = await Bun.build({

@@ -59,8 +59,8 @@ async function orderUntil(
 }
 
 /**
- * Kills one gateway after the other, and starts it again: at any moment, or within a few milliseconds of a request to the
- * simulator, when an answer is on its way or a row about to be written.
+ * Kills and restarts one gateway after another: at any moment, or within a few milliseconds of a request to the
+ * simulator, when a response is in transit or a row is about to be written.
  */
 async function killAtRandom(harness: CrashHarness, seed: Seed, kills: number): Promise<void> {
   for (let index = 0; index < kills; index += 1) {
@@ -100,7 +100,7 @@ async function checkRepetitions(harness: CrashHarness, outcomes: readonly VideoO
   }
 }
 
-/** What a gateway may say while the machine is busy: Redis has 900 ms to answer, and videos do not wait for it. */
+/** Log lines that are acceptable on a busy machine: Redis has 900 ms to answer, and videos do not wait for it. */
 const LATE_REDIS = "the source of shared limits does not answer";
 
 async function closeGateways({ slots, said }: CrashHarness): Promise<void> {

@@ -10,8 +10,9 @@ import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } f
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /**
- * H26: a call is billed by what the provider makes, whether or not the client stays connected. Here over sockets, and to the
- * end of the program; every way to ask for images and every ending is in `src/relay/media/image-attempt.test.ts`.
+ * H26: a call is billed by what the provider makes, whether or not the client stays connected. Here over sockets, and
+ * to the end of the program; every way to request images and every ending is in
+ * `src/relay/media/image-attempt.test.ts`.
  */
 const PRICE_NANO_USD = 40_000_000;
 const { base64 } = plainPng(32, 32);

@@ -74,7 +74,7 @@ function fill(id: string, project: string, megabytes: number): () => void {
   return () => void database.run("DELETE FROM files WHERE id = ?", [id]);
 }
 
-/** A host whose videos are finished immediately, or as soon as they may be. */
+/** A host whose videos are finished immediately, or as soon as allowed. */
 function playHost(mayFinish = () => true): void {
   upstream.play((request, response) => {
     if (request.method === "POST") return void sendJson(response, { id: "video_1", object: "video", status: "queued" });

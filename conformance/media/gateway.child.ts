@@ -1,6 +1,6 @@
 /**
- * A gateway that can be killed. Loading takes longer than starting, so it loads, waits for a line on its standard input
- * and only then starts; it prints `ready`, and ends when its parent process is gone.
+ * A gateway that can be killed. Loading takes longer than starting, so it loads, waits for a line on its standard
+ * input and only then starts; it prints `ready`, and exits when its parent process is gone.
  */
 
 import { startApp } from "../../src/app/start-app.ts";

@@ -67,7 +67,7 @@ function config1({ people, filter, ...config }: ImageConfig): Genai1.GenerateIma
   };
 }
 
-/** Fills instances of the generation's own classes: the package takes no plain objects. */
+/** Fills instances of that generation's classes: the package accepts no plain objects. */
 function references<Raw extends object, Mask extends object>(
   { inputs, mask }: { inputs: readonly GivenImage[]; mask?: GivenImage },
   raw: Raw[],
@@ -129,7 +129,7 @@ export const GENAI_IMAGES: readonly GenaiImages[] = [
   },
 ];
 
-/** The two ways to configure the package: the contract's own, and with a host alone. */
+/** The two ways to configure the package: the contract's own, and with only a host. */
 export const contractDoor = (gatewayUrl: string, apiKey: string): GenaiSetup => ({
   vertexai: true,
   apiKey,

@@ -2,7 +2,7 @@ export interface HeldVideoHost {
   url: string;
   /** Jobs that were accepted. */
   taken(): number;
-  /** Submits that wait for their answer. */
+  /** Submits that wait for their response. */
   waiting(): number;
   /** The credentials of all polls, in order. */
   asked: string[];

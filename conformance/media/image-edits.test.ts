@@ -34,7 +34,7 @@ afterAll(async () => {
 const receiptFor = ({ sdkHttpResponse }: ImageAnswer) =>
   receiptOf(harness, sdkHttpResponse?.headers?.["x-trivium-receipt"]);
 
-/** How many images to send where a model takes several. */
+/** How many images to send if a model accepts several. */
 const several = (family: ImageFamily): number => Math.min(3, family.inputs);
 
 async function expectImage(image: string | undefined): Promise<void> {

@@ -12,8 +12,8 @@ export const SETTINGS = [
 export type Setting = (typeof SETTINGS)[number] | "quality" | "addWatermark";
 
 /**
- * What is expected of one family of models. A size that it does not make is `refused`. A `~` before a size says that its
- * model takes the shape and the level, and chooses the pixels itself, which is noted.
+ * Expectations for one family of models. An unsupported size is `refused`. A `~` before a size means that the model
+ * takes shape and level, and chooses the pixels itself, which is noted.
  */
 export interface ImageFamily {
   /** The provider whose adapter it is, for the table. */
@@ -37,7 +37,7 @@ export interface ImageFamily {
   mask?: true;
   /** It requires an input image. */
   editsOnly?: true;
-  /** Dollars for each image, and for a large one where that differs; or for a million tokens. */
+  /** Dollars per image, and per large image if that differs; or per million tokens. */
   price: number | { each: number; large: number } | TokenPrices;
 }
 

@@ -4,7 +4,7 @@ import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** A key whose calls are refused where any field would be dropped (H09). */
+/** A key whose calls are refused if any field would be dropped (H09). */
 export const STRICT_KEY = `sk-trv-${"ConformanceStrictKey".padEnd(43, "x")}`;
 
 export interface ImageHarness {

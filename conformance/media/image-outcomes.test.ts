@@ -9,7 +9,7 @@ import { IMAGE_FAMILIES } from "./image-families.ts";
 import { type ImageHarness, startImageHarness, TWO_OFFERS } from "./image-harness.ts";
 import { type ImageEvent, OPENAI_IMAGES, type OpenaiImages } from "./openai-images.ts";
 
-/** One model of each adapter, with what its host keeps for a while: results at a URL, or jobs that are polled. */
+/** One model of each adapter, with what its host stores temporarily: results at a URL, or jobs that are polled. */
 const HOSTS: Readonly<Record<string, "nothing" | "links" | "jobs">> = {
   "openai/gpt-image-2": "nothing",
   "google/gemini-2.5-flash-image:gemini": "nothing",
@@ -31,7 +31,7 @@ const HOSTS: Readonly<Record<string, "nothing" | "links" | "jobs">> = {
 const MODELS = Object.keys(HOSTS);
 
 let harness: ImageHarness;
-/** Where jobs take seconds: if they were polled as often as those of milliseconds, little else would be done. */
+/** For jobs that take seconds: polling them as often as those of milliseconds would waste CPU. */
 let unhurried: ImageHarness | undefined;
 const table = new CallTable("One of several fails: SDK x provider");
 const warn = spyOn(console, "warn").mockImplementation(() => {});
@@ -56,7 +56,7 @@ interface Client {
 function genaiClient({ version, connect, error }: GenaiImages): Client {
   return {
     name: `genai ${version}`,
-    // Contract 7: a blocked image is an element of the answer.
+    // Contract 7: a blocked image is an element of the response.
     blocked: "blocked",
     ask: async (model, prompt) => {
       const client = connect(contractDoor(harness.gateway.url, harness.gateway.key));
@@ -114,7 +114,7 @@ const ERRORS = {
   upstream_credentials: { genai: "502", openai: "502 InternalServerError upstream_credentials" },
 } as const;
 
-/** Hosts without a code of their own for it: one reports its rate limit, one a timeout, one the account's permissions. */
+/** Hosts without a specific code for it: one reports its rate limit, one a timeout, one the account's permissions. */
 const OVERLOADED: Readonly<Record<string, keyof typeof ERRORS>> = {
   "own/glm-image": "rate_limited",
   "own/minimax": "upstream_timeout",

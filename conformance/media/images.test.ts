@@ -53,7 +53,7 @@ async function expectRefusal(call: Promise<unknown>, path: string): Promise<void
   expect(failure.message).toContain(`${path}: `);
   expect(harness.simulator.stats().requests).toBe(before);
 }
-/** What the host makes: where the type is not what a test is about, nothing need be converted. */
+/** The host's own type: if a test is not about types, no conversion is needed. */
 const ownType = ({ usual }: ImageFamily): string => usual.split(" ")[0] ?? "";
 const inOwnType = (family: ImageFamily): ImageConfig => ({ outputMimeType: `image/${ownType(family)}` });
 /** Contract 2.4: images are PNG by default, whatever the host makes. */
@@ -179,7 +179,7 @@ for (const family of families) {
         const images = (answer.data ?? []).map(({ b64_json }) => b64_json);
         expect(await lookAtAll(images)).toEqual(new Array(two).fill(`${format} ${family.usual.split(" ")[1]}`));
         expect(answer).toMatchObject({ output_format: format });
-        // The vendor's answer has no word for a choice that was left to the model.
+        // The vendor's response cannot express a choice that was left to the model.
         expect(Object.values(answer)).not.toContain("auto");
         expectBilled(await receiptOf(harness, response.headers.get("x-trivium-receipt")), family, two);
         table.good(family, `openai-${version}`);
@@ -196,7 +196,7 @@ for (const family of families) {
 }
 
 describe("genai 1 at the drop-in door", () => {
-  // The second generation itself refuses the call where it has a host alone.
+  // The second generation itself refuses the call if only a host is configured.
   const first = GENAI_IMAGES.find(({ version }) => version === "1");
 
   test.each(["own/wan-2.7", "google/imagen-4.0-generate-001:gemini", "openai/gpt-image-1.5"])(

@@ -8,7 +8,7 @@ import type { RandomImageRequest } from "./random-images.ts";
 
 /** How long a call may take before it counts as stuck. */
 const TIMEOUT_MS = 30_000;
-/** The sides of an image are multiples of a step, so that its shape may be off by so much. */
+/** The sides of an image are multiples of a step, so its shape may be off by this much. */
 const SHAPE_TOLERANCE = 0.07;
 
 interface Answer {
@@ -17,7 +17,7 @@ interface Answer {
   headers: Headers;
 }
 
-/** The problems of the answer to a random request; empty where there are none. */
+/** Problems of the response to a random request; empty if there are none. */
 export async function judgeImages(
   harness: ImageHarness,
   model: string,
@@ -97,7 +97,7 @@ function editForm(model: string, { settings, prompt, inputs, mask }: RandomImage
   return form;
 }
 
-/** A refusal is the gateway's: it comes before a host gets a request, and names a field by the client's own name. */
+/** A refusal must be the gateway's: it comes before a host gets a request, and uses the client's name for the field. */
 function judgeRefusal({ status, text }: Answer, request: RandomImageRequest, received: number): string[] {
   if (status !== 400) return [`status ${status}: ${text}`];
   if (received > 0) return [`refused by the host: ${text}`];

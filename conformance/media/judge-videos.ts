@@ -14,7 +14,7 @@ export function videoBody({ prompt, image, lastFrame, parameters }: RandomVideoR
   return { instances: [instance], parameters };
 }
 
-/** The problems of the answer to a random submit; empty where there are none. */
+/** Problems of the response to a random submit; empty if there are none. */
 export async function judgeVideos(
   { gateway, simulator, database }: VideoHarness,
   model: string,
@@ -42,7 +42,7 @@ export async function judgeVideos(
     return count === asked ? failed : [`${count} videos instead of ${asked}`, ...failed];
   }
   if (response.status !== 400) return [`status ${response.status}: ${text}`];
-  // A refusal is the gateway's: it comes before a host gets a request, and names a field by the client's own name.
+  // A refusal must be the gateway's: it comes before a host gets a request, and uses the client's name for the field.
   const { error } = JSON.parse(text) as { error: { details?: { fieldViolations?: { field: string }[] }[] } };
   const path = error.details?.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;
   const own = ["instances[0].prompt", "instances[0].image", "instances[0].lastFrame"];

@@ -2,7 +2,7 @@ import { drawImage } from "../../simulator/media-maker/draw-image.ts";
 
 export interface LargeMediaHost {
   url: string;
-  /** The image in every answer. */
+  /** The image in every response. */
   image: Uint8Array;
   videoBytes: number;
   /** Bytes of the forms that have arrived. */
@@ -14,7 +14,7 @@ export interface LargeMediaHost {
 
 const VIDEO_CHUNK = new Uint8Array(1024 * 1024);
 
-/** An upstream whose images and videos are large. It speaks one host's protocol, and holds each answer's bytes once. */
+/** An upstream with large images and videos. It speaks one host's protocol, and holds each response's bytes once. */
 export async function startLargeMediaHost(imageBytes: number, videoBytes: number): Promise<LargeMediaHost> {
   const image = new Uint8Array(imageBytes);
   crypto.getRandomValues(image.subarray(imageBytes - 32_768));
@@ -69,7 +69,7 @@ const imagesAnswer = (image: Uint8Array): string =>
 
 const job = (id: string, status: string) => ({ id, object: "video", status, seconds: "4", size: "1280x720" });
 
-/** A barrier that opens for all when the last of so many has come. */
+/** A barrier that opens for all when the last of them has arrived. */
 function openGate(calls: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let waiting = 0;

@@ -3,7 +3,10 @@ import { halfTransparent, plainPng } from "../../src/media/images.sample.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ImageHarness, STRICT_KEY, startImageHarness } from "./image-harness.ts";
 
-/** Inputs and fields that a model does not take: each is noted by its path in the request, or refused (H09, docs/media.md). */
+/**
+ * Inputs and fields that a model does not support: each is noted by its path in the request, or refused (H09,
+ * docs/media.md).
+ */
 
 const PAINTS = "openai/gpt-image-2";
 const MASKLESS = "bytedance/doubao-seedream-4-5-251128";

@@ -1,4 +1,4 @@
-/** The gateway as a process of its own, so that its memory can be measured apart from the test's. Prints its URL. */
+/** The gateway as a separate process, so that its memory can be measured apart from the test's. Prints its URL. */
 
 import { startApp } from "../../src/app/start-app.ts";
 import { system } from "../../src/base/system.ts";

@@ -7,8 +7,8 @@ import { type LargeMediaHost, startLargeMediaHost } from "./large-media-host.ts"
 
 const MEGABYTE = 1024 * 1024;
 /**
- * Every bound below grows with what is in flight, so that more of it shows nothing more: the less there is, the more a gateway's own
- * growth weighs. It is enough for that to be no part of the verdict.
+ * Every bound below grows with what is in flight, so larger amounts show nothing more: the smaller the load, the more
+ * a gateway's own growth matters. This is enough for that to be negligible.
  */
 const CALLS = 25;
 const IMAGE_BYTES = 20 * MEGABYTE;
@@ -28,7 +28,7 @@ let folder: string;
 let gateway: Bun.Subprocess<"ignore", "pipe", "inherit">;
 let url: string;
 
-/** A fresh process for each measurement: memory that one leaves must not hide what the next one takes. */
+/** A fresh process for each measurement: memory left by one must not hide what the next one takes. */
 async function startGateway(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), "trivium-memory-"));
   const file = join(folder, "trivium.yaml");
@@ -69,7 +69,7 @@ async function growthBy(what: string, inFlight: number, work: () => Promise<void
   return growth;
 }
 
-/** Reads an answer without keeping it. */
+/** Reads a response without keeping it. */
 async function lengthOf(response: Response): Promise<number> {
   let length = 0;
   for await (const chunk of response.body ?? []) length += chunk.length;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { InlineImage } from "../../src/media/image.ts";
 import { halfTransparent, plainPng, recoded } from "../../src/media/images.sample.ts";
 
-/** One of the three endpoints for images, and what is sent there. */
+/** One of the three image endpoints, and what is sent there. */
 export interface RandomImageRequest {
   door: "predict" | "generations" | "edits";
   /** The settings by the door's own names; `predict` has those of `parameters`. */
@@ -125,7 +125,7 @@ const editSettings = fc.record(
   { requiredKeys: [] },
 );
 
-/** Most keys of a random record are left out again: with all of them at once nearly every request would be refused. */
+/** Most keys of a random record are removed again: with all of them nearly every request would be refused. */
 const few = <T extends Record<string, unknown>>(settings: fc.Arbitrary<T>): fc.Arbitrary<Record<string, unknown>> =>
   fc.tuple(settings, fc.infiniteStream(fc.integer({ min: 0, max: 3 })), fc.boolean()).map(([all, dice, whole]) => {
     const kept = Object.entries(all).filter(() => whole || dice.next().value === 0);

@@ -16,9 +16,9 @@ import { startVideoHarness, type VideoHarness } from "./video-harness.ts";
 import { CONFIGURED_MODELS, CONFIGURED_PRICE, VIDEO_MODELS } from "./video-models.ts";
 
 /**
- * Random requests for images and videos at every family of models, through the gateway to the strict hosts of the
- * simulator. The result is what was asked for, or a refusal of the gateway that names a field of the client; never the
- * host's refusal of something that could have been known. What is not honoured is noted.
+ * Random image and video requests at every family of models, through the gateway to the strict hosts of the simulator.
+ * The result is what was requested, or a refusal by the gateway that names a field of the client; never the host's
+ * refusal of something that could have been known. What is not honoured is noted.
  */
 
 const RUNS = Number(process.env["TRIVIUM_FUZZ_RUNS"] ?? 4);
@@ -64,7 +64,7 @@ const MORE_VIDEOS = [
   video("more/ray-3", "luma", "ray-3"),
 ];
 
-/** The request as its endpoint reads it; throws where it is refused there. */
+/** The request as its endpoint reads it; throws if it is refused there. */
 function requestOf(model: string, request: RandomImageRequest): ImageRequest {
   if (request.door === "predict") return decodePredict(predictBody(request));
   const body = generationBody(model, request);
@@ -154,7 +154,7 @@ describe("videos", () => {
       });
   }
 
-  /** The provider of the videos: as configured, as the client says, or by the publisher's name. */
+  /** The provider of the videos: as configured, as the client specifies, or by the publisher's name. */
   function makerOf(model: string): Maker {
     const [id = "", named] = model.split(":");
     const publishers: Readonly<Record<string, string>> = { bytedance: "volcengine", klingai: "kling" };

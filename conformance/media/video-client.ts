@@ -32,7 +32,7 @@ interface OperationAnswer {
   error?: { message: string };
 }
 
-/** `urlOf`: the gateway for this request, which is repeated where no gateway answers. */
+/** `urlOf`: the gateway for this request, which is repeated if no gateway answers. */
 export async function orderVideos(ordered: VideoOrder, urlOf: () => string): Promise<VideoOutcome> {
   let order = ordered;
   const names: string[] = [];

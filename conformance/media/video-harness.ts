@@ -125,7 +125,7 @@ export async function receiptOf({ gateway, database }: VideoHarness, name: strin
   return gateway.receipt(new Response(null, { headers: { "x-trivium-receipt": receipt_id } }));
 }
 
-/** Waits for a condition that no answer shows. */
+/** Waits for a condition that no response shows. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const givenUpAtMs = Date.now() + MAX_WAIT_MS;
   while (!(await holds())) {

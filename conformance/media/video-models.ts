@@ -2,22 +2,22 @@ import type { VideoFacts } from "./probe-video.ts";
 
 /** A family of models, and the expected results of the calls that all of them get. */
 export interface VideoModel {
-  /** The client's name of it, with a provider after a colon where two offer it. */
+  /** The client's name of it, with a provider after a colon if two offer it. */
   id: string;
   /** Where the catalogue does not have it: its provider, and its name there. */
   offer?: { provider: string; model: string };
-  /** The frames that it takes; `needed` where it requires the first one. */
+  /** The frames that it supports; `needed` if it requires the first one. */
   frames: "none" | "first" | "first and last" | "needed" | "both, needed";
   /** Of the call with every parameter. Models that need an image get the landscape one. */
   made: VideoFacts;
   /** Parameters of that call that the model lacks, and that change neither the result nor the price: they are noted. */
   notes: readonly string[];
-  /** Parameters of that call that it refuses, with what it takes instead; undefined where it takes none. */
+  /** Parameters of that call that it refuses, with the supported values; undefined if there are none. */
   instead: Readonly<Record<string, unknown>>;
-  /** The length of a video with a last frame, where it is another. */
+  /** The length of a video with a last frame, if it differs. */
   lastFrameSeconds?: number;
   usdPerSecond: number;
-  /** The cost of the videos of a plain call with an image, where they are silent by default. */
+  /** The cost of the videos of a plain call with an image, if they are silent by default. */
   silentUsdPerSecond?: number;
   /** Where the host reports an outcome in an unusual way. */
   reports?: Readonly<Record<string, number | string>>;
@@ -44,7 +44,7 @@ const all = (...names: string[]) => names.map((name) => `parameters.${name}`).so
 
 const WORDS = ["negativePrompt", "enhancePrompt", "personGeneration"];
 
-/** The call with every parameter as this model takes it. */
+/** The call with every parameter as this model supports it. */
 export function parametersFor({ instead }: VideoModel): Partial<typeof EVERY_PARAMETER> & ChosenByAll {
   const taken = Object.entries({ ...EVERY_PARAMETER, ...instead }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(taken) as typeof EVERY_PARAMETER;
@@ -76,7 +76,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     lastFrameSeconds: 8,
     usdPerSecond: 0.4,
     silentUsdPerSecond: 0.2,
-    // The answer holds the video itself, so that no link can die.
+    // The response contains the video itself, so no link can expire.
     reports: { expired: "made" },
   },
   {

@@ -58,7 +58,7 @@ async function endOf(model: VideoModel, outcome: string): Promise<GenerateVideos
   return ended;
 }
 
-/** What a provider reports immediately is an answer to the submit. */
+/** What a provider reports immediately is a response to the submit. */
 const AT_ONCE = [
   ["blocked", 400, "INVALID_ARGUMENT"],
   ["busy", 429, "RESOURCE_EXHAUSTED"],
@@ -149,7 +149,7 @@ test(
 test(
   "a poll without a response is repeated: every video is made once, and stored",
   async () => {
-    // One of each vendor: here, unlike above, all of them have to be made. The gateway's own simulator is another one.
+    // One of each vendor: here, unlike above, all of them must be made. The gateway's own simulator is another one.
     const vendorOf = ({ id }: VideoModel) => id.slice(0, id.indexOf("/"));
     const models = VIDEO_MODELS.filter(
       (model, index) =>

@@ -20,7 +20,7 @@ const decoding = canDecodeFrames();
 
 let harness: VideoHarness;
 let frames: { first: Image; last: Image };
-/** Undefined where frames cannot be decoded. */
+/** Undefined if frames cannot be decoded. */
 let thumbnails: { first: ImageThumbnail; last: ImageThumbnail } | undefined;
 const outcomes = new Map<string, string[]>();
 

@@ -40,14 +40,14 @@ const answer = (usage: object) => ({
   usage,
 });
 
-/** An upstream that takes its time over each answer. */
+/** An upstream that takes its time over each response. */
 const answersLater = (value: object) =>
   harness.upstream.play(async (reply, request) => {
     await harness.clock.sleep(300);
     await harness.upstream.json(value)(reply, request);
   });
 
-/** Calls that are all under way before one of them is answered. */
+/** Calls that are all in flight before one of them is answered. */
 const atOnce = (count: number, options: CallOptions) =>
   harness.clock.until(Promise.all(Array.from({ length: count }, () => harness.send("chat", options).answer)));
 
@@ -85,7 +85,7 @@ test("H23: concurrent calls without a limit do not overdraw a budget by what the
   const refused = answers.filter(({ status }) => status === 402);
   expect(refused).toHaveLength(5);
   expect(refused[0]?.text).toContain("A limit of the answer's tokens in the request makes that less.");
-  // Only the call under way is in the way: SDKs may try again, as the text says.
+  // Only the call in flight prevents it: SDKs may retry, as the text says.
   expect(refused[0]?.text).toContain("Try again when calls under way have ended.");
   for (const { headers } of refused)
     expect([headers.get("x-should-retry"), headers.get("retry-after")]).toEqual(["true", "2"]);

@@ -6,7 +6,9 @@ import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.t
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
-/** Decision 0091: what an answer holds reaches a client of another protocol, or the receipt says that it did not. */
+/**
+ * Decision 0091: the content of a response reaches a client of another protocol, or the receipt says that it did not.
+ */
 
 let harness: Harness;
 beforeAll(async () => {
@@ -40,7 +42,7 @@ const answers = {
   }),
 };
 
-/** An answer of messages as its stream. */
+/** A messages response as its stream. */
 function streamOfMessages({ content, stop_reason, stop_details }: ReturnType<typeof answers.messages> & Json): string {
   const blocks = (content as Json[]).map((block, index) => {
     const { text, citations = [], ...shell } = block;
@@ -75,7 +77,7 @@ interface Told {
   notes: string[];
 }
 
-/** What a client gets of an answer, whole or streamed, and what its receipt notes. */
+/** What a client gets of a response, streamed or not, and what its receipt notes. */
 async function ask(client: DialectName, host: DialectName, wireText: object | string): Promise<Told> {
   const stream = typeof wireText === "string";
   harness.upstream.play(stream ? harness.upstream.stream(wireText) : harness.upstream.json(wireText));
@@ -205,7 +207,7 @@ describe("a tool that the provider ran", () => {
   const result = { type: "web_fetch_tool_result", tool_use_id: "srvtoolu_1", content };
   const said = { type: "text", text: "It says so." };
 
-  /** The client's next request with the answer as it got it. */
+  /** The client's next request with the response as it received it. */
   const replies: Record<"chat" | "genai" | "responses", (answer: Json) => Json> = {
     chat: ({ choices }) => ({
       messages: [
@@ -309,7 +311,7 @@ describe("arguments that are not an object", () => {
     },
   );
 
-  /** A tool that is called with nothing does something else than the model asked for. */
+  /** A tool called with nothing does something else than the model requested. */
   test.each(PAIRS)("a list of a %s host is never {} for a %s client", async (host, client) => {
     for (const form of both(host, calls[host](["Lisbon"]))) {
       const stream = typeof form === "string";

@@ -8,7 +8,10 @@ import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.t
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
-/** Decision 0091: texts of an answer that do not continue each other do not run together in protocols that have one text for all of them. */
+/**
+ * Decision 0091: texts of a response that do not continue each other are separated in protocols that have one text for
+ * all of them.
+ */
 
 let harness: Harness;
 beforeAll(async () => {
@@ -35,7 +38,7 @@ interface Message {
   annotations?: readonly object[];
 }
 
-/** An answer of a Responses host with several messages, whole and streamed. */
+/** A response of a Responses host with several messages, streamed and not. */
 function responsesReply(messages: readonly Message[]): { whole: object; stream: string } {
   const usage = plainUsage("responses", 5, 5);
   const items = messages.map(({ parts, annotations = [] }, place) => ({
@@ -66,7 +69,7 @@ function responsesReply(messages: readonly Message[]): { whole: object; stream: 
   return { whole: response, stream: `${created}${events.join("")}${script.event("completed", { response })}` };
 }
 
-/** An answer of a messages host that searches between two texts. */
+/** A response of a messages host that searches between two texts. */
 function searchingReply(): { whole: object; stream: string } {
   const search = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "weather" } };
   const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
@@ -114,7 +117,7 @@ async function heard(client: DialectName, model: string, reply: object | string,
   return { text, bodies };
 }
 
-/** The texts that a client tells apart. */
+/** The texts that a client distinguishes. */
 const textsOf: Record<DialectName, (heard: Heard) => string[]> = {
   chat: ({ bodies }) => [
     bodies
@@ -167,7 +170,10 @@ describe.each([
 });
 
 describe("messages of a Responses host", () => {
-  /** The newest models comment on their work before they answer, and take tools only through Responses (decision 0092). */
+  /**
+   * The newest models comment on their work before they answer, and accept tools only through Responses (decision
+   * 0092).
+   */
   test("decision 0092: are separated for a chat client whose tools were sent there", async () => {
     const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
     const { whole, stream } = responsesReply([{ parts: [COMMENT] }, { parts: [ANSWER] }]);

@@ -7,7 +7,10 @@ import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
-/** Ways to get something for nothing, and honest requests that are refused. Each test states what should happen. */
+/**
+ * Ways to get something for nothing, and honest requests that must not be refused. Each test states what should
+ * happen.
+ */
 const BUDGET = "a-key-of-the-configuration-budget";
 const POOR = "a-key-of-the-configuration-poor";
 
@@ -140,7 +143,7 @@ async function receiptOf(id: string, key: string): Promise<ReceiptData> {
   return (JSON.parse(found.text) as { data: ReceiptData }).data;
 }
 
-/** The client reads up to a word and leaves; the receipt of what it then owes. */
+/** The client reads up to a word and disconnects; returns the receipt of what it then owes. */
 async function leaveAfter(word: string, path: string, body: object, script: Script): Promise<ReceiptData> {
   harness.upstream.play(script);
   const sent = harness.sendPost(path, body, BUDGET, { "anthropic-version": "2023-06-01" });
@@ -703,7 +706,7 @@ describe("objects of others are unreachable", () => {
 });
 
 describe("honest requests pass", () => {
-  // Most models of the catalogue take a million tokens at one price; coding agents send the beta to them all the same.
+  // Most models of the catalogue accept a million tokens at one price; coding agents send them the beta anyway.
   test("the beta for a long context, of a model whose standard context is as long", async () => {
     const headers = { "anthropic-beta": "claude-code-20250219,context-1m-2025-08-07" };
     const { given } = await ask("/v1/messages", messages({ model: "test/long" }), plain("messages"), { headers });
@@ -742,7 +745,7 @@ describe("honest requests pass", () => {
     expect((await ask("/v1/messages", body, plain("messages"))).given.status).toBe(200);
   });
 
-  // Clients that keep no answers at the gateway send back the items that they were given.
+  // Clients that store nothing at the gateway send back the items that they received.
   test.each([
     ["code_interpreter_call", { code: "1", container_id: "cntr_1", outputs: [] }],
     [

@@ -78,7 +78,7 @@ const reported = (prompt_tokens: number, completion_tokens: number) => ({
   total_tokens: prompt_tokens + completion_tokens,
 });
 
-/** The receipt of an answer in one piece, which takes a second. */
+/** The receipt of a non-streamed response that takes a second. */
 async function receiptOfWhole(content: string, usage?: object) {
   harness.upstream.play(async (reply) => {
     await harness.clock.sleep(1_000);
@@ -115,7 +115,7 @@ describe("a non-streamed response", () => {
     expect(receipt).toMatchObject({ usage: { input: 10, output: 10_000 }, usage_source: "estimated" });
     await harness.clock.pass(1_000);
     expect(logged.filter((line) => line.includes("cannot be true") && line.includes("up-chat"))).toHaveLength(1);
-    // Up to 256 characters a token there may be, and an answer has words around its text.
+    // Up to 256 characters per token are plausible, and a response has more than its text.
     expect(await receiptOfWhole("x".repeat(2_560), reported(10, 10))).toMatchObject({ usage: { output: 10 } });
     expect(await receiptOfWhole("x".repeat(2_561), reported(10, 10))).toMatchObject({ usage: { output: 10 } });
     expect(await receiptOfWhole("x".repeat(7_000), reported(10, 10))).toMatchObject({ usage: { output: 1_750 } });
@@ -233,7 +233,7 @@ describe("H23: the maximum cost of a call is known before it is made", () => {
     const [, cost] = /this call may cost (\S+)\.(?:\s|$)/.exec(message) ?? [];
     return { status: refused.status, microUsd: Math.round(Number(cost) * 1e6), message };
   };
-  /** What of it is the prompt, which is the same in all of these calls. */
+  /** The part of it that is the prompt, which is the same in all of these calls. */
   const prompt = async () => (await mayCost({ body: { max_completion_tokens: 1 } })).microUsd - 2;
 
   test.each(["day", "month", "total"] as const)("whatever the budget applies to: a %s", async (limit) => {
@@ -275,9 +275,9 @@ describe("H23: the maximum cost of a call is known before it is made", () => {
     );
     const open = await harness.call("chat", { key: keyOf("tokens") });
     expect(open.status).toBe(200);
-    // It took fifty in the end, and an answer in one piece says what is left then.
+    // It used fifty in the end, and a non-streamed response reports what is left then.
     expect(open.headers.get("x-ratelimit-remaining-tokens")).toBe("50");
-    // The headers of a stream are sent before it is known what it takes: it may need ten and its prompt.
+    // The headers of a stream are sent before its usage is known: it may need ten and its prompt.
     harness.upstream.play(async (reply) => {
       reply.head(200, { "content-type": "text/event-stream" });
       void reply.write(wire.chatChunk({ content: "hi" }));

@@ -314,7 +314,7 @@ test("S22: a provider's error text is only in the log at debug", async () => {
   await quiet.call("chat", { stream: true });
   await quiet.clock.pass(1_000);
   expect(lines.join("")).not.toContain("internal error");
-  // The line of a call has what the operator needs, without the provider's words.
+  // The log line of a call has what the operator needs, without the provider's text.
   const calls = lines
     .join("")
     .split("\n")

@@ -7,7 +7,7 @@ import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
-/** Requests that vendors and hosts take, and the contract does not list (decision 0092). */
+/** Requests that vendors and hosts accept, but the contract does not list (decision 0092). */
 
 let harness: Harness;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ interface Sent {
   dialect: { client: string; upstream: string };
 }
 
-/** Sends a call to an upstream that answers in its own dialect; what went up, and what the receipt says. */
+/** Sends a call to an upstream that answers in its own dialect; returns the forwarded body and the receipt. */
 async function sent(client: DialectName, options: CallOptions): Promise<Sent> {
   harness.upstream.play(async (reply, request) => {
     const dialect = answered(request.url);
@@ -155,7 +155,7 @@ describe("functions of the older form of chat completions, at hosts of other pro
       wire.event({ type: "message_stop" }),
     ].join("");
 
-  /** The only message or the joined deltas of an answer, and what the receipt notes. */
+  /** The only message or the joined deltas of a response, and the receipt's notes. */
   async function called(streamed: boolean, body: JsonObject, ...content: object[]) {
     const { upstream } = harness;
     upstream.play(streamed ? upstream.stream(stream(...content)) : upstream.json(answer(...content)));

@@ -12,7 +12,10 @@ import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
-/** H26: what was begun is billed by the upstream's own figures, and leaving early is never cheaper than the answer. */
+/**
+ * H26: started work is billed by the upstream's own figures, and disconnecting early is never cheaper than the
+ * response.
+ */
 const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;
 const READ_ON_MS = DEFAULT_TIMINGS.readOnMs;
 /** By then a gateway has noticed that its client disconnected. */
@@ -57,7 +60,7 @@ interface Row {
 const rowsOf = async ({ storage }: Harness) =>
   (await storage.query("SELECT * FROM receipts ORDER BY id")) as unknown as Row[];
 
-/** The row of the one call that is made in between; nothing of it is left. */
+/** The row of the single call in between; nothing else remains. */
 async function rowOf(call: () => Promise<void>, at = harness): Promise<Row> {
   const before = (await rowsOf(at)).length;
   await call();
@@ -148,7 +151,7 @@ describe("H26: the client disconnects at the last word, before the usage", () =>
       await harness.clock.pass(NOTICED_MS);
       end();
     });
-    // 0.00018 USD of 0.0003 are spent: an answer of 85 tokens might cost 0.00017.
+    // 0.00018 USD of 0.0003 are spent: a response of 85 tokens might cost 0.00017.
     expect((await harness.call("chat", { key, body: small })).status).toBe(402);
   });
 });
@@ -227,7 +230,7 @@ describe("H26: an endless upstream is ended, and an estimate is billed", () => {
         const chunks = {
           chat: () => said.map((content) => wire.chatChunk({ content })),
           messages: () => [wire.messageStart(), wire.textBlock(), ...said.map(delta)],
-          // A host that tells nothing as it goes on.
+          // A host that reports nothing along the way.
           genai: () => said.map((text) => wire.genaiChunk(text, undefined, {})),
           responses: () => [words.begin(), ...said.map((text) => words.delta(text))],
         }[host]();

@@ -8,7 +8,7 @@ import { wire } from "../../testing/upstream-wire.ts";
 
 const CONCURRENT = 8;
 const LIMITED_KEY = `sk-trv-${"KeyWithAFewSlots".padEnd(43, "x")}`;
-/** Longer than an answer takes here, and than the pause before a second try. */
+/** Longer than a response takes here, and than the pause before a retry. */
 const LONG_MS = 4_000;
 
 const whole = {
@@ -19,7 +19,9 @@ const whole = {
 };
 
 const moment = fc.integer({ min: 0, max: LONG_MS });
-/** When the host begins and ends, when the client disconnects; a non-streamed answer fails here, and is tried again. */
+/**
+ * When the host begins and ends, and when the client disconnects; a non-streamed response fails here, and is retried.
+ */
 const visit = fc.record({ beginsMs: moment, goesOnMs: moment, leavesMs: moment, stream: fc.boolean() });
 
 for (const dialect of EVERY_DIALECT) {

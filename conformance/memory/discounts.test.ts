@@ -11,7 +11,7 @@ import { TEST_KEY } from "../../testing/test-key.ts";
 
 const INPUT = 101;
 const OUTPUT = 53;
-/** At one dollar for a million tokens of a prompt, and two for those of an answer. */
+/** At one dollar per million prompt tokens, and two per million output tokens. */
 const LISTED_NANO_USD = INPUT * 1_000 + OUTPUT * 2_000;
 const POOR_KEY = "a-key-of-the-configuration-with-a-budget";
 

@@ -26,14 +26,14 @@ beforeAll(async () => {
   harness = await Harness.start({ config, timings: { afterFinishMs: AFTER_FINISH_MS } });
 });
 
-/** Shorter than the silence that an upstream may keep. */
+/** Shorter than the silence that an upstream is allowed. */
 const AFTER_FINISH_MS = 300;
 
 const frame = (type: string, body: object) => eventFrame(type, JSON.stringify(body));
 const converseDelta = (text: string) => frame("contentBlockDelta", { contentBlockIndex: 0, delta: { text } });
 const genaiEnd = { candidates: [{ finishReason: "STOP", index: 0 }] };
 
-/** An answer of two chunks; the event with the finish reason; the usage, if it comes after that; an error. */
+/** A response of two chunks; the event with the finish reason; the usage, if it comes after that; an error. */
 const HOSTS: Record<Host, { first: string; second: string; finish: string; usage: string; error: string }> = {
   chat: {
     first: wire.chatChunk({ content: "Whole " }),
@@ -72,7 +72,7 @@ const END: Record<DialectName, RegExp> = {
   responses: /event: response\.completed\ndata: \{[^\n]*"status":"completed"[^\n]*\}\n\n$/,
 };
 
-/** A Responses stream says everything again as it ends: there only its deltas count. */
+/** A Responses stream repeats everything at its end: only its deltas count. */
 const saidIn = (text: string) => {
   const words = text.includes("event: response.") ? /"delta":"([^"]*)"/g : /"(?:content|text)":"([^"]*)"/g;
   return [...text.matchAll(words)].map(([, said]) => said).join("");
@@ -109,7 +109,7 @@ for (const host of Object.keys(HOSTS) as Host[]) {
   const { first, second, finish, usage, error } = HOSTS[host];
 
   describe.each(EVERY_DIALECT)(`a ${host} host and a %s client`, (client) => {
-    // This protocol has an event for the end and nothing else; without it the answer was cut.
+    // This protocol has only one event for the end; without it the response was cut.
     const ways = host === "messages" ? [] : Object.entries(WAYS);
     test.each(ways)("H14, H16: complete, when the host %s after its finish reason", async (way, end) => {
       for (const reported of usage === "" ? [""] : [usage, ""]) {

@@ -13,12 +13,15 @@ import { wire } from "../../testing/upstream-wire.ts";
 type Reply = Parameters<Script>[0];
 
 /**
- * Choices 4: what a fault of the first of two providers comes to, in four protocols, streamed or not, with fallback or without.
- * `npm run faults:matrix` prints it.
+ * Choices 4: the effect of a fault of the first of two providers, in four protocols, streamed or not, with fallback or
+ * without. `npm run faults:matrix` prints it.
  */
 const PRINT = process.env["TRIVIUM_FAULTS"] === "matrix";
 
-/** What a fault does to the health of its offer after two calls: it opens its breaker, silences it for a while, or says nothing of it. */
+/**
+ * The effect of a fault on the health of its offer after two calls: it opens the breaker, pauses the offer, or has no
+ * effect.
+ */
 type Effect = "open" | "quiet" | "none";
 
 interface Fault {
@@ -26,7 +29,10 @@ interface Fault {
   kind: ErrorKind;
   effect: Effect;
   play: (reply: Reply, dialect: DialectName, stream: boolean) => void | Promise<void>;
-  /** Streamed, it comes after the first content: the client is told inside its stream, and what was generated is billed. */
+  /**
+   * Streamed, it comes after the first content: the client gets the error inside its stream, and what was generated is
+   * billed.
+   */
   afterContent?: true;
 }
 
@@ -41,7 +47,7 @@ const refuses =
 const EVENTS = { "content-type": "text/event-stream" };
 const typeOf = (stream: boolean) => (stream ? EVENTS : {});
 
-/** The first content of a stream, or half of an answer. */
+/** The first content of a stream, or half of a response. */
 const beginning = (dialect: DialectName, stream: boolean): string => {
   if (!stream) return JSON.stringify(plainAnswer(dialect, { text: "half", usage: {} })).slice(0, 40);
   const half = new ResponsesScript();
@@ -254,7 +260,7 @@ function expected({ fault, dialect, stream, fallback }: Case): Seen {
   return { status: overloaded, told: "error", first, source: "measured", used: false };
 }
 
-/** How often its last word is said: a Responses stream says everything again as it ends. */
+/** How often its last word occurs: a Responses stream repeats everything at its end. */
 const saidOnce = ({ dialect, stream }: Case, text: string) =>
   text.match(dialect === "responses" && stream ? /"delta":"there/g : /there/g);
 
@@ -264,7 +270,7 @@ describe("choices 4: the fault matrix", () => {
   test.each(FAULTS.map((fault) => [fault.name, fault] as const))("%s", async (_, fault) => {
     for (const one of CASES.filter((each) => each.fault === fault)) {
       const { answer, receipt, first } = await play(one);
-      // In one of the protocols every answer says that it has none.
+      // In one of the protocols every response states that it has no error.
       const isError = /"error":(?!null)/.test(answer.text);
       const used = (receipt.usage["input"] ?? 0) > 0;
       const seen: Seen = {
@@ -276,7 +282,7 @@ describe("choices 4: the fault matrix", () => {
       };
       const label = { dialect: one.dialect, stream: one.stream, fallback: one.fallback };
       expect({ ...label, ...seen }).toEqual({ ...label, ...expected(one) });
-      // A break never looks like an end (H16), and nothing is said twice (H17).
+      // A break never looks like an end (H16), and nothing is sent twice (H17).
       if (seen.told === "error")
         expect(answer.text).not.toMatch(/\[DONE\]|message_stop|"finishReason"|response\.completed/);
       else expect(saidOnce(one, answer.text)).toHaveLength(1);

@@ -54,7 +54,7 @@ type Host = "one" | "two" | "pair";
 
 let harness: Harness;
 let logged = "";
-/** What each host does; what is not said here answers. */
+/** What each host does; hosts not listed here answer normally. */
 let hosts: Partial<Record<Host, Script>>;
 let calls = 0;
 
@@ -68,7 +68,7 @@ beforeEach(async () => {
 const hostOf = (url: string) => new URL(url).hostname.replace(".test", "") as Host;
 const dialectOf = (url: string): DialectName => EVERY_DIALECT.find((name) => url.includes(`/${name}`)) ?? "genai";
 
-/** Forgets which requests came so far. */
+/** Forgets the requests so far. */
 function listen(): void {
   harness.upstream.play((reply, request) => {
     const script = hosts[hostOf(request.url)] ?? answers();
@@ -94,7 +94,7 @@ const refuses =
   (reply, request) =>
     harness.upstream.json({ error }, status, headers)(reply, request);
 
-/** Each call is a conversation of its own, so that none is kept where another one was. */
+/** Each call is a separate conversation, so that stickiness has no effect. */
 function options(model: string, dialect: DialectName, more: CallOptions = {}): CallOptions {
   const text = `question ${++calls}`;
   const messages = { messages: [{ role: "user", content: text }] };

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterEach(() => expect(harness.leftovers()).toMatchObject({ runningCalls: 0, heldBytes: 0, openUpstreams: 0 }));
 
-/** The client's answer to a text of an upstream, sent in packets as a socket would give them. */
+/** The client's response to an upstream text, sent in packets as a socket would deliver them. */
 async function answerTo(answer: HostileAnswer, bytes: Uint8Array, client: DialectName) {
   const { upstream } = harness;
   upstream.play(async (reply) => {
@@ -36,14 +36,14 @@ async function answerTo(answer: HostileAnswer, bytes: Uint8Array, client: Dialec
   return await harness.call(client, { stream: answer.stream, model: `test/${answer.host}` });
 }
 
-/** CPU time in milliseconds: what else the machine does makes a call wait, and not work. */
+/** CPU time in milliseconds: other load on the machine makes a call wait, not work. */
 async function cpuOf(answer: HostileAnswer, bytes: Uint8Array, client: DialectName): Promise<number> {
   const before = cpuMs();
   await answerTo(answer, bytes, client);
   return cpuMs() - before;
 }
 
-/** Its own protocol where clients speak it, and one that it is translated to: the encoders are the same for every host. */
+/** Its own protocol if clients speak it, and one that it is translated to: the encoders are the same for every host. */
 const clientsOf = ({ host }: HostileAnswer): readonly DialectName[] => {
   const own = CLIENTS.filter((client) => client === host);
   return [...own, host === "responses" ? "messages" : "responses", ...(own.length === 0 ? (["genai"] as const) : [])];
@@ -100,7 +100,7 @@ describe("S18: a response that holds too much is the provider's failure", () => 
     for (const upstream of CLIENTS) {
       const answer = named("calls", upstream);
       const { text } = await answerTo(answer, hostileBytes(answer, 1024 * KB), client);
-      // Between two of the same protocol nothing is kept of a call but in chat.
+      // Within one protocol, only chat keeps anything about a call.
       if (client !== upstream || client === "chat")
         expect([upstream, failureOf(text)]).toEqual([upstream, "more than 1024 tool calls in one answer"]);
     }

@@ -10,7 +10,10 @@ import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { readClientStream } from "../support/client-stream.ts";
 
-/** An error that follows the finish reason: all text that came before it reaches the client, however the bytes were cut into packets. */
+/**
+ * An error that follows the finish reason: all text before it reaches the client, however the bytes are cut into
+ * packets.
+ */
 
 type Host = DialectName | "converse";
 
@@ -44,7 +47,10 @@ function responsesEvents(): string[] {
   ];
 }
 
-/** The events of an answer. The last text comes with the finish reason where the protocol allows it, and an error after that. */
+/**
+ * The events of a response. The last text comes with the finish reason if the protocol allows it, and an error after
+ * that.
+ */
 const EVENTS: Record<Host, readonly string[]> = {
   chat: [
     wire.chatChunk({ role: "assistant", content: "Whole " }),
@@ -74,7 +80,7 @@ const EVENTS: Record<Host, readonly string[]> = {
 
 const bytesOf = (host: Host) => Buffer.from(EVENTS[host].join(""), host === "converse" ? "latin1" : "utf8");
 
-/** A host that sends its answer in packets which end at these bytes. */
+/** A host that sends its response in packets which end at these bytes. */
 const inPackets =
   (host: Host, ends: readonly number[]): Script =>
   async (reply) => {
@@ -116,7 +122,7 @@ describe.each(EVERY_DIALECT)(
         tool_calls: [{ index, id: `call_${name}`, type: "function", function: { name, arguments: input } }],
       });
 
-    /** The text of the answer to a call whose upstream says this, and then fails. */
+    /** The text of the response to a call whose upstream sends this, and then fails. */
     async function readCalls(...events: string[]): Promise<string> {
       const { upstream } = harness;
       const error = `data: ${JSON.stringify({ error: { message: "boom", type: "server_error", code: 500 } })}\n\n`;

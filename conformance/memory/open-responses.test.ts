@@ -8,7 +8,7 @@ import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { breachesOfEvent, breachesOfResponse } from "../support/open-responses.ts";
 
-/** The cases of the Open Responses compliance suite, with every upstream protocol behind the gateway. */
+/** The cases of the Open Responses compliance suite, with every upstream protocol. */
 
 type Json = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ const TOOL = {
 };
 
 const CALL = { id: "fc_1", type: "function_call", call_id: "call_1", name: "get_weather" };
-/** A host that tells nothing but what its answer is. */
+/** A host that reports only its response. */
 const BARE = { id: "resp_1", object: "response", created_at: 1, model: "upstream-model", output: [] };
 
 const callAnswers: Record<DialectName, object> = {

@@ -51,7 +51,7 @@ let harness: Harness;
 
 beforeEach(async () => {
   machine = await makeMachine();
-  // Several keys are made, each with a secret of its own.
+  // Several keys are created, each with its own secret.
   let made = 0;
   machine.random = {
     ...machine.random,
@@ -84,7 +84,10 @@ const stored = (fileUri: string) => ({
 });
 const inputFile = [{ role: "user", content: [{ type: "input_file", file_id: "file-raw" }] }];
 
-/** Every endpoint that takes the name of an object, at both base URLs, native and translated: what is sent, and the path that is refused. */
+/**
+ * Every endpoint that accepts an object name, at both base URLs, native and translated: the request, and the path that
+ * is refused.
+ */
 const RAW: readonly [path: string, body: object, refused: string][] = [
   ...["/v1", "/api/v1"].flatMap((root): [string, object, string][] => [
     [`${root}/chat/completions`, chat("test/chat", { messages: user([file]) }), "messages[0].content[0].file.file_id"],
@@ -344,7 +347,10 @@ async function store(key = TEST_KEY, more: JsonObject = {}): Promise<Stored> {
   return JSON.parse(made.text) as Stored;
 }
 
-/** What a key can do with a stored answer: the statuses of each endpoint, and whether a request can build on it. Deletes it last. */
+/**
+ * What a key can do with a stored response: the statuses of each endpoint, and whether a request can build on it.
+ * Deletes it last.
+ */
 async function reach({ id, output }: Stored, key: string): Promise<(number | string)[]> {
   const at = `/v1/responses/${id}`;
   const shown = await harness.ask("GET", at, key);

@@ -85,7 +85,7 @@ const answer = {
 const answers: Script = (...asked) => harness.upstream.json(answer)(...asked);
 const fails: Script = (...asked) => harness.upstream.json({}, 429)(...asked);
 
-/** Which hosts were asked, in order. */
+/** The hosts that were called, in order. */
 const asked = () => harness.upstream.requests.map(({ url }) => new URL(url).pathname.split("/")[1]);
 const planOf = () => receipts.at(-1)?.plan?.map(({ provider, why }) => `${provider}: ${why}`);
 const modelIn = ({ text }: ReadAnswer): unknown => {
@@ -314,7 +314,7 @@ describe("choices 8: trivium/auto", () => {
       harness.upstream.play(answers);
       expect(modelIn(await auto(low, body))).toBe("test/large");
     }
-    // Where none can, one is asked nevertheless: sizes are estimates.
+    // If none can, one is called anyway: sizes are estimates.
     harness.upstream.play(answers);
     const only = { available_models: ["test/small"] };
     expect((await auto(only, { reasoning_effort: "high" })).status).toBe(200);

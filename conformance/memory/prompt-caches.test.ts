@@ -133,7 +133,7 @@ const LIST: Readonly<Record<DialectName, string>> = {
   responses: "input",
 };
 
-/** What stands before the turns in every request of the session. */
+/** What precedes the turns in every request of the session. */
 const BEFORE: Readonly<Record<DialectName, JsonObject>> = {
   chat: { tools: [{ type: "function", function: { name: "ls", parameters: { type: "object", properties: {} } } }] },
   messages: {

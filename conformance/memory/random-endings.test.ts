@@ -9,9 +9,8 @@ import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
 /**
- * H13, H14, H29: however the host and the client end, at whichever byte and moment, nothing leaks: no call, no byte of
- * memory, no slot among a key's calls, no reserved money, no open request; each call has one row, which tells every request
- * that left.
+ * H13, H14, H29: however host and client end, at any byte and moment, nothing leaks: no call, no memory, no
+ * concurrency slot, no reserved money, no open request; each call has one row that lists every request sent.
  */
 const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
@@ -28,10 +27,10 @@ interface Ending {
   client: DialectName;
   host: DialectName;
   stream: boolean;
-  /** How much of its answer the host sends, of all. */
+  /** How much of its response the host sends. */
   part: number;
   hostEnds: "closes" | "breaks" | "freezes" | "refuses" | "was stale";
-  /** When its answer begins, and when the second half of what it sends comes. */
+  /** When its response begins, and when the second half of what it sends arrives. */
   beginsMs: number;
   goesOnMs: number;
   /** When the client disconnects, if it does. */

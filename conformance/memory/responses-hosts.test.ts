@@ -89,7 +89,7 @@ function textOf(client: DialectName, answer: ReadAnswer): string {
   return events.map(said).join("");
 }
 
-/** Whether it is an answer to its proper end; an error told as bare JSON is none (sdks 1.5). */
+/** Whether it is a response with a proper end; an error sent as bare JSON is not (sdks 1.5). */
 function isWhole(client: DialectName, { text }: ReadAnswer): boolean {
   try {
     return answerProblem(client, true, text) === undefined;
@@ -98,7 +98,7 @@ function isWhole(client: DialectName, { text }: ReadAnswer): boolean {
   }
 }
 
-/** Errors that a client is told, in its protocol. */
+/** Errors that a client receives, in its protocol. */
 const errorsIn = (answer: ReadAnswer): number =>
   eventsOf(answer).filter((chunk) => chunk["type"] === "error" || (objectAt(chunk, "error") && !("response" in chunk)))
     .length;
@@ -138,7 +138,7 @@ const ODD_BUT_WHOLE: Readonly<Record<string, () => string>> = {
     ),
 };
 
-/** What clients of the protocol itself get as it is, and others do not see. */
+/** What clients of the same protocol receive unchanged, and others do not see. */
 const ODD_FOR_OTHERS: Readonly<Record<string, () => string>> = {
   "events that are not known": () => soundEvents().join(event("response.something.new", { output_index: 9 })),
   "no last words of its items": () =>

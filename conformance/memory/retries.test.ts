@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
 });
 
-/** Until no offer is left alone any more for what earlier calls have shown of it. */
+/** Waits until no offer is paused because of earlier calls. */
 const recover = () => harness.clock.pass(3_700_000);
 beforeEach(recover);
 
@@ -44,7 +44,7 @@ const refuses =
     harness.upstream.json(body, status, headers)(...asked);
 const breaks: Script = (reply) => reply.fail("broken");
 
-/** When each request left, since the first. */
+/** When each request was sent, since the first. */
 const sentMs = () => harness.upstream.requests.map(({ atMs }) => atMs - (harness.upstream.requests[0]?.atMs ?? 0));
 const outcomesOf = async (given: ReadAnswer) =>
   (await harness.receipt(given)).offers.map(({ provider, outcome, reason }) =>

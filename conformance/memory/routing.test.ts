@@ -7,7 +7,7 @@ const ROUTED_KEY = "sk-trv-a-key-with-routing-of-its-own";
 const NARROW_KEY = "sk-trv-a-key-for-one-model-alone";
 const OFFERS = ["one", "two"].map((provider) => ({ provider, model: "upstream-model" }));
 
-/** Two providers of one model, of which the test says how each answers; and how the gateway and one key route. */
+/** Two providers of one model whose responses the test controls, and the routing of the gateway and of one key. */
 async function start(routing: object = {}, keyRouting: object = {}): Promise<Harness> {
   const providers = Object.fromEntries(
     ["one", "two"].map((name) => [
@@ -59,7 +59,7 @@ const firstFails = () =>
   );
 
 describe("choices 8: call over key over gateway", () => {
-  /** Each with a gateway of its own: what failed once is not tried first again. */
+  /** Each with its own gateway: an offer that failed once is not tried first again. */
   const call = async (routing: object, keyRouting: object, options: Parameters<Harness["call"]>[1] = {}) => {
     harness = await start(routing, keyRouting);
     firstFails();

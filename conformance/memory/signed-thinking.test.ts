@@ -23,7 +23,7 @@ const deltasOf = (text: string): JsonObject[] =>
 const FUNCTION = { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } };
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
-/** The vendor refuses a signature with any other text than the one it was made for. */
+/** The vendor rejects a signature with any other text than the one it was made for. */
 test("H47: a text within thinking does not separate the thinking from its signature", async () => {
   const block = (index: number, content_block: object, ...deltas: object[]) =>
     [

@@ -21,7 +21,7 @@ const NATIVE = {
   id: "test/native",
   offers: [{ provider: "up-chat", model: "upstream-model", dialect: "responses" }],
 };
-/** Two providers, the second of which goes on from a partial answer. */
+/** Two providers, the second of which continues a partial response. */
 const PAIR = {
   ...(SCRIPTED["models"] as object[])[0],
   id: "test/pair",
@@ -88,7 +88,7 @@ function answers(text: string, dialect: "chat" | "messages" | "genai" = "chat"):
 const create = (body: JsonObject, key = TEST_KEY, at = harness): Promise<ReadAnswer> =>
   at.post("/v1/responses", { model: "test/chat", ...body }, key);
 
-/** What the last upstream was told, as role and text. */
+/** What the last upstream received, as role and text. */
 function told(): unknown {
   const body = JSON.parse(machine.upstream.requests.at(-1)?.body ?? "{}") as {
     messages: { role: string; content: unknown }[];

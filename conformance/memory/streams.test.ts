@@ -23,7 +23,7 @@ beforeAll(async () => {
 const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
 beforeEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
 
-/** The numbers of a Responses stream go on from its beginning. */
+/** The numbers of a Responses stream continue from its beginning. */
 function responsesParts(more: readonly string[] = []) {
   const script = new ResponsesScript();
   const begun = script.begin() + script.delta("Hel") + script.delta("lo, wörld");
@@ -31,7 +31,7 @@ function responsesParts(more: readonly string[] = []) {
   return { begun, deltas, ended: script.close() + script.completed(responsesUsage(10, 7)) };
 }
 
-/** The beginning of an answer with some text, in each upstream's wire. */
+/** The beginning of a response with some text, in each upstream's protocol. */
 const beginning: Record<DialectName, string> = {
   chat:
     wire.chatChunk({ role: "assistant", content: "" }) +
@@ -50,7 +50,7 @@ const ending: Record<DialectName, string> = {
   genai: wire.genaiChunk("!", "STOP", { promptTokenCount: 10, candidatesTokenCount: 7, totalTokenCount: 17 }),
   responses: responsesParts().ended,
 };
-/** How each protocol tells an error inside a stream. */
+/** How each protocol reports an error inside a stream. */
 const errorMark: Record<DialectName, RegExp> = {
   chat: /data: \{"error":\{"message"/,
   messages: /event: error\ndata: \{"type":"error","error":\{"type":"api_error"/,
@@ -81,7 +81,7 @@ for (const dialect of EVERY_DIALECT) {
         const receipt = await harness.receipt(answer);
         expect(receipt.usage_source).toBe("partial");
         expect(receipt.usage["output"]).toBeGreaterThan(0);
-        // H14: where the upstream's own count runs along, nothing is put on top of it.
+        // H14: if the upstream reports a running count, nothing is added to it.
         if (dialect === "genai") expect(receipt.usage).toMatchObject({ input: 5, output: 1 });
       },
     );
@@ -286,7 +286,7 @@ for (const dialect of EVERY_DIALECT) {
       await clock.pass(slowReaderMs / 2);
       call.goOn();
       const { text } = await clock.until(call.answer);
-      // One of the protocols says everything once more as it ends.
+      // One of the protocols repeats everything at its end.
       const read = dialect === "responses" ? text.slice(0, text.indexOf("event: response.output_text.done")) : text;
       expect([...read.matchAll(/(\d+):\.{100}/g)].map(([, index]) => Number(index))).toEqual(
         texts.map((_, index) => index),

@@ -14,7 +14,7 @@ const ANSWER = [
 ] as const;
 const WHOLE = ANSWER.join("");
 
-/** A host of the Responses protocol that breaks off, and one of another that goes on. */
+/** A host of the Responses protocol that breaks off, and one of another protocol that continues. */
 let harness: Harness;
 beforeAll(async () => {
   const provider = (place: string) => ({
@@ -50,7 +50,7 @@ const whole = (script: ResponsesScript): string[] =>
     script.completed(responsesUsage(10, 5)),
   ].flatMap(eventsIn);
 
-/** What is left of the answer. */
+/** The rest of the response. */
 const goesOn: Script = (reply, request) => {
   const beginning = /The Seine[^"]*?(?=")/.exec(request.body)?.[0] ?? "";
   const rest = WHOLE.slice(beginning.length);
@@ -69,7 +69,7 @@ async function ask(first: Script, second: Script, store: boolean): Promise<JsonO
   return readFrames(answer.text).flatMap(({ data }) => (data === undefined ? [] : [parseObject(data) ?? {}]));
 }
 
-/** Every id of the answer, and of its one item. */
+/** Every id of the response, and of its one item. */
 const idsIn = (events: readonly JsonObject[]) => ({
   response: [...new Set(events.flatMap((event) => stringAt(objectAt(event, "response"), "id") ?? []))],
   item: [
@@ -97,7 +97,7 @@ const CITATION = {
   annotation: { type: "url_citation", url: "https://example.com", title: "t", start_index: 0, end_index: 3 },
 };
 
-/** The beginning of another message behind the first. */
+/** The beginning of another message after the first. */
 function secondMessage(script: ResponsesScript): string {
   const place = { item_id: "msg_2", output_index: 1, content_index: 0 };
   const item = { id: "msg_2", type: "message", role: "assistant", status: "in_progress", content: [] };

@@ -8,7 +8,7 @@ import { continuingHost, MANNERS, type Manner } from "../support/continuing-host
 const WORDS = ["The Seine rises in Burgundy, passes through Paris ", "and reaches the Channel ", "at Le Havre."];
 const WHOLE = WORDS.join("");
 
-/** The events of a host that speaks the client's own protocol: a thought, then a message, under ids of its own. */
+/** The events of a host that speaks the client's own protocol: a thought, then a message, under its own ids. */
 function nativeEvents(thought: "none" | "empty" | "sealed"): string[] {
   const script = new ResponsesScript();
   const place = thought === "none" ? 0 : 1;

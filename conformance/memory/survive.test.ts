@@ -9,9 +9,9 @@ import { continuingHost, MANNERS, type Manner } from "../support/continuing-host
 import { reasonToLeaveOut } from "../support/recorded-harness.ts";
 
 /**
- * H16, H17: a stream that breaks off at any event either goes on at the next offer, so that the client reads the very answer that
- * it would have read, or ends in its protocol's error. `TRIVIUM_SURVIVE=all` plays every event of every recording on all pairs
- * in all manners; without it a part of them is played, another one of each.
+ * H16, H17: a stream that breaks off at any event either continues at the next offer, so that the client reads exactly
+ * the response it would have read, or ends in its protocol's error. `TRIVIUM_SURVIVE=all` plays every event of every
+ * recording on all pairs in all manners; without it, a different part of them for each.
  */
 const ALL = process.env["TRIVIUM_SURVIVE"] === "all";
 
@@ -39,11 +39,11 @@ const SAMPLES: readonly Transcript[] = EVERY_DIALECT.map((dialect) => ({
 
 const HOSTS: Readonly<Record<string, DialectName>> = { ...DIALECT_OF, "openai-responses": "responses" };
 
-/** Recordings whose answer is text, thoughts before it or not: told by the client's own reading of them, below. */
+/** Recordings whose response is text, with or without thoughts before it, as read by the client below. */
 const RECORDED: readonly Transcript[] = everyRecording
   .filter(({ dialect }) => dialect in HOSTS)
   .filter((recording) => recording.stream && recording.status === 200 && reasonToLeaveOut(recording) === undefined)
-  // Each of its chunks says that the answer is over, so that no cut is one.
+  // Each of its chunks marks the response as finished, so no cut breaks it.
   .filter((recording) => !recording.case.startsWith("firebase-mock.streaming-failure-recitation"))
   .map((recording) => ({
     name: nameOf(recording),
@@ -133,7 +133,7 @@ async function play({ client, second, transcript, at, whole, manner }: Cut) {
 
 type Played = Awaited<ReturnType<typeof play>>;
 
-/** What the client reads where nothing breaks; undefined where it has no text to go on with, or is an error itself. */
+/** What the client reads if nothing breaks; undefined if it has no text to continue, or is an error itself. */
 async function uncut(client: DialectName, transcript: Transcript): Promise<ReadStream | undefined> {
   const at = transcript.events.length;
   const { read } = await play({ client, second: transcript.dialect, transcript, at, whole: "", manner: "honest" });
@@ -142,23 +142,23 @@ async function uncut(client: DialectName, transcript: Transcript): Promise<ReadS
 
 type Verdict = "right" | "error" | "wrong";
 
-/** The very answer, the error of the protocol and no end, or neither. */
+/** The exact response, the protocol's error without an end, or neither. */
 function judge({ read, asked }: Played, uncut: ReadStream): Verdict {
   if (read === undefined) return "error";
   const { faults, ids, ends, stops, errors, usages } = read;
   if (faults.length > 0 || ids.length > 1) return "wrong";
   if (errors.length > 0) return ends === 0 && stops.length === 0 ? "error" : "wrong";
   const isOne = ends === 1 && stops.length === 1;
-  // Where the answer had come to its end, its usage may be what was lost.
+  // If the response had ended, its usage may be what was lost.
   const isCounted = usages === 1 || asked === 0;
   const isSame = read.text === uncut.text && (read.thoughts === uncut.thoughts || read.thoughts === "");
   return isOne && isCounted && isSame ? "right" : "wrong";
 }
 
-/** A host of the client's protocol told its text at a place where another's rest would not be told. */
+/** A host of the client's protocol sent its text in a position where another host's rest would not fit. */
 const ELSEWHERE = /"content_index":\s*[1-9]/;
 
-/** No offer can go on where only a thought was sent, nor where the next words are those that were just said. */
+/** No offer can continue if only a thought was sent, or if the next words are the ones just sent. */
 function mayFail({ read, answer }: Played, whole: string): string | undefined {
   const said = read?.text ?? "";
   if (ELSEWHERE.test(answer.text)) return "parts that are counted from 1";
@@ -193,7 +193,8 @@ for (const [index, transcript] of [...SAMPLES, ...RECORDED].entries()) {
   );
   describe(`H17: ${transcript.name}, cut at its events`, () => {
     for (const [pair, [client, second]] of tests.entries()) {
-      // Without being asked for all, each recording is played on four of the sixteen pairs, on others than the one before it.
+      // Unless all are requested, each recording is played on four of the sixteen pairs, different from those of the
+      // one before it.
       if (!ALL && !isSample && pair % 4 !== index % 4) continue;
       test(`for ${client}, continued in ${second}`, async () => {
         const reference = await uncut(client, transcript);
@@ -231,7 +232,7 @@ test("what was played", () => {
   for (const manner of ["repeats a word", "restarts", "calls a tool", "fails too"]) {
     const played = (counts[`${manner}: error`] ?? 0) + (counts[`${manner}: right`] ?? 0);
     expect(played).toBeGreaterThan(5);
-    // Without the recordings there is no answer whose beginning is too short to be known again.
+    // Without the recordings no response has a beginning that is too short to be recognised.
     if (present || manner !== "restarts") expect(counts[`${manner}: error`]).toBeGreaterThan(5);
   }
 });

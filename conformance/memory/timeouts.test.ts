@@ -16,7 +16,7 @@ const SILENCE_MS = 20_000;
 /** Deadlines are looked at ten times a second. */
 const TICK_MS = 100;
 
-/** A provider for each dialect: of two that are called by one host's name, no message could tell. */
+/** A provider for each dialect: with one name for two, no message could distinguish them. */
 function modelsByProvider(timeout_ms: { first_byte: number; idle: number; content?: number; total?: number }) {
   const { providers, models } = scriptedModels(UPSTREAM_URL, timeout_ms) as {
     providers: Record<string, { base_url: string }>;
@@ -181,7 +181,7 @@ describe("H18: a non-streamed response", () => {
     choices: [{ index: 0, message: { role: "assistant", content: "x".repeat(200) }, finish_reason: "stop" }],
     usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
   });
-  /** The answer in ten parts, with a pause before each. */
+  /** The response in ten parts, with a pause before each. */
   const sendsSlowly =
     (pauseMs: (part: number) => number): Script =>
     async (reply) => {

@@ -9,7 +9,7 @@ import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
-/** The calls of an answer: the same to every client, however their host has sent them. */
+/** The calls of a response: the same to every client, however their host has sent them. */
 
 let harness: Harness;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ type Json = Record<string, unknown>;
 
 interface Called {
   name: string;
-  /** Undefined: the host says that there are none in its shortest way. */
+  /** Undefined: the host reports in its shortest form that there are none. */
   args: Json | undefined;
 }
 
@@ -230,7 +230,7 @@ function readStream(client: DialectName, text: string): [unknown, unknown][] {
       if (open !== undefined) open.input += String(event["delta"]);
     }
   }
-  // Clients of messages take no deltas for an empty object; the others get it in words.
+  // Messages clients read missing deltas as an empty object; the others get it as text.
   return [...calls.values()].map(({ name, input }) => [
     name,
     JSON.parse(client === "messages" ? input || "{}" : input),

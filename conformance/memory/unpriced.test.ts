@@ -73,7 +73,7 @@ const response = (output: readonly object[], more: object = {}) => ({
 
 const item = (type: string, more: object = {}) => ({ type, id: `${type}_1`, status: "completed", ...more });
 
-/** The events of the same answer. */
+/** The events of the same response. */
 const events = (answer: ReturnType<typeof response>): string =>
   [
     { type: "response.created", response: { ...answer, status: "in_progress", output: [], usage: null } },

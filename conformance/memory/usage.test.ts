@@ -55,7 +55,7 @@ interface ConfiguredModel {
 const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, heldBytes: 0, openUpstreams: 0 };
 afterEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
 
-/** A call with an output limit, whose answer reports its usage to every client. */
+/** A call with an output limit, whose response reports its usage to every client. */
 function limited(client: DialectName, limit: number): Record<string, unknown> {
   return {
     chat: { max_completion_tokens: limit },
@@ -68,7 +68,7 @@ function limited(client: DialectName, limit: number): Record<string, unknown> {
 interface Told {
   answer: ReadAnswer;
   receipt: ReceiptData;
-  /** As the client's protocol tells it. */
+  /** As the client's protocol reports it. */
   usage: Usage | undefined;
 }
 
@@ -227,7 +227,7 @@ describe("decision 0085: a client sees the same usage as the ledger", () => {
         promptTokenCount: prompt + 1,
         cachedContentTokenCount: cached,
         toolUsePromptTokenCount: tools,
-        // Without a count of the answer only the total tells of it, which what is cached may use up.
+        // Without an output count only the total shows it, which cached tokens may use up.
         candidatesTokenCount: output === undefined && cached === undefined ? undefined : (output ?? 0) + 1,
         thoughtsTokenCount: thought,
         totalTokenCount: prompt + 2 + (tools ?? 0) + (output ?? 0) + (thought ?? 0) + spare,
@@ -319,7 +319,7 @@ describe("H33: passes that a host runs itself are billed, and its own figures ar
     play("messages", report(pass("message", 10, 5), pass("advisor_message", 2_518, 22, "advisor-1")), stream);
     const { receipt } = await ask(client, "messages", { stream });
     expect(receipt).toMatchObject({
-      // The tokens of another model are in what is paid, not in the usage of this one.
+      // The tokens of another model are in the cost, not in the usage of this one.
       usage: { input: 10, output: 5 },
       usage_source: "measured",
       cost_nano_usd: 10 * 1_000 + 5 * 2_000 + 2_518 * 100_000 + 22 * 200_000,

@@ -11,10 +11,10 @@ export interface Failure {
   why: string;
 }
 
-/** Steady load on gateways, and what became of it. Calls that a kill has ended are not failures. */
+/** Steady load on gateways, and its outcome. Calls ended by a kill are not failures. */
 export class Clients {
   asked = 0;
-  /** Answers that arrived whole, by their receipts. */
+  /** Responses that arrived whole, by their receipts. */
   readonly answered: { id: string; key: Key; at: string }[] = [];
   readonly failures: Failure[] = [];
   slowestMs = 0;
@@ -43,7 +43,7 @@ export class Clients {
     }
   }
 
-  /** The status of the answer; 0 where there was none. */
+  /** The status of the response; 0 if there was none. */
   async ask(gateway: GatewayProcess, key: Key, stream = false): Promise<number> {
     this.asked += 1;
     const startedMs = performance.now();

@@ -28,7 +28,7 @@ interface GatewayOptions {
   budgetCalls: number;
 }
 
-/** One of several gateway processes, with a folder of its own as on a machine of its own. */
+/** One of several gateway processes, with its own folder as on a separate machine. */
 export class GatewayProcess {
   readonly name: string;
   url = "";
@@ -79,7 +79,7 @@ export class GatewayProcess {
     this.isDown = false;
   }
 
-  /** What `/readyz` says. */
+  /** The response of `/readyz`. */
   async condition(): Promise<string> {
     const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
     const body = (await answer?.json().catch(() => ({}))) as { status?: string } | undefined;

@@ -15,7 +15,7 @@ import { COST_NANO_USD, GatewayProcess } from "./gateways.ts";
 
 export interface Servers {
   postgres: TemporaryPostgres;
-  /** A database there of which copies are made. */
+  /** A database that is copied. */
   tables: string;
   redis: TemporaryRedis;
 }
@@ -67,7 +67,7 @@ export interface OutageReport {
   slowestMs: number;
   /** From the end of the outage until both gateways were ready and had stored everything. */
   healedMs: number;
-  /** Answers that a client had whole without a row. */
+  /** Fully received responses without a row. */
   missing: number;
   /** Rows more than there were calls, and answers whose row has another cost than it should have. */
   wrongRows: number;
@@ -77,7 +77,7 @@ export interface OutageReport {
 }
 
 const HEAL_MS = 120_000;
-/** Two gateways on PostgreSQL and Redis under load, while one of those is away. */
+/** Two gateways on PostgreSQL and Redis under load, while one of those is unavailable. */
 export async function playOutage(
   outage: Outage,
   { servers, seconds, kills, refusedMs, pauseMs, calmMs }: OutageOptions,
@@ -119,7 +119,7 @@ export async function playOutage(
     await end();
     const endedMs = performance.now();
     if (kills) await second.start();
-    // What is left of the journal of a process that was killed is removed a minute later: its rows are stored by then.
+    // The journal of a killed process is removed a minute later: its rows are stored by then.
     await healed(gateways, kills ? [first] : gateways);
     const healedMs = Math.round(performance.now() - endedMs);
     await sleep(calmMs);
@@ -160,7 +160,7 @@ async function healed(gateways: readonly GatewayProcess[], emptied: readonly Gat
   }
 }
 
-/** Uses what is left of the budget, at both gateways in turn, until both refuse. */
+/** Uses up the rest of the budget, at both gateways in turn, until both refuse. */
 async function spendAll(clients: Clients, gateways: readonly GatewayProcess[], refusedMs: number): Promise<void> {
   let spentMs = performance.now();
   while (performance.now() - spentMs < refusedMs) {

@@ -6,7 +6,7 @@ import { FIELD_NAMES } from "./field-names.ts";
 
 export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
-  // Honoured by the gateway itself, and no part of what is said to the model.
+  // Honoured by the gateway itself, and not part of what the model reads.
   fields.skip("model", "stream", ...ROUTING_FIELDS);
   const turns = (fields.array("lines") ?? []).map((line, index) => decodeLine(line, `lines[${index}]`));
   const most = fields.number("most");

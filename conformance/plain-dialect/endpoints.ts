@@ -7,5 +7,5 @@ export const endpoints: readonly Endpoint[] = [
   { door: "contract", path: /^\/api\/plain\/v1\/models\/(?<id>.+)$/, asks: "show_model" },
 ];
 
-/** The body says all. */
+/** The body contains everything. */
 export const readCall = (): EndpointCall => ({ options: undefined });

@@ -10,7 +10,7 @@ import { patchAnswer, prepareRequest } from "./native.ts";
 import { checkPlainRequest } from "./schema.ts";
 import { PlainTap } from "./tap.ts";
 
-/** A protocol of our own, as small as one can be: docs/adding-a-dialect.md is held to it. */
+/** A minimal protocol of our own, against which docs/adding-a-dialect.md is tested. */
 export const plain: Dialect = {
   name: "plain",
   codec: plainCodec,

@@ -11,7 +11,7 @@ import { editBody } from "../../src/wire/edit-body.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
-/** The body goes on as it came, with the host's name of the model in it. */
+/** The body is forwarded unchanged, with the host's name of the model in it. */
 export function prepareRequest(request: ReceivedRequest, { upstreamModel }: NativeRequestContext): UpstreamRequest {
   const edits = { set: { model: JSON.stringify(upstreamModel) }, remove: ROUTING_FIELDS };
   return { payload: editBody(request, edits, request.body), notes: [] };

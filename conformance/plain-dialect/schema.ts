@@ -7,7 +7,7 @@ const PlainRequest = Type.Object(
   {
     model: Type.String(),
     lines: Type.Array(Line, { minItems: 1 }),
-    /** The most tokens that the answer may have. */
+    /** The maximum number of output tokens. */
     most: Type.Optional(Type.Integer({ minimum: 1 })),
     stream: Type.Optional(Type.Boolean()),
   },

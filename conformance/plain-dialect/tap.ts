@@ -7,7 +7,7 @@ import { decodeError } from "./errors.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
-/** Events pass as they came; what the receipt needs is read from them. */
+/** Events pass unchanged; what the receipt needs is read from them. */
 export class PlainTap extends TapBase {
   protected frame({ raw, data }: SseFrame): string {
     if (data === undefined) return raw;

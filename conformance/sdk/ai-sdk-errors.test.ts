@@ -22,7 +22,7 @@ interface Refusal {
 }
 
 // biome-ignore format: a table is read in columns
-/** choices 4; the package has one class for all of them, and says of each whether it may be tried again (sdks 1.6). */
+/** choices 4; the package has one class for all of them, and marks each as retryable or not (sdks 1.6). */
 const REFUSALS: readonly Refusal[] = [
   { what: "a request that the upstream refuses", model: "fail-400", status: 400, isRetryable: false },
   { what: "an unknown key", key: WRONG_KEY, status: 401, isRetryable: false },
@@ -42,12 +42,12 @@ Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
 let harness: SimulatedGateway;
 beforeAll(async () => {
-  // The chunks of the genai wire are large and few, so that it takes longer pauses to come to the middle of an answer.
+  // The chunks of the genai protocol are large and few, so reaching the middle of a response takes longer pauses.
   harness = await startSimulatedGateway({ tokenDelayMs: 5 });
 });
 afterAll(() => harness.stop());
 
-/** A stream read to its end: the package tells an error as one of its parts. */
+/** A stream read to its end: the package reports an error as one of its parts. */
 async function readParts(options: Parameters<typeof streamText>[0]) {
   const streamed = streamText({ ...options, onError: () => undefined });
   let text = "";
@@ -71,7 +71,7 @@ for (const provider of AI_PROVIDERS) {
     });
     const failures = new Map<Refusal, unknown[]>();
 
-    // All at once, because some of them take the time of a second try or of a timeout.
+    // Concurrently, because some of them take the time of a retry or of a timeout.
     beforeAll(async () => {
       const calls = REFUSALS.map(async (refusal) => {
         const { prompt = "Does it hold?" } = refusal;

@@ -18,11 +18,11 @@ export interface AiProvider {
   name: string;
   dialect: SampledDialect;
   kind: Kind;
-  /** The kind whose hosts show their thoughts and take them back. */
+  /** The kind whose hosts show their thoughts and accept them back. */
   thinkingKind: Kind;
-  /** What asks this provider's models to think. */
+  /** What makes this provider's models think. */
   thinking: ProviderOptions;
-  /** The status under which the protocol tells an overloaded upstream. */
+  /** The status under which the protocol reports an overloaded upstream. */
   overloadedStatus: number;
   /** What the package makes of a connection that breaks in mid-stream. */
   broken: Record<string, string | number>;
@@ -90,7 +90,7 @@ const OWN_PROVIDERS: readonly AiProvider[] = [
       createGoogleGenerativeAI({ ...setup, baseURL: `${url}/api/genai/v1` })(`publishers/${kind}/models/${name}`),
   },
   {
-    // This provider puts a name with a slash into the URL as it is, without `models/` (sdks 1.1).
+    // This provider puts a name with a slash into the URL unchanged, without `models/` (sdks 1.1).
     name: "google at the drop-in door, provider gemini",
     kind: "gemini",
     thinkingKind: "gemini",

@@ -111,8 +111,8 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
         stopWhen: stepCountIs(3),
       });
       if (dialect === "chat" && upstream.signs === "calls") {
-        // This package does not send reasoning_details back. Models that the catalogue knows to demand their signatures are
-        // given the documented stand-in; for others the refusal is in the host's own words.
+        // This package does not send reasoning_details back. Models known to require their signatures get the
+        // documented stand-in; for others the host's own refusal is returned.
         expect((await failureOf(asked)).message).toContain("thought_signature");
         return;
       }
@@ -130,7 +130,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
         const altered = JSON.parse(
           JSON.stringify(messages, (key, value) => (/signature$/i.test(key) ? `AAAA${String(value).slice(4)}` : value)),
         ) as ModelMessage[];
-        // The chat protocol signs nothing: there the thoughts are left out.
+        // The chat protocol signs nothing: there the thoughts are dropped.
         const forgetful = altered.map((message) =>
           message.role === "assistant" && typeof message.content !== "string" && name.startsWith("openai")
             ? { ...message, content: message.content.filter((part) => part.type !== "reasoning") }

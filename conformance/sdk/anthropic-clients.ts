@@ -3,8 +3,8 @@ import Anthropic0 from "anthropic-sdk-0";
 import type { ErrorClass, Kind } from "./support.ts";
 
 /**
- * What the scenarios use of a client. Every generation is assigned to it, so that the compiler holds all of them to it.
- * `Block` is a content block in the generation's own types: what came in an answer goes back in the next request.
+ * What the scenarios use of a client. Every generation is assigned to it, so the compiler checks all of them. `Block`
+ * is a content block in the generation's own types: what arrived in a response is returned in the next request.
  */
 interface MessagesClient<Block extends ReadBlock> {
   messages: {
@@ -100,7 +100,7 @@ export interface TokenUsage {
   cache_creation_input_tokens?: number | null;
 }
 
-/** All tokens of the prompt: hosts of other protocols cache unasked, and what they read from there is counted by itself. */
+/** All prompt tokens: hosts of other protocols cache without being asked, and cached tokens are counted separately. */
 export const promptTokens = (usage: TokenUsage): number =>
   usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
 
@@ -139,7 +139,7 @@ interface MessagesSetup {
   fetch?: typeof fetch;
 }
 
-/** What sdks 2.4 names, by what happened: the older generation has fewer classes. */
+/** The classes of sdks 2.4, by what happened: the older generation has fewer. */
 export interface MessagesErrors {
   any: ErrorClass;
   aborted: ErrorClass;

@@ -79,7 +79,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
       const failures = new Map<Refusal, Error[]>();
       let firstEvent: Error;
 
-      // All at once, because some of them take the time of a second try or of a timeout.
+      // Concurrently, because some of them take the time of a retry or of a timeout.
       beforeAll(async () => {
         const calls = REFUSALS.map(async (refusal) => {
           const { messages } = open(refusal.key);
@@ -157,7 +157,7 @@ function refusals<Block extends ReadBlock>({ version, errors, connect }: Message
       ]);
     });
 
-    // The gateway's part in these two is the same whoever asks.
+    // The gateway's part in these two is the same for every client.
     if (version !== ANTHROPIC_1.version) return;
 
     test("sdks 4: an overloaded upstream is retried by the package, once the gateway has tried twice", async () => {

@@ -25,7 +25,7 @@ const TOOLS = [tool("get_weather"), tool("get_time")];
 
 const callsOf = (blocks: readonly ReadBlock[]) => blocks.filter((block) => block.type === "tool_use");
 
-/** The next request: the answer as it came, or with its blocks changed, and a result for each of its calls. */
+/** The next request: the response unchanged, or with changed blocks, and a result for each of its calls. */
 function withResults<Block extends ReadBlock>(
   body: MessagesBody<Block>,
   answer: Message<Block>,
@@ -126,7 +126,7 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
           expect(textOf(second.content)).toContain("get_weather answered “get_weather says so”");
         });
 
-      // Hosts that sign nothing cannot tell; what translation makes of signed calls: see conversations.test.ts.
+      // Hosts that sign nothing cannot tell; for translated signed calls see conversations.test.ts.
       if (upstream.native)
         test("contract 2.10: altered or missing thinking is reported as the upstream's 400", async () => {
           const client = open();
@@ -164,7 +164,7 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
 tools(ANTHROPIC_1);
 tools(ANTHROPIC_0);
 
-// Generation 0.60 is older than the package's own loop. By default the loop lets the server hold the conversation and
+// Generation 0.60 is older than the package's own loop. By default the loop lets the server keep the conversation and
 // sends only what is new; `thread: false` makes it send everything each time.
 for (const { name, path, kind } of MESSAGES_DOORS) {
   for (const [what, thread] of [

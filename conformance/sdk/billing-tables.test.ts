@@ -50,7 +50,7 @@ const unknownTools = (table: BillingTable, dialect: typeof responses, found: rea
 const unknownTerms = (table: BillingTable, words: readonly string[]): string[] =>
   words.flatMap((word) => termOf(word) ?? []).filter((term) => !listsTerm(table, term));
 
-/** Counters of a usage that the reader of its dialect does not know. `path`: where they stand below the usage. */
+/** Counters of a usage that its dialect's reader does not know. `path`: their place below the usage. */
 const unknownCounters = (types: TypeDefinitions, name: string, known: KnownCounters, path = ""): string[] => {
   const { counts, others = [] } = known;
   return types

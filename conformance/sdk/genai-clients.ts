@@ -3,8 +3,8 @@ import * as Genai1 from "genai-1";
 import type { ErrorClass, Kind } from "./support.ts";
 
 /**
- * What the scenarios use of a client. Every generation is assigned to it, so that the compiler holds all of them to it.
- * `Turn` is a content in the generation's own types: what came in an answer goes back in the next request.
+ * What the scenarios use of a client. Every generation is assigned to it, so the compiler checks all of them. `Turn`
+ * is a content in the generation's own types: what arrived in a response is returned in the next request.
  */
 interface GenaiClient<Turn extends ReadTurn> {
   models: {
@@ -45,7 +45,7 @@ export interface DeclaredTools {
   functionDeclarations: { name: string; description: string; parametersJsonSchema: unknown }[];
 }
 
-/** A tool that the package calls by itself. */
+/** A tool that the package calls itself. */
 export interface RunnableTool {
   tool: () => Promise<DeclaredTools>;
   callTool: (calls: FunctionCall[]) => Promise<OwnPart[]>;
@@ -101,7 +101,7 @@ export interface GenaiAnswer<Turn extends ReadTurn> {
 
 const partsOf = (answer: GenaiAnswer<ReadTurn>) => answer.candidates?.[0]?.content?.parts ?? [];
 
-/** The text of an answer, without the warning that the package's own getter writes when there is more than text. */
+/** The text of a response, without the warning of the package's own getter when there is more than text. */
 export const textOf = (answer: GenaiAnswer<ReadTurn>) =>
   partsOf(answer)
     .map((part) => (part.thought ? "" : (part.text ?? "")))
@@ -119,7 +119,7 @@ export interface ListedModel {
   inputTokenLimit?: number;
 }
 
-/** The two ways to set the package up: for the contract's base URL, and for a host alone. */
+/** The two ways to configure the package: for the contract's base URL, and for only a host. */
 interface GenaiMode {
   name: string;
   vertexai: boolean;

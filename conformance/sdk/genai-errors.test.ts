@@ -56,7 +56,7 @@ const BREAKS = ["error-in-stream", "cut-mid-stream", "cut-mid-event", "close-mid
 
 let harness: SimulatedGateway;
 beforeAll(async () => {
-  // The chunks of this wire are large and few, so that it takes longer pauses to come to the middle of an answer.
+  // The chunks of this protocol are large and few, so reaching the middle of a response takes longer pauses.
   harness = await startSimulatedGateway({ tokenDelayMs: 5 });
 });
 afterAll(() => harness.stop());
@@ -74,7 +74,7 @@ function refusals<Turn extends ReadTurn>({ version, error, connect }: GenaiGener
       const failures = new Map<Refusal, Error[]>();
       let firstEvent: Error;
 
-      // All at once, because some of them take the time of a second try or of a timeout.
+      // Concurrently, because some of them take the time of a retry or of a timeout.
       beforeAll(async () => {
         const calls = REFUSALS.map(async (refusal) => {
           const models = open(refusal.key);

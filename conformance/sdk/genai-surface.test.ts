@@ -48,7 +48,7 @@ const SETTINGS_SENT: Readonly<Record<string, object>> = {
   },
 };
 
-/** What an answer of the vendor's can hold, and what its package adds. */
+/** The possible fields of a vendor's response, and what its package adds. */
 const MEMBERS = [
   "candidates",
   "createTime",
@@ -99,7 +99,7 @@ function surface<Turn extends ReadTurn>({ version, finish, connect }: GenaiGener
         ]) {
           expect(calls).toMatchObject([{ name: "get_weather" }, { name: "get_weather" }]);
           expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
-          // The last of them first: only the ids tell which is which.
+          // The last one first: only the ids distinguish them.
           const results = calls.map(({ id = "", name: called = "" }, at) => ({
             functionResponse: { id, name: called, response: { output: `result ${at}` } },
           }));

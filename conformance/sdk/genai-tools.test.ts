@@ -27,7 +27,7 @@ const TOOLS: DeclaredTools = { functionDeclarations: [declare("get_weather"), de
 const ONE_CALL = "Please use get_weather for Lisbon.";
 const TWO_CALLS = "Call get_weather and get_time in parallel for Lisbon.";
 
-/** Some hosts are given the result as the object that it is, and quote it as such. */
+/** Some hosts receive the result as an object, and quote it as such. */
 const WEATHER_USED = /get_weather answered “[^”]*get_weather says so/;
 const TIME_USED = /get_time answered “[^”]*get_time says so/;
 
@@ -45,7 +45,7 @@ function turnOf<Turn extends ReadTurn>(answer: GenaiAnswer<Turn>): Turn {
   return turn;
 }
 
-/** A streamed answer as one turn, the way in which callers put it together for the next request: nothing signed is lost. */
+/** A streamed response as one turn, as callers assemble it for the next request: nothing signed is lost. */
 const joinedTurn = (chunks: readonly GenaiAnswer<ReadTurn>[]): { role: "model"; parts: ReadPart[] } => ({
   role: "model",
   parts: chunks
@@ -151,7 +151,7 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
               ? []
               : [[functionCall === undefined ? "thoughts" : "calls", thoughtSignature]],
           );
-        // Thoughts are attached to the call, too: many clients of this protocol keep no thoughts in their history.
+        // Thoughts are attached to the call too: many clients of this protocol keep no thoughts in their history.
         const signed = upstream.signs === "thoughts" ? ["thoughts", "calls"] : ["calls"];
         expect(signaturesOf(whole).map(([where]) => where)).toEqual(signed);
         for (const [, signature] of signaturesOf(whole)) expect(signature?.length).toBeGreaterThan(40);
@@ -162,7 +162,7 @@ function tools<Turn extends ReadTurn>({ version, error, finish, connect }: Genai
         }
       });
 
-      // What other hosts sign, and what they make of a forgery: see conversations.test.ts.
+      // For what other hosts sign and how they treat a forgery, see conversations.test.ts.
       if (upstream.native)
         test("contract 2.8: an altered or missing signature is reported as the upstream's 400", async () => {
           const { models } = open();

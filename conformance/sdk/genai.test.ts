@@ -118,7 +118,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         };
         const whole = await models.generateContent(request);
         expect(thoughtsOf(whole)).toContain("Think about it.");
-        // Only this host does not say how many of its tokens were thoughts.
+        // Only this host does not report how many of its tokens were thoughts.
         if (kind !== "bedrock") expect(whole.usageMetadata?.thoughtsTokenCount).toBeGreaterThan(0);
         const chunks = await collect(await models.generateContentStream(request));
         expect(chunks.map(thoughtsOf).join("")).toBe(thoughtsOf(whole));

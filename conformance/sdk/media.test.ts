@@ -22,8 +22,8 @@ import { CHAT_DOORS, CHAT_GENERATIONS, onlyMessage } from "./openai-clients.ts";
 import { type SimulatedGateway, startSimulatedGateway } from "./support.ts";
 
 /**
- * An image and a document inside the request, from every package to models of every protocol. The simulator looks at
- * the bytes, refuses those that are not what the request calls them, and names what it got.
+ * An image and a document inside the request, from every package to models of every protocol. The simulator checks the
+ * bytes, rejects those that do not match their declared type, and names what it received.
  */
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -69,7 +69,7 @@ test("openai: listing models detects a wrong key, and works with a right one", a
   });
 });
 
-/** Without `last_id` the SDK cannot ask for the next page: it would end after the first, in silence. */
+/** Without `last_id` the SDK cannot request the next page: it would silently end after the first. */
 test.each(["/api/msg", "/api/anthropic"])("contract 4: @anthropic-ai/sdk at %s lists every model", async (path) => {
   const client = new Anthropic({ baseURL: `${gateway.url}${path}`, apiKey: gateway.key, maxRetries: 0 });
   const all = await collect(client.models.list());

@@ -17,7 +17,7 @@ interface CreateCompletion {
   (body: ChatBody & { stream: true }, options?: CallOptions): AnswerPromise<ChunkStream>;
 }
 
-/** The helpers that add up a stream, and that call the tools by themselves until there is an answer. */
+/** The helpers that add up a stream, and that call the tools until there is an answer. */
 interface ChatHelpers {
   addUp: StreamHelper;
   runTools: ToolLoop;
@@ -56,7 +56,7 @@ export interface ChatBody {
   reasoning_effort?: "low" | "medium" | "high";
   response_format?: { type: "json_schema"; json_schema: { name: string; strict: boolean; schema: Schema } };
   stream_options?: { include_usage: boolean };
-  /** The contract's own fields (contract 2.12): the packages pass on what they do not know. */
+  /** The contract's own fields (contract 2.12): the packages forward what they do not know. */
   reasoning?: { enabled?: boolean; effort?: "low" | "medium" | "high"; exclude?: boolean };
   usage?: { include: boolean };
 }
@@ -151,7 +151,7 @@ interface ChatDoor {
   name: string;
   path: string;
   kind: Kind;
-  /** Hosts of this kind take the thoughts of a tool turn back; the vendor itself refuses them. */
+  /** Hosts of this kind accept the thoughts of a tool turn back; the vendor itself rejects them. */
   thinkingKind: Kind;
 }
 

@@ -149,7 +149,8 @@ for (const { version, errors, connect } of CHAT_GENERATIONS) {
         const forgetful: ChatMessage = { role: "assistant", content: message.content, tool_calls: calls };
         const without = client.chat.completions.create(continued(forgetful));
         if (!upstream.native && upstream.signs !== "calls") {
-          // In translation such a turn goes without thinking, since no client of this protocol has to know signed thoughts.
+          // In translation such a turn is sent without thinking, since clients of this protocol need not know signed
+          // thoughts.
           expect(onlyMessage(await without).content).toContain("get_weather answered “18 degrees”");
           return;
         }

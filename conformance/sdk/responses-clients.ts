@@ -20,7 +20,7 @@ interface AnswerPromise<T> extends PromiseLike<T> {
   withResponse(): Promise<{ data: T; response: { headers: { get(name: string): string | null } } }>;
 }
 
-/** What both generations take; the newer one has more kinds. */
+/** What both generations support; the newer one has more kinds. */
 export type Item =
   | { role: "user"; content: string | (InputText | InputImage)[] }
   | FunctionCall
@@ -104,11 +104,14 @@ export const RESPONSES_DOORS = ["/api/v1", "/v1"] as const;
 /** Providers of each wire. */
 export const RESPONSES_KINDS: readonly Kind[] = ["openai-compatible", "anthropic", "gemini", "bedrock"];
 
-/** The calls of an answer, as they go back in the next request. */
+/** The calls of a response, as they are returned in the next request. */
 export const callsIn = (output: readonly OutputItem[]): FunctionCall[] =>
   output.filter((item): item is FunctionCall => item.type === "function_call");
 
-/** What of an answer goes back in the next request: its thoughts and its calls, without what a helper has added to them. */
+/**
+ * The parts of a response that are returned in the next request: its thoughts and calls, without what a helper has
+ * added.
+ */
 export function replayed(output: readonly OutputItem[]): Item[] {
   const isKept = (item: OutputItem): item is FunctionCall | Thought =>
     item.type === "function_call" || item.type === "reasoning";
@@ -119,7 +122,7 @@ export function replayed(output: readonly OutputItem[]): Item[] {
   });
 }
 
-/** The texts of an answer: the older helper does not add them up. */
+/** The texts of a response: the older helper does not add them up. */
 export function textIn(output: readonly OutputItem[]): string {
   const isMessage = (item: OutputItem): item is OutputItem & { content: { text?: string }[] } =>
     item.type === "message";

@@ -4,7 +4,7 @@ import { wrapOpaque } from "../../src/canon/opaque.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { failureOf } from "./support.ts";
 
-/** The vendor's host: it compacts, and takes what it has sealed back. */
+/** The vendor's host: it compacts, and accepts what it has sealed. */
 const asked: { path: string; body: Record<string, unknown> }[] = [];
 const SEALED = { id: "cmp_1", type: "compaction", encrypted_content: "sealed" };
 const USAGE = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };

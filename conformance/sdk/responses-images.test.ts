@@ -5,7 +5,7 @@ import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { extra, failureOf } from "./support.ts";
 
-/** Hosts of every wire, none of which has the tool. */
+/** Hosts of every protocol, none of which has the tool. */
 const HOSTS: Readonly<Record<string, { kind: string; path: string; dialects?: string[] }>> = {
   chat: { kind: "openai-compatible", path: "/openai/v1" },
   messages: { kind: "anthropic", path: "/anthropic" },
@@ -67,7 +67,7 @@ const PNG = "iVBOR";
 const settings = { size: "1024x1024", output_format: "png" } as const;
 const tools: OpenAi.Responses.Tool[] = [{ type: "image_generation", ...settings }];
 
-/** What was called, and what it cost. */
+/** What was called, and its cost. */
 async function used(): Promise<Record<string, { calls: number; failures: number; cost_nano_usd: number }>> {
   const response = await fetch(`${gateway.adminUrl}/api/usage?by=model`, {
     headers: { authorization: `Bearer ${gateway.adminSecret}` },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import OpenAi from "openai";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** A host of the protocol that seals its thoughts, and keeps what it was asked. */
+/** A host of the protocol that seals its thoughts, and records its requests. */
 class SealingHost {
   readonly asked: string[] = [];
   readonly #server: Bun.Server<undefined>;
@@ -97,7 +97,7 @@ afterAll(async () => {
 const open = () => new OpenAi({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key, maxRetries: 0 });
 const QUESTION = { role: "user" as const, content: "Hello" };
 
-/** One turn with the whole history, whole or streamed; gives the history of the next. */
+/** One turn with the whole history, streamed or not; returns the history of the next. */
 async function turn(model: string, input: OpenAi.Responses.ResponseInput, streamed: boolean) {
   const request = { model, input, store: false };
   const { data, response } = streamed

@@ -105,7 +105,7 @@ async function receiptOf(id: string | null | undefined): Promise<ReceiptData> {
   return await gateway.receipt(new Response(null, { headers: { [RECEIPT]: id ?? "" } }));
 }
 
-/** The same said in a package's way to add fields to a body, and in its way to add headers. */
+/** The same options in a package's way to add body fields, and in its way to add headers. */
 const bothWays = (routing: object): [string, Additions][] => [
   ["in the body", { body: { ...routing } }],
   ["in a header", { headers: { "x-trivium-routing": JSON.stringify(routing) } }],

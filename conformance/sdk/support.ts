@@ -21,7 +21,7 @@ const HOSTS = {
 /** A model is called `<kind>/<simulated model>`: its one offer is at a provider of that kind. */
 export type Kind = keyof typeof HOSTS;
 
-/** A model that says nothing for many seconds is offered by a provider whose timeout is shorter. */
+/** A model that is silent for many seconds is offered by a provider whose timeout is shorter. */
 const SILENT_MODEL = "slow-first-byte";
 const IMPATIENT_MS = 200;
 
@@ -30,7 +30,7 @@ export const NARROW_KEY = `sk-trv-${"ConformanceNarrowKey".padEnd(43, "x")}`;
 export const WRONG_KEY = `sk-trv-${"z".repeat(43)}`;
 
 const MAX_BODY_MB = 1;
-/** More than the gateway takes, and less than what makes the server drop the connection. */
+/** More than the gateway accepts, and less than what makes the server drop the connection. */
 export const TOO_LARGE_TEXT = "x".repeat(1.5 * 1024 * 1024);
 
 export interface SimulatedGateway {
@@ -40,8 +40,8 @@ export interface SimulatedGateway {
 }
 
 /**
- * The whole gateway with the simulator as its upstream, as itself and as every vendor that it simulates. Without a pause
- * between the chunks an answer would arrive in one read, and nothing could break in the middle of it.
+ * The whole gateway with the simulator as its upstream, as itself and as every vendor that it simulates. Without a
+ * pause between the chunks a response would arrive in one read, and nothing could break in the middle of it.
  */
 export async function startSimulatedGateway({ tokenDelayMs = 1 } = {}): Promise<SimulatedGateway> {
   const simulator = await startSimulator({ tokenDelayMs });
@@ -93,7 +93,7 @@ function modelsOf(kind: Kind): object[] {
   }));
 }
 
-/** A receipt by its id. That of a call whose client has left is written a moment later. */
+/** A receipt by its id. That of a call whose client has disconnected is written a moment later. */
 export async function receiptOf({ gateway }: SimulatedGateway, id: string | null | undefined): Promise<ReceiptData> {
   expect(id).toMatch(/^rcp_/);
   const headers = { "x-trivium-receipt": id ?? "" };
@@ -174,7 +174,7 @@ export function headerOf(error: Error, name: string): unknown {
   return typeof headers === "object" ? extra(headers, name) : undefined;
 }
 
-/** Reads a stream to its end and gives what came; what ends it badly is thrown. */
+/** Reads a stream to its end and returns what arrived; throws if it ends badly. */
 export async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of stream) items.push(item);
@@ -186,7 +186,7 @@ interface SeenAnswer {
   retryAfter: string | null;
 }
 
-/** `fetch`, and the list of the answers that came through it: how often an SDK really asked. */
+/** `fetch`, and the list of responses that came through it: how many requests an SDK really sent. */
 export function watchedFetch(): { fetch: typeof fetch; answers: SeenAnswer[] } {
   const answers: SeenAnswer[] = [];
   const watched = async (...request: Parameters<typeof fetch>): Promise<Response> => {

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Decision 0092: the vendor's own chat client with tools, at a model that takes tools in Responses alone. */
+/** Decision 0092: the vendor's own chat client with tools, at a model that accepts tools only in Responses. */
 
 let simulator: Simulator;
 let gateway: TestGateway;

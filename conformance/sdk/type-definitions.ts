@@ -24,7 +24,7 @@ export class TypeDefinitions {
     return found;
   }
 
-  /** The names in a union of types; a namespace before a name is left out. */
+  /** The names in a union of types, without namespaces. */
   unionOf(name: string): string[] {
     return this.aliased(name)
       .replaceAll(/Array<|>|\(|\)/g, " ")

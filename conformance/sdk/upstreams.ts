@@ -1,20 +1,20 @@
 import type { SampledDialect } from "../../testing/sampled-dialects.ts";
 import type { Kind } from "./support.ts";
 
-/** What a host does that its clients can tell, in whatever protocol they speak. */
+/** Host behaviour that clients can observe, in whatever protocol they speak. */
 interface Upstream {
   /** Client and host speak the same protocol. */
   native: boolean;
-  /** The host's own word for an answer that came to its end. */
+  /** The host's own word for a complete response. */
   endWord: string;
-  /** What the host says has happened when its stream breaks with an error, and when it begins with one. */
+  /** What the host reports when its stream breaks with an error, and when it begins with one. */
   streamError: Trouble;
   firstError: Trouble;
-  /** In seconds, for its rate limit; the gateway's own where the host says nothing. */
+  /** In seconds, for its rate limit; the gateway's own if the host reports none. */
   retryAfter: string;
   /** The host counts tokens; elsewhere the gateway estimates, and the receipt says so. */
   counts: boolean;
-  /** Where it signs its thoughts, so that they come back to it whole or not at all. */
+  /** Whether it signs its thoughts, so that they are returned to it whole or not at all. */
   signs: "thoughts" | "calls" | "nothing";
 }
 

@@ -105,7 +105,7 @@ describe("every host", () => {
   test.each(EMBEDDERS.map((host) => [host.name, host] as const))(
     "%s: 2,000 texts are sent in as many requests as needed, and return in order",
     async (name, { batch = 1, counts = true, sized }) => {
-      // Of hosts that take one at a time, fewer show the same.
+      // For hosts that accept one at a time, fewer texts show the same.
       const count = batch === 1 ? 200 : 2000;
       const input = Array.from({ length: count }, (_, index) => `text number ${index}`);
       suite.asked();

@@ -55,7 +55,7 @@ describe("every host that ranks", () => {
           ? { usage: { searches: 1, input: null }, cost_nano_usd: USD_PER_SEARCH * 1e9 }
           : { usage: { searches: null, input: tokens }, cost_nano_usd: tokens * USD_PER_MILLION * 1000 },
       );
-      // One cloud does not say what it has counted.
+      // One cloud does not report what it counted.
       expect(receipt.usage_source).toBe(kind === "bedrock" ? "estimated" : "measured");
       expect(body.meta?.billed_units).toEqual(searches ? { search_units: 1 } : { input_tokens: tokens });
       expect(receipt.id).toBe(body.id ?? "");

@@ -4,21 +4,21 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 const SECRET = "upstream-secret-of-the-suite";
 const BEDROCK = { access_key_id: "AKIDOFTHESUITE", secret_access_key: DEFAULT_SECRET_ACCESS_KEY };
 
-/** A host in the simulator, and the models that it is asked for. */
+/** A host in the simulator, and the models requested from it. */
 interface ServiceHost {
-  /** The provider's kind, unless another is said. */
+  /** The provider's kind, unless another is given. */
   name: string;
   kind?: string;
   path: string;
   settings?: object;
   embedder?: string;
-  /** The size of its vectors, where none is asked for. */
+  /** The default size of its vectors. */
   size?: number;
   /** Its model has other sizes too. */
   sized?: true;
   /** The most inputs of one of its requests. */
   batch?: number;
-  /** It says how many tokens there were. */
+  /** It reports the number of tokens. */
   counts?: false;
   reranker?: string;
   /** Its price goes by searches. */
@@ -206,7 +206,7 @@ const modelsOf = ({ name, embedder, reranker, searches }: ServiceHost): object[]
 export interface ServiceSuite {
   gateway: TestGateway;
   simulator: Simulator;
-  /** How often the simulator was asked since the last time. */
+  /** How many requests the simulator received since the last time. */
   asked(): number;
   stop(): Promise<void>;
 }

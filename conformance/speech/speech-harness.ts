@@ -4,7 +4,7 @@ import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** A key whose calls are refused where any field would be dropped (H09). */
+/** A key whose calls are refused if any field would be dropped (H09). */
 export const STRICT_KEY = `sk-trv-${"ConformanceStrictKey".padEnd(43, "x")}`;
 /** One with money for some hundred characters. */
 export const POOR_KEY = `sk-trv-${"ConformancePoorKey".padEnd(43, "x")}`;
@@ -15,7 +15,7 @@ export interface SpeechHarness {
   client: OpenAI;
   contract: OpenAI;
   post(path: string, body: object): Promise<Response>;
-  /** The receipt of the answer that came last. */
+  /** The receipt of the last response. */
   receipt(): Promise<ReceiptData>;
   stop(): Promise<void>;
 }

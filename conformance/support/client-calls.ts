@@ -15,7 +15,7 @@ export function beginCall([url, init]: [string, RequestInit], contentLength: num
   return socket;
 }
 
-/** What an error answer says, whatever the protocol. */
+/** The content of an error response, whatever the protocol. */
 export async function errorOf(
   response: Response,
 ): Promise<{ status: number; type: string; message: string; raw: string }> {

@@ -34,7 +34,7 @@ const CATALOGUE_MODELS: Readonly<Record<string, string>> = {
   "openai/gpt-5.5": "responses",
 };
 
-/** Some clients know OpenAI's models by name, and use more of their tools with them: here such names stand for others. */
+/** Some clients know OpenAI's models by name, and use more of their tools with them: here such names map to others. */
 export const ALIASES_BY_WIRE: Readonly<Record<string, string>> = {
   messages: "gpt-5.5-claude",
   genai: "gpt-5.5-gemini",
@@ -44,7 +44,7 @@ export const ALIASES_BY_WIRE: Readonly<Record<string, string>> = {
 /** A model of each wire that must have its thoughts back, and one whose streams break off, as clients of the Responses API name them. */
 export const thinkerOf = (wire: string): string => `gpt-5-thinks-${wire}`;
 export const brokenOf = (wire: string): string => `gpt-5-broken-${wire}`;
-/** One that will not answer, and one whose host is out of order. */
+/** One that refuses, and one whose host is broken. */
 export const refusingOf = (wire: string): string => `gpt-5-refuses-${wire}`;
 export const failingOf = (wire: string): string => `gpt-5-fails-${wire}`;
 
@@ -56,7 +56,7 @@ const FACTS = {
   reasoning: true,
   pricings: {},
 };
-/** Models that the simulator knows for what goes wrong; they do not think. */
+/** The simulator's models for failures; they do not think. */
 const FAULTY = { ...FACTS, reasoning: false };
 const ofWires = <T>(make: (wire: string) => T): T[] => Object.keys(MODELS_BY_WIRE).map(make);
 

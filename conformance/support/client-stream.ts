@@ -217,7 +217,9 @@ const responsesReader = (read: ReadStream) => {
   };
 };
 
-/** Whether a sealed value holds a block of another protocol, such as the work of a host's own tool (decision 0011). */
+/**
+ * Whether a sealed value contains a block of another protocol, such as the work of a host's own tool (decision 0011).
+ */
 function carriesWork(sealed: unknown): boolean {
   const value = /^trv1\.(.*)$/s.exec(text(sealed))?.[1];
   return value !== undefined && (JSON.parse(Buffer.from(value, "base64url").toString()) as unknown[])[1] === "native";

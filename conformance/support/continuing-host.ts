@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 
 const TURNS = { chat: "messages", messages: "messages", genai: "contents", responses: "input" } as const;
 
-/** The beginning of an answer that a request gives its host to go on from; undefined where it gives none. */
+/** The beginning of a response that a request asks its host to continue; undefined if there is none. */
 export function beginningIn(dialect: DialectName, body: string): string | undefined {
   const request = JSON.parse(body) as Record<string, Json[]>;
   const last = request[TURNS[dialect]]?.at(-1);
@@ -49,7 +49,7 @@ export function streamText(dialect: DialectName, text: string): string {
   }
 }
 
-/** A tool call in place of an answer. */
+/** A tool call in place of text. */
 export function streamCall(dialect: DialectName): string {
   switch (dialect) {
     case "chat":
@@ -88,18 +88,18 @@ export function streamCall(dialect: DialectName): string {
 
 const EVENTS = { "content-type": "text/event-stream" };
 
-/** How a host behaves that is asked to go on with an answer. */
+/** The behaviour of a host that is asked to continue a response. */
 export const MANNERS = {
   /** Says the rest. */
   honest: (dialect, whole, beginning) => streamText(dialect, whole.slice(beginning.length)),
-  /** Says the last word again, or a part of it. */
+  /** Repeats the last word, or a part of it. */
   "repeats a word": (dialect, whole, beginning) => streamText(dialect, whole.slice(beginning.search(/\S+\s*$/))),
   /** Says the last forty characters again. */
   "repeats forty characters": (dialect, whole, beginning) =>
     streamText(dialect, whole.slice(Math.max(0, beginning.length - 40))),
   restarts: (dialect, whole) => streamText(dialect, whole),
   "calls a tool": (dialect) => streamCall(dialect),
-  /** Breaks off before it says anything; see `continuingHost`. */
+  /** Breaks off before sending any content; see `continuingHost`. */
   "fails too": () => "",
   /** Breaks off in the rest. */
   "breaks off too": (dialect, whole, beginning) => {
@@ -110,7 +110,7 @@ export const MANNERS = {
 
 export type Manner = keyof typeof MANNERS;
 
-/** A host that knows the whole answer, and is asked for the rest of it, or for all of it. */
+/** A host that knows the whole response, and is asked for the rest of it, or for all of it. */
 export const continuingHost =
   (dialect: DialectName, whole: string, manner: Manner): Script =>
   async (reply, { body }) => {

@@ -15,7 +15,7 @@ const STOPS: Record<string, Meaning["stop"]> = {
 // biome-ignore lint/suspicious/noExplicitAny: the wire as it is
 type Json = any;
 
-/** The recording read by hand: there is no SDK of that vendor here. */
+/** The recording read by hand: no SDK of that vendor is used here. */
 export function converseMeaning(recording: Recording): Meaning {
   const blocks: Json[] = [];
   let stop = "";

@@ -11,7 +11,7 @@ export interface Block {
   code: string;
 }
 
-/** A document, by its path in the repository, and what it shows. */
+/** A document, by its path in the repository, and its examples. */
 export class Page {
   readonly text: string;
   readonly blocks: readonly Block[];
@@ -35,7 +35,7 @@ export class Page {
     return found[0] ?? "";
   }
 
-  /** How many blocks of each language there are, so that none is added that no test runs. */
+  /** The number of blocks of each language, so that none is added that no test runs. */
   counts(): Record<string, number> {
     return Object.fromEntries(
       [...new Set(this.blocks.map(({ language }) => language))].map((name) => [name, this.in(name).length]),
@@ -56,7 +56,7 @@ export class Page {
   }
 }
 
-/** Runs examples as a reader would, in a folder of their own. */
+/** Runs examples as a reader would, in a separate folder. */
 export class ExampleFolder {
   readonly path: string;
 
@@ -101,12 +101,15 @@ export class ExampleFolder {
     try {
       rmdirSync(join(root, "data"));
     } catch {
-      // Somebody's gateway keeps its own data there.
+      // A real gateway may keep its data there.
     }
   }
 }
 
-/** Progress of curl, and what the program says of a chat's cost, of a video's name, and every ten seconds of its progress. */
+/**
+ * Progress of curl, and what the program prints about a chat's cost, a video's name and, every ten seconds, its
+ * progress.
+ */
 const withoutProgress = (stderr: string): string =>
   stderr
     .replace(/^ *%[\s\S]*/m, "")

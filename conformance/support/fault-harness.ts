@@ -27,7 +27,7 @@ export async function timed<Value>(work: Promise<Value>): Promise<[Value, number
   return [await work, performance.now() - startedMs];
 }
 
-/** Looks until it is so, and says how long it took. */
+/** Polls until the condition holds, and returns how long it took. */
 export async function until(what: string, holds: () => Promise<boolean>, withinMs = 45_000): Promise<number> {
   const startedMs = performance.now();
   while (!(await holds())) {
@@ -37,7 +37,7 @@ export async function until(what: string, holds: () => Promise<boolean>, withinM
   return performance.now() - startedMs;
 }
 
-/** What `/readyz` says, and how soon. */
+/** The response of `/readyz`, and how soon it came. */
 export async function readiness({ url }: Pick<TestGateway, "url">) {
   const [answer, ms] = await timed(fetch(`${url}/readyz`));
   return { status: answer.status, body: (await answer.json()) as { status: string; reason?: string }, ms };
@@ -83,12 +83,12 @@ export async function makeKey(gateway: TestGateway): Promise<{ id: string; key: 
   return data;
 }
 
-/** How long a key goes on working from the moment that the operator's API is asked to revoke it. */
+/** How long a key keeps working after the Admin API is asked to revoke it. */
 export async function revoke(gateway: TestGateway, { id, key }: { id: string; key: string }): Promise<number> {
   const revoking = admin(gateway, `/api/keys/${id}`, { method: "DELETE" });
   const isRefused = async () => (await callGateway(gateway.url, "chat", key)).status === 401;
   const ms = await until("a revoked key is refused", isRefused);
-  // The storage may be away; then it says so.
+  // The storage may be unavailable; then it says so.
   expect([200, 503]).toContain((await revoking).status);
   return ms;
 }

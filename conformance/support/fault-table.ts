@@ -7,7 +7,7 @@ interface FaultRow {
   revocations: string;
   readiness: string;
   shutdown: string;
-  /** From the fault's end, or from its beginning where the gateway gets over it by itself. */
+  /** From the end of the fault, or from its beginning if the gateway recovers during it. */
   recovery: string;
 }
 

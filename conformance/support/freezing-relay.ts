@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A TCP relay in front of a server, which can do what hosts and networks do when they fail without a word. */
+/** A TCP relay in front of a server, which can do what hosts and networks do when they fail silently. */
 export interface FreezingRelay {
   port: number;
   /** Nothing is passed on any more, and no connection is closed: a frozen host, a pooler that hangs. */

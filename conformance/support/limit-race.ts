@@ -18,7 +18,7 @@ const requestWith = (key: string): string =>
     BODY,
   ].join("\r\n");
 
-/** A call over a connection of its own: the runtime's client sends no more than 256 requests at once. 0 where it is cut. */
+/** A call over its own connection: the runtime's client sends no more than 256 concurrent requests. 0 if it is cut. */
 export async function callOnce(url: string, key = TEST_KEY): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   let answer = "";
@@ -100,7 +100,7 @@ export class HoldingProvider {
   }
 }
 
-/** What was refused of what is allowed, while shares moved. */
+/** How much of what is allowed was refused while shares moved. */
 export const raceLine = (what: string, one: number, many: number, who: string): string =>
   `${what}: one process admits ${one} of 2,000, ${who} ${many}: ${((100 * (one - many)) / one).toFixed(1)}% refused`;
 

@@ -7,7 +7,7 @@ import { isPresent } from "../../testing/is-present.ts";
 
 export interface TestNginx {
   url: string;
-  /** Sends nothing new to these, as an operator would have it before a restart: the file is changed, and nginx told to read it. */
+  /** Sends nothing new to these, like an operator before a restart: the file is changed, and nginx reloaded. */
   leaveOut(gateways: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface TestNginx {
 export const nginxPresent = (purpose: string): boolean =>
   isPresent(findNginx() !== undefined, `${purpose}: nginx not installed`);
 
-/** A load balancer before several gateways, set as docs/deploy.md and docs/scaling.md say: each in turn. */
+/** A load balancer in front of several gateways, configured as docs/deploy.md and docs/scaling.md say: each in turn. */
 export async function startNginx(gateways: readonly string[]): Promise<TestNginx> {
   const program = findNginx();
   if (program === undefined) throw new Error("nginx is not installed");
@@ -49,7 +49,7 @@ export async function startNginx(gateways: readonly string[]): Promise<TestNginx
   };
 }
 
-/** nginx does not say when its new workers have taken over. */
+/** nginx does not report when its new workers have taken over. */
 const RELOAD_MS = 1_000;
 
 const answers = (url: string): Promise<boolean> =>

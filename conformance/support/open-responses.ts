@@ -1,6 +1,6 @@
 /**
- * What the Open Responses specification (openresponses.org, 2026-04-24) requires of a response, its items and its events, as a table of our own:
- * member by member, the kinds of values that it may have. Members that are not listed may be there, too.
+ * What the Open Responses specification (openresponses.org, 2026-04-24) requires of a response, its items and its
+ * events, as our own table: member by member, the allowed kinds of values. Unlisted members are allowed too.
  */
 
 type Json = Record<string, unknown>;
@@ -160,12 +160,12 @@ const EVENTS: Record<string, Record<string, Check>> = {
   "response.reasoning_summary_text.delta": { ...ofSummary, delta: text },
   "response.reasoning_summary_text.done": { ...ofSummary, text },
   "response.function_call_arguments.delta": { ...ofItem, delta: text },
-  // The name is in the vendor's specification alone.
+  // Only the vendor's specification has the name.
   "response.function_call_arguments.done": { ...ofItem, arguments: text, name: text },
   error: { error: shape({ type: text, code: orNull(text), message: text, param: orNull(text) }) },
 };
 
-/** What a whole response breaks of the specification. */
+/** How a complete response violates the specification. */
 export const breachesOfResponse = (value: unknown): string[] => response(value, "response");
 
 /** The same of one event. */

@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import { createDatabase, databaseUrl, tablesOfRun } from "../../testing/postgres-tables.ts";
 
-/** The server that the suite runs against; undefined where PostgreSQL is not installed. */
+/** The server that the suite runs against; undefined if PostgreSQL is not installed. */
 export const postgresServer: string | undefined = process.env["TRIVIUM_TEST_POSTGRES"] || undefined;
 
 export interface PostgresDatabase {
@@ -12,8 +12,8 @@ export interface PostgresDatabase {
 }
 
 /**
- * A database of its own on the suite's server. It has its tables already where the run has made them, since to make them is not what
- * its users test, but for those who want it empty.
+ * A separate database on the suite's server. It has its tables already if the run has created them, since that is not
+ * what its users test, except for those who need it empty.
  */
 export async function makeDatabase({ isEmpty = false } = {}): Promise<PostgresDatabase> {
   const serverUrl = postgresServer ?? "";

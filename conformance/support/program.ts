@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The program of the repository, or the compiled one that `npm test` has made of it: it is started hundreds of times (decision 0075). */
+/**
+ * The program of the repository, or the compiled one that `npm test` has built: it is started hundreds of times
+ * (decision 0075).
+ */
 export const TRIVIUM =
   process.env["TRIVIUM_TEST_PROGRAM"] ?? join(new URL("../..", import.meta.url).pathname, "bin/trivium");
 
@@ -13,20 +16,20 @@ export interface Finished {
 
 interface ProgramOptions {
   cwd: string;
-  /** The whole environment but for `bareEnvironment`. */
+  /** The whole environment except with `bareEnvironment`. */
   env?: Record<string, string>;
 }
 
-/** What `npm test` sets for the runtime holds for what its tests start, too. */
+/** What `npm test` sets for the runtime also applies to the programs its tests start. */
 const RUNTIME_OPTIONS = ["BUN_JSC_useFTLJIT", "MIMALLOC_PURGE_HOLES_MIN_INTERVAL"];
 
-/** The environment of a newcomer, who has nothing of Trivium's. */
+/** The environment of a new user, without any of Trivium's variables. */
 export function bareEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   const set = RUNTIME_OPTIONS.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   return { PATH: process.env["PATH"] ?? "", ...Object.fromEntries(set), ...more };
 }
 
-/** Runs the program to its end, with `stdin` as what is piped into it. */
+/** Runs the program to its end, with `stdin` as its piped input. */
 export async function runProgram(
   args: readonly string[],
   { cwd, env, stdin = "" }: ProgramOptions & { stdin?: string },
@@ -84,7 +87,7 @@ export class ProgramOnTerminal {
     this.#child.terminal?.write(keys);
   }
 
-  /** Types, then waits for what is shown because of it. */
+  /** Types, then waits for the resulting output. */
   async answer(keys: string, pattern: RegExp): Promise<RegExpExecArray> {
     const from = this.shown.length;
     this.type(keys);

@@ -3,7 +3,7 @@ import { ApiError, type Content, GoogleGenAI, type Part } from "@google/genai";
 import OpenAI from "openai";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 
-/** What a scenario asks, in no protocol's words. */
+/** What a scenario requests, independent of any protocol. */
 export interface Question {
   model: string;
   text: string;
@@ -11,7 +11,7 @@ export interface Question {
   /** Declares the function `get_weather`. */
   tools?: boolean;
   thinking?: boolean;
-  /** A temperature and a top_p at the ends of their range, and a limit of the answer. */
+  /** A temperature and a top_p at the ends of their range, and an output limit. */
   settings?: boolean;
 }
 
@@ -19,7 +19,10 @@ export interface Answer {
   words: string;
   thoughts: string;
   calls: { name: string; input: unknown }[];
-  /** Answers every call with the same text. All that came goes back as it came; without the thoughts where they are forgotten. */
+  /**
+   * Answers every call with the same text. Everything received is returned unchanged; without the thoughts if they are
+   * to be dropped.
+   */
   followUp(result: string, thoughts?: "kept" | "forgotten"): Promise<Answer>;
 }
 
@@ -27,7 +30,7 @@ export interface Answer {
 export interface ProtocolClient {
   dialect: DialectName;
   ask(question: Question): Promise<Answer>;
-  /** The HTTP status that an error of this SDK tells; undefined where it came inside a stream. */
+  /** The HTTP status that an error of this SDK has; undefined if it came inside a stream. */
   statusOf(error: unknown): number | undefined;
 }
 
@@ -47,7 +50,7 @@ export function protocolClients(gatewayUrl: string, apiKey: string): ProtocolCli
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
 
-/** A message of the assistant's with the fields that contract 2.13 adds and contract 2.12 takes back. */
+/** An assistant message with the fields that contract 2.13 adds and contract 2.12 accepts back. */
 interface ChatReply {
   content: string;
   reasoning: string;
@@ -271,7 +274,7 @@ function responsesClient(gatewayUrl: string, apiKey: string): ProtocolClient {
       followUp: (text, memory = "kept") => {
         const results = calls.map(({ call_id }) => ({ type: "function_call_output" as const, call_id, output: text }));
         const sent = output.filter(({ type }) => memory === "kept" || type !== "reasoning");
-        // The streaming helper adds what it parsed, which is no part of the protocol.
+        // The streaming helper adds what it parsed, which is not part of the protocol.
         const items = JSON.parse(JSON.stringify(sent), (key, value: unknown) =>
           key === "parsed_arguments" ? undefined : value,
         ) as Item[];

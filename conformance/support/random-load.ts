@@ -16,9 +16,9 @@ export function drawer(seed: number): Draw {
 export const oneOf = <Item>(draw: Draw, items: readonly [Item, ...Item[]]): Item =>
   items[draw(items.length)] ?? items[0];
 
-/** What the upstream does with a call: it is told so in the prompt, in which order calls come does not matter. */
+/** What the upstream does with a call. The prompt says so, so the order of calls does not matter. */
 interface Plan {
-  /** Statuses by the provider's own model, where it fails. */
+  /** Statuses by the provider's model name, for those that fail. */
   fails: Record<string, number>;
   input: number;
   cacheRead: number;
@@ -46,7 +46,7 @@ export interface PlannedCall {
   stream: boolean;
   tags: string[];
   prompt: string;
-  /** The client disconnects at the first bytes of the answer. */
+  /** The client disconnects at the first bytes of the response. */
   leaves: boolean;
 }
 
@@ -70,7 +70,7 @@ export function drawCall(draw: Draw, keys: number): PlannedCall {
   };
   return {
     dialect: oneOf(draw, DIALECTS),
-    // Some are misspelt: such a request is no call.
+    // Some are misspelt: such a request does not become a call.
     model: rare(20) ? "acme/misspelt" : oneOf(draw, LOAD_MODELS),
     key: draw(keys),
     stream,
@@ -80,7 +80,7 @@ export function drawCall(draw: Draw, keys: number): PlannedCall {
   };
 }
 
-/** Answers as the prompt says, in the dialect that it is called in. */
+/** Answers as the prompt says, in the dialect of the call. */
 export async function playPlan({ path, body }: SeenRequest, response: ServerResponse): Promise<void> {
   const request = JSON.parse(body) as { model: string; stream?: boolean };
   const plan = readPlan(request);

@@ -24,7 +24,7 @@ import {
   type Step,
 } from "./random-spec.ts";
 
-/** Random requests, said in the words of each dialect. */
+/** Random requests, written in each dialect. */
 
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 

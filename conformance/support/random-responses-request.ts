@@ -19,7 +19,7 @@ import {
 
 /** A random request in the words of Responses, with the items that only this dialect has. */
 
-/** Items that few clients send, which may stand between any two others. */
+/** Items that few clients send, which may be between any two others. */
 const ODD_ITEMS: readonly JsonObject[] = [
   { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "x", sources: [] } },
   { type: "image_generation_call", id: "ig_1", status: "completed", result: PNG },
@@ -85,7 +85,7 @@ function outputItem(each: Call): JsonObject {
   return { type: isFreeText(each) ? "custom_tool_call_output" : "function_call_output", call_id: each.id, output };
 }
 
-/** Calls of this number, and the tool that is there twice over, take free text instead of an object. */
+/** Calls of this number, and the duplicated tool, take free text instead of an object. */
 const FREE_TEXT = 6;
 
 function itemsOf(spec: RequestSpec, one: Step, at: number): JsonObject[] {

@@ -7,8 +7,8 @@ import type { JsonObject } from "../../src/base/json.ts";
 import type { Opaque } from "../../src/canon/opaque.ts";
 
 /**
- * What random requests say, in no dialect's words. They keep the rules that hold for every client of every protocol (each call
- * is followed by its result, names and ids are not used twice), and nothing else. No generator is recursive.
+ * The content of random requests, independent of any dialect. They keep only the rules that hold for every client of
+ * every protocol: each call is followed by its result, and names and ids are unique. No generator is recursive.
  */
 
 export const SEED = new Seed("random requests");
@@ -157,7 +157,7 @@ export const maybe = <T>(key: string, value: T | undefined): JsonObject =>
 export const cacheControl = (cache: JsonObject | undefined) =>
   maybe("cache_control", cache && { type: "ephemeral", ...cache });
 
-/** Calls under ids of their own, with the tools that are there. */
+/** Calls with unique ids, of the available tools. */
 export function numbered(spec: RequestSpec): RequestSpec {
   let count = 0;
   const steps = spec.steps.map((one) => ({

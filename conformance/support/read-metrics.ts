@@ -4,7 +4,10 @@ export interface ReadSample {
   value: number;
 }
 
-/** Reads Prometheus's text format strictly: every line has its form, every sample a family, every series comes once. */
+/**
+ * Reads Prometheus's text format strictly: every line is well formed, every sample has a family, every series occurs
+ * once.
+ */
 export function readMetrics(text: string): ReadSample[] {
   if (!text.endsWith("\n")) throw new Error("the last line has no end");
   const types = new Map<string, string>();

@@ -9,7 +9,7 @@ import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 interface RecordedHost {
   kind: string;
   suffix: string;
-  /** The protocol of the recording; none of the clients' where it is undefined. */
+  /** The protocol of the recording; undefined if it is not one of the clients'. */
   dialect: SampledDialect | undefined;
 }
 
@@ -20,7 +20,7 @@ export const RECORDED_HOSTS: Readonly<Record<string, RecordedHost>> = {
   bedrock: { kind: "bedrock", suffix: "", dialect: undefined },
 };
 
-/** Recordings that cannot come through the gateway, each with its reason. */
+/** Recordings that cannot pass the gateway, each with its reason. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   "otel.chat-completion-multiple-choices-streaming": "two choices; contract 2.12 allows one",
   "envoy-aigw.chat-text-to-audio": "an answer in sound, which contract 2.12 does not accept",
@@ -34,7 +34,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 const NOT_AS_EVENTS = "a stream without alt=sse, which the gateway always asks for";
 
-/** Why a recording is left out; undefined where it is not. */
+/** Why a recording is excluded; undefined if it is not. */
 export function reasonToLeaveOut({ case: name, stream, response_file }: Recording): string | undefined {
   const listed = Object.keys(LEFT_OUT).find((start) => name.startsWith(start));
   if (listed !== undefined) return LEFT_OUT[listed];
@@ -50,7 +50,7 @@ export interface RecordedCase {
   kind: string;
   suffix: string;
   model: string;
-  /** The protocol in which the host answered, where it is one of the clients'. */
+  /** The protocol in which the host answered, if it is one of the clients'. */
   dialect: SampledDialect | undefined;
   /** By Bedrock's InvokeModel, whose body is the vendor's own. */
   invoked: boolean;
@@ -80,7 +80,7 @@ export interface RecordedHarness {
   stop(): Promise<void>;
 }
 
-/** A gateway whose model `recorded/<id>` answers with that recording, whatever it is asked. */
+/** A gateway whose model `recorded/<id>` answers with that recording, whatever the request. */
 export async function startRecordedHarness(): Promise<RecordedHarness> {
   const upstream = await startScriptedUpstream();
   upstream.play(async ({ path }, response) => {
@@ -88,7 +88,7 @@ export async function startRecordedHarness(): Promise<RecordedHarness> {
     if (!found) return;
     const { recording, invoked } = found;
     const recorded = bytesOf(recording);
-    // A client that asks without the gateway asks the model's vendor.
+    // A client without the gateway calls the model's vendor.
     const direct = invoked && recording.stream && path.endsWith("/v1/messages");
     const bytes = direct ? Buffer.from(invokedAsEvents(recorded)) : recorded;
     const binary = recording.dialect === "bedrock" && !direct;

@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 interface MediaHost {
   kind: string;
   suffix: string;
-  /** What the host took where a recorded request named no model. */
+  /** The model that the host used if a recorded request named none. */
   usualModel: string;
   settings?: Record<string, string>;
 }
@@ -26,7 +26,7 @@ const MEDIA_HOSTS: Readonly<Record<string, MediaHost>> = {
 
 const MEDIA_PROTOCOLS: readonly string[] = ["openai-images", "gemini-images", "video"];
 
-/** Recordings that no wire of the gateway's could have asked for. */
+/** Recordings of requests that the gateway never sends. */
 export const MEDIA_LEFT_OUT: Readonly<Record<string, string>> = {
   "ruby-llm.image-edit-functionality-with--age-edits-images-passed-via-with":
     "an aggregator's own endpoint and fields, which no provider kind speaks",
@@ -62,7 +62,7 @@ const BY_TOKENS = {
 };
 const BY_NUMBER = { image: usd(0.04, "perCount"), audio_and_video: usd(0.05, "perSecond") };
 
-/** Models that tell tokens are priced by them, the others by the number of their images or the length of their videos. */
+/** Models that report tokens are priced by them, the others by the number of images or the length of videos. */
 const pricingsOf = ({ upstreamModel }: MediaCase) => (/^g(?:emini|pt)-/.test(upstreamModel) ? BY_TOKENS : BY_NUMBER);
 
 const makesOf = ({ upstreamModel, recording }: MediaCase): string[] => {
@@ -86,15 +86,15 @@ export interface MediaHarness {
 }
 
 interface MediaHarnessOptions {
-  /** Which recording answers the request, where a case is more than one exchange. */
+  /** Which recording answers the request, if a case is more than one exchange. */
   choose?: (found: MediaCase, method: string, path: string) => Recording | undefined;
   /** What is at the URLs that answers name. */
   kept?: (path: string) => Uint8Array;
 }
 
 /**
- * A gateway whose model `recorded/<id>` answers with that recording. Hosts keep what they make at URLs that are long
- * gone: in the answers these become URLs of the harness, with the same path.
+ * A gateway whose model `recorded/<id>` answers with that recording. The recorded result URLs have long expired: in
+ * the responses they become URLs of the harness, with the same path.
  */
 export async function startMediaHarness({ choose, kept = imageAt }: MediaHarnessOptions = {}): Promise<MediaHarness> {
   const upstream = await startScriptedUpstream();
@@ -143,7 +143,7 @@ export async function startMediaHarness({ choose, kept = imageAt }: MediaHarness
   };
 }
 
-/** Grounding names URLs too, but those are part of the answer's text. */
+/** Grounding contains URLs too, but those are part of the response's text. */
 const namesUrls = ({ dialect, features }: Recording): boolean => dialect === "video" || features.includes("url");
 
 /** The credential of a case's provider. */

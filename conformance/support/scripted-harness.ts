@@ -3,7 +3,7 @@ import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./test-gateway.ts";
 
-/** A gateway in front of an upstream that plays what a test says, for all tests of the file that asks for one. */
+/** A gateway in front of a scripted upstream, shared by all tests of a file. */
 export async function scriptedHarness(
   optionsFor: (upstreamUrl: string) => TestGatewayOptions = (url) => ({ config: modelsOfEveryDialect(url) }),
 ): Promise<{ upstream: ScriptedUpstream; gateway: TestGateway }> {

@@ -13,14 +13,14 @@ export type Script = (request: SeenRequest, response: ServerResponse) => void | 
 export interface ScriptedUpstream {
   url: string;
   seen: SeenRequest[];
-  /** Requests whose connection is open now, and how many ended because the gateway left. */
+  /** Requests whose connection is open, and how many ended because the gateway disconnected. */
   open: number;
   disconnects: number;
   play(script: Script): void;
   stop(): Promise<void>;
 }
 
-/** An upstream that does exactly what a test says, byte by byte. */
+/** An upstream that does exactly what a test specifies, byte by byte. */
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   let script: Script = (_request, response) => void response.writeHead(500).end();
   const upstream: ScriptedUpstream = {

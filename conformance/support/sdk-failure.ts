@@ -3,7 +3,7 @@ import { ApiError } from "@google/genai";
 import OpenAI from "openai";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 
-/** What a vendor's SDK tells of an error. */
+/** What a vendor's SDK reports about an error. */
 export interface SdkFailure {
   /** The name of the SDK's class. */
   class: string;

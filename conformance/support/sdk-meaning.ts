@@ -3,7 +3,7 @@ import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 
-/** What an answer says, as far as every protocol can say it. */
+/** The content of a response, as far as every protocol can express it. */
 export interface Meaning {
   text: string;
   reasoning: string;
@@ -16,7 +16,7 @@ export interface Meaning {
 }
 
 interface SdkCall {
-  /** As the vendor's own SDK takes it. */
+  /** As the vendor's own SDK reads it. */
   baseUrl: string;
   apiKey: string;
   model: string;
@@ -28,7 +28,7 @@ interface SdkCall {
 // biome-ignore lint/suspicious/noExplicitAny: hosts send fields that the SDKs' types do not name
 type Json = any;
 
-/** Asks with the vendor's own SDK, and reads what the SDK gives. */
+/** Calls with the vendor's own SDK, and reads what the SDK returns. */
 export const READERS: Readonly<Record<DialectName, (call: SdkCall) => Promise<Meaning>>> = {
   chat: readChat,
   messages: readMessages,
@@ -73,7 +73,7 @@ async function readChat({ baseUrl, apiKey, model, stream, body }: SdkCall): Prom
         // H38: some hosts count less in a prompt than they have read from a cache and written to it.
         input: Math.max(usage.prompt_tokens, cached + (details?.cache_write_tokens ?? 0)),
         cached,
-        // Some hosts leave reasoning out of the completion, and only the total tells.
+        // Some hosts leave reasoning out of the completion, and only the total shows it.
         output: Math.max(usage.completion_tokens, (usage.total_tokens ?? 0) - usage.prompt_tokens),
       };
     }
@@ -230,7 +230,7 @@ async function readResponses({ baseUrl, apiKey, model, stream, body }: SdkCall):
   };
 }
 
-/** The last event has the whole answer, which the events before it must have said. */
+/** The last event has the whole response, which must match the events before it. */
 async function finalResponse(sdk: OpenAI, request: Json): Promise<Json> {
   let last: Json;
   let said = "";

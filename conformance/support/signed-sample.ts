@@ -11,8 +11,8 @@ import { DIALECTS } from "../../src/dialects/index.ts";
 const SEED = new Seed("signed samples");
 
 /**
- * A request whose made-up signatures are those that the simulated hosts would have given: hosts refuse any other, and what a
- * sample is about would not be seen.
+ * A request whose invented signatures are replaced by those that the simulated hosts would have given: hosts reject
+ * any other, which would hide what a sample is about.
  */
 export function signedSample(dialect: DialectName, text: string): string {
   const call = DIALECTS[dialect].codec.decodeRequest(JSON.parse(text) as JsonObject);
@@ -22,7 +22,7 @@ export function signedSample(dialect: DialectName, text: string): string {
     if (signature === undefined) continue;
     const value = signatureFor(part, signature);
     if (value === undefined) continue;
-    // Carriers say where in the message a signature belongs by a format that decoding takes off.
+    // Carriers record where in the message a signature belongs, in a format that decoding removes.
     for (const format of [signature.format, "text", "empty-text"]) {
       const made: Opaque = format === undefined ? signature : { ...signature, format };
       for (const written of [({ value: own }: Opaque) => own, wrapOpaque, wrapOpaqueBase64])

@@ -28,7 +28,7 @@ export interface ReadMetric {
 
 type Json = Record<string, unknown>;
 
-/** An OTLP/HTTP collector that takes JSON to the letter: whatever the standard does not allow is a complaint. */
+/** A strict OTLP/HTTP collector for JSON: anything the standard does not allow is a complaint. */
 export class StrictCollector {
   readonly spans: ReadSpan[] = [];
   /** Of the last request. */

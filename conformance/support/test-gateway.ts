@@ -20,7 +20,7 @@ export interface TestGateway {
   folder: string;
   configFile: string;
   app: App;
-  /** The receipt of an answer, as the API shows it. */
+  /** The receipt of a response, as the API shows it. */
   receipt(response: Response): Promise<ReceiptData>;
   stop(): Promise<void>;
 }
@@ -33,13 +33,13 @@ export interface TestGatewayOptions {
   environment?: Record<string, string>;
   /** More than the program's own dialects and kinds of providers. */
   registry?: Registry;
-  /** What the gateway says, and to whom; else TRIVIUM_TEST_LOG decides. */
+  /** The log's level and destination; otherwise TRIVIUM_TEST_LOG decides. */
   log?: Omit<LogOptions, "clock">;
 }
 
 export const TEST_ADMIN_SECRET = "conformance-admin-secret-0123456789";
 
-/** The whole gateway in this process, on free ports, with its data in a folder of its own. */
+/** The whole gateway in this process, on free ports, with its data in a separate folder. */
 export async function startTestGateway({
   config = {},
   timings,
@@ -96,7 +96,7 @@ export async function startTestGateway({
   };
 }
 
-/** A provider for each dialect, at the host of it that a simulator plays. */
+/** A provider for each dialect, at its host in a simulator. */
 export function simulatedProviders(simulatorUrl: string): Record<`at-${DialectName}`, object> {
   const provider = (kind: string, path: string) => ({
     kind,

@@ -39,7 +39,7 @@ interface Key {
   key: string;
 }
 
-/** A gateway whose wall clock is moved from moment to moment while random calls are made. */
+/** A gateway whose wall clock is moved while random calls are made. */
 export class TotalsWorld {
   readonly gateway: TestGateway;
   readonly storage: Storage;

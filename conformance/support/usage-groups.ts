@@ -98,7 +98,7 @@ export function groupReceipts(
   return groups;
 }
 
-/** In an order of their own, to be compared. */
+/** In a canonical order, for comparison. */
 export const sorted = (groups: Groups): [string, Amounts][] =>
   [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
 

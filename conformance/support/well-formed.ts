@@ -33,7 +33,7 @@ const CHUNK: Readonly<Record<DialectName, Form>> = {
   responses: form(ResponseStreamEvent),
 };
 
-/** What is wrong with an answer in a client's protocol; undefined where nothing is. */
+/** What is wrong with a response in a client's protocol; undefined if nothing is. */
 export function answerProblem(dialect: DialectName, stream: boolean, text: string): string | undefined {
   if (!stream) return mismatch(WHOLE[dialect], JSON.parse(text)) ?? (text.includes('"error":{') ? text : undefined);
   const frames = readFrames(text);
@@ -55,7 +55,7 @@ function mismatch({ schema, check }: Form, value: unknown): string | undefined {
   return `${found?.path} ${found?.problem}`;
 }
 
-/** What no schema says: which chunks come when. */
+/** What no schema expresses: the order of chunks. */
 const ORDER: Readonly<Record<DialectName, (chunks: readonly JsonObject[]) => string | undefined>> = {
   chat: (chunks) => {
     const choices = chunks.flatMap((chunk) => arrayAt(chunk, "choices"));
@@ -75,7 +75,7 @@ const ORDER: Readonly<Record<DialectName, (chunks: readonly JsonObject[]) => str
   },
   messages: (chunks) => {
     const types = chunks.map((chunk) => stringAt(chunk, "type") ?? "").filter((type) => type !== "ping");
-    // Blocks one after the other, each whole, between the start of the message and its end.
+    // Blocks one after another, each complete, between the start of the message and its end.
     const blocks = "(?:content_block_start (?:content_block_delta )*content_block_stop )*";
     if (
       !new RegExp(`^message_start ${blocks}message_delta message_stop $`).test(types.map((type) => `${type} `).join(""))

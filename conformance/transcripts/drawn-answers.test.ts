@@ -7,8 +7,8 @@ import { type Json, object, present, requestOf, textOf } from "../../testing/rec
 import { type MediaCase, type MediaHarness, mediaCase, startMediaHarness } from "../support/recorded-media.ts";
 
 /**
- * Recorded answers of models that talk and draw. Their own protocol gives them on as they are; the others say what they
- * can carry. The ledger counts the tokens of images apart, whoever asked.
+ * Recorded responses of models that talk and draw. Their own protocol passes them on unchanged; the others carry what
+ * they can. The ledger counts image tokens separately, whatever the client.
  */
 
 interface Drawn {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
-/** The chunks of the answer as they were recorded; one where it was not streamed. */
+/** The chunks of the response as recorded; one if it was not streamed. */
 function recordedChunks({ recording }: MediaCase): Json[] {
   const text = textOf(recording);
   if (!recording.stream) return [JSON.parse(text) as Json];
@@ -98,7 +98,7 @@ describe.skipIf(!present)("contract 2.6, 2.7: recorded responses with images", (
       const chunks = one.recording.stream
         ? readFrames(text).flatMap(({ data }) => (data ? [JSON.parse(data) as Json] : []))
         : [JSON.parse(text) as Json];
-      // Contract 2.7 has the time at which the request came, which this host does not tell.
+      // Contract 2.7 has the time of the request, which this host does not report.
       const reported = chunks.map(({ createTime, ...chunk }) => {
         expect(createTime).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
         return chunk;

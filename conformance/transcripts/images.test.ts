@@ -19,8 +19,8 @@ import {
 import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 
 /**
- * Recorded answers with images, sent through the running gateway: every package that asks for images gets those that were
- * recorded, byte for byte (most were truncated when they were recorded, which must not matter), and the ledger the recorded
+ * Recorded responses with images, sent through the running gateway: every package that requests images gets the
+ * recorded ones, byte for byte (most were truncated when recorded, which must not matter), and the ledger the recorded
  * usage.
  */
 
@@ -41,7 +41,7 @@ interface Reported {
 interface ImageClient {
   name: string;
   protocol: "chat" | "genai";
-  /** What the protocol, or its package, can tell of the words that a host made of the prompt. */
+  /** What the protocol, or its package, can show of the host's revised prompt. */
   revises: boolean;
   ask(one: MediaCase, count: number, mimeType?: string): Promise<Reported>;
 }
@@ -60,7 +60,7 @@ const promptOf = ({ recording }: MediaCase): string => {
 
 type GptBody = OpenAi5.ImageGenerateParamsNonStreaming;
 
-/** The fields of the recorded request that a client of the same protocol says itself. */
+/** The fields of the recorded request that a client of the same protocol sets itself. */
 function recordedFields({ recording }: MediaCase): Pick<GptBody, "size" | "quality" | "user"> {
   const { model: _model, prompt: _prompt, n: _n, images: _images, ...fields } = requestOf(recording) ?? {};
   return recording.dialect === "openai-images" ? fields : {};
@@ -111,7 +111,7 @@ const streamingClient: ImageClient = {
 
 const gptSetup = () => ({ baseURL: `${harness.gateway.url}/api/v1`, apiKey: harness.gateway.key, maxRetries: 0 });
 
-/** Since its second generation the package asks for images in one of its modes only. */
+/** Since its second generation the package requests images in one of its modes only. */
 const genaiClients: ImageClient[] = [
   { version: "2", Client: Genai2.GoogleGenAI, vertexai: true },
   { version: "1", Client: Genai1.GoogleGenAI, vertexai: true },
@@ -252,7 +252,7 @@ describe.skipIf(!present)("contract 2.4: the requests that produced the recorded
     // One of the hosts names its version, project and location in the URL; these are the configuration's affair.
     const pathOf = ({ path }: { path: string }) => path.slice(path.search(/\/images\/|\/models\//));
     expect(pathOf({ path: seen?.path ?? "" })).toBe(pathOf({ path: recording.http }));
-    // The oldest model has one quality. The type is asked for by a client that wants it, and links are never asked for.
+    // The oldest model has one quality. The type is requested only if the client does, and links never are.
     const { quality, response_format: _format, parameters, ...fields } = requestOf(recording) ?? {};
     const { outputOptions: _output, includeSafetyAttributes: _attributes, ...settings } = object(parameters);
     const sent = JSON.parse(seen?.body ?? "") as Json;
@@ -264,7 +264,7 @@ describe.skipIf(!present)("contract 2.4: the requests that produced the recorded
   });
 });
 
-/** Both generations of the package tell errors by the same members. */
+/** Both generations of the package report errors by the same members. */
 async function failureOf({ ask }: ImageClient, one: MediaCase, count: number): Promise<Partial<SdkFailure>> {
   try {
     await ask(one, count);

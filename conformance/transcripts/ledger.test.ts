@@ -73,7 +73,7 @@ function toolCost(dialect: string, { searches, tools }: Readonly<Record<string, 
 }
 
 describe.skipIf(!present)("choices 6: the ledger's counters equal the transcript's usage", () => {
-  // One recording was made without alt=sse, which the gateway never asks for.
+  // One recording was made without alt=sse, which the gateway never uses.
   const answered = cases.filter(
     ({ recording }) => recording.status === 200 && !(recording.stream && recording.response_file.endsWith(".json")),
   );

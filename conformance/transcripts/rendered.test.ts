@@ -17,9 +17,9 @@ import { FAILURES, type SdkFailure } from "../support/sdk-failure.ts";
 import { type Meaning, READERS } from "../support/sdk-meaning.ts";
 
 /**
- * Every recorded answer, rendered by the gateway to each of the four client protocols and read there by the vendor's own
- * SDK, says what the SDK of the recorded protocol reads from the recording itself, without any gateway between. Every
- * recorded refusal is the error that choices 4 makes of it.
+ * Every recorded response, rendered by the gateway to each of the four client protocols and read there by the vendor's
+ * own SDK, has the content that the SDK of the recorded protocol reads from the recording itself, without any gateway.
+ * Every recorded refusal is the error that choices 4 makes of it.
  */
 
 const answers = recordedCases.filter(({ recording }) => recording.status === 200);
@@ -82,7 +82,7 @@ const byName = (cases: readonly RecordedCase[]) => cases.map((one) => [nameOf(on
 
 /** A stop reason that a protocol does not have is reported as the nearest that it has. */
 function toldAs({ stop, calls, refused }: Meaning, client: DialectName): readonly Meaning["stop"][] {
-  // Only one of the protocols has a field for a refusal; in the others the end says it.
+  // Only one of the protocols has a field for a refusal; in the others the end shows it.
   if (refused) return [stop, "filter"];
   const tool: Meaning["stop"][] = calls.length > 0 && stop === "stop" ? ["tool"] : [];
   if (stop === "pause") return client === "messages" ? ["pause"] : ["stop"];
@@ -166,7 +166,7 @@ const EXPECTED: Readonly<Record<Cause, Record<DialectName, Reported>>> = {
 interface Refusal {
   case: string;
   cause: Cause;
-  /** What of the provider's words must arrive; where it is the operator's affair, what must not. */
+  /** Which of the provider's words must arrive or, for errors that concern the operator, must not. */
   words: string;
   /** The provider's own code and field, which one of the protocols has fields for. */
   code?: string;
@@ -188,7 +188,7 @@ const REFUSALS: readonly Refusal[] = [
   { case: "mirascope.cassettes-test-model-not-found-google", cause: "unknown-model", words: "models/this-model-does-not-exist-12345 is not found" },
   // That host answers 400 to a wrong key; the caller's own key is fine all the same.
   { case: "ruby-llm.chat-error-handling-with-gemin", cause: "credentials", words: "Please pass a valid API key" },
-  // The seconds are those of its RetryInfo; its words say 48.939935699.
+  // The seconds are those of its RetryInfo; its text says 48.939935699.
   { case: "ruby-llm.chat-real-error-scenarios-gemi", cause: "rate-limit", words: "You exceeded your current quota", retryAfter: "48" },
   { case: "firebase-mock.unary-failure-iam-permission-denied", cause: "credentials", words: "test-project-id-1234" },
   { case: "ruby-llm.chat-error-handling-with-bedro", cause: "credentials", words: "security token" },
@@ -220,7 +220,7 @@ describe.skipIf(!present)("choices 4: every recorded refusal in every protocol",
       const code = client === "chat" || client === "responses" ? (refusal.code ?? reported.code ?? null) : undefined;
       const failures = await Promise.all([false, true].map((stream) => failureOf(client, one.id, stream)));
       for (const [streamed, failure] of failures.entries()) {
-        // R28: Responses tells this one inside the stream.
+        // R28: Responses reports this one inside the stream.
         const inside = client === "responses" && streamed === 1 && code === "context_length_exceeded";
         const { class: name, status } = inside ? { class: "APIError", status: undefined } : reported;
         expect(failure).toMatchObject({ class: name, status, type: reported.type });

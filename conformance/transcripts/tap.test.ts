@@ -83,7 +83,7 @@ function expectedEvents(recording: Recording): unknown[] {
   return events;
 }
 
-/** Contract 2.7: what every answer and chunk says of itself, and the contract's name of citations. */
+/** Contract 2.7: what every response and chunk states about itself, and the contract's name of citations. */
 function stamp(answer: Json, id: unknown): Json {
   answer["createTime"] ??= new Date(RECEIVED_AT_MS).toISOString();
   answer["responseId"] ??= id;
@@ -109,14 +109,14 @@ function uncounted(usage: Json): Json {
   return served ? { ...missing, server_tool_use: { ...(none["server_tool_use"] as Json), ...served } } : missing;
 }
 
-/** A host's text and thoughts as parts of one content, which the contract has in fields of their own. */
+/** A host's text and thoughts as parts of one content, for which the contract has separate fields. */
 function splitContent(parts: readonly Json[]): { text: string; thought: string } {
   const textOf = (part: Json) => String(part["text"] ?? "");
   const thoughtOf = (part: Json) => ((part["thinking"] as Json[] | undefined) ?? []).map(textOf).join("");
   return { text: parts.map(textOf).join(""), thought: parts.map(thoughtOf).join("") };
 }
 
-/** What the tap adds to chat chunks where a host falls short of the protocol, taken out again for the comparison. */
+/** What the tap adds to chat chunks if a host falls short of the protocol, removed again for the comparison. */
 function withoutRepairs(event: unknown): unknown {
   if (typeof event !== "object" || event === null || !("choices" in event)) return event;
   const copy = structuredClone(event) as Json & { choices: Json[] };
@@ -202,7 +202,7 @@ describe.skipIf(!present)("recorded streams through the native lane", () => {
   });
 });
 
-/** The offset at which the event that tells the stop reason begins: a stream cut before it is beyond doubt unfinished. */
+/** The offset of the event with the stop reason: a stream cut before it is certainly unfinished. */
 function finishOffset(recording: Recording, bytes: Uint8Array): number {
   const mark = { chat: /"finish_reason":\s*"/, messages: /message_stop/, genai: /"finishReason"|"blockReason"/ }[
     DIALECT_OF[recording.dialect] ?? "chat"
@@ -237,7 +237,7 @@ describe.skipIf(!present)("recorded non-streamed responses and errors", () => {
     },
   );
 
-  /** Reasoning under both names, and ids for calls that came without: what a chat answer may gain. */
+  /** Reasoning under both names, and ids for calls without one: what a chat response may gain. */
   function stripReasoning(answer: Json): Json {
     const copy = structuredClone(answer);
     for (const choice of (copy["choices"] as Json[] | undefined) ?? []) {

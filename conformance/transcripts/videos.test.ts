@@ -6,8 +6,8 @@ import { keyOf, type MediaHarness, mediaCase, startMediaHarness } from "../suppo
 import { sleep } from "../support/scripted-upstream.ts";
 
 /**
- * A recorded job, from its submit through two looks that found it unfinished to its end, and the video fetched from where
- * the last answer says that it lies.
+ * A recorded job: its submit, two polls that found it unfinished, its end, and the video from the URL in the last
+ * response.
  */
 
 const NAME = "ruby-llm.video-basic-functionality-gemi--erate-preview-can-animate-videos";
