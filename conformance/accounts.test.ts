@@ -69,7 +69,7 @@ const keysApi = (key: string, method: string, path = "", body?: unknown) =>
   fetch(`${gateway.url}/api/v1/keys${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: JSON.stringify(body),
   });
 
 test("a key used outside its networks gets a 403 in every protocol that names the address", async () => {

@@ -22,7 +22,7 @@ for (const databases of testDatabases("the Admin API")) {
       const answer = await fetch(gateway.adminUrl + path, {
         method,
         headers: { authorization: `Bearer ${gateway.adminSecret}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        body: JSON.stringify(body),
       });
       const text = await answer.text();
       const json = text.startsWith("{") ? (JSON.parse(text.split("\n")[0] ?? "") as Json) : {};

@@ -53,7 +53,7 @@ function configure(alerts: object | undefined): void {
     models: [PRICED],
     log: { calls: "off" },
     keys: [{ name: "tests", key: TEST_KEY, limits: { budget_usd_total: 0.000_1 } }],
-    ...(alerts === undefined ? {} : { alerts }),
+    alerts,
   };
   writeFileSync(join(folder, "trivium.yaml"), JSON.stringify(config));
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../src/base/json.ts";
+import { withoutAbsent } from "../src/base/without-absent.ts";
 import type { Citation } from "../src/canon/citation.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Opaque } from "../src/canon/opaque.ts";
@@ -135,14 +136,14 @@ const reply: fc.Arbitrary<CanonReply> = fc
     const cut = { unified: "length" as const, raw: "MAX_TOKENS" };
     const called = inputs.includes("{broken") ? cut : { unified: "tool" as const, raw: "tool_use" };
     const known = Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined));
-    return {
+    return withoutAbsent({
       // Decoders give every call its own id.
       parts: parts.map((one, at) => (one.type === "tool-call" ? { ...one, id: `${one.id}${at}` } : one)),
       stop: inputs.length > 0 ? called : stop,
       usage: known,
-      ...(logprobs === undefined ? {} : { logprobs }),
-      ...(id === undefined ? {} : { id }),
-    };
+      logprobs,
+      id,
+    });
   });
 
 const REQUESTS: Readonly<Record<DialectName, readonly JsonObject[]>> = {

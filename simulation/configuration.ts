@@ -130,7 +130,7 @@ function sections(): Record<string, unknown> {
           base_url: baseUrl,
           timeout_ms: TIMEOUT_MS,
           credentials: secretsOf(name).map((api_key) => ({ api_key })),
-          ...(MAX_CONCURRENT_AT[name] === undefined ? {} : { max_concurrent: MAX_CONCURRENT_AT[name] }),
+          max_concurrent: MAX_CONCURRENT_AT[name],
         },
       ]),
       ...Object.entries(VIDEO_PROVIDERS).map(([name, base_url]) => [
@@ -162,10 +162,10 @@ function sections(): Record<string, unknown> {
       project: name,
       key: secretOf(name),
       limits: {
-        ...(plan.requestsPerMinute === undefined ? {} : { requests_per_minute: plan.requestsPerMinute }),
-        ...(plan.tokensPerMinute === undefined ? {} : { tokens_per_minute: plan.tokensPerMinute }),
-        ...(plan.concurrent === undefined ? {} : { concurrent: plan.concurrent }),
-        ...(plan.budgetNanoUsdPerDay === undefined ? {} : { budget_usd_per_day: plan.budgetNanoUsdPerDay / 1e9 }),
+        requests_per_minute: plan.requestsPerMinute,
+        tokens_per_minute: plan.tokensPerMinute,
+        concurrent: plan.concurrent,
+        budget_usd_per_day: plan.budgetNanoUsdPerDay && plan.budgetNanoUsdPerDay / 1e9,
       },
     })),
   };

@@ -42,7 +42,7 @@ export function requestOf(plan: CallPlan, signal: AbortSignal, previous?: string
         input: prompt,
         store: plan.store ?? false,
         ...(plan.background ? { background: true } : {}),
-        ...(previous === undefined ? {} : { previous_response_id: previous }),
+        previous_response_id: previous,
         ...(tool ? { tools: [{ type: "function", name: TOOL_NAME, parameters: PARAMETERS }] } : {}),
       };
       break;

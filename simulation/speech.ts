@@ -68,7 +68,7 @@ const chat: Wire = {
         message: {
           role: "assistant",
           content: texts.join(""),
-          ...(toolArguments === undefined ? {} : { tool_calls: [chatTool(toolArguments)] }),
+          tool_calls: toolArguments === undefined ? undefined : [chatTool(toolArguments)],
         },
         finish_reason: toolArguments === undefined ? "stop" : "tool_calls",
       },

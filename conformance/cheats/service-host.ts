@@ -148,7 +148,7 @@ async function rerank(job: Job): Promise<void> {
   const results = documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) }));
   const truth = { billed_units: { search_units: searches } };
   const { usage } = toldOr(job.performance, truth);
-  sendJson(job.response, { id: "r", results, ...(usage === undefined ? {} : { meta: usage }) });
+  sendJson(job.response, { id: "r", results, meta: usage });
 }
 
 /** Charged by the text as requested; with tokens, by the audio as made. */

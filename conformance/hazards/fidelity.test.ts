@@ -190,9 +190,9 @@ describe("H03: streamed tool calls have a consistent index", () => {
     wire.chatChunk({
       tool_calls: [
         {
-          ...(index === undefined ? {} : { index }),
+          index,
           ...(id === undefined ? {} : { id, type: "function" }),
-          function: { ...(name === undefined ? {} : { name }), arguments: args },
+          function: { name, arguments: args },
         },
       ],
     });

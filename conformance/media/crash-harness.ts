@@ -175,7 +175,7 @@ export async function startCrashHarness({
       storage,
       files: filesFolder,
       simulator: false,
-      ...(redis === undefined ? {} : { redis }),
+      redis,
       keys: [{ name: "tests", key: TEST_KEY }],
       ...videosFrom(simulator.url),
     };

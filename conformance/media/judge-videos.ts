@@ -7,9 +7,9 @@ const TIMEOUT_MS = 30_000;
 export function videoBody({ prompt, image, lastFrame, parameters }: RandomVideoRequest): object {
   const bytes = ({ base64, mimeType }: InlineImage) => ({ bytesBase64Encoded: base64, mimeType });
   const instance = {
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(image && { image: bytes(image) }),
-    ...(lastFrame && { lastFrame: bytes(lastFrame) }),
+    prompt,
+    image: image && bytes(image),
+    lastFrame: lastFrame && bytes(lastFrame),
   };
   return { instances: [instance], parameters };
 }

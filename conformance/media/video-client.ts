@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import type { VideoModel } from "./crash-harness.ts";
 
@@ -92,11 +93,11 @@ async function ask(
   giveUpAtMs: number,
 ): Promise<OperationAnswer> {
   const [publisher, model] = video.id.split("/");
-  const headers = {
+  const headers = withoutAbsent({
     authorization: `Bearer ${TEST_KEY}`,
     "content-type": "application/json",
-    ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
-  };
+    "idempotency-key": idempotencyKey,
+  });
   while (performance.now() < giveUpAtMs) {
     const url = `${urlOf()}/api/genai/v1/publishers/${publisher}/models/${model}:${verb}`;
     const answer = await fetch(url, { method: "POST", headers, body, keepalive: false })

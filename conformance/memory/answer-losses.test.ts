@@ -60,7 +60,7 @@ function streamOfMessages({ content, stop_reason, stop_details }: ReturnType<typ
       wire.event({ type: "content_block_stop", index })
     );
   });
-  const delta = { stop_reason, stop_sequence: null, ...(stop_details === undefined ? {} : { stop_details }) };
+  const delta = { stop_reason, stop_sequence: null, stop_details };
   return (
     wire.messageStart() +
     blocks.join("") +

@@ -70,7 +70,7 @@ const answer = (content: string, usage?: object) => ({
   created: 1,
   model: "upstream-model",
   choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
-  ...(usage === undefined ? {} : { usage }),
+  usage,
 });
 const reported = (prompt_tokens: number, completion_tokens: number) => ({
   prompt_tokens,

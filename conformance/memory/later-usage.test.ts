@@ -50,7 +50,7 @@ const chatUsage = (prompt: number, completion: number, more: object = {}) => ({
 const genaiUsage = (prompt: number, completion: number, thoughts?: number) => ({
   promptTokenCount: prompt,
   ...(completion > 0 ? { candidatesTokenCount: completion } : {}),
-  ...(thoughts === undefined ? {} : { thoughtsTokenCount: thoughts }),
+  thoughtsTokenCount: thoughts,
   totalTokenCount: prompt + completion + (thoughts ?? 0),
 });
 const said = wire.chatChunk({ content: "hello you" });

@@ -253,10 +253,7 @@ describe("prompt-cache stickiness", () => {
 
 describe("choices 8: trivium/auto", () => {
   const auto = (config: object | undefined, more: Record<string, unknown> = {}, key = TEST_KEY) =>
-    chat(
-      { ...(config === undefined ? {} : { model_routing_config: config }), ...more },
-      { model: "trivium/auto", key },
-    );
+    chat({ model_routing_config: config, ...more }, { model: "trivium/auto", key });
 
   test.each([...EVERY_DIALECT])(
     "%s: the response names the chosen model, and the receipt says why",

@@ -78,7 +78,7 @@ const wholeAnswers: Record<DialectName, (calls: readonly Called[]) => object> = 
       {
         content: {
           role: "model",
-          parts: calls.map(({ name, args }) => ({ functionCall: { name, ...(args === undefined ? {} : { args }) } })),
+          parts: calls.map(({ name, args }) => ({ functionCall: { name, args } })),
         },
         finishReason: "STOP",
         index: 0,

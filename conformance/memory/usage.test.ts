@@ -109,7 +109,7 @@ const ledgerOf = ({ usage }: ReceiptData): Usage => {
 describe("H38: more cached tokens than the prompt has are read and billed the same way in every protocol", () => {
   const details = (cached_tokens: number, cache_write_tokens?: number) => ({
     cached_tokens,
-    ...(cache_write_tokens === undefined ? {} : { cache_write_tokens }),
+    cache_write_tokens,
   });
   const inChat = (prompt: number, completion: number, parts: object) => ({
     prompt_tokens: prompt,
@@ -300,7 +300,7 @@ describe("H33: passes that a host runs itself are billed, and its own figures ar
     cache_read_input_tokens: 0,
     cache_creation_input_tokens: 0,
     cache_creation: null,
-    ...(model === undefined ? {} : { model }),
+    model,
   });
   const report = (...iterations: object[]) => ({ input_tokens: 10, output_tokens: 5, iterations });
 

@@ -1,5 +1,6 @@
 import * as Genai2 from "@google/genai";
 import * as Genai1 from "genai-1";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 import type { ErrorClass, Kind } from "./support.ts";
 
 /**
@@ -163,7 +164,7 @@ export interface GenaiSetup {
 }
 
 export function setupFor({ vertexai, path, apiVersion }: GenaiMode, gatewayUrl: string, apiKey: string): GenaiSetup {
-  const httpOptions = { baseUrl: `${gatewayUrl}${path}`, ...(apiVersion === undefined ? {} : { apiVersion }) };
+  const httpOptions = withoutAbsent({ baseUrl: `${gatewayUrl}${path}`, apiVersion });
   return { vertexai, apiKey, httpOptions };
 }
 

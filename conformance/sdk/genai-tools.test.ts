@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 import {
   type DeclaredTools,
   type FunctionCall,
@@ -32,7 +33,7 @@ const WEATHER_USED = /get_weather answered “[^”]*get_weather says so/;
 const TIME_USED = /get_time answered “[^”]*get_time says so/;
 
 const resultOf = ({ id, name = "" }: FunctionCall): OwnPart => ({
-  functionResponse: { ...(id === undefined ? {} : { id }), name, response: { output: `${name} says so` } },
+  functionResponse: withoutAbsent({ id, name, response: { output: `${name} says so` } }),
 });
 
 const said = (text: string): OwnTurn => ({ role: "user", parts: [{ text }] });

@@ -3,6 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAi from "openai";
 import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -81,7 +82,7 @@ const genai =
   (setup: { vertexai: boolean; path: string; apiVersion?: string }): Ask =>
   async (model, { body = {}, headers = {} }, stream) => {
     const { vertexai, path, apiVersion } = setup;
-    const httpOptions = { baseUrl: gateway.url + path, ...(apiVersion === undefined ? {} : { apiVersion }) };
+    const httpOptions = withoutAbsent({ baseUrl: gateway.url + path, apiVersion });
     const client = new GoogleGenAI({ vertexai, apiKey: gateway.key, httpOptions });
     const asked = { model, contents: "Hello", config: { httpOptions: { headers, extraBody: body } } };
     if (!stream) return (await client.models.generateContent(asked)).sdkHttpResponse?.headers?.[RECEIPT];

@@ -1,6 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { ApiError, type Content, GoogleGenAI, type Part } from "@google/genai";
 import OpenAI from "openai";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 
 /** What a scenario requests, independent of any protocol. */
@@ -227,7 +228,7 @@ function genaiClient(gatewayUrl: string, apiKey: string): ProtocolClient {
         const forgetful = parts.flatMap(({ thought, thoughtSignature: _, ...part }) => (thought ? [] : [part]));
         const sent = memory === "kept" ? parts : forgetful;
         const results = calls.map(({ id, name = "" }) => ({
-          functionResponse: { name, response: { output }, ...(id === undefined ? {} : { id }) },
+          functionResponse: withoutAbsent({ name, response: { output }, id }),
         }));
         return complete(question, [...contents, { role: "model", parts: sent }, { role: "user", parts: results }]);
       },

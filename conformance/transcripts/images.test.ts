@@ -3,6 +3,7 @@ import * as Genai2 from "@google/genai";
 import * as Genai1 from "genai-1";
 import OpenAi7 from "openai";
 import OpenAi5 from "openai-5";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { type Json, object, present, requestOf, textOf } from "../../testing/recordings.ts";
 import {
@@ -78,11 +79,9 @@ const gptClients: ImageClient[] = [
     const { data: answer, response } = await generate(body);
     const { data = [], output_format: format, usage } = answer;
     return {
-      images: data.map(({ b64_json: base64, revised_prompt: revisedPrompt }) => ({
-        ...(base64 === undefined ? {} : { base64 }),
-        ...(format === undefined ? {} : { mimeType: `image/${format}` }),
-        ...(revisedPrompt === undefined ? {} : { revisedPrompt }),
-      })),
+      images: data.map(({ b64_json: base64, revised_prompt: revisedPrompt }) =>
+        withoutAbsent({ base64, mimeType: format && `image/${format}`, revisedPrompt }),
+      ),
       receiptId: response.headers.get("x-trivium-receipt") ?? "",
       ...(usage === undefined ? {} : { totalTokens: usage.total_tokens }),
     };
@@ -129,12 +128,14 @@ const genaiClients: ImageClient[] = [
       config: { numberOfImages: count, outputMimeType: mimeType },
     });
     return {
-      images: generatedImages.map(({ image, enhancedPrompt, raiFilteredReason }) => ({
-        ...(image?.imageBytes === undefined ? {} : { base64: image.imageBytes }),
-        ...(image?.mimeType === undefined ? {} : { mimeType: image.mimeType }),
-        ...(enhancedPrompt === undefined ? {} : { revisedPrompt: enhancedPrompt }),
-        ...(raiFilteredReason === undefined ? {} : { filtered: raiFilteredReason }),
-      })),
+      images: generatedImages.map(({ image, enhancedPrompt, raiFilteredReason }) =>
+        withoutAbsent({
+          base64: image?.imageBytes,
+          mimeType: image?.mimeType,
+          revisedPrompt: enhancedPrompt,
+          filtered: raiFilteredReason,
+        }),
+      ),
       receiptId: sdkHttpResponse?.headers?.["x-trivium-receipt"] ?? "",
     };
   },
@@ -158,7 +159,7 @@ function recordedImages({ recording }: MediaCase): ReportedImage[] {
     const linked = url && imageAt(url.replace(/^https:\/\/[^/]+/, "")).toString("base64");
     const base64 = (item["b64_json"] ?? item["bytesBase64Encoded"] ?? item["data"] ?? linked) as string | undefined;
     const revisedPrompt = (item["revised_prompt"] ?? item["prompt"]) as string | undefined;
-    return base64 === undefined ? [] : [{ base64, ...(revisedPrompt === undefined ? {} : { revisedPrompt }) }];
+    return base64 === undefined ? [] : [withoutAbsent({ base64, revisedPrompt })];
   });
 }
 
