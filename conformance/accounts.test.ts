@@ -40,7 +40,10 @@ afterAll(async () => {
 
 const NOTICE_MS = 15_000;
 
-/** Other processes write to the storage, and the gateway looks twice a second, at everything: once it knows this key, it knows all from before. */
+/**
+ * The gateway checks the storage for changes of other processes twice a second, completely: once it knows this key, it
+ * knows all earlier ones.
+ */
 const noticed = async () => {
   const { key } = await createKey(storage, { name: "marker", project: "default" }, system, ACTOR);
   const headers = { authorization: `Bearer ${key}` };

@@ -5,7 +5,7 @@ import { callGateway } from "./support/client-calls.ts";
 import { ExampleFolder, Page } from "./support/doc-examples.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
-// Examples start programs, on whatever machine this is.
+// Examples start programs, possibly on a slow machine.
 
 const page = new Page("docs/admin.md");
 const canPaste = programsPresent("shell examples of docs/admin.md", "curl", "sed");

@@ -10,7 +10,7 @@ import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
 const folder = mkdtempSync(join(tmpdir(), "trivium-alerts-"));
 const ADMIN_SECRET = "an-admin-secret-of-the-alerts-test";
 const HOOK_SECRET = "a-secret-of-the-receiver";
-/** A process that was killed while it sent has the lease for a minute. */
+/** A process killed while sending keeps its lease for a minute. */
 const WAIT_MS = 90_000;
 
 interface Received {

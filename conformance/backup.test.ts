@@ -91,7 +91,7 @@ test("a backup under load has equal receipts and budgets when restored", async (
   expect(answered.length).toBeGreaterThan(before.length);
   for (const file of readdirSync(copy)) expect((statSync(join(copy, file)).mode & 0o077).toString(8)).toBe("0");
 
-  // A gateway that runs is not replaced under its feet.
+  // A running gateway is not replaced.
   const refused = await runProgram(["restore", copy], { cwd: place.cwd });
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("stop it first")]);
   const calledTwice = await runProgram(["backup", copy], { cwd: place.cwd });
@@ -113,7 +113,7 @@ test("a backup under load has equal receipts and budgets when restored", async (
   expect(JSON.stringify(spent)).toContain(`"calls":${present}`);
   await stop(again);
 
-  // The same backup, put into an empty place, is the same.
+  // The same backup restored into an empty location is the same.
   const other = join(folder, "two");
   const fresh = await start("two");
   await stop(fresh);

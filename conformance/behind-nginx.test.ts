@@ -29,7 +29,7 @@ const CALLS = 600;
 const AT_ONCE = 24;
 const BUDGET_NANO_USD = 200 * COST_NANO_USD;
 const KEYS = { poor: `sk-trv-${"KeyWithABudget".padEnd(43, "x")}` };
-/** It looks like more than ten tokens: a budget holds for prompts that cost no more than they look like. */
+/** It looks like more than ten tokens: a budget holds for prompts that cost no more than they appear to. */
 const ASKED = {
   max_completion_tokens: 10,
   messages: [{ role: "user", content: "Is it so, and was it so before, and will it be so tomorrow?" }],

@@ -10,7 +10,7 @@ import { freePort } from "../testing/free-port.ts";
 import { TRIVIUM } from "./support/program.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
-// Each test starts the program several times, on whatever machine this is.
+// Each test starts the program several times, possibly on a slow machine.
 
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-cli-media-"));
 const running = new Set<Bun.Subprocess>();
@@ -444,11 +444,11 @@ async function operationTold(stderr: ReadableStream<Uint8Array>): Promise<string
   throw new Error(`no operation was named: ${text}`);
 }
 
-/** Whatever answers instead of a gateway. */
+/** A server that answers instead of a gateway. */
 const startHost = (fetch: (request: Request) => Response | Promise<Response>) =>
   Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch });
 
-/** A host that promises more bytes than it sends. */
+/** A host that announces more bytes than it sends. */
 function startBrokenHost() {
   const head = "HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\nContent-Length: 9000\r\n\r\n";
   return Bun.listen({

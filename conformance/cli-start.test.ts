@@ -19,7 +19,7 @@ import { callGateway } from "./support/client-calls.ts";
 import { bareEnvironment, ProgramOnTerminal, runProgram, TRIVIUM } from "./support/program.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
-// Each test starts the program several times, on whatever machine this is.
+// Each test starts the program several times, possibly on a slow machine.
 
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-start-"));
 const newFolder = () => mkdtempSync(join(workFolder, "workspace-"));
@@ -45,7 +45,7 @@ function onTerminal(args: string[], options: ConstructorParameters<typeof Progra
   return program;
 }
 
-/** Providers at the hosts that the simulator plays; it rejects keys that call themselves wrong. */
+/** Providers at the hosts that the simulator plays; it rejects keys named wrong. */
 const bases = () => [
   ...["--base-url", `openai=${simulator.url}/openai/v1`],
   ...["--base-url", `anthropic=${simulator.url}/anthropic`],
@@ -72,7 +72,7 @@ describe("trivium init", () => {
     expect([modeOf(join(cwd, ".env")), modeOf(join(cwd, "trivium.yaml"))]).toEqual(["600", "644"]);
     expect(readFileSync(join(cwd, "trivium.yaml"), "utf8")).not.toMatch(/secret|key-of/);
 
-    // What was written is a configuration that works, from there and from elsewhere.
+    // The written configuration works, from there and from elsewhere.
     const live = await runProgram(["check", "--live"], { cwd, env });
     expect(live.code).toBe(0);
     const { host } = new URL(simulator.url);
@@ -267,7 +267,7 @@ describe("trivium env", () => {
       OPENAI_BASE_URL: "http://127.0.0.1:8787/v1",
       OPENAI_API_KEY: "$TRIVIUM_API_KEY",
     });
-    // The lines work when a shell reads them.
+    // The lines work in a shell.
     const shell = Bun.spawn(["sh", "-c", `${reported.stdout}\nprintf %s "$ANTHROPIC_AUTH_TOKEN"`], {
       env,
       stdout: "pipe",

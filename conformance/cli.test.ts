@@ -60,7 +60,7 @@ class Child {
   }
 }
 
-/** A bound, not a time: several programs start at once, on a machine that may have two cores. */
+/** A limit, not an expectation: several programs start at once, possibly on two cores. */
 async function waitFor<T>(look: () => T | undefined | false | Promise<T | undefined | false>, ms = 30_000): Promise<T> {
   const until = Date.now() + ms;
   for (;;) {
@@ -703,7 +703,7 @@ describe("the launcher", () => {
     const message = join(copy, "node_modules/.bin/bun");
     writeFileSync(message, "#!/bin/sh\necho 'run the install script first' >&2\nexit 9\n");
     chmodSync(message, 0o755);
-    // The two programs that the launchers call, and nothing else but the useless one.
+    // The two programs that the launchers call, and only the stub besides.
     const tools = join(copy, "tools");
     mkdirSync(tools);
     for (const tool of ["dirname", "readlink"]) symlinkSync(Bun.which(tool) ?? "", join(tools, tool));

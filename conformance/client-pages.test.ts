@@ -5,7 +5,7 @@ import { programsPresent } from "../testing/programs-present.ts";
 import { type ClientHarness, startClientHarness } from "./support/client-harness.ts";
 import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 
-// Examples start programs, on whatever machine this is.
+// Examples start programs, possibly on a slow machine.
 
 const FOLDER = "docs/clients";
 const pages = readdirSync(join(root, FOLDER))
@@ -13,7 +13,7 @@ const pages = readdirSync(join(root, FOLDER))
   .map((name) => new Page(join(FOLDER, name)));
 const page = (name: string) => pages.find(({ file }) => file === join(FOLDER, `${name}.md`)) ?? new Page(name);
 
-/** Programs that are somebody else's: conformance/agents and conformance/clients install them and run them for real. */
+/** Third-party programs: conformance/agents and conformance/clients install and run them. */
 const PROGRAMS = ["claude", "gemini", "opencode", "aider", "codex", "qwen", "cline", "cn", "llm", "pip", "npm"];
 
 let harness: ClientHarness;
@@ -42,7 +42,7 @@ interface Setting {
   model: string;
 }
 
-/** What a client of that protocol makes of its base URL, and of the model. */
+/** How a client of that protocol builds URLs from its base URL and the model. */
 const REQUESTS: Readonly<
   Record<Wire, (setting: Setting) => { url: string; headers: Record<string, string>; body: object }>
 > = {
@@ -82,7 +82,7 @@ async function expectAnswer(setting: Setting): Promise<void> {
   });
 }
 
-/** A file that a page shows, as a reader fills it in. */
+/** A file shown on a page, as a reader fills it in. */
 const filledIn = (code: string) =>
   code
     .replaceAll("http://127.0.0.1:8787", harness.gateway.url)

@@ -30,7 +30,7 @@ const built = build("one");
 
 const digest = (content: Uint8Array | string): string => new Bun.CryptoHasher("sha256").update(content).digest("hex");
 
-/** Of a program that was built a second time: by `npm test` for all tests, else here. */
+/** Digests of a program that was built a second time: by `npm test` for all tests, else here. */
 function sumsOfAnother(): string {
   const made = process.env["TRIVIUM_TEST_PROGRAM"] ?? "";
   const another = basename(made) === basename(built) ? made : build("two");

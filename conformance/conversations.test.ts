@@ -323,7 +323,7 @@ for (const client of DIALECT_NAMES) {
           expect(fourth.text).toContain("get_time answered “get_time says so”");
         });
 
-        // The simulator's chat host signs nothing, as most of them.
+        // The simulator's chat host signs nothing, like most of them.
         if (upstream !== "chat")
           test("an altered signature is a client error", async () => {
             const talk = open();

@@ -48,7 +48,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
         Array.from({ length: 500 }, (_, index) => receiptAt(at + index)),
       );
     }
-    // As in a gateway that ran: some receipts are in the sums of their hours, others not yet.
+    // As in a used gateway: some receipts are in the totals of their hours, others not yet.
     await rollUpNext(storage, receiptAt(RECEIPTS / 2).id, 1_000);
     for (const name of await tablesOf(storage)) await fill(storage, name);
     await storage.close();
@@ -101,7 +101,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     child.kill("SIGKILL");
     await child.exited;
     const storage = await openStorage(url, system.clock);
-    // The server ends the transaction when it notices that its connection is gone.
+    // The server ends the transaction when it notices that its connection is closed.
     for (const name of await tablesOf(storage)) {
       const count =
         name === "change_counters" ? undefined : await storage.query(`SELECT 1 AS one FROM ${name} LIMIT 1`);
@@ -153,7 +153,7 @@ async function fill(storage: Storage, table: string): Promise<void> {
   );
 }
 
-/** Tables whose rows are not the same, compared as texts, whatever their order. */
+/** Tables whose rows differ, compared as texts in any order. */
 async function differences(fromUrl: string, toUrl: string): Promise<string[]> {
   const [from, to] = await Promise.all([fromUrl, toUrl].map((url) => openStorage(url, system.clock)));
   if (from === undefined || to === undefined) throw new Error("both were opened");

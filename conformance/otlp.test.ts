@@ -112,7 +112,7 @@ describe("observability 1 to 3: traces over OTLP", () => {
       "gen_ai.response.model": "fine",
       "gen_ai.request.stream": false,
       "gen_ai.response.finish_reasons": ["stop"],
-      // The convention's counts contain those of caches; ours are apart.
+      // The convention's counts include cached tokens; ours are separate.
       "gen_ai.usage.input_tokens": 10,
       "gen_ai.usage.cache_read.input_tokens": 4,
       "gen_ai.usage.output_tokens": 3,
@@ -133,7 +133,7 @@ describe("observability 1 to 3: traces over OTLP", () => {
     expect(headers?.get("traceparent")).toBe(`00-${TRACE}-${attempt?.spanId}-01`);
     expect(headers?.get("tracestate")).toBe("rojo=1");
     expect(headers?.has("baggage")).toBe(false);
-    // The log's line has the ids of the request's span.
+    // The log line has the ids of the request's span.
     const line = lines.map((text) => JSON.parse(text) as Record<string, unknown>).find(({ msg }) => msg === "call");
     expect(line).toMatchObject({ trace_id: TRACE, span_id: server?.spanId });
   });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callGateway } from "./support/client-calls.ts";
 
-// Packages are unpacked, on whatever machine this is.
+// Packages are unpacked, possibly on a slow machine.
 
 const root = new URL("..", import.meta.url).pathname;
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-package-"));

@@ -105,7 +105,7 @@ const responses = (name: string, kind: string, model: string, traits: ModelTrait
   read: (body) => readResponses(body, simulated(model)),
 });
 
-/** Hosts whose models refuse settings that the catalogue knows of. */
+/** Hosts whose models reject settings, as the catalogue knows. */
 const HOST_TRAITS: Readonly<Record<string, ModelTraits>> = {
   "x-ai": known("x-ai/grok-4.5"),
   moonshot: known("moonshotai/kimi-k2.6"),

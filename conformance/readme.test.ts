@@ -9,7 +9,7 @@ import { callGateway } from "./support/client-calls.ts";
 import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";
 
-// Examples start programs, on whatever machine this is.
+// Examples start programs, possibly on a slow machine.
 
 const readme = new Page("README.md");
 const started = new Page("docs/getting-started.md");

@@ -7,7 +7,7 @@ import type { ReceiptData } from "../testing/receipt-data.ts";
 import { ExampleFolder, Page } from "./support/doc-examples.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
-// Examples start programs, on whatever machine this is.
+// Examples start programs, possibly on a slow machine.
 
 const page = new Page("docs/routing.md");
 const canPaste = programsPresent("shell examples of docs/routing.md", "curl", "sed");
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const receiptIn = (text: string): ReceiptData => (JSON.parse(text) as { data: ReceiptData }).data;
 
-/** The example that holds these words; its receipt. */
+/** The example that contains these words; returns its receipt. */
 const receiptOf = async (words: string): Promise<ReceiptData> => receiptIn(await folder.shell(page.one("sh", words)));
 
 const planOf = ({ plan }: ReceiptData) => plan?.map(({ provider, why }) => `${provider}: ${why}`);

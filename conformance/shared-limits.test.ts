@@ -78,7 +78,7 @@ const stopAll = async (instances: readonly TestGateway[]) => {
 };
 const urlsOf = (instances: readonly TestGateway[]) => instances.map(({ url }) => url);
 
-/** The same limits for one instance and for three, and one race after the other at both. */
+/** The same limits for one instance and for three, with one race after another at both. */
 class Races {
   #alone: TestGateway[] = [];
   #three: TestGateway[] = [];
@@ -330,7 +330,7 @@ describe.skipIf(redis === undefined)("choices 9: changes at one instance reach t
     await stopAll(instances);
   });
 
-  /** So many calls are answered, at each instance in turn, until all of them refuse. */
+  /** Calls each instance in turn until all of them refuse; returns how many calls were answered. */
   const spendAll = async (instances: readonly TestGateway[], key: string): Promise<number> => {
     let answered = 0;
     for (let refused = 0; refused < 2 * instances.length; ) {
@@ -345,7 +345,7 @@ describe.skipIf(redis === undefined)("choices 9: changes at one instance reach t
 
   test("H44: a used-up daily budget is reset at all instances by the next day, once for all together", async () => {
     provider.release();
-    // Noon of the next day: no other day begins while this runs.
+    // Noon of the next day: no other day begins during the test.
     const dayMs = 24 * 3_600_000;
     let aheadMs = 1.5 * dayMs - (Date.now() % dayMs);
     const calls = 9;
@@ -375,7 +375,7 @@ describe.skipIf(redis === undefined)("choices 9: changes at one instance reach t
   test("H30: three instances whose clock was set back before they started keep a budget from their first call on", async () => {
     provider.release();
     const dayMs = 24 * 3_600_000;
-    // Noon of the day before: earlier than the start of this process, and no other day begins while this runs.
+    // Noon of the day before: earlier than the start of this process, and no other day begins during the test.
     const behindMs = 0.5 * dayMs + (Date.now() % dayMs);
     const wallMs = () => Date.now() - behindMs;
     const calls = 9;

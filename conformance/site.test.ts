@@ -12,10 +12,10 @@ const isPossible = found !== undefined && existsSync(join(built, "index.html"));
 if (!isPossible)
   console.log("skipped: the documentation is not read by a browser: it needs Chromium, and `npm run docs` before");
 
-/** Those whose content differs most: the beginning, long tables, code, images, a page below a folder. */
+/** The pages that differ most in content: the beginning, long tables, code, images, a page in a folder. */
 const PAGES = ["index", "configuration", "console", "telemetry", "clients/index", "reference/hazards"];
 
-/** The folder as any host of static files has it. */
+/** The folder as any static file host serves it. */
 function serveFolder() {
   return Bun.serve({
     port: 0,

@@ -6,7 +6,7 @@ import { freePort } from "../testing/free-port.ts";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
 import { startTestGateway } from "./support/test-gateway.ts";
 
-// Each test starts the program several times, on whatever machine this is.
+// Each test starts the program several times, possibly on a slow machine.
 
 const workFolder = mkdtempSync(join(tmpdir(), "trivium-mistakes-"));
 afterAll(() => rmSync(workFolder, { recursive: true, force: true }));
@@ -94,7 +94,7 @@ test("choices 7: --port alone moves the Admin API next to it, so that two gatewa
 
 test("init in a read-only directory says so, without a stack", async () => {
   const folder = mkdtempSync(join(workFolder, "taken-"));
-  // A folder in the place of the file: a mode would not stop root.
+  // A folder in place of the file: file permissions would not stop root.
   mkdirSync(join(folder, "trivium.yaml"));
   const { code, line } = oneLine(await run(folder, "init", "--yes", "--force", "--no-check"));
   expect(code).toBe(1);
@@ -308,7 +308,7 @@ test("choices 5: the operator's listener has its own message for unknown endpoin
       param: "expires_at",
       message: "`expires_at` must be a date such as 2027-01-31.",
     });
-    // H25: a field that was ignored would have narrowed the key.
+    // H25: an ignored field would have restricted the key.
     for (const [field, value] of Object.entries({
       expires: "2027-01-31",
       model: ["sim/*"],

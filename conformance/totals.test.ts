@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 /** In the night to November 1, clocks go back in New York. */
 const RANGE = { fromMs: Date.UTC(2026, 9, 29), toMs: Date.UTC(2026, 10, 5) };
 const FROM_TO = { from: new Date(RANGE.fromMs).toISOString(), to: new Date(RANGE.toMs).toISOString() };
-/** Seconds before midnights of the three zones, and within the hour that New York has twice. */
+/** Seconds before midnight in the three zones, and within the hour that New York has twice. */
 const MOMENTS = [
   Date.UTC(2026, 9, 30, 18, 29, 58),
   Date.UTC(2026, 9, 31, 23, 59, 58),
@@ -56,7 +56,7 @@ const amountsOf = ({ calls, failures, cost_nano_usd, usage }: Amounts): Amounts 
 const groupsOf = ({ data }: Pick<Shown, "data">) =>
   new Map(data.map((row) => [groupName(row.groups), amountsOf(row)] as const));
 
-/** The sums of one question, as `trivium usage --json` prints them. */
+/** The totals of one query, as `trivium usage --json` prints them. */
 function readPrinted(text: string): Pick<Shown, "data"> {
   const rows = JSON.parse(text) as {
     groups: string[];
@@ -101,7 +101,7 @@ function totalsContract(databases: TestDatabases): void {
       world = await TotalsWorld.start(await databases.withTables(), MOMENTS[0] ?? 0, drawHistory(draw, 150, RANGE));
       for (const moment of MOMENTS) {
         await world.play(draw, moment, CALLS_EACH);
-        // Written by others while the gateway runs, of times that it has summed up already.
+        // Written by others while the gateway runs, for times that it has already summed up.
         await insertReceipts(world.storage, drawHistory(draw, 30, RANGE));
       }
       receipts = await world.stored();
@@ -201,7 +201,7 @@ function totalsContract(databases: TestDatabases): void {
       const plain = receipts.map(({ instance: _, ...receipt }) => receipt);
       const ofCsv = (text: string) =>
         readCsv(text).map((row) => countReceipt(row, row, row["tags"] === "" ? [] : (row["tags"]?.split(" ") ?? [])));
-      // A cell that a spreadsheet would run has an apostrophe before it.
+      // A cell that a spreadsheet would execute is prefixed with an apostrophe.
       const defused = plain.map((receipt) => ({
         ...receipt,
         names: { ...receipt.names, model: receipt.names.model.replace(/^=/, "'=") },

@@ -41,7 +41,7 @@ const MODELS = [
   "error-first-event",
 ];
 
-/** Some of these models fail in every call, and are to be called nevertheless. */
+/** Some of these models fail in every call, and must be called anyway. */
 const everTried = (providers: Record<string, object>) =>
   Object.fromEntries(Object.entries(providers).map(([name, one]) => [name, { ...one, breaker: { failures: 1000 } }]));
 
@@ -84,7 +84,7 @@ afterAll(async () => {
 const call = (dialect: DialectName, model: string, options: CallOptions = {}) =>
   callGateway(gateway.url, dialect, TEST_KEY, { model, ...options });
 
-/** A field that no other protocol than its own knows, and the path under which the receipt must have it. */
+/** A field that only its own protocol knows, and the path under which the receipt must have it. */
 const OWN_FIELD: Record<DialectName, { body: Record<string, unknown>; path: string }> = {
   chat: { body: { logit_bias: { "50256": -100 } }, path: "logit_bias" },
   messages: { body: { container: "c1" }, path: "container" },

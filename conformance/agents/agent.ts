@@ -18,7 +18,7 @@ export interface Agent {
   talksOnly?: true;
   /** Models that it lets call tools in parallel; the vendor's own and one of each other wire, unless there are others. */
   parallelModels?: readonly string[];
-  /** What it is tried with besides the common task. */
+  /** Cases besides the common task. */
   cases?: readonly Case[];
   /** Its final message, from its output. */
   lastWords(output: string): string;
@@ -29,7 +29,7 @@ export interface Agent {
   tokens(output: string, inHome: (pattern: string) => string[]): Tokens;
 }
 
-/** What is installed, at the version that the suite was written for. */
+/** The installed packages, at the versions that the suite was written for. */
 export interface Package {
   from: "npm" | "pip";
   name: string;
@@ -61,12 +61,12 @@ export interface Case {
 /** One start of the program: the common task, unless there is a prompt. */
 export interface Turn {
   prompt?: string;
-  /** The common task with two files, which are to be read in parallel. */
+  /** The common task with two files, which must be read in parallel. */
   two?: true;
   /** Files that lie in its folder, and the arguments that name them by their paths. */
   files?: Readonly<Record<string, string | Uint8Array>>;
   options?(path: (name: string) => string): string[];
-  /** What its last words must be like; those of the common task, unless there are others. */
+  /** What its final message must match; that of the common task by default. */
   says?: RegExp;
   /** Required output. */
   prints?: RegExp;

@@ -19,7 +19,7 @@ export const cline: Agent = {
   vendorModel: "gpt-4.1",
   native: "chat",
   arguments: ({ prompt, options }: Task) => ["--json", ...options, prompt],
-  // Without it, it starts a program in the background that outlives it.
+  // Without it, it starts a background program that outlives it.
   environment: () => ({ CLINE_SESSION_BACKEND_MODE: "local" }),
   // As `cline auth --provider openai --baseurl … --apikey … --modelid …` writes it.
   home: ({ gatewayUrl, key, model }) => ({

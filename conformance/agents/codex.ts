@@ -65,7 +65,7 @@ export const codex = (version: string): Agent => ({
   },
   cases: [
     {
-      // Names that begin as one that it knows get its tool for patches.
+      // Names that begin like a known one get its patch tool.
       name: "apply_patch",
       models: Object.values(ALIASES_BY_WIRE),
       turns: [{ prints: PATCHED }, { prints: PATCHED }],
@@ -77,7 +77,8 @@ export const codex = (version: string): Agent => ({
       turns: [{ prompt: "Call the tool close_agent.", says: /close_agent answered “invalid agent id/ }, task],
     },
     {
-      // Too long a prompt ends a turn; the next one begins with a summary of the conversation (R28). Its sums begin anew then.
+      // A prompt that is too long ends a turn; the next one begins with a summary of the conversation (R28). Its totals
+      // restart then.
       name: "compaction",
       models: Object.values(MODELS_BY_WIRE),
       turns: [{ prompt: LONG, fails: true, prints: /ran out of room in the model's context window/ }, task, task],
@@ -107,7 +108,7 @@ export const codex = (version: string): Agent => ({
       ],
     },
     {
-      // Of a part `refusal` it shows nothing.
+      // It does not show parts of type `refusal`.
       name: "refusal",
       models: ["chat", "responses"].map(refusingOf),
       turns: [{ prompt: "Hello, who are you?", says: /^$/ }],

@@ -9,7 +9,7 @@ const INSTALLERS: Readonly<
 > = {
   npm: {
     programs: join("node_modules", ".bin"),
-    // Some programs are put in place by their install scripts, which a machine's settings may forbid.
+    // Some programs are installed by install scripts, which a machine's settings may forbid.
     commands: (folder, wanted) => [
       ["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts=false", ...wanted],
     ],

@@ -32,7 +32,7 @@ const opencode = (name: string, npm: string, native: string, vendorModel: string
           models: { [model]: { name: model }, "gpt-4.1-nano": { name: "titles" } },
         },
       },
-      // Titles are generated separately, and are not in its sums.
+      // Titles are generated separately, and are not in its totals.
       small_model: "trivium/gpt-4.1-nano",
       share: "disabled",
       autoupdate: false,

@@ -33,7 +33,7 @@ const AGENTS: readonly Agent[] = [
   continueCli,
 ];
 const CONTENT = "three roads meet here\nand each of them works\n";
-/** Reading, writing, and the last word. */
+/** Reading, writing, and the final message. */
 const FEWEST_CALLS = 3;
 /** Agents that round show two digits. */
 const ROUNDED = 0.05;

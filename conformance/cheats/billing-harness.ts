@@ -11,7 +11,7 @@ import { type Purse, Purses, purseKeys } from "./purses.ts";
 export interface HarnessOptions extends TestGatewayOptions {
   /** Of every purse. */
   limits?: object;
-  /** Beside one of each dialect. */
+  /** Besides one of each dialect. */
   models?: readonly object[];
 }
 

@@ -14,11 +14,11 @@ import {
 /** What the host charges for a token, in nano-dollars; `scriptedModels` has the same prices. */
 const PROMPT_PRICE = 1_000;
 const OUTPUT_PRICE = 2_000;
-/** Terms that are dearer, as hosts spell them. */
+/** More expensive terms, as hosts spell them. */
 const MULTIPLES: Readonly<Record<string, number>> = { priority: 1.8, fast: 6, us: 1.1 };
 /** A prompt above the first is billed at the second times the price, if its beta was sent. */
 const LONG_CONTEXT = { tokens: 200_000, multiple: 3, beta: "context-1m" };
-/** The price of a model that no one was allowed to request. */
+/** The price of a model that nobody was allowed to request. */
 const DEAR = 100;
 export const DEAR_MODEL = "up-dear";
 
@@ -45,7 +45,7 @@ export interface Performance {
 
 export type Chunk = readonly [text: string, tokens: number];
 
-/** So many words of English, a token each. */
+/** This many English words, one token each. */
 export const words = (count: number, last = "done"): Chunk[] =>
   Array.from({ length: count }, (_, index): Chunk => [index === count - 1 ? last : "word ", 1]);
 
@@ -105,7 +105,10 @@ export class BillingHost {
   }
 }
 
-/** How many times the ordinary price a request costs: by its model, by a model that it names elsewhere, and by its terms. */
+/**
+ * How many times the standard price a request costs: by its model, by a model that it names elsewhere, and by its
+ * terms.
+ */
 function timesOf({ path, headers }: SeenRequest, body: Record<string, unknown>, { promptTokens }: Performance): number {
   const named = JSON.stringify([
     body["model"],

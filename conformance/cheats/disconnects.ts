@@ -5,7 +5,7 @@ import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 import { type CloseKind, statusesOf, visit } from "./rude-client.ts";
 
-/** Much hidden thinking, few words, and the usage a little after the last of them. */
+/** Much hidden thinking, few words, and the usage shortly after the last of them. */
 const THINKER: Performance = {
   promptTokens: 12,
   thinkingTokens: 3_000,
@@ -41,7 +41,7 @@ const THINK: Record<DialectName, Record<string, unknown>> = {
   genai: { generationConfig: { thinkingConfig: { thinkingBudget: 4_000 } } },
 };
 
-/** H26: disconnecting decides nothing about the price. */
+/** H26: disconnecting does not change the price. */
 export async function openDisconnects(): Promise<CheatGroup> {
   const harness = await BillingHarness.open({ timings: { commitDeadlineMs: 10_000 } });
   const cheat = (

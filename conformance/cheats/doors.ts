@@ -62,7 +62,7 @@ function silences(harness: ProgramHarness): Cheat[] {
   }));
 }
 
-/** Keys and secrets that are guessed. */
+/** Guessed keys and secrets. */
 function guesses(harness: ProgramHarness): Cheat[] {
   const GUESSES = 600;
   const guess = (tries: string, ask: (index: number) => Promise<Response>): Cheat => ({
@@ -138,7 +138,7 @@ function guesses(harness: ProgramHarness): Cheat[] {
   ];
 }
 
-/** Heads that two readers may read differently. */
+/** Heads that two parsers may read differently. */
 function heads(harness: ProgramHarness): Cheat[] {
   const call = buildCall(harness.url, "chat", TEST_KEY);
   const plain = requestBytes(call);

@@ -6,7 +6,7 @@ import type { Cheat, CheatGroup } from "./cheat.ts";
 const ANSWER: Performance = { promptTokens: 20, chunks: words(50) };
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 
-/** A model whose dearer terms have a price. */
+/** A model whose more expensive terms have a price. */
 const pricedModel = (dialect: DialectName) => ({
   id: `test/known-${dialect}`,
   max_output_tokens: 8192,
@@ -75,7 +75,7 @@ const DOUBLES: readonly Forgery[] = (
   ] as const
 ).flatMap(([client, after]) => DOORS.map((door) => ({ client, what: `S15|${after} (${door})`, after, door })));
 
-/** Fields by which hosts can be sent to another model than the one that was checked and priced. */
+/** Fields that could redirect hosts to another model than the one that was checked and priced. */
 const OTHER_MODELS: readonly Forgery[] = (
   [
     ["chat", `"models":["${DEAR_MODEL}"]`],
@@ -119,7 +119,7 @@ const TERMS: readonly Forgery[] = (
   ]),
 );
 
-/** A beta that makes a long prompt dearer. */
+/** A beta that makes a long prompt more expensive. */
 const LONG_CONTEXTS: readonly Forgery[] = ["context-1m-2025-08-07", "CONTEXT-1M-2025-08-07"].flatMap((beta) =>
   [
     { door: "contract", model: "test/messages", priced: "no price here" },

@@ -6,7 +6,7 @@ import { runProgram } from "../support/program.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
 
-/** S20, S21: a folder that somebody else has filled, in which the program is then called. */
+/** S20, S21: a folder filled by someone else, in which the program is then run. */
 export async function openFolder(): Promise<CheatGroup> {
   const thief = await startScriptedUpstream();
   const folder = mkdtempSync(join(tmpdir(), "trivium-trap-"));

@@ -10,7 +10,7 @@ import { visit } from "./rude-client.ts";
  */
 const DOCUMENT_TOKENS = 30_000;
 const DOCUMENT_BYTES = 1_000_000;
-/** Two minutes of sound. */
+/** Two minutes of audio. */
 const SOUND_TOKENS = 3_840;
 const reader = (promptTokens: number): Performance => ({
   promptTokens,
@@ -19,7 +19,7 @@ const reader = (promptTokens: number): Performance => ({
 });
 const ANSWER: Performance = { promptTokens: 20, chunks: words(50) };
 
-/** What lies between the lines: media that only the host can count, keys that end in the middle, counters that cost nothing. */
+/** Combinations: media that only the host can count, keys that end during a call, counters that cost nothing. */
 export async function openInterplay(): Promise<CheatGroup> {
   const harness = await BillingHarness.open();
   return {

@@ -147,7 +147,7 @@ function bodies(harness: ProgramHarness, measured: Measured): Cheat[] {
   ];
 }
 
-/** Forms for the reader of boundaries. */
+/** Forms that attack the boundary reader. */
 function forms(harness: ProgramHarness, measured: Measured): Cheat[] {
   const send = async (body: string | Buffer) => {
     const response = await fetch(`${harness.url}/api/v1/images/edits`, {
@@ -176,7 +176,7 @@ function sendWithoutEnd(response: ServerResponse, chunk: Buffer): void {
   go();
 }
 
-/** Answers without an end, or smaller than they are. */
+/** Endless responses, or ones larger than they appear. */
 function answers(harness: ProgramHarness, measured: Measured): Cheat[] {
   const bomb = gzipSync(Buffer.alloc(256 * MB, " "), { level: 1 });
   const calls = async (count: number, stream: boolean) => {

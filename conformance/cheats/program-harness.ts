@@ -95,7 +95,7 @@ export class ProgramHarness {
     }
   }
 
-  /** How long the slowest of many small questions took while something else went on, in ms. */
+  /** How long the slowest of many small requests took during other work, in ms. */
   async slowest(meanwhile: Promise<unknown>): Promise<number> {
     let slowest = 0;
     let over = false;

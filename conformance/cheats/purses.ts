@@ -31,7 +31,7 @@ export const purseKeys = (limits: object | undefined): object[] =>
     ...(limits ? { limits } : {}),
   }));
 
-/** Each cheat is identified by its purse, in the upstream's books and in the gateway's ledger. */
+/** Each cheat is identified by its purse, in the upstream's accounts and in the gateway's ledger. */
 export class Purses {
   readonly #books: Books;
   readonly #gateway: TestGateway;
@@ -49,7 +49,7 @@ export class Purses {
     return { name: `purse-${index}`, key: keyOf(`Purse${index}`) };
   }
 
-  /** Sums, when everything that the purse began has ended. */
+  /** Totals, once everything that the purse began has ended. */
   async outcome(purse: Purse, got: string, { rows = 1 }: { rows?: number } = {}): Promise<Outcome> {
     const deadline = Date.now() + QUIET_MS;
     for (;;) {
@@ -61,7 +61,7 @@ export class Purses {
     }
   }
 
-  /** The books may still be written a moment after the row: two looks must agree. */
+  /** The accounts may be updated shortly after the row: two readings must agree. */
   #isBusy(purse: Purse, rows: number): boolean {
     const seen = this.#books.billed(purse.name) + rows / 1_000;
     const before = this.#seen.get(purse.name);

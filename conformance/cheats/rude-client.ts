@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** A client that is ruder than `fetch`: it goes when and how it likes. */
+/** A client that is ruder than `fetch`: it disconnects when and how it likes. */
 export interface Visit {
   /** Everything received. */
   text: string;

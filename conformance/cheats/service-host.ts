@@ -19,10 +19,10 @@ export const SERVICE_PRICES = {
 } as const;
 /** Sound of 16 bits, 16,000 a second, one channel. */
 export const SOUND_BYTES_PER_SECOND = 32_000;
-/** Of a model that no one was allowed to request. */
+/** For a model that nobody was allowed to request. */
 const DEAR = 100;
 
-/** How the host plays its part. */
+/** The host's behaviour. */
 export interface ServicePerformance {
   /** Delay before the response. */
   workMs?: number;
@@ -96,7 +96,7 @@ export class ServiceHost {
   }
 }
 
-/** As hosts written in Go read names: without case, the last one winning. */
+/** Names are read as hosts written in Go do: case-insensitively, the last one winning. */
 const fold = (name: string) => name.toLowerCase().replaceAll("\u017f", "s").replaceAll("\u212a", "k");
 
 function folded(value: object): Record<string, unknown> {
@@ -108,7 +108,7 @@ function formFields(text: string): Record<string, unknown> {
   return folded(Object.fromEntries([...parts].map(([, name = "", value]) => [name, value])));
 }
 
-/** Four letters are a token, and so is each character of Chinese; each number of a list is one. */
+/** Four letters are a token, and so is each Chinese character; each number of a list is one. */
 function tokensOf(value: unknown): number {
   if (typeof value === "number") return 1;
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + tokensOf(item), 0);

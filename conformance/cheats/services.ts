@@ -9,7 +9,7 @@ const TEXT = "word ".repeat(1_000);
 const CHINESE = "更多的话".repeat(200);
 /** Letters that look like an image but are text to an embedding model. */
 const DISGUISED = `data:image/png;base64,${"QUJD".repeat(50_000)}`;
-/** So that no byte of a head is beyond ASCII, which a text would not carry. */
+/** So that no byte of a header is beyond ASCII, which a text would not carry. */
 const SECONDS = 512;
 const RATE = 256;
 
@@ -203,7 +203,7 @@ const MOMENTS: Readonly<Record<string, DisconnectWhen>> = {
   "at its first part": (text) => text.includes("\r\n\r\n") && (text.split("\r\n\r\n")[1]?.length ?? 0) > 4,
 };
 
-/** H26: leaving decides nothing about the price. */
+/** H26: disconnecting does not change the price. */
 function disconnects(harness: ServicesHarness, requests: Record<string, MakeRequest>): Cheat[] {
   return Object.entries(requests).flatMap(([what, request]) =>
     Object.entries(MOMENTS).map(([moment, disconnectWhen]) => ({
@@ -291,7 +291,7 @@ async function sendOnce(harness: ServicesHarness, request: MakeRequest): Promise
 const BUDGET_USD = 0.02;
 const BUDGET_NANO = BUDGET_USD * 1e9;
 
-/** H23: twenty at once, and one that is far too large, under a budget for a few. */
+/** H23: twenty concurrent requests, and one that is far too large, under a budget for a few. */
 function budgets(poor: ServicesHarness): Cheat[] {
   const calls: Record<string, MakeRequest> = {
     "embeddings of 6,000 tokens each": (purse) =>

@@ -74,7 +74,7 @@ class StoredWorld {
     return this.send(purse, "/v1/responses", { model: "test/chat", input: `Tell me. ${purse.name}`, ...body });
   }
 
-  /** Until a response in the background has ended. */
+  /** Waits until a background response has ended. */
   async ended(purse: Purse, id: string): Promise<string> {
     for (const deadline = Date.now() + 15_000; Date.now() < deadline; await Bun.sleep(30)) {
       const { status, text } = await this.send(purse, `/v1/responses/${id}`);
@@ -147,7 +147,7 @@ function strangers(world: StoredWorld): Cheat[] {
   }));
 }
 
-/** H26: a history that the gateway puts into a request is paid as if its client had sent it. */
+/** H26: a history that the gateway inserts into a request is billed as if its client had sent it. */
 function histories(world: StoredWorld): Cheat[] {
   const { harness } = world;
   const long = "word ".repeat(40_000);
@@ -257,7 +257,7 @@ const revoked = (world: StoredWorld): Cheat => ({
   },
 });
 
-/** H23: work in the background is under the same limits as any other. */
+/** H23: background work has the same limits as any other. */
 function budgets(world: StoredWorld): Cheat[] {
   const { harness } = world;
   const long = "word ".repeat(10_000);
@@ -294,7 +294,7 @@ function budgets(world: StoredWorld): Cheat[] {
   ];
 }
 
-/** S18, S23: a small request that names much. */
+/** S18, S23: a small request that refers to much. */
 function amplified(world: StoredWorld): Cheat[] {
   const { harness } = world;
   const manyReferences = (count: number, size: number): Cheat => ({

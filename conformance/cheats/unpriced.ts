@@ -206,7 +206,9 @@ const ASKED: readonly Asked[] = [
 const BUDGET_KEY = "a-key-of-the-configuration-with-a-budget";
 const TOKENS = 10 * 1_000 + 7 * 2_000;
 
-/** Decision 0083: nothing that a vendor may charge for is free in silence, with a budget or without, at either base URL. */
+/**
+ * Decision 0083: nothing that a vendor may charge for is silently free, with a budget or without, at either base URL.
+ */
 export async function openUnpriced(): Promise<CheatGroup> {
   const scripted = scriptedModels(UPSTREAM_URL) as { providers: Record<string, object>; models: object[] };
   const model = (id: string, provider: string, dialect: string) => ({

@@ -36,7 +36,7 @@ export interface ClientReport {
   shown?: string[];
 }
 
-/** Vendors' own names, and the protocol of the vendors' own classes. */
+/** Vendors' own model names, and the protocol of the vendors' own classes. */
 const GPT = ["gpt-5-mini", "chat"] as const;
 const GPT_RESPONSES = ["gpt-5-mini", "responses"] as const;
 const CLAUDE = ["claude-opus-4-8", "messages"] as const;

@@ -27,7 +27,7 @@ async function commandOf({ from, packages, script }: Client): Promise<{ command:
 const harness = await startClientHarness("standard");
 /** Broken streams are billed for what arrived, which no library counts. */
 const brokenModels = Object.keys(MODELS_BY_WIRE).map((wire) => `broken/${wire}`);
-/** Some make an error of a refusal, and then have no usage. */
+/** Some raise an error for a refusal, and then have no usage. */
 const uncounted = Object.keys(MODELS_BY_WIRE).flatMap((wire) => [`fails/${wire}`, `refuses/${wire}`]);
 /** What a client of the Responses API must have shown, each streamed and not. */
 const CASES = [

@@ -218,7 +218,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
     const start = events[0] as { message: { usage: object } };
     const end = events.at(-2) as { usage: object; delta: { usage: object } };
     expect(start.message.usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: 0 });
-    // Clients lay the last counters over the first.
+    // Clients merge the last counters over the first.
     expect({ ...start.message.usage, ...end.usage }).toMatchObject(none);
     expect(end.delta.usage).toEqual(end.usage);
   });
@@ -328,7 +328,7 @@ describe("R2, R31: every counter of the Responses usage, and every echoed settin
         input_tokens: 50,
         input_tokens_details: { cached_tokens: 40 },
         output_tokens: 30,
-        // Hosts of messages do not count thoughts apart.
+        // Messages hosts do not count thoughts separately.
         output_tokens_details: { reasoning_tokens: target === "messages" ? 0 : 20 },
         total_tokens: 80,
       },

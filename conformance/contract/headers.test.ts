@@ -164,7 +164,7 @@ test("choices 4, 6, 9: every response header is in the OpenAPI document", async 
     const response = await callGateway(gateway.url, "chat", key, { model, body });
     await response.text();
     seen.add(String(response.status));
-    // The last is the id of the request under the name of the vendor's SDKs.
+    // The last is the request id under the name used by the vendor's SDKs.
     const usual = new Set(["content-type", "content-length", "date", "connection", "x-request-id"]);
     const names = [...response.headers.keys()].filter((name) => !usual.has(name));
     for (const name of names) seen.add(name);

@@ -225,7 +225,10 @@ describe("choices 3: content kinds and tools that the contract does not list", (
   }
 });
 
-/** The same in Responses, which the contract does not have: clients send tools and items of new kinds unasked. */
+/**
+ * The same in Responses, which the contract does not have: clients send new kinds of tools and items without being
+ * asked.
+ */
 const OWN: readonly [string, Record<string, unknown>, path: string, trace: string][] = [
   ["a tool", { tools: [{ type: "acme_search", depth: 3 }] }, "tools[0]", "acme_search"],
   ["a tool of the vendor's", { tools: [{ type: "tool_search", execution: "client" }] }, "tools[0]", "tool_search"],
@@ -265,7 +268,7 @@ describe("R5: what only Responses hosts know never fails a call", () => {
       async (door) => {
         for (const target of EVERY_DIALECT) {
           const response = await call("responses", target, { door, body });
-          // A host's own tool without a known price is not bought there (decision 0083).
+          // A host's own tool without a known price cannot be bought there (decision 0083).
           if (target === "responses" && door === "contract" && what === "a tool") {
             expect(await errorOf(response)).toMatchObject({ status: 400, message: expect.stringContaining(path) });
             continue;

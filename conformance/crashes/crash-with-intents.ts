@@ -15,7 +15,7 @@ import { CrashingGateway } from "./crashing-gateway.ts";
 
 const CLIENTS = 6;
 const CALLS_A_RUN = 300;
-/** Of a run's calls, so many at most reach the provider before the kill. */
+/** The maximum number of a run's calls that reach the provider before the kill. */
 const MOST_BEFORE = 100;
 const REACHED_MS = 60_000;
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -38,7 +38,7 @@ interface CrashReport {
   kills: Readonly<Record<Victim, number>>;
   asked: number;
   answered: number;
-  /** Calls of which a request has reached the provider. */
+  /** Calls with a request that reached the provider. */
   reached: number;
   rows: number;
   /** Calls that are `pending` or `interrupted`. */

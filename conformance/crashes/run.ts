@@ -103,7 +103,7 @@ async function rowsOf(): Promise<{ id: string; costNanoUsd: number }[]> {
 
 const sumOf = (rows: readonly { costNanoUsd: number }[]): number => rows.reduce((sum, row) => sum + row.costNanoUsd, 0);
 
-/** How many of twice as many calls are let in at one time. */
+/** How many of twice as many concurrent calls are admitted. */
 async function slotsLeft(): Promise<number> {
   provider.hold();
   let ended = 0;

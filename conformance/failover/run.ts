@@ -80,7 +80,7 @@ async function traffic(clients: Child, job: Omit<Traffic, "key" | "perSecond">):
   return (await answer.json()) as CallResult[];
 }
 
-/** The clients of a provider itself can only use its own protocol. */
+/** Direct clients of a provider can only use its own protocol. */
 async function direct(provider: Child): Promise<number[]> {
   const times: number[] = [];
   const one = async (index: number) => {
@@ -104,7 +104,7 @@ interface Phase {
   untilMs: number;
 }
 
-/** Five parts of the run, each as long: one fault after the other, with time to recover between them. */
+/** Five equal parts of the run: one fault after another, with time to recover in between. */
 async function makeFaults(providers: readonly [Child, Child, Child], forMs: number): Promise<Phase[]> {
   const [first, second, third] = providers;
   const phases: Phase[] = [];

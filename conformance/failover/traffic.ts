@@ -1,4 +1,4 @@
-/** What all parts of the failover run agree on. */
+/** Constants shared by all parts of the failover run. */
 
 export type ProviderMode = "answer" | "stall" | "refuse";
 

@@ -13,7 +13,7 @@ const KEYS = {
 };
 const record = faultTable();
 
-/** At noon, so that no step of an hour leaves the day. */
+/** At noon, so that a step of an hour stays within the day. */
 const clock = { ms: Date.UTC(2026, 4, 5, 12) };
 const upstream = await startScriptedUpstream();
 const gateway = await startTestGateway({
@@ -23,7 +23,7 @@ const gateway = await startTestGateway({
     ...scriptedModels(upstream.url),
     keys: [
       { name: "tests", key: `sk-trv-${"ConformanceSuiteKey".padEnd(43, "x")}` },
-      // A call costs 0.00002 USD: one is within the budget, and two are not.
+      // A call costs 0.00002 USD: one fits into the budget, two do not.
       { name: "daily", key: KEYS.daily, limits: { budget_usd_per_day: 0.00003 } },
       { name: "rated", key: KEYS.rated, limits: { requests_per_minute: 2 } },
       { name: "ending", key: KEYS.ending, expires_at: "2026-05-05T13:00:00Z" },
@@ -70,14 +70,14 @@ test("H30: setting the clock neither opens nor closes a limit wrongly, and recei
     expect(await outcome(KEYS.daily)).toBe(402);
     clock.ms -= stepMs;
   }
-  // Forward by a day: another budget, which is used up too; back again: the one of before, and it is still used up.
+  // Forward by a day: another budget, which is used up too. Back again: the previous one, still used up.
   clock.ms += 24 * HOUR_MS;
   expect(await outcome(KEYS.daily)).toBe(200);
   expect(await outcome(KEYS.daily)).toBe(402);
   clock.ms -= 24 * HOUR_MS;
   expect(await outcome(KEYS.daily)).toBe(402);
 
-  // Receipts are put on the day whose budget they count against.
+  // Receipts are on the day whose budget they count against.
   const usage = async () => {
     const answer = await fetch(`${gateway.adminUrl}/api/usage?by=day`, {
       headers: { authorization: `Bearer ${gateway.adminSecret}` },

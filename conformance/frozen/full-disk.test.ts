@@ -31,9 +31,9 @@ const FILE_LIMIT = 1_024;
 /** The shell counts the size of files in blocks of 512 bytes. */
 const BLOCKS_PER_KB = 2;
 
-/** A gateway that cannot make any file larger than that: for each of its files, a disk that is full. */
+/** A gateway that cannot make any file larger than that: like a full disk for each of its files. */
 async function start(url: string, limitKb?: number): Promise<Bun.Subprocess> {
-  // A write beyond the limit is an error, and not the end of the process.
+  // A write beyond the limit is an error, and does not end the process.
   const limited = limitKb === undefined ? "" : `trap '' XFSZ; ulimit -S -f ${limitKb * BLOCKS_PER_KB}; `;
   const child = Bun.spawn(["sh", "-c", `${limited}exec "$0" serve`, TRIVIUM], {
     cwd: folder,

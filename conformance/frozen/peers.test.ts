@@ -10,7 +10,7 @@ import { startRelay } from "../support/freezing-relay.ts";
 import { startEvents, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Providers and clients have deadlines of many seconds, which the suite does not wait for; their order is the same. */
+/** Providers and clients have deadlines of many seconds, which the suite shortens; their order is the same. */
 const FIRST_BYTE_MS = 1_500;
 const timings = { bodyStallMs: 400, slowReaderMs: 400 };
 const record = faultTable();
@@ -41,7 +41,7 @@ test("H29, H18: a provider that freezes on reused connections delays its own cal
   await relay.thaw();
   const [, recoveryMs] = await timed(callAll(frozen, 1, EVERY_DIALECT));
 
-  // A stop waits for a call to a frozen provider no longer than it may.
+  // Stopping waits for a call to a frozen provider no longer than allowed.
   relay.freeze();
   const last = callGateway(frozen.url, "chat", frozen.key).then(errorOf);
   await Bun.sleep(50);

@@ -123,7 +123,7 @@ describe.skipIf(postgresServer === undefined)("an unavailable database", () => {
       });
       expect(await errorOf(polled)).toMatchObject({ status: 503, type: "UNAVAILABLE" });
 
-      // A key that is revoked here stops at once; one revoked elsewhere when the store is seen again.
+      // A key revoked here stops at once; one revoked elsewhere once the store is available again.
       const revoking = admin(gateway, `/api/keys/${here.id}`, { method: "DELETE" });
       const revokedMs = await until(
         "a key revoked here is refused",
@@ -253,7 +253,7 @@ describe.skipIf(postgresServer === undefined)("an unavailable database", () => {
   );
 
   test("H29: a slow statement on a live server costs no connection", async () => {
-    // A server that is busy stops a statement within it, too.
+    // A busy server also stops a statement within it.
     const TIMEOUT_MS = 1_500;
     await using at = await harness();
     const storage = await openStorage(at.database.url.href, system.clock, TIMEOUT_MS);

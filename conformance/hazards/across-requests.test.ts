@@ -6,7 +6,7 @@ import { callGateway } from "../support/client-calls.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Cache marks, key order, usage and schemas on the way between protocols. */
+/** Cache marks, key order, usage and schemas between protocols. */
 
 type Host = UpstreamDialectName;
 const HOSTS: readonly Host[] = [...EVERY_DIALECT, "converse"];
@@ -90,7 +90,7 @@ describe("key order", () => {
   const ARGS = '{"10":1,"2":2,"b":3,"a":{"7":0,"3":0}}';
   const SCHEMA =
     '{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"number"},"b":{"type":"string"},"a":{"type":"string"}}}';
-  /** Bodies as text: an object of this language would have its keys in another order before they are sent. */
+  /** Bodies as text: a JavaScript object would reorder its keys before they are sent. */
   const BODIES: Record<DialectName, string> = {
     chat: `"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":${JSON.stringify(ARGS)}}}]},{"role":"tool","tool_call_id":"call_1","content":"ok"}],"tools":[{"type":"function","function":{"name":"f","parameters":${SCHEMA}}}]`,
     messages: `"max_tokens":100,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":${ARGS}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}],"tools":[{"name":"f","input_schema":${SCHEMA}}]`,

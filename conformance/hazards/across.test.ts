@@ -205,7 +205,7 @@ describe("sealed reasoning, from a Responses host", () => {
         const two = ["rs_2", "c2VhbGVkIHR3byDDvA=="];
         const called = (id: string) => ["function_call", id];
         const thoughtThenCall = [one, called("call_1"), two, called("call_2")];
-        // A message of chat has its thoughts in one place and its calls in another.
+        // A chat message has its thoughts in one place and its calls in another.
         const thoughtsThenCalls = [one, two, called("call_1"), called("call_2")];
         expect(sent.filter(({ type }) => type !== "message").map(kept)).toEqual([
           ...(client === "chat" ? thoughtsThenCalls : thoughtThenCall),

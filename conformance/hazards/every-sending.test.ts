@@ -35,7 +35,7 @@ describe("H32: a client's call reaches the provider as often as its receipt says
           await response.text();
           const { offers, cost_nano_usd } = await gateway.receipt(response);
           expect(upstream.seen.length).toBe(offers.length);
-          // The table of choices 4: once more, and no more.
+          // The table of choices 4: one retry, and no more.
           expect(offers.map(({ outcome, reason }) => [outcome, reason])).toEqual([
             ["failed", "upstream_failed"],
             ["failed", "upstream_failed"],

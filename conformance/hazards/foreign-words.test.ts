@@ -8,7 +8,7 @@ import { sendJson } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
-/** Every object of the language has members of these names. */
+/** Every JavaScript object has members of these names. */
 const WORDS = ["constructor", "__proto__"];
 
 /** A complete response with that stop reason. */

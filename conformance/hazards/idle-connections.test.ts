@@ -14,7 +14,7 @@ import { wire } from "../../testing/upstream-wire.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, sleep, startEvents } from "../support/scripted-upstream.ts";
 
-/** The runtime looks at silent connections every four seconds. */
+/** The runtime checks silent connections every four seconds. */
 const LOOK_MS = 4_000;
 /** Longer than a busy machine keeps a call waiting for the watchdog, which suspends the timeout of its connection. */
 const SILENCE_MS = 7_000;
@@ -84,7 +84,7 @@ test.concurrent("S16: silent connections are closed, before and after a call, bu
   for (const { closed } of [health, wrongKey, notFound, slowAnswer, slowStream]) expect(closed).toBe(true);
 });
 
-/** A listener whose handlers wait for a store that is slow, and for nothing else. */
+/** A listener whose handlers only wait for a slow store. */
 function slowStore(slowMs: number) {
   const record = { id: "f1", project: "red", mimeType: "video/mp4", size: 5, expiresAtMs: Date.now() + 60_000 };
   const files = {

@@ -24,7 +24,7 @@ const chatAnswer = (content: string) => ({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-/** Sends blanks and letters for as long as the connection is read. */
+/** Sends whitespace and letters for as long as the connection is read. */
 function sendWithoutEnd(response: ServerResponse, chunk: Buffer): void {
   const go = () => {
     while (!response.destroyed && response.write(chunk));
@@ -109,7 +109,7 @@ describe("S23: all responses together are bounded too", () => {
     const calls = EVERY_DIALECT.flatMap((dialect) =>
       [1, 2].map(() => callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" })),
     );
-    // One key may hold half of the memory: two of these fit, and the others are refused with that reason.
+    // One key may hold half of the memory: two of these fit, and the others are refused for that reason.
     const refused: Response[] = [];
     for (const call of calls) call.then((response) => !response.ok && refused.push(response));
     while (refused.length < 6) await Bun.sleep(5);

@@ -56,7 +56,7 @@ const PROTOCOLS: Record<string, Protocol> = {
   },
 };
 
-/** A request whose body is announced and not sent. */
+/** A request whose body is announced but not sent. */
 function announce({ path, headers }: Protocol, key: string, bytes: number | "chunked", { url } = gateway): Announced {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const head = [
@@ -148,7 +148,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
     ["in chunks", "chunked"],
   ] as const)("a large body that trickles is abandoned, and its connection closed (%s)", async (_, bytes) => {
     const { socket, answer } = announce(protocol, TEST_KEY, bytes, impatient);
-    // One byte at a time, faster than a stall: only the rate is wrong.
+    // One byte at a time, faster than a stall: only the rate is too low.
     const trickle = setInterval(() => socket.write(bytes === "chunked" ? "1\r\n \r\n" : " "), 50);
     const text = await answer;
     clearInterval(trickle);

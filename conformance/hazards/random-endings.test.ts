@@ -121,7 +121,7 @@ test("H13, H14, H29: random endings on both sides leak nothing", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(ending, { minLength: CONCURRENT, maxLength: CONCURRENT }), async (endings) => {
       const [rowsBefore, heardBefore] = [rows().length, upstream.seen.length];
-      // All at once: a slot that was not freed would turn away one of the next round.
+      // All at once: a leaked slot would refuse one of the next round.
       await Promise.all(endings.map(play));
       const left = () => [gateway.app.active(), gateway.app.heldBytes(), upstream.open];
       await until(() => left().every((count) => count === 0), left);

@@ -266,7 +266,7 @@ interface Echo {
   stream?: true;
   /** The gateway has committed to a stream before the upstream fails. */
   late?: true;
-  /** Where the key was in fields that clients of another dialect do not get. */
+  /** If the key was in fields that clients of another dialect do not get. */
   reported?: RegExp;
 }
 

@@ -28,7 +28,7 @@ test("H13, H20: a client that reads nothing is dropped: its upstream stops, and 
   const until = Date.now() + 60_000;
   while (upstream.disconnects === 0 && Date.now() < until) await sleep(50);
   expect(upstream.disconnects).toBe(1);
-  // The runtime looks for silent connections every few seconds.
+  // The runtime checks for silent connections every few seconds.
   await sleep(5_000);
   const closed = new Promise((resolve) => socket.once("close", () => resolve("closed")));
   socket.on("error", () => {});

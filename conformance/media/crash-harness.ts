@@ -89,7 +89,7 @@ class GatewaySlot {
     await this.#current?.exited;
   }
 
-  /** The process does nothing from here on, and does not know it afterwards. */
+  /** From here on the process does nothing, and is not aware of it afterwards. */
   freeze(): void {
     this.#current?.kill("SIGSTOP");
   }
@@ -128,13 +128,13 @@ interface CrashOptions {
   gateways: number;
   /** SQLite if absent. */
   storageUrl?: string | undefined;
-  /** Where more than one gateway share their limits. */
+  /** Set if several gateways share their limits. */
   redis?: string;
   /** How long the hosts take for a video. */
   jobMs?: number;
   /** What starts a gateway. */
   program: readonly string[];
-  /** They are killed, so that the next process is to be ready before. */
+  /** They are killed, so the next process must be ready beforehand. */
   mayDie: boolean;
 }
 
@@ -184,7 +184,7 @@ export async function startCrashHarness({
   }
   const closeGateways = () => Promise.all(slots.map((slot) => slot.close()));
   try {
-    // One after the other: the first makes the tables.
+    // One after another: the first creates the tables.
     for (const slot of slots) await slot.start();
   } catch (thrown) {
     await closeGateways();

@@ -94,7 +94,7 @@ describe("H26: a client that disconnects", () => {
   });
   afterAll(() => gateway.stop());
 
-  /** The rows since the last check; waits for so many. */
+  /** The rows since the last check; waits for this many. */
   async function newRows(count: number): Promise<Row[]> {
     let rows: Row[] = [];
     await until(() => {

@@ -7,7 +7,7 @@ export interface LargeMediaHost {
   videoBytes: number;
   /** Bytes of the forms that have arrived. */
   uploadedBytes: number;
-  /** Holds all answers until so many calls have arrived completely: only then is everything in flight at once. */
+  /** Holds all responses until this many calls have arrived completely: only then is everything in flight at once. */
   awaitCalls(calls: number): void;
   stop(): Promise<void>;
 }

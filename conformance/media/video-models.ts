@@ -4,7 +4,7 @@ import type { VideoFacts } from "./probe-video.ts";
 export interface VideoModel {
   /** The client's name of it, with a provider after a colon if two offer it. */
   id: string;
-  /** Where the catalogue does not have it: its provider, and its name there. */
+  /** If the catalogue does not have it: its provider, and its name there. */
   offer?: { provider: string; model: string };
   /** The frames that it supports; `needed` if it requires the first one. */
   frames: "none" | "first" | "first and last" | "needed" | "both, needed";
@@ -19,7 +19,7 @@ export interface VideoModel {
   usdPerSecond: number;
   /** The cost of the videos of a plain call with an image, if they are silent by default. */
   silentUsdPerSecond?: number;
-  /** Where the host reports an outcome in an unusual way. */
+  /** How the host reports an outcome in an unusual way. */
   reports?: Readonly<Record<string, number | string>>;
 }
 

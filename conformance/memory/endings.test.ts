@@ -9,7 +9,7 @@ import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
-/** Behind its finish reason a host owes only trimmings, whatever it speaks and whatever its client speaks. */
+/** After its finish reason a host owes only trailers, whatever it and its client speak. */
 
 type Host = SampledDialect | "converse";
 
@@ -80,7 +80,7 @@ const saidIn = (text: string) => {
 
 const TYPES = { converse: "application/vnd.amazon.eventstream", others: "text/event-stream" };
 
-/** A host that sends its chunks with some time between them, and then does something. */
+/** A host that sends its chunks with pauses, and then does something. */
 const plays =
   (host: Host, chunks: readonly string[], then: (reply: Reply) => void): Script =>
   async (reply) => {

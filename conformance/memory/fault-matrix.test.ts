@@ -59,7 +59,7 @@ const beginning = (dialect: DialectName, stream: boolean): string => {
   }[dialect];
 };
 
-/** An error in the words of each protocol. */
+/** An error in each protocol's form. */
 const errorEvent = (dialect: DialectName): string =>
   dialect === "messages" || dialect === "responses"
     ? wire.event({ type: "error", error: { type: "api_error", message: "it broke" } })

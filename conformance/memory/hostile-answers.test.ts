@@ -63,7 +63,7 @@ describe("S18: the cost of a response grows linearly with its length", () => {
         let cost = await cpuOf(answer, large, client);
         if (cost < CHEAP_MS) continue;
         const small = await cpuOf(answer, hostileBytes(answer, 128 * KB), client);
-        // A collection of garbage, or the compiler, in one of them proves nothing.
+        // A garbage collection, or the compiler, in one of them proves nothing.
         for (let again = 0; again < 3 && cost > MOST * small + CHEAP_MS; again++)
           cost = Math.min(cost, await cpuOf(answer, large, client));
         expect({ client, small, cost, grows: cost > MOST * small + CHEAP_MS }).toMatchObject({ grows: false });

@@ -64,7 +64,7 @@ beforeEach(async () => {
 const post = (path: string, body: object, key = TEST_KEY): Promise<ReadAnswer> =>
   harness.clock.until(harness.sendPost(path, body, key, { "anthropic-version": "2023-06-01" }).answer);
 
-/** The upstream answers one request so. */
+/** The upstream answers one request with this. */
 function answers(text = "Hello.", dialect: "chat" | "messages" | "genai" = "chat"): void {
   const { upstream } = machine;
   upstream.play(upstream.json(plainAnswer(dialect, { text, usage: plainUsage(dialect, 10, 5) })));
@@ -531,7 +531,7 @@ describe("S23: a page of input items", () => {
       content: `${index}${"x".repeat(1024 * 1024)}`,
     }));
     const { id } = await store(TEST_KEY, { input: items });
-    // What is large is sealed in another thread, for which the clock of the test does not wait.
+    // Large content is sealed in another thread, for which the test's clock does not wait.
     const read = (query: string) => harness.ask("GET", `/v1/responses/${id}/input_items?${query}`);
     for (let tries = 0; (await read("limit=1")).status !== 200 && tries < 500; tries++) await Bun.sleep(20);
     const page = await read("limit=1");

@@ -73,7 +73,7 @@ beforeAll(async () => {
   };
 });
 beforeEach(async () => {
-  // Whatever earlier tests have shown of the hosts, and whatever conversations they had, is forgotten.
+  // Whatever earlier tests revealed about the hosts, and their conversations, is forgotten.
   await harness.clock.pass(3_700_000);
   receipts.length = 0;
 });

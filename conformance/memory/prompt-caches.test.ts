@@ -71,7 +71,7 @@ describe("the two dialects of one host agree on caching, tiers and end users", (
   });
 });
 
-/** The turns of a session with tools, as each protocol has them; a request holds the first so many. */
+/** The turns of a session with tools, in each protocol; a request has the first of them. */
 const TURNS: Readonly<Record<DialectName, readonly JsonObject[]>> = {
   chat: [
     { role: "user", content: "List the files." },

@@ -14,7 +14,10 @@ const [FAILS_AT, HEALS_AT] = [5, 45];
 const ANSWER = plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 10, 5) });
 const WATCHED = ["trivium_attempts_total", "trivium_breaker_state"];
 
-/** What Prometheus reads each minute of a gateway that is called every three seconds, while the first of its two providers fails for a while. */
+/**
+ * What Prometheus reads each minute from a gateway that is called every three seconds, while the first of its two
+ * providers fails for a while.
+ */
 async function scrapes(): Promise<Map<string, (number | undefined)[]>> {
   const provider = (name: string) => ({ kind: "openai", base_url: `${UPSTREAM_URL}/${name}/v1`, api_key: "a-key" });
   const harness = await Harness.start({

@@ -80,7 +80,7 @@ test("H13, H14, H29: random endings on both sides leak nothing", async () => {
     fc.asyncProperty(fc.array(ending, { minLength: CONCURRENT, maxLength: CONCURRENT }), async (endings) => {
       const before = (await rows()).length;
       upstream.play(...endings.map((one) => playing(one, harness)));
-      // All at once: a slot that was not freed would turn away one of the next round.
+      // All at once: a leaked slot would refuse one of the next round.
       const calls = endings.map(({ client, host, stream, disconnectsAfterMs }) => {
         const call = harness.send(client, { model: `test/${host}`, stream });
         if (disconnectsAfterMs !== undefined) clock.after(disconnectsAfterMs, () => call.disconnect());

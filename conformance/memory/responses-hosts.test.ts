@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 const USAGE = responsesUsage(10, 5);
 
-/** The events of a sound stream, one by one. */
+/** The events of a valid stream, one by one. */
 function soundEvents(): string[] {
   const script = new ResponsesScript();
   const parts = [script.begin(), ...WORDS.map((word) => script.delta(word)), script.close(), script.completed(USAGE)];

@@ -79,7 +79,7 @@ beforeEach(async () => {
   harness = await start();
 });
 
-/** The upstream of the model answers every request so. */
+/** The model's upstream answers every request with this. */
 function answers(text: string, dialect: "chat" | "messages" | "genai" = "chat"): void {
   const { upstream } = machine;
   upstream.play(upstream.json(plainAnswer(dialect, { text, usage: plainUsage(dialect, 10, 5) })));
@@ -325,7 +325,7 @@ describe("at a host that speaks the protocol itself", () => {
     ]);
     expect(sent()).toMatchObject({ store: false, include: ["reasoning.encrypted_content"] });
     expect(sent()["previous_response_id"]).toBeUndefined();
-    // The next turn goes to another family, which gets the words and not the sealed value.
+    // The next turn goes to another family, which gets the text but not the sealed value.
     answers("Ada!", "messages");
     const third = await create({ model: "test/messages", input: "Sure?", previous_response_id: second.id });
     expect(third.status).toBe(200);

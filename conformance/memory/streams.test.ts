@@ -10,7 +10,7 @@ import { wire } from "../../testing/upstream-wire.ts";
 
 const FIRST_BYTE_MS = 60_000;
 const IDLE_MS = 30_000;
-/** Deadlines are looked at ten times a second. */
+/** Deadlines are checked ten times a second. */
 const TICK_MS = 100;
 const { commitDeadlineMs, keepAliveMs, readOnMs, slowReaderMs } = DEFAULT_TIMINGS;
 
@@ -91,7 +91,7 @@ for (const dialect of EVERY_DIALECT) {
       const answer = await harness.call(dialect, { stream: true });
       expect(answer.status).toBe(502);
       expect(errorIn(answer).message).toContain("before it had answered");
-      expect(harness.upstream.requests).toHaveLength(2); // choices 4: upstream_failed is tried once more
+      expect(harness.upstream.requests).toHaveLength(2); // choices 4: upstream_failed is retried once.
     });
 
     test("H13, H14: a client that disconnects stops the upstream; what was produced is billed once, as partial", async () => {
@@ -234,7 +234,7 @@ for (const dialect of EVERY_DIALECT) {
       const call = harness.send(dialect, { stream: true, readsChunks: 1 });
       await clock.pass(60_000);
       const afterAWhile = written;
-      // 128 KB are on their way before it waits.
+      // 128 KB are in transit before it waits.
       expect(afterAWhile).toBeWithin(2, 10);
       expect(call.connection.hungUp).toBe(false);
       // An upstream that is held back is not silent by its own fault.

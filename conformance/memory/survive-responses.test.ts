@@ -68,7 +68,7 @@ beforeAll(async () => {
   });
 });
 
-/** What is wrong with a stream as a client reads it that goes by numbers, places and ids. */
+/** What is wrong with a stream as read by a client that relies on numbers, positions and ids. */
 function faultsOf(events: readonly StreamEvent[]): string[] {
   const faults: string[] = [];
   const items = new Map<number, { id: string; done: boolean }>();

@@ -75,7 +75,7 @@ beforeAll(async () => {
   };
   harness = await Harness.start({
     config: {
-      // The first host of each pair breaks all the time, and is to stay the first.
+      // The first host of each pair breaks all the time, and must stay the first.
       routing: { survive: true, sticky: "off", breaker: { failures: 100_000, window_ms: 1 } },
       providers: Object.fromEntries(
         EVERY_DIALECT.flatMap((dialect) =>

@@ -9,11 +9,11 @@ import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
-/** Before the headers of a stream go out in any case. */
+/** Until the headers of a stream are sent in any case. */
 const CONTENT_MS = 8_000;
 const TOTAL_MS = 100_000;
 const SILENCE_MS = 20_000;
-/** Deadlines are looked at ten times a second. */
+/** Deadlines are checked ten times a second. */
 const TICK_MS = 100;
 
 /** A provider for each dialect: with one name for two, no message could distinguish them. */
@@ -50,7 +50,7 @@ beforeAll(async () => {
   harness = await Harness.start({ config: { providers, models: [...config.models, ...two] } });
 });
 
-/** Everything that hosts send to show that they are there. */
+/** Everything that hosts send to show that they are alive. */
 const KEEP_ALIVES: Record<DialectName, string> = {
   chat: `: keep-alive\n\n\n\n${wire.chatChunk({ role: "assistant", content: "" })}${wire.chatChunk({})}`,
   messages: `: x\n\n${wire.event({ type: "ping" })}`,
@@ -161,7 +161,7 @@ describe("H28: keep-alives do not count as content", () => {
   });
 });
 
-/** The same again and again under a status, until the gateway has had enough. */
+/** Sends the same repeatedly under a status, until the gateway stops reading. */
 function trickle(status: number, chunk: string): Script {
   return async (reply) => {
     reply.head(status);

@@ -159,7 +159,7 @@ function streamResponses(calls: readonly Called[], way: Way, ends: readonly numb
     const item = itemOf(call, output_index);
     const at = { item_id: item.id, output_index };
     const pieces = way === "deltas" ? cutAt(item.arguments, ends) : way === "one piece" ? [item.arguments] : [];
-    // A host that has the arguments in the event that ends them, and nowhere else.
+    // A host that has the arguments only in the event that ends them.
     const done = way === "the end alone" ? { ...item, arguments: undefined } : item;
     return (
       event("output_item.added", { output_index, item: { ...item, arguments: "", status: "in_progress" } }) +
@@ -183,7 +183,7 @@ const streams: Record<DialectName, (calls: readonly Called[], way: Way, ends: re
 const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 const inner = (value: unknown, key: string): Json => ((value as Json | undefined)?.[key] ?? {}) as Json;
 
-/** Calls as a client of the protocol puts them together: name and parsed arguments. */
+/** Calls as a client of the protocol assembles them: name and parsed arguments. */
 const readWhole: Record<DialectName, (answer: Json) => [unknown, unknown][]> = {
   chat: (answer) =>
     list(inner(list(answer["choices"])[0], "message")["tool_calls"]).map((call) => {
@@ -252,7 +252,7 @@ const called: fc.Arbitrary<Called> = fc.record({
 
 describe.each(EVERY_DIALECT)("calls of a %s host", (host) => {
   describe.each(EVERY_DIALECT)("to a %s client", (client) => {
-    // What passes natively is its host's: empty arguments stay the empty text that the host sent.
+    // Native content is the host's own: empty arguments stay the empty text that the host sent.
     const native = host === client;
 
     test("H45, H46, H49: are the same, streamed in any way or not at all", async () => {

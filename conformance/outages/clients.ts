@@ -21,7 +21,10 @@ export class Clients {
   #isOver = false;
   readonly #loops: Promise<void>[] = [];
 
-  /** The budget of the key `purse` is used by at most so many calls at each gateway; `pauseMs` is between two calls of each other client. */
+  /**
+   * At most this many calls of each gateway use the budget of the key `purse`; `pauseMs` is between two calls of each
+   * other client.
+   */
   constructor(gateways: readonly GatewayProcess[], { purseCalls, pauseMs }: { purseCalls: number; pauseMs: number }) {
     for (const gateway of gateways) {
       for (let client = 0; client < CLIENTS; client += 1) {

@@ -51,28 +51,31 @@ interface OutageOptions {
   seconds: number;
   /** The second gateway is killed during the outage, and started again after it. */
   kills: boolean;
-  /** For so long the budget is tried after it was refused everywhere: shares move in the background, and not at once after an outage. */
+  /**
+   * How long the budget is retried after it was refused everywhere: shares move in the background, and not immediately
+   * after an outage.
+   */
   refusedMs: number;
   /** Between two calls of a client. */
   pauseMs: number;
-  /** How long the load lasts before the outage, and again when all is well. */
+  /** How long the load lasts before the outage, and again after recovery. */
   calmMs: number;
 }
 
 export interface OutageReport {
   asked: number;
   answered: number;
-  /** Calls that failed, but for those that the kill has ended, and those that the small budget refused. */
+  /** Failed calls, except those ended by the kill and those refused by the small budget. */
   failures: readonly Failure[];
   slowestMs: number;
   /** From the end of the outage until both gateways were ready and had stored everything. */
   healedMs: number;
   /** Fully received responses without a row. */
   missing: number;
-  /** Rows more than there were calls, and answers whose row has another cost than it should have. */
+  /** Rows in excess of calls, and responses whose row has a wrong cost. */
   wrongRows: number;
   wrongSums: number;
-  /** A budget for so many calls, and how many are in the ledger. */
+  /** A budget for this many calls, and how many are in the ledger. */
   budget: { calls: number; spent: number };
 }
 

@@ -8,7 +8,7 @@ export function decodeError({ status, body, retryAfterSeconds }: UpstreamFailure
   return failureToError({ status, message: stringAt(parseObject(body), "message"), retryAfterSeconds });
 }
 
-/** The words for kinds of errors are the gateway's own. */
+/** The error kinds use the gateway's own words. */
 const errorBody = (error: GatewayError): string =>
   JSON.stringify({ problem: error.kind, message: error.messageWithPath });
 

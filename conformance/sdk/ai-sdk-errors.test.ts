@@ -37,7 +37,7 @@ const REFUSALS: readonly Refusal[] = [
 
 const BREAKS = ["cut-mid-stream", "cut-mid-event", "close-mid-stream", "garbage-in-stream"];
 
-/** The package warns on the console of every model whose name it does not know. */
+/** The package warns on the console about every model name it does not know. */
 Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
 let harness: SimulatedGateway;

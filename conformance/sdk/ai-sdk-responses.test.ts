@@ -18,7 +18,7 @@ const lookUp = (what: string) =>
   });
 const tools = { get_weather: lookUp("weather"), get_time: lookUp("time") };
 
-/** The package warns on the console of every model whose name it does not know. */
+/** The package warns on the console about every model name it does not know. */
 Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
 let harness: SimulatedGateway;

@@ -28,7 +28,7 @@ const TWO_CALLS = "Call get_weather and get_time in parallel for Lisbon.";
 
 const WEATHER_USED = /get_weather answered “[^”]*weather of Lisbon/;
 
-/** The package warns on the console of every model whose name it does not know. */
+/** The package warns on the console about every model name it does not know. */
 Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
 let harness: SimulatedGateway;
@@ -122,7 +122,7 @@ for (const { name, dialect, kind, thinkingKind, thinking, model } of AI_PROVIDER
       expect(await streamed.text).toBe(whole.text);
     });
 
-    // What translation makes of a forgery: see conversations.test.ts.
+    // For translated forgeries see conversations.test.ts.
     if (upstream.native)
       test("contract 2.12, 2.10, 2.8: altered thoughts or signatures are reported as the upstream's 400", async () => {
         const first = await generateText({ ...thinker("strict-thinker"), prompt: ONE_CALL, tools });

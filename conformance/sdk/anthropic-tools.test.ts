@@ -104,7 +104,7 @@ function tools<Block extends ReadBlock>({ version, errors, connect }: MessagesGe
         const whole = await client.messages.create(body);
         const streamed = await client.messages.stream(body).finalMessage();
         expect(streamed.content).toEqual(whole.content);
-        // The signature of a call fits nowhere in this protocol but in a block before it.
+        // In this protocol the signature of a call only fits into a block before it.
         const carrier = upstream.signs === "calls" ? ["redacted_thinking"] : [];
         expect(whole.content.map((block) => block.type)).toEqual(["thinking", ...carrier, "tool_use"]);
         expect(whole.content[0]?.thinking).toContain("Lisbon");

@@ -71,7 +71,7 @@ function answers<Block extends ReadBlock>({ version, errors, connect }: Messages
         expect(events.map((event) => extra(event.delta, "text") ?? "").join("")).toBe(textOf(whole.content));
         const start = events.find((event) => event.type === "message_start")?.message;
         expect(start?.model).toBe(`${kind}/standard`);
-        // Hosts of other protocols count the prompt at the end of a stream: here is an estimate (H11).
+        // Hosts of other protocols count the prompt at the end of a stream: this is an estimate (H11).
         if (upstream.native) expect(start?.usage.input_tokens).toBe(whole.usage.input_tokens);
         else expect(start?.usage.input_tokens).toBeGreaterThan(0);
       });

@@ -14,7 +14,7 @@ const open = () => new OpenAi({ baseURL: `${harness.gateway.url}/v1`, apiKey: ha
 const begin = (model: string, input = "Tell me about the three roads.") =>
   open().responses.create({ model, input, background: true, stream: true });
 
-/** All events, or as many as are wanted; the connection is then dropped. */
+/** All events, or as many as requested; the connection is then dropped. */
 async function take(stream: AsyncIterable<Event>, most = Number.POSITIVE_INFINITY): Promise<Event[]> {
   const events: Event[] = [];
   for await (const event of stream) {

@@ -32,7 +32,7 @@ const lists = (table: BillingTable, name: string): boolean =>
   table.tools.some(({ name: listed, match }) => listed === name || new RegExp(`^(?:${match ?? "$^"})$`).test(name));
 const listsTerm = (table: BillingTable, term: string): boolean => table.terms.some(({ name }) => name === term);
 
-/** What of a request no line of the table is about. */
+/** Parts of a request that no line of the table covers. */
 function unlisted(table: BillingTable, billables: readonly Billable[]): string[] {
   return billables
     .filter(({ kind, name }) => !(kind === "tool" ? lists(table, name) : listsTerm(table, name)))

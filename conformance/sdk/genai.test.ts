@@ -86,7 +86,7 @@ function answers<Turn extends ReadTurn>({ version, error, finish, connect }: Gen
         }
       });
 
-      // Other protocols know no blocked prompts but as errors, or as answers that end at once.
+      // Other protocols report blocked prompts only as errors, or as responses that end at once.
       if (upstream.native)
         test("contract 7: a blocked prompt is reported in promptFeedback, without a candidate", async () => {
           const models = open();

@@ -43,7 +43,7 @@ function bothSeen(where: string, ask: () => Promise<string | null | undefined>):
   });
 }
 
-/** The package warns on the console of every model whose name it does not know. */
+/** The package warns on the console about every model name it does not know. */
 Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
 let harness: SimulatedGateway;

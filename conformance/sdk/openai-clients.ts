@@ -3,7 +3,7 @@ import OpenAi4 from "openai-4";
 import OpenAi5 from "openai-5";
 import type { ErrorClass, Kind } from "./support.ts";
 
-/** What the scenarios use of a client. Every generation is assigned to it, so that the compiler holds all of them to it. */
+/** What the scenarios use of a client. Every generation is assigned to it, so the compiler checks all of them. */
 interface ChatClient {
   chat: { completions: { create: CreateCompletion } };
   models: {

@@ -2,7 +2,7 @@ import OpenAi7 from "openai";
 import OpenAi5 from "openai-5";
 import type { Kind } from "./support.ts";
 
-/** What the scenarios use of a client. Both generations are assigned to it, so that the compiler holds them to it. */
+/** What the scenarios use of a client. Both generations are assigned to it, so the compiler checks them. */
 interface ResponsesClient {
   responses: {
     create(body: ResponsesBody & { stream?: false }, options?: CallOptions): AnswerPromise<Answer>;
@@ -101,7 +101,7 @@ export const RESPONSES_GENERATIONS: readonly { version: string; connect: (setup:
 /** The protocol is spoken at both doors. */
 export const RESPONSES_DOORS = ["/api/v1", "/v1"] as const;
 
-/** Providers of each wire. */
+/** Providers of each protocol. */
 export const RESPONSES_KINDS: readonly Kind[] = ["openai-compatible", "anthropic", "gemini", "bedrock"];
 
 /** The calls of a response, as they are returned in the next request. */

@@ -37,7 +37,7 @@ const config = (simulated: boolean) => ({
     }),
   ),
   models: [
-    // The simulator's is free.
+    // The simulator's image is free.
     ...(simulated
       ? [{ id: "sim/image", pricings: { image: [{ value: 0.04, unit: "perCount", currency: "USD" }] } }]
       : []),

@@ -112,7 +112,7 @@ const bothWays = (routing: object): [string, Additions][] => [
   ["in a header", { headers: { "x-trivium-routing": JSON.stringify(routing) } }],
 ];
 
-/** What the package throws has the gateway's words in it. */
+/** The package's error contains the gateway's message. */
 async function messageOf(call: Promise<unknown>): Promise<string> {
   const thrown = await call.then(
     () => undefined,

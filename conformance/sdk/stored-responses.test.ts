@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
-/** The package warns on the console of every model whose name it does not know. */
+/** The package warns on the console about every model name it does not know. */
 Reflect.set(globalThis, "AI_SDK_LOG_WARNINGS", false);
 
 const PARAMETERS = {
@@ -46,7 +46,7 @@ interface Asked {
   reasoning?: typeof REASONING;
 }
 
-/** What the scenarios use of a client. Both generations are assigned to it, so that the compiler holds them to it. */
+/** What the scenarios use of a client. Both generations are assigned to it, so the compiler checks them. */
 interface StoredClient {
   responses: {
     create(body: Asked): PromiseLike<Stored & { output_text: string }>;

@@ -105,7 +105,7 @@ export async function receiptOf({ gateway }: SimulatedGateway, id: string | null
   throw new Error(`no receipt ${id}`);
 }
 
-/** Runs a call that breaks off, and holds the gateway to stopping its upstream too (H13). */
+/** Runs a call that breaks off, and checks that the gateway stops its upstream too (H13). */
 export async function expectUpstreamStopped(
   { simulator }: SimulatedGateway,
   leave: () => Promise<void>,
@@ -117,11 +117,11 @@ export async function expectUpstreamStopped(
   expect(simulator.stats()).toMatchObject({ requests: before.requests + 1, aborted: before.aborted + 1 });
 }
 
-/** Resolves when a call is at its upstream. */
+/** Resolves when a call has reached its upstream. */
 export const hasReachedUpstream = ({ simulator }: SimulatedGateway): Promise<void> =>
   waitFor(() => simulator.stats().openRequests > 0);
 
-/** Makes a call while its key is busy with another: the key is let go as soon as the call was refused once. */
+/** Makes a call while its key is busy with another, which is ended as soon as the call was refused once. */
 export async function callWithBusyKey<T>(
   { gateway }: SimulatedGateway,
   call: () => Promise<T>,
@@ -153,7 +153,7 @@ export async function waitFor(what: () => boolean, ms = 3000): Promise<void> {
 
 export type ErrorClass = abstract new (...parameters: never[]) => Error;
 
-/** What a call that must fail was rejected with. */
+/** The error of a call that must fail. */
 export async function failureOf(call: PromiseLike<unknown>): Promise<Error> {
   try {
     await call;

@@ -3,7 +3,7 @@ import type { Kind } from "./support.ts";
 
 /** Host behaviour that clients can observe, in whatever protocol they speak. */
 interface Upstream {
-  /** Client and host speak the same protocol. */
+  /** Whether client and host speak the same protocol. */
   native: boolean;
   /** The host's own word for a complete response. */
   endWord: string;

@@ -16,12 +16,12 @@ interface ServiceHost {
   size?: number;
   /** Its model has other sizes too. */
   sized?: true;
-  /** The most inputs of one of its requests. */
+  /** The maximum number of inputs in one of its requests. */
   batch?: number;
   /** It reports the number of tokens. */
   counts?: false;
   reranker?: string;
-  /** Its price goes by searches. */
+  /** It is priced by searches. */
   searches?: true;
 }
 
@@ -172,7 +172,7 @@ export const SERVICE_HOSTS: readonly ServiceHost[] = [
   },
 ];
 
-/** What a million tokens and a search cost at every one of them. */
+/** The price of a million tokens and of a search at all of them. */
 export const USD_PER_MILLION = 2;
 export const USD_PER_SEARCH = 0.003;
 

@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** A key whose calls are refused if any field would be dropped (H09). */
 export const STRICT_KEY = `sk-trv-${"ConformanceStrictKey".padEnd(43, "x")}`;
-/** One with money for some hundred characters. */
+/** One with budget for some hundred characters. */
 export const POOR_KEY = `sk-trv-${"ConformancePoorKey".padEnd(43, "x")}`;
 
 export interface SpeechHarness {
@@ -27,7 +27,7 @@ const own = (id: string, outputs: string[], ...offers: { provider: string; model
   offers,
 });
 
-/** One gateway with hosts that speak, listen, moderate and complete, each simulated. */
+/** One gateway with hosts that speak, transcribe, moderate and complete, each simulated. */
 export async function startSpeechHarness(): Promise<SpeechHarness> {
   const simulator = await startSimulator({ tokenDelayMs: 0 });
   const at = (path: string) => ({ base_url: simulator.url + path, api_key: "upstream-secret-of-the-suite" });

@@ -3,7 +3,7 @@ import { programsPresent } from "../../testing/programs-present.ts";
 import { ExampleFolder, Page } from "../support/doc-examples.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-// Examples start programs, on whatever machine this is.
+// Examples start programs, possibly on a slow machine.
 
 const page = new Page("docs/speech.md");
 const [yaml = ""] = page.in("yaml");

@@ -5,7 +5,7 @@ import { buildCall, type CallOptions } from "../../testing/build-call.ts";
 export const callGateway = (base: string, dialect: DialectName, key: string, options?: CallOptions) =>
   fetch(...buildCall(base, dialect, key, options));
 
-/** A connection on which a call has been begun by its head, for clients that are slower or ruder than `fetch`. */
+/** A connection with only the head of a call sent, for clients that are slower or ruder than `fetch`. */
 export function beginCall([url, init]: [string, RequestInit], contentLength: number): Socket {
   const { hostname, port, pathname } = new URL(url);
   const headers = { host: hostname, "content-length": String(contentLength), ...(init.headers as object) };

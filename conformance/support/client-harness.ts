@@ -10,7 +10,7 @@ const PROVIDERS: Readonly<Record<string, { kind: string; path: string; dialects?
   responses: { kind: "openai", path: "/openai/v1", dialects: ["responses"] },
 };
 
-/** A model of each wire, by the name that an agent of another wire is given. */
+/** A model of each protocol, by the name that an agent of another protocol is given. */
 export const MODELS_BY_WIRE: Readonly<Record<string, string>> = {
   messages: "claude-sonnet-4-5",
   genai: "gemini-3-flash-preview",
