@@ -13,7 +13,7 @@ function mayMount(): boolean {
   if (process.getuid?.() === 0 && Bun.spawnSync(["unshare", "--mount", "--pid", "--fork", "true"]).exitCode === 0) {
     return true;
   }
-  console.log("skipped: the image is not run: this user may not make a root of its own");
+  console.log("skipped: the image is not run: this user may not create a separate root");
   return false;
 }
 

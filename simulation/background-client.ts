@@ -59,7 +59,7 @@ export class BackgroundClient {
       const state = await this.#poll(id);
       if (state === "completed" || state === "failed") return this.#check(id, state);
     }
-    this.#violate("every answer in the background ends", `${id} does not`);
+    this.#violate("every background response ends", `${id} does not`);
   }
 
   async #poll(id: string): Promise<string | undefined> {
@@ -67,7 +67,7 @@ export class BackgroundClient {
     const seen = process && (await this.#send(process, this.#look(id)));
     if (seen === undefined || seen.status >= 500) return undefined;
     if (seen.status !== 200) {
-      this.#violate("an answer in the background is there for its client", `HTTP ${seen.status}`);
+      this.#violate("a background response is available to its client", `HTTP ${seen.status}`);
       return "failed";
     }
     const { status } = JSON.parse(seen.text) as { status: string };
@@ -84,7 +84,7 @@ export class BackgroundClient {
       await this.#options.clock.sleep(POLL_MS);
       const later = await this.#poll(id);
       if (later !== undefined && later !== state)
-        this.#violate("an answer in the background ends once", `${state}, then ${later}`);
+        this.#violate("a background response ends once", `${state}, then ${later}`);
     }
     // The cause of a failure is unknown here: the provider, the store, or a killed process.
     this.#end(state === "completed" ? "whole" : "cut");

@@ -11,14 +11,14 @@ export const BUGS: readonly Bug[] = [
     isOfInstances: true,
   },
   {
-    name: "leases: what waiting calls need is not told",
+    name: "leases: the needs of waiting calls are not reported",
     file: "src/leases/leased-window.ts",
     was: "      ...(waits && { waits }),\n",
     becomes: "",
     isOfInstances: true,
   },
   {
-    name: "no abort: a request that was given up goes on",
+    name: "no abort: an abandoned request continues",
     file: "src/relay/attempt/attempt.ts",
     was: "    this.#exchange?.close();\n",
     becomes: "",
@@ -61,19 +61,19 @@ export const BUGS: readonly Bug[] = [
     becomes: "return tookMs <= 0 && answered < 0 && this.#openFirst(nowMs);",
   },
   {
-    name: "the row comes after the last byte",
+    name: "the row is stored after the last byte",
     file: "src/relay/answer/stream.ts",
     was: '      await this.#settle("ok");\n    } catch',
     becomes: '      void this.#settle("ok");\n    } catch',
   },
   {
-    name: "lost lease: what a killed process was polling is never taken up",
+    name: "lost lease: what a killed process was polling is never taken over",
     file: "src/storage/tables/operations.ts",
     was: "WHERE lease_until_ms < ? AND due_at_ms <= ?",
     becomes: "WHERE lease_until_ms < ? - 86400000 AND due_at_ms <= ?",
   },
   {
-    name: "a submit whose answer was lost is sent again",
+    name: "a submit whose response was lost is sent again",
     file: "src/relay/media/submit-videos.ts",
     was: "=> !(error instanceof UncertainError);",
     becomes: "=> error instanceof Error;",
@@ -85,13 +85,13 @@ export const BUGS: readonly Bug[] = [
     becomes: "      this.#output.drop(held);\n      const more = true;\n",
   },
   {
-    name: "a limit is passed: one call more than may be under way",
+    name: "a limit is exceeded by one concurrent call",
     file: "src/access/rate-limits.ts",
     was: "underWay + 1 > concurrent",
     becomes: "underWay > concurrent",
   },
   {
-    name: "a budget forgets the calls under way",
+    name: "a budget forgets the calls in flight",
     file: "src/access/check-budgets.ts",
     was: "- meter.spent(window, nowMs) - meter.reserved;",
     becomes: "- meter.spent(window, nowMs);",
@@ -103,13 +103,13 @@ export const BUGS: readonly Bug[] = [
     becomes: "if (call.incoming",
   },
   {
-    name: "a watch is left behind: the watchdog never rests",
+    name: "a leaked check: the watchdog never stops",
     file: "src/relay/answer/client-output.ts",
     was: "    this.#gateway.watchdog.unwatch(this);\n    if",
     becomes: "    if",
   },
   {
-    name: "while the store is away, rows are in memory alone",
+    name: "while the store is unavailable, rows are only in memory",
     file: "src/ledger/writer.ts",
     was: "    if (journal === undefined) return Promise.resolve();\n",
     becomes:

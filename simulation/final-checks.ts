@@ -75,7 +75,7 @@ export async function recover(world: World): Promise<void> {
       world.call(plan);
       await world.clock.pass(RECOVERY_PAUSE_MS);
       const book = world.books.get(plan.id);
-      if (book?.ending !== "whole") world.violate("all is well again", `${book?.ending} ${book?.status}`, book);
+      if (book?.ending !== "whole") world.violate("the gateway recovers", `${book?.ending} ${book?.status}`, book);
     }
   }
   await recoverServices(world);
@@ -95,7 +95,7 @@ async function recoverServices(world: World): Promise<void> {
     world.service(plan);
     await world.clock.pass(RECOVERY_PAUSE_MS);
     const book = world.services.get(plan.id);
-    if (book?.ending !== "whole") world.violate("all is well again", `${book?.ending} ${book?.status}`, book);
+    if (book?.ending !== "whole") world.violate("the gateway recovers", `${book?.ending} ${book?.status}`, book);
   }
 }
 
@@ -103,7 +103,7 @@ async function recoverServices(world: World): Promise<void> {
 export async function checkKept(world: World): Promise<void> {
   const { process, clock, kept } = world;
   const pending = await clock.until(world.storage.query("SELECT id FROM answers WHERE state = 'pending'"));
-  if (pending.length > 0) world.violate("every answer in the background ends", `${pending.length} do not`);
+  if (pending.length > 0) world.violate("every background response ends", `${pending.length} do not`);
   if (process !== undefined) await kept.check(process, clock, (rule, what, book) => world.violate(rule, what, book));
 }
 
@@ -123,7 +123,7 @@ export async function checkLedger(world: World): Promise<void> {
     const service = world.services.get(id ?? Number.NaN);
     if (book !== undefined) checkRow(row, book, (rule, what) => world.violate(rule, what, book));
     else if (service !== undefined) checkServiceRow(row, service, (rule, what) => world.violate(rule, what, service));
-    else world.violate("a row is its call's", `${String(row["id"])} belongs to no call`);
+    else world.violate("a row matches its call", `${String(row["id"])} belongs to no call`);
     if (id !== undefined) found.add(id);
   }
   for (const [id, book] of [...world.books, ...world.services]) {
@@ -132,10 +132,10 @@ export async function checkLedger(world: World): Promise<void> {
     if (found.has(id) || book.ending === "cut" || isLost) continue;
     const asked = "attempts" in book ? book.attempts : book.requests;
     const isAnswered = book.ending === "whole" || asked.length > 0;
-    if (isAnswered) world.violate("committed answers are rows", `${book.ending}, and no row`, book);
+    if (isAnswered) world.violate("committed responses have rows", `${book.ending}, and no row`, book);
   }
   for (const [id, book] of [...world.books, ...world.services]) {
     if (book.ending === "whole" && !found.has(id) && world.store.receipts.has(book.receiptId ?? ""))
-      world.violate("committed answers are rows", "the row was there, and is not any more", book);
+      world.violate("committed responses have rows", "the row was there, and is not any more", book);
   }
 }

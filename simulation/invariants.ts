@@ -16,7 +16,7 @@ const MAX_TRIES_OF_AN_OFFER = 2;
 /** What must hold when a call is over for its client. */
 export function checkAnswer(book: CallBook, answer: ReadAnswer | undefined, onViolation: OnViolation): void {
   const { plan, ending, status, attempts } = book;
-  for (const wrong of answer?.wrong ?? []) onViolation("answers are sound", wrong);
+  for (const wrong of answer?.wrong ?? []) onViolation("responses are well-formed", wrong);
   const terminals = answer?.terminals ?? 0;
   const errors = answer?.errors ?? 0;
   if ((ending === "whole" || ending === "failed") && terminals + errors !== 1)
@@ -26,9 +26,9 @@ export function checkAnswer(book: CallBook, answer: ReadAnswer | undefined, onVi
   const served = attempts.some(({ finished, isContinuation }) => finished && !isContinuation);
   const continued = attempts.some(({ finished, isContinuation }) => finished && isContinuation);
   if (ending === "whole" && !served && !continued)
-    onViolation("answers come from providers", "no provider has answered to its end");
+    onViolation("responses come from providers", "no provider has answered to its end");
   if (ending === "failed" && served && plan.routing.deadlineMs === undefined && !plan.routing.hedge)
-    onViolation("an answer is passed on", `a provider has answered; HTTP ${status}`);
+    onViolation("a response is passed on", `a provider has answered; HTTP ${status}`);
   if (ending === "failed" && attempts.length === 0) checkRefusal(book, onViolation);
   if (ending === "failed" && attempts.length > 0) checkFallback(book, onViolation);
   if (ending === "whole") checkUsageShown(book, answer, onViolation);
@@ -48,7 +48,7 @@ function checkRefusal({ plan, status }: CallBook, onViolation: OnViolation): voi
   // The deadline may pass before the first request is sent.
   if (status === 504 && plan.routing.deadlineMs !== undefined) return;
   if (status === 429 ? isRated : status === 402 && limits.budgetNanoUsdPerDay !== undefined) return;
-  onViolation("sound requests are not refused", `HTTP ${status} for the key ${plan.key}`);
+  onViolation("valid requests are not refused", `HTTP ${status} for the key ${plan.key}`);
 }
 
 /** Before any content, other offers are tried while one of them may succeed. */
@@ -66,7 +66,7 @@ function checkFallback(book: CallBook, onViolation: OnViolation): void {
   const untried = free.filter((provider) => attempts.every((attempt) => attempt.provider !== provider));
   if (untried.length > 0)
     onViolation(
-      "another offer is asked",
+      "another offer is tried",
       `${last?.provider} failed (${last?.fault}), and ${untried.join()} was not asked`,
     );
 }
@@ -88,7 +88,7 @@ function checkUsageShown(book: CallBook, answer: ReadAnswer | undefined, onViola
   if (usage === undefined || answer?.prompt === undefined) return;
   const { prompt, completion } = answer;
   if (prompt !== usage.input + usage.cached || completion !== usage.output)
-    onViolation("a client is told its usage", `${prompt} and ${completion} of ${JSON.stringify(usage)}`);
+    onViolation("a client sees its usage", `${prompt} and ${completion} of ${JSON.stringify(usage)}`);
 }
 
 /** Several requests may have been billed: the response was continued or hedged. */
@@ -108,21 +108,27 @@ function checkAttempts(book: CallBook, onViolation: OnViolation): void {
   const maxTries = plan.routing.survive ? 2 * MAX_TRIES_OF_AN_OFFER : MAX_TRIES_OF_AN_OFFER;
   const last = attempts.length - 1;
   if (plan.routing.fallback === false && attempts.some(({ provider }) => provider !== attempts[0]?.provider))
-    onViolation("no fallback where none is wanted", attempts.map(({ provider }) => provider).join());
+    onViolation("no fallback if none is allowed", attempts.map(({ provider }) => provider).join());
   const tries = new Map<string, number>();
   for (const [index, { provider, status, outcome }] of attempts.entries()) {
     tries.set(provider, (tries.get(provider) ?? 0) + 1);
     if ((tries.get(provider) ?? 0) > maxTries * secretsOf(provider).length)
-      onViolation("tries are bounded", `${provider} was asked ${tries.get(provider)} times`);
+      onViolation("attempts are bounded", `${provider} was asked ${tries.get(provider)} times`);
     if (!offersOf(plan).includes(provider))
       onViolation("a model is served by its offers", `${provider} was asked for ${plan.model}`);
     // A continuation or a hedged request may fail in any way.
     if (withLegs) continue;
     // A response that came too late was not read.
     if (index < last && outcome === "failed" && status !== undefined && FINAL_STATUSES.includes(status))
-      onViolation("what the table forbids is not tried again", `${provider} said ${status}, and another was asked`);
+      onViolation(
+        "failures the error table excludes are not retried",
+        `${provider} said ${status}, and another was asked`,
+      );
     if (index < last && outcome === "whole")
-      onViolation("what the table forbids is not tried again", `${provider} had answered, and another was asked`);
+      onViolation(
+        "failures the error table excludes are not retried",
+        `${provider} had answered, and another was asked`,
+      );
   }
 }
 
@@ -140,22 +146,22 @@ export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolatio
   const output = numberAt(row, "usage_output") + numberAt(row, "usage_reasoning");
   const told = `${outcome}, ${source}: ${input} + ${cached} → ${output}, ${row["cost_nano_usd"]} at ${row["provider"]}`;
   if (String(row["model"]) !== plan.model || String(row["key_id"]) !== `static:${plan.key}`)
-    onViolation("a row is its call's", told);
+    onViolation("a row matches its call", told);
   if (ending === "whole" && outcome !== "ok" && outcome !== "client_gone")
-    onViolation("committed answers are rows", `the client has its answer; ${told}`);
+    onViolation("committed responses have rows", `the client has its answer; ${told}`);
   if (ending === "failed" && outcome === "ok")
-    onViolation("committed answers are rows", `the client has none; ${told}`);
+    onViolation("committed responses have rows", `the client has none; ${told}`);
   const provider = String(row["provider"]);
   const last = attempts.at(-1);
   if (last === undefined) {
-    if (numberAt(row, "cost_nano_usd") !== 0) onViolation("cost is exact", `no provider was asked; ${told}`);
+    if (numberAt(row, "cost_nano_usd") !== 0) onViolation("cost is exact", `no provider was called; ${told}`);
     return;
   }
   if (hasLegs(book)) {
     checkLegs(book, numberAt(row, "cost_nano_usd"), outcome, told, onViolation);
     return;
   }
-  if (provider !== last.provider) onViolation("a row is its call's", `${last.provider} was asked last; ${told}`);
+  if (provider !== last.provider) onViolation("a row matches its call", `${last.provider} was called last; ${told}`);
   if (numberAt(row, "cost_nano_usd") !== costOf(provider, input, cached, output))
     onViolation("cost is exact", `${costOf(provider, input, cached, output)} expected; ${told}`);
   // A deadline is the caller's choice: work it ends is billed as far as it may have come.
@@ -163,7 +169,7 @@ export function checkRow(row: StoredRow, book: CallBook, onViolation: OnViolatio
   if (!isCallersDoing) checkUsage(last, { outcome, source, input, cached, output }, told, onViolation);
   // Never more than the model's limit, unless more has passed through.
   if (output > Math.max(MAX_OUTPUT_TOKENS, plan.words * plan.padding))
-    onViolation("cost is exact", `more than the model can say; ${told}`);
+    onViolation("cost is exact", `more than the model can generate; ${told}`);
 }
 
 /** The leg that completed is billed as reported; the cost of the others is added. */
@@ -198,7 +204,7 @@ function checkUsage(last: ServedAttempt, billed: BilledUsage, told: string, onVi
     if (!exact) onViolation("cost is exact", `${JSON.stringify(usage)} was served; ${told}`);
   }
   if (isAnswered && usage === undefined && (source !== "estimated" || output === 0 || input === 0))
-    onViolation("cost is exact", `the provider told no usage; ${told}`);
+    onViolation("cost is exact", `the provider reported no usage; ${told}`);
   if (!isAnswered && outcome !== "client_gone" && !last.begun && input + cached + output !== 0)
     onViolation("cost is exact", `nothing was produced; ${told}`);
 }

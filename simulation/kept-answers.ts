@@ -65,12 +65,12 @@ export class KeptAnswers {
     for (const [key, all] of this.#byKey) {
       for (const { book, id, isCertain } of all.slice(-MAX_LOOKED_AT)) {
         const own = await clock.until(look(id, key));
-        if (own.status !== 200 && isCertain) onViolation("what is kept can be read", `HTTP ${own.status}`, book);
+        if (own.status !== 200 && isCertain) onViolation("stored responses can be read", `HTTP ${own.status}`, book);
         if (own.status === 200 && readWhole("responses", 200, own.text).text !== book.text)
-          onViolation("what is kept is what was answered", own.text.slice(0, 200), book);
+          onViolation("stored responses match what was sent", own.text.slice(0, 200), book);
         const stranger = names[(names.indexOf(key) + 1) % names.length] ?? key;
         const others = await clock.until(look(id, stranger));
-        if (others.status !== 404) onViolation("what is kept is its project's alone", `HTTP ${others.status}`, book);
+        if (others.status !== 404) onViolation("stored responses belong to one project", `HTTP ${others.status}`, book);
       }
     }
   }

@@ -28,21 +28,21 @@ export class LimitWatch {
     times.sort((one, other) => one - other);
     while ((times[0] ?? 0) <= (times.at(-1) ?? 0) - CERTAIN_MINUTE_MS) times.shift();
     if (times.length > requestsPerMinute)
-      this.#onViolation("limits are never passed", `${key} made ${times.length} requests within a minute`);
+      this.#onViolation("limits are never exceeded", `${key} made ${times.length} requests within a minute`);
   }
 
   underWay(key: string, calls: () => number): void {
     const { concurrent } = KEYS[key] ?? {};
     if (concurrent !== undefined && calls() > concurrent)
-      this.#onViolation("limits are never passed", `${key} has ${calls()} calls under way at once`);
+      this.#onViolation("limits are never exceeded", `${key} has ${calls()} concurrent calls`);
   }
 
   /** Requests to providers, in total and per provider. */
   asked(open: number, openAt: (provider: string) => number): void {
-    if (open > MAX_CONCURRENT) this.#onViolation("limits are never passed", `${open} requests to providers at once`);
+    if (open > MAX_CONCURRENT) this.#onViolation("limits are never exceeded", `${open} requests to providers at once`);
     for (const [provider, most] of Object.entries(MAX_CONCURRENT_AT)) {
       if (openAt(provider) > most)
-        this.#onViolation("limits are never passed", `${openAt(provider)} requests to ${provider} at once`);
+        this.#onViolation("limits are never exceeded", `${openAt(provider)} requests to ${provider} at once`);
     }
   }
 
@@ -50,6 +50,6 @@ export class LimitWatch {
   spent(key: string, nanoUsd: number): void {
     const { budgetNanoUsdPerDay } = KEYS[key] ?? {};
     if (budgetNanoUsdPerDay !== undefined && nanoUsd > budgetNanoUsdPerDay)
-      this.#onViolation("limits are never passed", `${key} has spent ${nanoUsd} nano-dollars`);
+      this.#onViolation("limits are never exceeded", `${key} has spent ${nanoUsd} nano-dollars`);
   }
 }

@@ -144,7 +144,7 @@ export class SimulatedProviders {
   #checkCredential(provider: string, { headers }: HttpRequest): void {
     const shown = CREDENTIALS.flatMap((name) => headers[name] ?? []).join();
     if (!secretsOf(provider).includes(shown.replace("Bearer ", "")))
-      this.#options.onViolation("a provider is shown its own credential alone", `${provider} was shown "${shown}"`);
+      this.#options.onViolation("a provider only receives its own credential", `${provider} was shown "${shown}"`);
   }
 
   /** Resolves when nothing more comes. */
@@ -273,7 +273,7 @@ export class SimulatedProviders {
   /** After a disconnect, a response is read on briefly but not to its end (H13, decision 0017). */
   #checkStopped({ plan, ending, endedAtMs }: CallBook): void {
     if (ending === "left" && this.#options.clock.nowMs() - endedAtMs > MAX_READ_ON_MS)
-      this.#options.onViolation("what is not waited for is stopped", `call ${plan.id} still generates`);
+      this.#options.onViolation("abandoned work is stopped", `call ${plan.id} still generates`);
   }
 
   async #sleep(ms: number): Promise<void> {

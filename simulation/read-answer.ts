@@ -217,7 +217,7 @@ export function readStream(dialect: DialectName, text: string, isEnded: boolean)
     if (data === undefined) continue;
     // An error is sent twice, for clients that only look there (R1).
     if (dialect === "responses" && answer.errors === 1 && data.includes('"type":"response.failed"')) continue;
-    if (answer.terminals > 0 || answer.errors > 0) answer.wrong.push(`an event behind the end: ${data.slice(0, 100)}`);
+    if (answer.terminals > 0 || answer.errors > 0) answer.wrong.push(`an event after the end: ${data.slice(0, 100)}`);
     try {
       const value: Json = data === "[DONE]" ? data : JSON.parse(data);
       if (isError(value)) answer.errors++;

@@ -50,7 +50,7 @@ function readEvents(plan: ServicePlan, text: string, isEnded: boolean, read: Rea
   for (const frame of frames) {
     if (!frame.startsWith("data: ")) continue;
     const data = frame.slice("data: ".length);
-    if (read.terminals + read.errors > 0) read.wrong.push(`an event behind the end: ${data.slice(0, 100)}`);
+    if (read.terminals + read.errors > 0) read.wrong.push(`an event after the end: ${data.slice(0, 100)}`);
     const event: Json = data === "[DONE]" ? { done: true } : JSON.parse(data);
     if (event.error !== undefined) read.errors++;
     else if (event.done) read.terminals += finished ? 1 : 0;

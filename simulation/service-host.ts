@@ -94,7 +94,7 @@ export class SimulatedServiceHost {
       return exchange;
     }
     if (headers["authorization"] !== `Bearer ${secretOfService(provider)}`)
-      onViolation("a provider is shown its own credential alone", `${provider}: ${headers["authorization"]}`);
+      onViolation("a provider only receives its own credential", `${provider}: ${headers["authorization"]}`);
     const behaviour = book.plan.providers[book.requests.length] ?? HEALTHY;
     const { fault, status = 500 } = behaviour;
     const request: ServiceRequest = {
@@ -215,7 +215,7 @@ export class SimulatedServiceHost {
   #checkStopped({ plan, ending, endedAtMs }: ServiceBook): void {
     if (plan.service === "transcriptions" || ending !== "left") return;
     if (this.#options.clock.nowMs() - endedAtMs > MAX_READ_ON_MS)
-      this.#options.onViolation("what is not waited for is stopped", `call ${plan.id} still generates`);
+      this.#options.onViolation("abandoned work is stopped", `call ${plan.id} still generates`);
   }
 }
 

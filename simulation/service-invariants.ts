@@ -14,12 +14,12 @@ const MAX_COMMIT_MS = 400;
 /** What must hold when a service call is over for its client. */
 export function checkServiceAnswer(book: ServiceBook, read: ReadService | undefined, onViolation: OnViolation): void {
   const { plan, ending, status, requests, sentAtMs, endedAtMs } = book;
-  for (const wrong of read?.wrong ?? []) onViolation("answers are sound", wrong);
+  for (const wrong of read?.wrong ?? []) onViolation("responses are well-formed", wrong);
   const [terminals, errors] = [read?.terminals ?? 0, read?.errors ?? 0];
   if ((ending === "whole" || ending === "failed") && terminals + errors !== 1)
     onViolation("every call ends once", `${terminals} proper ends and ${errors} errors, HTTP ${status}`);
   if (ending === "whole" && !requests.some(({ outcome }) => outcome === "whole"))
-    onViolation("answers come from providers", "no provider has answered to its end");
+    onViolation("responses come from providers", "no provider has answered to its end");
   const { deadlineMs } = plan.routing;
   const tookMs = endedAtMs - sentAtMs;
   if (ending === "failed" && deadlineMs !== undefined && book.content === "" && tookMs > deadlineMs + MAX_COMMIT_MS)
@@ -34,7 +34,7 @@ function checkRefusal({ plan, status }: ServiceBook, onViolation: OnViolation): 
   const isRated = (limits.requestsPerMinute ?? limits.tokensPerMinute ?? limits.concurrent) !== undefined;
   if (status === 503 || (status === 504 && plan.routing.deadlineMs !== undefined) || (status === 429 && isRated))
     return;
-  onViolation("sound requests are not refused", `HTTP ${status} for the key ${plan.key}`);
+  onViolation("valid requests are not refused", `HTTP ${status} for the key ${plan.key}`);
 }
 
 /** Before any content, other offers are tried while one of them may succeed. */
@@ -44,7 +44,7 @@ function checkFallback({ plan, requests, content, wasCrowded }: ServiceBook, onV
   if (requests.some(({ status }) => status !== undefined && FINAL_STATUSES.includes(status))) return;
   const untried = serviceOffers(plan).filter((provider) => requests.every((one) => one.provider !== provider));
   if (untried.length > 0)
-    onViolation("another offer is asked", `${requests.at(-1)?.fault}, and ${untried.join()} was not asked`);
+    onViolation("another offer is tried", `${requests.at(-1)?.fault}, and ${untried.join()} was not asked`);
 }
 
 function checkRequests({ plan, requests, ending }: ServiceBook, onViolation: OnViolation): void {
@@ -53,15 +53,15 @@ function checkRequests({ plan, requests, ending }: ServiceBook, onViolation: OnV
   for (const { provider } of requests) {
     if (!offers.includes(provider)) onViolation("a model is served by its offers", `${provider} was asked`);
     if (plan.routing.fallback === false && provider !== first?.provider)
-      onViolation("no fallback where none is wanted", provider);
+      onViolation("no fallback if none is allowed", provider);
   }
   const answeredOnce = requests.flatMap((one) => (one.outcome === "whole" ? [`${one.provider} ${one.digest}`] : []));
   if (plan.service === "embeddings" && new Set(answeredOnce).size < answeredOnce.length)
-    onViolation("what is there is not asked for again", "a host has embedded the same texts twice");
+    onViolation("received parts are not requested again", "a host has embedded the same texts twice");
   // A call with a single request sends no further one after a response.
   const answered = requests.findIndex(({ outcome }) => outcome === "whole");
   if (isOneRequest(plan) && answered >= 0 && answered < requests.length - 1 && ending !== "left")
-    onViolation("what the table forbids is not tried again", "a provider had answered, and another was asked");
+    onViolation("failures the error table excludes are not retried", "a provider had answered, and another was asked");
 }
 
 /** The smallest batch of all providers. */
@@ -80,13 +80,13 @@ export function checkServiceRow(row: StoredRow, book: ServiceBook, onViolation: 
     String(row["model"]) !== SERVICE_MODELS[plan.service].id ||
     String(row["key_id"]) !== `static:${plan.key}`
   )
-    onViolation("a row is its call's", told);
+    onViolation("a row matches its call", told);
   if (ending === "whole" && outcome !== "ok" && outcome !== "client_gone")
-    onViolation("committed answers are rows", `the client has its answer; ${told}`);
+    onViolation("committed responses have rows", `the client has its answer; ${told}`);
   if (ending === "failed" && outcome === "ok")
-    onViolation("committed answers are rows", `the client has none; ${told}`);
+    onViolation("committed responses have rows", `the client has none; ${told}`);
   if (requests.length === 0) {
-    if (cost !== 0) onViolation("cost is exact", `no provider was asked; ${told}`);
+    if (cost !== 0) onViolation("cost is exact", `no provider was called; ${told}`);
     return;
   }
   const isTheirDoing = outcome === "client_gone" || plan.routing.deadlineMs !== undefined;
@@ -116,7 +116,7 @@ function checkUsage(
   const isTold = answered.every(({ usage }) => usage !== undefined);
   // Parts answered before another part failed are billed as a separate leg.
   const sources = [isTold ? "measured" : "estimated", ...(answered.length < requests.length ? ["partial"] : [])];
-  if (!sources.includes(source)) onViolation("cost is exact", `usage told: ${isTold}; ${told}`);
+  if (!sources.includes(source)) onViolation("cost is exact", `usage reported: ${isTold}; ${told}`);
   const sums = new Map<string, number>();
   for (const { usage } of answered)
     for (const [name, units] of Object.entries(usage ?? {})) sums.set(name, (sums.get(name) ?? 0) + units);
@@ -126,5 +126,5 @@ function checkUsage(
   }
   const prices = SERVICE_MODELS[plan.service].offers.find(({ provider }) => provider === answered[0]?.provider)?.prices;
   if (!isTold && prices?.length && prices.every((price) => column(price.column) === 0))
-    onViolation("cost is exact", `the provider told no usage; ${told}`);
+    onViolation("cost is exact", `the provider reported no usage; ${told}`);
 }

@@ -96,7 +96,7 @@ class SeveralInstances {
       journals,
       send: (request) => this.#providers.send(request),
       onSettled: () => {},
-      onInternal: (what) => this.#violations.push(`the gateway makes no mistakes of its own: ${what}`),
+      onInternal: (what) => this.#violations.push(`the gateway has no internal errors: ${what}`),
       leases: (instance, processClock) => this.#lease(instance, processClock, () => journals.recover(storage)),
     };
   }

@@ -75,7 +75,7 @@ export class SimulatedVideoHost {
     if (method === "GET") {
       const known = this.#bookOfJob.get(last);
       if (known === undefined) {
-        onViolation("a job is asked for where it is", `no host has the job ${last}`);
+        onViolation("a job is polled at its own host", `no host has the job ${last}`);
         return exchange.fail("connect");
       }
       const { book, job } = known;

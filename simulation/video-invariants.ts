@@ -22,7 +22,7 @@ export function checkVideos(
     if (operation["ended_at_ms"] !== null && row === undefined)
       onViolation("every operation is a row", `${id} has ended without one`);
     if (book?.told !== undefined && book.told !== operation["state"])
-      onViolation("a client is told how its operation ended", `${id}: ${book.told}, and it is ${operation["state"]}`);
+      onViolation("a client learns how its operation ended", `${id}: ${book.told}, and it is ${operation["state"]}`);
     if (operation["state"] === "done") done++;
     if (row !== undefined) checkRow(operation, row, onViolation);
   }

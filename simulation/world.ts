@@ -321,9 +321,9 @@ export class World {
     const isDue = ending === "whole" || (ending === "failed" && receiptId !== undefined);
     if (!isDue) return;
     if (receiptId === undefined) {
-      this.violate("a row is there before the last byte", "an answer without a receipt", book);
+      this.violate("a row is stored before the last byte", "an answer without a receipt", book);
     } else if (this.store.soundForMs > SETTLING_MS && !this.store.receipts.has(receiptId)) {
-      this.violate("a row is there before the last byte", `${receiptId} is not in the ledger`, book);
+      this.violate("a row is stored before the last byte", `${receiptId} is not in the ledger`, book);
     }
   }
 
@@ -331,7 +331,7 @@ export class World {
   #checkReadable(answerId: string): void {
     const receiptId = this.#inBackground.get(answerId)?.receiptId;
     if (receiptId === undefined || this.store.receipts.has(receiptId) || this.store.soundForMs <= SETTLING_MS) return;
-    this.violate("a row is there before its answer can be read", `${receiptId} is not in the ledger`);
+    this.violate("a row is stored before its response can be read", `${receiptId} is not in the ledger`);
   }
 
   #settle(call: SettledCall, { requestId }: CallFacts): void {
@@ -348,7 +348,7 @@ export class World {
     const book = (isService ? this.services : this.books).get(id ?? Number.NaN);
     this.trace.note(`call ${id} settled ${call.outcome} ${call.costNanoUsd}`);
     if (id === undefined || book === undefined) {
-      this.violate("a row is its call's", `${call.id} belongs to no call`);
+      this.violate("a row matches its call", `${call.id} belongs to no call`);
       return;
     }
     if (book.isSettled) this.violate("a call is settled once", `once more as ${call.id}`, book);
@@ -359,7 +359,7 @@ export class World {
   #internal(what: string): void {
     // Store failures are logged, as they should be.
     if (/StorageTimeout|disk I\/O error|The ledger's store failed|the storage did not take it/.test(what)) return;
-    this.violate("the gateway makes no mistakes of its own", what);
+    this.violate("the gateway has no internal errors", what);
   }
 
   #kill(downMs: number): void {

@@ -203,7 +203,7 @@ function heads(harness: ProgramHarness): Cheat[] {
     ),
     attempt(
       "S25",
-      "a request behind a health check",
+      "a request after a health check",
       `${hidden.replace("/api/v1/models", "/healthz")}${plain}`,
       (statuses) => statuses === "200, 200" || statuses === "200",
     ),

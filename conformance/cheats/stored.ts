@@ -121,9 +121,9 @@ function strangers(world: StoredWorld): Cheat[] {
           { role: "user", content: stranger.name },
         ],
       }),
-    "names it with a NUL behind": (stranger, id) => world.create(stranger, { previous_response_id: `${id}\u0000` }),
+    "names it with a trailing NUL": (stranger, id) => world.create(stranger, { previous_response_id: `${id}\u0000` }),
     "names it by a wildcard": (stranger) => world.create(stranger, { previous_response_id: "resp_%" }),
-    "names it with 1,000 characters behind": (stranger, id) =>
+    "names it with 1,000 trailing characters": (stranger, id) =>
       world.create(stranger, { previous_response_id: id.padEnd(1_000, "x") }),
     "names its project too": (stranger, id) =>
       world.create(stranger, { previous_response_id: id, project: "project-0", trivium: { project: "project-0" } }),
@@ -141,7 +141,7 @@ function strangers(world: StoredWorld): Cheat[] {
       const still = await world.send(owner, `/v1/responses/${kept.id}`);
       const outcome = { got: `${got.status}` };
       if (got.text.includes(SECRET)) return { ...outcome, broken: "it was answered with another's words" };
-      if (asked.some(({ body }) => body.includes(SECRET))) return { ...outcome, broken: "a host was told" };
+      if (asked.some(({ body }) => body.includes(SECRET))) return { ...outcome, broken: "a host received it" };
       return still.status === 200 ? outcome : { ...outcome, broken: "its owner has lost it" };
     },
   }));
@@ -153,7 +153,7 @@ function histories(world: StoredWorld): Cheat[] {
   const long = "word ".repeat(40_000);
   const continued = (model: string, how: string, again: (purse: Purse, id: string) => Promise<string>): Cheat => ({
     id: "H26",
-    tries: `goes on from a long conversation with ${model}, ${how}`,
+    tries: `continues a long conversation with ${model}, ${how}`,
     run: async () => {
       const purse = harness.purse({ promptTokens: 50_000, chunks: words(50), everyMs: 10, tailMs: 700 });
       const first = await world.create(purse, { model: "test/chat", input: `${long} ${purse.name}` });

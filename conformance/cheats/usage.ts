@@ -41,7 +41,7 @@ const LIES: readonly Lie[] = [
   {
     id: "H27",
     host: "chat",
-    what: "all zero beside a thousand words",
+    what: "all zero for a thousand words",
     tells: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
   },
   { id: "H27", host: "chat", what: "nothing at all", tells: {} },
@@ -73,14 +73,14 @@ const LIES: readonly Lie[] = [
   {
     id: "H27",
     host: "messages",
-    what: "all zero beside a thousand words",
+    what: "all zero for a thousand words",
     tells: { input_tokens: 0, output_tokens: 0 },
   },
   { id: "H27", host: "messages", what: "nothing at all", tells: {} },
   {
     id: "H27",
     host: "genai",
-    what: "all zero beside a thousand words",
+    what: "all zero for a thousand words",
     tells: { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 },
   },
   { id: "H27", host: "genai", what: "nothing at all", tells: {} },
@@ -126,7 +126,7 @@ const LIES: readonly Lie[] = [
   {
     id: "H27",
     host: "chat",
-    what: "reasoning beside the completion",
+    what: "reasoning in addition to the completion",
     promptTokens: 9,
     thinkingTokens: 232,
     chunks: words(52),
@@ -169,7 +169,7 @@ const LIES: readonly Lie[] = [
   {
     id: "H27",
     host: "responses",
-    what: "all zero beside a thousand words",
+    what: "all zero for a thousand words",
     tells: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
   },
   { id: "H27", host: "responses", what: "nothing at all", tells: {} },
@@ -200,7 +200,7 @@ const LIES: readonly Lie[] = [
   {
     id: "H27",
     host: "responses",
-    what: "reasoning beside the output",
+    what: "reasoning in addition to the output",
     promptTokens: 9,
     thinkingTokens: 232,
     chunks: words(52),

@@ -55,14 +55,14 @@ describe("choices 2: of several keys, the one in the protocol's own header count
   const CASES: readonly [SampledDialect, string, Record<string, string>, number][] = [
     ["chat", "Bearer before the others", { authorization: `Bearer ${right}`, "x-api-key": wrong }, 200],
     ["chat", "a wrong Bearer is not made good", { authorization: `Bearer ${wrong}`, "x-api-key": right }, 401],
-    ["chat", "another header alone", { "x-goog-api-key": right }, 200],
+    ["chat", "only another header", { "x-goog-api-key": right }, 200],
     ["messages", "x-api-key before the others", { "x-api-key": right, authorization: `Bearer ${wrong}` }, 200],
     ["messages", "a wrong x-api-key is not made good", { "x-api-key": wrong, authorization: `Bearer ${right}` }, 401],
-    ["messages", "Bearer alone", { authorization: `Bearer ${right}` }, 200],
+    ["messages", "only Bearer", { authorization: `Bearer ${right}` }, 200],
     ["genai", "Bearer before the others", { authorization: `Bearer ${right}`, "x-goog-api-key": wrong }, 200],
     ["genai", "x-goog-api-key before x-api-key", { "x-goog-api-key": right, "x-api-key": wrong }, 200],
     ["genai", "a wrong x-goog-api-key is not made good", { "x-goog-api-key": wrong, "x-api-key": right }, 401],
-    ["genai", "x-api-key alone", { "x-api-key": right }, 200],
+    ["genai", "only x-api-key", { "x-api-key": right }, 200],
   ];
   test.each(CASES)("%s: %s", async (dialect, _, keys, status) => {
     answer();
@@ -88,7 +88,7 @@ describe("choices 3: the spelling of finishReason depends on where the key came 
       { authorization: `Bearer ${gateway.key}`, "x-goog-api-key": "other" },
       "FINISH_REASON_STOP",
     ],
-    ["x-api-key alone", { "x-api-key": gateway.key }, "FINISH_REASON_STOP"],
+    ["only x-api-key", { "x-api-key": gateway.key }, "FINISH_REASON_STOP"],
     ["x-goog-api-key", { "x-goog-api-key": gateway.key }, "STOP"],
     ["the vendor's SDK", { authorization: `Bearer ${gateway.key}`, "x-goog-api-client": "gl-node" }, "STOP"],
   ];

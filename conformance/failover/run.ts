@@ -155,7 +155,7 @@ async function run(clients: Child, gateway: Child, providers: [Child, Child, Chi
     makeFaults(providers, seconds * 1000),
   ]);
   console.log(
-    `\n${hedge ? "hedged" : "fallback alone"}${" ".repeat(30)}   calls  failed       p50          p99     p99 / direct`,
+    `\n${hedge ? "hedged" : "fallback only"}${" ".repeat(30)}   calls  failed       p50          p99     p99 / direct`,
   );
   tell(
     "direct, one provider",

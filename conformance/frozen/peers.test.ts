@@ -53,7 +53,7 @@ test("H29, H18: a provider that freezes on reused connections delays its own cal
     calls: `4 of 4 got 504 by ${seconds(slowestMs)}`,
     revocations: `here ${seconds(revokedMs)}`,
     readiness: "200 ready",
-    shutdown: `${seconds(stopMs)} with a call under way`,
+    shutdown: `${seconds(stopMs)} with a call in flight`,
     recovery: `next call ${seconds(recoveryMs)}`,
   });
 });

@@ -14,7 +14,7 @@ import { faultTable, seconds } from "../support/fault-table.ts";
 const FROZEN_MS = 1_500;
 const JOB_MS = 800;
 const record = faultTable();
-const redis = programsPresent("a frozen poller beside another", "redis-server") ? await startRedis() : undefined;
+const redis = programsPresent("a frozen poller next to another", "redis-server") ? await startRedis() : undefined;
 const folder = mkdtempSync(join(tmpdir(), "trivium-poller-"));
 const program = await bundleGateway(folder);
 afterAll(async () => {

@@ -286,7 +286,7 @@ refused(
       /missing/,
     ],
     [
-      "a name that is none",
+      "an invalid name",
       () => postJson(at("sim/video", "fetchPredictOperation"), { operationName: "video-1" }),
       "operationName",
       /publishers\/<provider>\/models\/<model>\/operations\/<operation_id>; it is "video-1"/,
@@ -307,7 +307,7 @@ refused(
 const OUTSIDE = /Give a public https URL, or the image itself/;
 
 refused(
-  "S12: the URL of an image leads to the public web alone",
+  "S12: the URL of an image may only lead to the public web",
   [
     ...[
       "http://example.com/a.png",

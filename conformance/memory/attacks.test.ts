@@ -510,7 +510,7 @@ describe("usage bounds do not make work free", () => {
 
   test.each([
     ["of an impossible size", { type: "compaction", input_tokens: 5e12, output_tokens: 5e12 }],
-    ["with cached tokens alone", { type: "compaction", cache_read_input_tokens: 100_000 }],
+    ["with only cached tokens", { type: "compaction", cache_read_input_tokens: 100_000 }],
   ])("a pass %s is billed, estimated or marked", async (_name, pass) => {
     const usage = { input_tokens: 10, output_tokens: 5, iterations: [pass] };
     const { receipt } = await ask("/v1/messages", messages({}), plain("messages", usage));

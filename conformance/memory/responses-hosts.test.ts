@@ -115,11 +115,11 @@ const ODD_BUT_WHOLE: Readonly<Record<string, () => string>> = {
       objectAt(one, "response") ? { ...one, response: { ...objectAt(one, "response"), id: `resp_${index}` } } : one,
     ),
   "the last event three times": () => withoutLast() + last() + last() + last(),
-  "a failure behind the last event": () =>
+  "a failure after the last event": () =>
     withoutLast() + last() + event("response.failed", { response: { status: "failed", error: { message: "late" } } }),
-  "words behind the last event": () =>
+  "words after the last event": () =>
     withoutLast() + last() + event("response.output_text.delta", { output_index: 0, content_index: 0, delta: "late" }),
-  "garbage behind the last event": () => `${withoutLast() + last()}data: {no json\n\n`,
+  "garbage after the last event": () => `${withoutLast() + last()}data: {no json\n\n`,
   "the same number on every event": () => changed((one) => ({ ...one, sequence_number: 7 })),
   "numbers that fall": () => changed((one, index) => ({ ...one, sequence_number: 1_000 - index })),
   "numbers as texts": () => changed((one, index) => ({ ...one, sequence_number: String(index) })),

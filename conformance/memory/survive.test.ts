@@ -206,7 +206,7 @@ for (const [index, transcript] of [...SAMPLES, ...RECORDED].entries()) {
           const played = await play({ ...cut, manner: "honest" });
           const verdict = judge(played, reference);
           const excuse =
-            verdict === "error" ? (isText ? mayFail(played, whole) : "cut beside a tool's work") : undefined;
+            verdict === "error" ? (isText ? mayFail(played, whole) : "cut next to a tool's work") : undefined;
           const label = { at, manner: "honest", text: played.read?.text.slice(-80), faults: played.read?.faults };
           expect({ ...label, verdict: excuse ?? verdict }).toEqual({ ...label, verdict: excuse ?? "right" });
           count(`honest: ${excuse ?? (played.asked > 0 ? "gone on with, or begun anew" : "was whole")}`);

@@ -61,7 +61,7 @@ export function readClientStream(dialect: DialectName, stream: string): ReadStre
       .join("\n");
     // Keep-alives, and the bare repetition of an error in genai.
     if (data === "") continue;
-    if (read.ends > 0 && NAMED_ENDS.has(dialect)) read.faults.push(`an event behind the end: ${data.slice(0, 80)}`);
+    if (read.ends > 0 && NAMED_ENDS.has(dialect)) read.faults.push(`an event after the end: ${data.slice(0, 80)}`);
     if (data === "[DONE]") read.ends++;
     else reader(JSON.parse(data) as Json);
   }
