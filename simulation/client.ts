@@ -6,7 +6,7 @@ import { requestEnd } from "./request-end.ts";
 import { requestOf } from "./requests.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
-export interface ClientOptions {
+interface ClientOptions {
   clock: VirtualClock;
   /** Called once, when the call is over for its client. `answer` is what it has read. */
   onEnd: (book: CallBook, answer: ReadAnswer | undefined) => void;

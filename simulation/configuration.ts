@@ -79,7 +79,7 @@ export const MODELS: Readonly<Record<string, readonly string[]>> = {
   "sim/four": ["delta", "alpha", "gamma", "beta"],
 };
 
-export interface KeyPlan {
+interface KeyPlan {
   requestsPerMinute?: number;
   tokensPerMinute?: number;
   concurrent?: number;

@@ -34,7 +34,7 @@ const SHARE_OF_SERVICE_KEY = { free: 6, rated: 1, metered: 1, narrow: 1 };
 
 type ShareOfKey = Readonly<Record<string, number>>;
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   seed: number;
   calls: number;
   /** Share of calls that each key makes. */

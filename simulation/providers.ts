@@ -22,7 +22,7 @@ const MAX_READ_ON_MS = 2_300;
 /** The headers that carry a credential. */
 const CREDENTIALS = ["authorization", "x-api-key", "x-goog-api-key"];
 
-export interface ProvidersOptions {
+interface ProvidersOptions {
   clock: VirtualClock;
   trace: Trace;
   /** The call that a prompt names. */

@@ -23,7 +23,7 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /** What a provider reports about usage. */
-export type UsageTold = "true" | "none" | "zero" | "twice";
+type UsageTold = "true" | "none" | "zero" | "twice";
 
 /** What a provider does with one request. */
 export interface Behaviour {

@@ -8,7 +8,7 @@ import { answerOf, type HostAnswer } from "./service-wires.ts";
 import type { Trace } from "./trace.ts";
 
 /** One request of a call as its host saw it. */
-export interface ServiceRequest {
+interface ServiceRequest {
   readonly provider: string;
   /** A digest of its body, to recognise repeated requests. */
   readonly digest: string;
@@ -40,7 +40,7 @@ export interface ServiceBook {
   wasCrowded: boolean;
 }
 
-export interface ServiceHostOptions {
+interface ServiceHostOptions {
   clock: VirtualClock;
   trace: Trace;
   bookOf: (id: number) => ServiceBook | undefined;

@@ -29,7 +29,7 @@ const SHARE_OF_KEY = { rated: 6, narrow: 3, poor: 4, bound: 3 };
 const DAY_MS = 86_400_000;
 const { limitLeaseMs: LEASE_MS } = DEFAULT_TIMINGS;
 
-export interface SeveralResult {
+interface SeveralResult {
   violations: readonly string[];
   /** How calls ended, by status. */
   statuses: Readonly<Record<number, number>>;

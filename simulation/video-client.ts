@@ -5,7 +5,7 @@ import { GATEWAY_URL } from "./requests.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { VideoBook } from "./video-host.ts";
 
-export interface VideoClientOptions {
+interface VideoClientOptions {
   clock: VirtualClock;
   /** The running process. */
   process: () => SimulatedProcess | undefined;

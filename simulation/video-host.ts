@@ -22,7 +22,7 @@ export interface VideoJob {
   readonly takenAtMs: number;
 }
 
-export interface VideoHostOptions {
+interface VideoHostOptions {
   clock: VirtualClock;
   trace: Trace;
   bookOf: (id: number) => VideoBook | undefined;
@@ -133,7 +133,7 @@ function sendJson(exchange: MemoryExchange, value: object, status = 200): void {
 }
 
 /** Whether the host has finished the video by now. */
-export const isMade = ({ plan }: VideoBook, { takenAtMs }: VideoJob, nowMs: number): boolean =>
+const isMade = ({ plan }: VideoBook, { takenAtMs }: VideoJob, nowMs: number): boolean =>
   !plan.fails && nowMs - takenAtMs >= plan.takesMs;
 
 function stateOf(book: VideoBook, job: VideoJob, nowMs: number, origin: string): object {

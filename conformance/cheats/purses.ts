@@ -11,12 +11,12 @@ export interface Purse {
 }
 
 /** What an upstream has charged to each purse, in nano-dollars. */
-export interface Books {
+interface Books {
   billed(purse: string): number;
   requests(purse: string): number;
 }
 
-export const MAX_PURSES = 600;
+const MAX_PURSES = 600;
 const QUIET_MS = 15_000;
 
 export const keyOf = (name: string) => `sk-trv-${name.padEnd(43, "x")}`;

@@ -17,8 +17,6 @@ export const SERVICE_PRICES = {
   second: 100_000,
   search: 2_000_000,
 } as const;
-/** Sound of 16 bits, 16,000 a second, one channel. */
-export const SOUND_BYTES_PER_SECOND = 32_000;
 /** For a model that nobody was allowed to request. */
 const DEAR = 100;
 

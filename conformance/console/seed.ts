@@ -39,7 +39,7 @@ const SOURCES: readonly Source[] = [
   { model: "openai/gpt-5.6", provider: "openai", dialect: "chat", share: 8, firstMs: 900 },
 ];
 
-export interface SeedKey {
+interface SeedKey {
   id: string;
   project: string;
   share: number;

@@ -79,7 +79,7 @@ interface LedgerSum {
   reasoning: number;
 }
 
-export interface LedgerCall {
+interface LedgerCall {
   model: string;
   verb: string;
   outcome: string;

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 const TURNS = { chat: "messages", messages: "messages", genai: "contents", responses: "input" } as const;
 
 /** The beginning of a response that a request asks its host to continue; undefined if there is none. */
-export function beginningIn(dialect: DialectName, body: string): string | undefined {
+function beginningIn(dialect: DialectName, body: string): string | undefined {
   const request = JSON.parse(body) as Record<string, Json[]>;
   const last = request[TURNS[dialect]]?.at(-1);
   if (last?.["role"] !== "assistant" && last?.["role"] !== "model") return undefined;
@@ -19,7 +19,7 @@ export function beginningIn(dialect: DialectName, body: string): string | undefi
 }
 
 /** Tokens that the second host reports. */
-export const SECOND_USAGE = { input: 40, output: 9 };
+const SECOND_USAGE = { input: 40, output: 9 };
 
 /** A text as a host of the dialect streams it, in small pieces. */
 export function streamText(dialect: DialectName, text: string): string {

@@ -1,5 +1,5 @@
 /** A span as the collector has read it. */
-export interface ReadSpan {
+interface ReadSpan {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
@@ -13,14 +13,14 @@ export interface ReadSpan {
   status: { code?: number; message?: string };
 }
 
-export interface ReadPoint {
+interface ReadPoint {
   attributes: Readonly<Record<string, unknown>>;
   /** Of a gauge or a sum; of a histogram how many values it has. */
   value: number;
   sum?: number;
 }
 
-export interface ReadMetric {
+interface ReadMetric {
   name: string;
   unit: string;
   points: readonly ReadPoint[];

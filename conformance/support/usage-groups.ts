@@ -16,7 +16,7 @@ export const COUNTERS = [
   "characters",
   "searches",
 ] as const;
-export type CounterName = (typeof COUNTERS)[number];
+type CounterName = (typeof COUNTERS)[number];
 
 /** What two places must agree on: nothing and 0 are the same here. */
 export interface Amounts {
