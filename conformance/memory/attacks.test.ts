@@ -679,7 +679,7 @@ describe("usage cannot be made smaller than what was used", () => {
 
 describe("objects of others are unreachable", () => {
   test.each([{ result: "" }, { result: "x" }, { status: "failed" }])(
-    "an image of an earlier response by its id, with %j",
+    "an image from an earlier response by its id, with %j",
     async (more) => {
       const input = [
         { type: "image_generation_call", id: "ig_of_another", status: "completed", ...more },

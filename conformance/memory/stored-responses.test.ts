@@ -203,7 +203,7 @@ describe("R12: previous_response_id", () => {
       expect(errorOf(await create({ input: "Hello?", previous_response_id: id }))).toEqual({
         status: 400,
         code: "previous_response_not_found",
-        message: `Previous response with id '${id}' not found. \`previous_response_id\` must be the id of a stored response that this key may see and that has not expired.`,
+        message: `Previous response with id '${id}' not found. \`previous_response_id\` must be the id of a stored response that this key can access and that has not expired.`,
         param: "previous_response_id",
       });
     }
@@ -533,7 +533,7 @@ describe("store", () => {
     expect((await harness.ask("GET", `/v1/responses/${second.id}`)).status).toBe(200);
     const refused = errorOf(await create({ input: "Hm?", previous_response_id: second.id }));
     expect(refused).toMatchObject({ status: 400, code: "previous_response_not_found" });
-    expect(refused.message).toEndWith(`It builds on '${first.id}', which has expired or was deleted.`);
+    expect(refused.message).toEndWith(`It continues '${first.id}', which has expired or was deleted.`);
   });
 
   test("the input items of a response are listed, including those of the conversation", async () => {

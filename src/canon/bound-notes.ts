@@ -10,7 +10,7 @@ export function boundNotes(notes: readonly FieldNote[]): FieldNote[] {
     .slice(0, MAX_NOTES)
     .map(({ path, action, reason }): FieldNote => ({ path: cut(path), action, reason: cut(reason) }));
   const more = notes.length - kept.length;
-  if (more > 0) kept.push({ path: "*", action: "dropped", reason: `${more} more were dropped or approximated` });
+  if (more > 0) kept.push({ path: "*", action: "dropped", reason: `${more} more fields were dropped or approximated` });
   return kept;
 }
 

@@ -45,7 +45,7 @@ export function withMostMarks(call: CanonCall, most: number, notes: Notes): Cano
   const marked = holdersOf(call).filter(({ cache }) => cache !== undefined);
   const beyond = new Set(marked.slice(0, Math.max(0, marked.length + (cachesAll(call) ? 1 : 0) - most)));
   if (beyond.size === 0) return call;
-  const reason = `the target takes at most ${most} cache marks, and later ones cover more of the prompt`;
+  const reason = `the provider accepts at most ${most} cache marks; the last ones were kept because they cover more of the prompt`;
   for (const holder of beyond) notes.dropped(fieldPath(call.fieldNames, holder, "cache"), reason);
   return withChanged(call, (holder) => {
     if (!beyond.has(holder)) return holder;
@@ -57,7 +57,7 @@ export function withMostMarks(call: CanonCall, most: number, notes: Notes): Cano
 /** Whether the prompt is to be cached as a whole, which counts as one more mark. */
 export const cachesAll = ({ cache }: Pick<CanonCall, "cache">): boolean => cache !== undefined && !cache.explicit;
 
-const LENGTHENED = "the target keeps a prefix for five minutes or an hour: an hour was asked for";
+const LENGTHENED = "the provider caches for five minutes or one hour; one hour was sent";
 
 /**
  * The call with marks of five minutes and of an hour alone, for targets that know no others. A mark asks for a least age. Without one it
@@ -81,7 +81,7 @@ export function withHourAges(call: CanonCall, notes: Notes): CanonCall {
   };
 }
 
-const SHORTENED = "the target lets no mark of an hour follow one of five minutes: this one lasts five minutes too";
+const SHORTENED = "the provider does not allow a one-hour cache mark after a five-minute one; five minutes was sent";
 
 /** The call without a mark of an hour after one of five minutes, which hosts refuse wherever the two stand. */
 export function withFallingAges(call: CanonCall, notes: Notes): CanonCall {

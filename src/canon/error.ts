@@ -35,7 +35,7 @@ export interface ErrorRule {
 const rule = (
   status: number,
   again: "never" | "next" | "same-then-next",
-  client: "may retry" | "in vain" = status < 500 ? "in vain" : "may retry",
+  client: "may retry" | "must not retry" = status < 500 ? "must not retry" : "may retry",
 ): ErrorRule => ({
   status,
   retrySameOffer: again === "same-then-next",
@@ -56,7 +56,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorKind, ErrorRule>> = {
   unsupported_media_type: rule(415, "never"),
   rate_limited:           rule(429, "next", "may retry"),
   content_blocked:        rule(400, "never"),
-  upstream_credentials:   rule(502, "next", "in vain"),
+  upstream_credentials:   rule(502, "next", "must not retry"),
   upstream_failed:        rule(502, "same-then-next"),
   upstream_timeout:       rule(504, "next"),
   overloaded:             rule(503, "same-then-next"),
@@ -168,7 +168,11 @@ function changeTexts(value: unknown, change: (text: string) => string, depth = 0
 /** Whatever was thrown, as a GatewayError; what is not one is a fault of ours, and its text stays inside. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
-  return new GatewayError("internal", "The gateway failed to handle this call. The fault is not in the request.", {
-    cause: thrown,
-  });
+  return new GatewayError(
+    "internal",
+    "The gateway could not process this request because of an internal error. The request itself is not at fault.",
+    {
+      cause: thrown,
+    },
+  );
 }

@@ -4,7 +4,7 @@ import { type CanonCall, type Extra, pathOfExtra } from "./call.ts";
 import type { Notes } from "./notes.ts";
 import type { Part } from "./part.ts";
 
-const REASON = "only its own protocol knows this field, and this provider is called in another";
+const REASON = "only its own protocol has this field, and this provider uses another one";
 
 /** Reports every field of a call that only the client's own dialect knows: a target of another one cannot take them. */
 export function reportExtras(call: CanonCall, notes: Notes): void {

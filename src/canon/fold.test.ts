@@ -39,7 +39,7 @@ describe("fold and unfold", () => {
         { type: "error", error },
       ]),
     ).toThrow("later");
-    expect(() => fold([{ type: "text-start", block: 0 }])).toThrow("no end");
+    expect(() => fold([{ type: "text-start", block: 0 }])).toThrow("incomplete");
   });
 });
 

@@ -70,7 +70,7 @@ export function fold(events: Iterable<CanonEvent>): CanonReply {
       case "tool-input-end":
       case "refusal-end": {
         const part = open.get(event.block);
-        if (part === undefined) throw new Error(`block ${event.block} ends without having begun`);
+        if (part === undefined) throw new Error(`block ${event.block} ends before it has started`);
         if ("signature" in event && event.signature !== undefined) part.signature = event.signature;
         open.delete(event.block);
         break;
@@ -94,5 +94,5 @@ export function fold(events: Iterable<CanonEvent>): CanonReply {
         event satisfies never;
     }
   }
-  throw new GatewayError("upstream_failed", "The answer has no end.");
+  throw new GatewayError("upstream_failed", "The response is incomplete.");
 }

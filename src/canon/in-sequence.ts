@@ -53,10 +53,7 @@ export class InSequence {
   #hold(held: CanonEvent[], event: CanonEvent): void {
     this.#heldCharacters += sizeOf(event);
     if (this.#heldCharacters > MAX_HELD) {
-      throw new GatewayError(
-        "upstream_failed",
-        "The provider interleaved more of its answer than can be put in order.",
-      );
+      throw new GatewayError("upstream_failed", "The provider interleaved more output than the gateway can buffer.");
     }
     holdEvent(held, event);
   }

@@ -28,7 +28,7 @@ test("H09, H20: a receipt keeps some hundreds of notes, and says of how many it 
   const kept = boundNotes(notes.list);
   expect(kept).toHaveLength(301);
   expect(kept[299]).toEqual({ path: "f299", action: "approximated", reason: "unknown" });
-  expect(kept[300]).toEqual({ path: "*", action: "dropped", reason: "99700 more were dropped or approximated" });
+  expect(kept[300]).toEqual({ path: "*", action: "dropped", reason: "99700 more fields were dropped or approximated" });
   expect(boundNotes(notes.list.slice(0, 300))).toEqual(notes.list.slice(0, 300));
 });
 

@@ -55,7 +55,7 @@ function readWrapped(encoded: string): unknown[] {
 export const altered = (cause?: unknown): GatewayError =>
   new GatewayError(
     "invalid_request",
-    `A signature in the history was altered: what begins with ${MARK} must come back exactly as it was given.`,
+    `A signature in the history was altered. Return values that start with ${MARK} exactly as you received them.`,
     { cause },
   );
 

@@ -7,7 +7,7 @@ export const TAG_PATTERN = `^[A-Za-z0-9_.:=/-]{1,${MAX_TAG_LENGTH}}$`;
 const TAGS_HEADER = "x-trivium-tags";
 
 const TAG = new RegExp(TAG_PATTERN);
-const RIGHT = `at most ${MAX_TAGS} tags, each of 1 to ${MAX_TAG_LENGTH} letters, digits and \`_ . : = / -\`, such as \`team-a\` or \`feature=search\``;
+const RIGHT = `at most ${MAX_TAGS} tags, each with 1 to ${MAX_TAG_LENGTH} letters, digits or \`_ . : = / -\`, such as \`team-a\` or \`feature=search\``;
 
 /** The tags that a call brings; undefined where it brings none. Letters stay as they are: ids may differ in nothing else. */
 export function readTagsHeader(headers: Headers): readonly string[] | undefined {
@@ -15,8 +15,8 @@ export function readTagsHeader(headers: Headers): readonly string[] | undefined 
   if (written === null || written === "") return undefined;
   const tags = written.split(",", MAX_TAGS + 1).map((tag) => tag.trim());
   return checked(tags, (place) => {
-    const which = place === undefined ? "has too many tags" : `is not right at tag ${place}`;
-    const message = `The header \`${TAGS_HEADER}\` ${which}: it takes ${RIGHT}, with commas between them.`;
+    const which = place === undefined ? "has too many tags" : `is invalid at tag ${place}`;
+    const message = `The header \`${TAGS_HEADER}\` ${which}. It accepts ${RIGHT}, separated by commas.`;
     return new GatewayError("invalid_request", message, { path: TAGS_HEADER });
   });
 }
@@ -26,7 +26,7 @@ export function checkTags(tags: readonly string[]): readonly string[] | undefine
   if (tags.length === 0) return undefined;
   return checked(tags, (place) => {
     const path = place === undefined ? "tags" : `tags[${place - 1}]`;
-    return new GatewayError("invalid_request", `\`${path}\` is not right: a key has ${RIGHT}.`, { path });
+    return new GatewayError("invalid_request", `\`${path}\` is invalid: a key can have ${RIGHT}.`, { path });
   });
 }
 

@@ -64,11 +64,11 @@ export function encodeParts(parts: readonly Part[], scope: RequestScope): JsonOb
 
 export function leaveOut(part: Part, scope: RequestScope): void {
   const what = part.type === "native" ? part.name : part.type;
-  scope.notes.dropped(part.path ?? what, `this provider's protocol has no place for it (${what})`);
+  scope.notes.dropped(part.path ?? what, `this provider's protocol has no equivalent (${what})`);
 }
 
 export function encodeSearchResult(part: SearchResultPart, scope: RequestScope): JsonObject {
-  scope.notes.approximated(part.path ?? part.type, "this protocol has no search results; it was sent as text");
+  scope.notes.approximated(part.path ?? part.type, "this protocol has no search results; sent as text");
   const heading = [part.title, part.source].filter((line) => line !== undefined && line !== "");
   const texts = part.content.flatMap((inner) => {
     if (inner.type === "text") return [inner.text];

@@ -77,10 +77,10 @@ const MEDIA_READERS: ReadonlyMap<string, (fields: Fields) => FoundMedia | undefi
 ]);
 
 const FORM_OF_SOURCE = {
-  data: "as data",
-  url: "by its URL",
-  file: "by the id of a file",
-  text: "as text",
+  data: "data",
+  url: "URLs",
+  file: "file IDs",
+  text: "text",
 } as const;
 
 /** A medium as content parts of a message. What the host cannot be given is left out, and noted. */
@@ -88,18 +88,18 @@ export function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] 
   const { notes, context } = scope;
   const { kind, source } = part;
   if (part.citations) {
-    notes.dropped(pathIn(scope, part, "citations"), "this provider does not cite documents of the prompt");
+    notes.dropped(pathIn(scope, part, "citations"), "this provider does not cite documents in the prompt");
   }
   const text = documentText(part);
   if (text !== undefined) {
-    notes.approximated(part.path ?? kind, "this protocol has no documents of text; it was sent as text");
+    notes.approximated(part.path ?? kind, "this protocol has no text documents; sent as plain text");
     const { path, cache, extras } = part;
     const located = path === undefined ? {} : { path };
     const marks = { ...(cache === undefined ? {} : { cache }), ...(extras === undefined ? {} : { extras }) };
     return [encodeText({ type: "text", text: headed(part, text), ...located, ...marks }, scope)];
   }
   if (source.type === "parts") {
-    notes.approximated(part.path ?? kind, "this protocol has no documents made of parts; the parts were sent");
+    notes.approximated(part.path ?? kind, "this protocol has no multi-part documents; the parts were sent one by one");
     const header = headerOf(part);
     const inner = source.parts.flatMap((one) =>
       one.type === "text" ? [encodeText(one, scope)] : encodeMedia(one, scope),
@@ -108,15 +108,15 @@ export function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] 
   }
   const wire = context.quirks.media.includes(kind) ? encodeSource(part, source, scope) : undefined;
   if (wire === undefined) {
-    notes.dropped(part.path ?? kind, `this provider takes no ${kind} ${FORM_OF_SOURCE[source.type]}`);
+    notes.dropped(part.path ?? kind, `this provider does not accept ${kind} ${FORM_OF_SOURCE[source.type]}`);
     return [];
   }
   if (part.clip !== undefined) {
-    notes.dropped(pathIn(scope, part, "clip"), "this provider takes whole videos only");
+    notes.dropped(pathIn(scope, part, "clip"), "this provider does not support video clips");
   }
   const marked = withExtras({ ...wire, ...cacheControl(scope, part) }, ownExtras(scope, part.extras));
   if (part.context === undefined) return [marked];
-  notes.approximated(pathIn(scope, part, "context"), "it was sent as text before the document");
+  notes.approximated(pathIn(scope, part, "context"), "sent as text before the document");
   return [{ type: "text", text: part.context }, marked];
 }
 
@@ -131,7 +131,7 @@ function encodeSource(
     return source.origin === "chat" ? { type: "file", file: { file_id: source.id, ...filenameOf(part) } } : undefined;
   }
   if (part.title !== undefined && kind !== "document") {
-    scope.notes.dropped(pathIn(scope, part, "title"), "only documents have names here");
+    scope.notes.dropped(pathIn(scope, part, "title"), "this protocol supports names only for documents");
   }
   if (kind === "image" || kind === "video") {
     if (source.type === "url" && !scope.context.quirks.mediaUrls.includes(kind)) return undefined;
@@ -168,7 +168,7 @@ function detailOf(part: MediaPart, scope: RequestScope): JsonObject {
   const nearest = detail === "medium" ? "auto" : "high";
   scope.notes.approximated(
     pathIn(scope, part, "detail"),
-    `this protocol knows low, high and auto; ${nearest} was sent`,
+    `this protocol supports low, high and auto; ${nearest} was sent`,
   );
   return { detail: nearest };
 }

@@ -81,7 +81,7 @@ function limitOutput(
   }
   if (wanted !== undefined && "max_tokens" in body) {
     remove.push("max_tokens");
-    notes.dropped("max_tokens", "max_completion_tokens is given too");
+    notes.dropped("max_tokens", "max_completion_tokens is also set and takes precedence");
   }
   if (path in body && path !== field) {
     rename[path] = field;
@@ -119,11 +119,11 @@ function translateReasoning(
       set["reasoning_effort"] = JSON.stringify(word);
       return;
     }
-    notes.dropped("reasoning.effort", "this provider has no setting for this effort");
+    notes.dropped("reasoning.effort", "this provider does not support this effort");
   }
   if (desired === undefined || reasoningField in body) {
     remove.push("reasoning_effort");
-    if (desired !== undefined) notes.dropped(desired.path, `${reasoningField} is given too`);
+    if (desired !== undefined) notes.dropped(desired.path, `${reasoningField} is also set and takes precedence`);
     return;
   }
   const limit = numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens");
@@ -145,7 +145,7 @@ function fitSettings(body: JsonObject, quirks: ChatQuirks, { set, rename, remove
     for (const field of SETTING_FIELDS[setting] ?? []) {
       if (body[field] === undefined) continue;
       remove.push(field);
-      if (body[field] !== null) notes.dropped(field, "this provider does not take it");
+      if (body[field] !== null) notes.dropped(field, "this provider does not support it");
     }
   }
   if (quirks.seedField !== "seed" && "seed" in body) rename["seed"] = quirks.seedField;
@@ -154,18 +154,18 @@ function fitSettings(body: JsonObject, quirks: ChatQuirks, { set, rename, remove
     const fitting = value === undefined ? undefined : fitInterval(value, quirks[setting]);
     if (fitting === value || remove.includes(field)) continue;
     set[field] = String(fitting);
-    notes.approximated(field, `${fitting} is the nearest that this provider takes`);
+    notes.approximated(field, `${fitting} is the nearest value this provider accepts`);
   }
   if (body["tool_choice"] === "required" && quirks.anyToolWord !== "required") {
     set["tool_choice"] = JSON.stringify(quirks.anyToolWord ?? "auto");
     if (quirks.anyToolWord === undefined) {
-      notes.approximated("tool_choice", "this provider cannot be made to call a tool");
+      notes.approximated("tool_choice", "this provider cannot be forced to call a tool");
     }
   }
   if (objectAt(body, "response_format")?.["type"] === "json_schema" && !quirks.outputFormats.includes("schema")) {
     if (quirks.outputFormats.includes("json")) set["response_format"] = '{"type":"json_object"}';
     else remove.push("response_format");
-    notes.approximated("response_format", "this provider knows no schema of an answer");
+    notes.approximated("response_format", "this provider does not support response schemas");
   }
 }
 

@@ -5,7 +5,7 @@ export const CHAT_OBJECTS: readonly ObjectField[] = [
   ...URL_FIELDS,
   { field: "file_id", what: "a file", kind: "file" },
   { field: "file_ids", what: "a file", kind: "file" },
-  { field: "audio.id", what: "a spoken answer" },
+  { field: "audio.id", what: "a spoken response" },
   { field: "voice.id", what: "a custom voice" },
   { field: "vector_store_ids", what: "a vector store" },
   { field: "container", what: "a container" },

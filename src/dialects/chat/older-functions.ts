@@ -31,5 +31,5 @@ export const olderFunctions = {
 
   /** Of a further call in one answer. */
   secondCall: (name: string): FieldNote =>
-    answerNote("content", "dropped", `functions of the older form have one call in an answer, and ${name} was another`),
+    answerNote("content", "dropped", `legacy functions allow one call per response; the call to ${name} was left out`),
 } as const;

@@ -101,7 +101,7 @@ export function encodeReasoning(desired: ReasoningRequest, target: ReasoningTarg
       return { enable_thinking: true, ...(budget === undefined ? {} : { thinking_budget: budget }) };
     }
     case "none":
-      if (amount !== undefined) notes.dropped(desired.path, "this provider has no setting for the amount of reasoning");
+      if (amount !== undefined) notes.dropped(desired.path, "this provider has no setting for reasoning effort");
       return {};
     default:
       return target.quirks.reasoningField satisfies never;
@@ -126,21 +126,22 @@ function encodeBudget(
   const least = traits.budget?.min ?? MIN_BUDGET;
   if (amount === "off" || (isObject(amount) && amount.budget === 0)) {
     if (traits.budget?.off !== false) return "off";
-    notes.approximated(path, "this model cannot be kept from thinking; it was given the least");
+    notes.approximated(path, "this model cannot turn thinking off; the minimum was sent");
     return takesBudget ? least : undefined;
   }
   if (amount === "dynamic") return undefined;
   if (!takesBudget) {
-    notes.approximated(path, "for this provider reasoning can only be on or off");
+    notes.approximated(path, "this provider can only turn reasoning on or off");
     return undefined;
   }
   const wanted = isObject(amount) ? amount.budget : BUDGET_OF_EFFORT[amount];
   const most = Math.min(traits.budget?.max ?? wanted, limit === undefined ? wanted : limit - 1);
   if (most < least) {
-    notes.dropped(path, `the answer's limit leaves no room for thinking, which takes ${least} tokens at least`);
+    notes.dropped(path, `the output limit leaves no room for thinking, which needs at least ${least} tokens`);
     return "off";
   }
   const budget = Math.min(most, Math.max(least, wanted));
-  if (isObject(amount) && budget !== wanted) notes.approximated(path, `${budget} tokens is the nearest that fits`);
+  if (isObject(amount) && budget !== wanted)
+    notes.approximated(path, `${budget} tokens is the nearest budget that fits`);
   return budget;
 }

@@ -15,5 +15,5 @@ export function encodeText(part: TextPart, scope: RequestScope): JsonObject {
 /** Citations of earlier answers are for people to read: the protocol has them in answers alone. */
 export function noteCitations(part: TextPart, scope: RequestScope): void {
   if (part.citations === undefined || part.citations.length === 0) return;
-  scope.notes.dropped(pathIn(scope, part, "citations"), "this protocol takes no citations back");
+  scope.notes.dropped(pathIn(scope, part, "citations"), "this protocol does not accept citations in the history");
 }

@@ -124,7 +124,7 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
   switch (tool.type) {
     case "function":
       if (tool.native !== undefined) {
-        scope.notes.approximated(tool.path, "this provider knows it only as a plain function");
+        scope.notes.approximated(tool.path, "this provider supports it only as a plain function");
       }
       return [
         withExtras({ ...encodeFunction(tool, scope), ...toolCacheControl(scope, tool) }, ownExtras(scope, tool.extras)),
@@ -135,7 +135,7 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       return [];
     case "native":
       if (tool.dialect === "chat") return [tool.raw];
-      scope.notes.dropped(tool.path, `only its own protocol knows this tool (${tool.name})`);
+      scope.notes.dropped(tool.path, `only its own protocol has this tool (${tool.name})`);
       return [];
     default:
       return tool satisfies never;
@@ -148,7 +148,7 @@ function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
   const schema = own || tool.schema === undefined ? tool.schema : objectSchema(tool.schema);
   const strict = own || !tool.strict || isStrict(schema) ? tool.strict : undefined;
   if (strict !== tool.strict) {
-    const reason = "this provider holds calls to a schema only where all properties are required and no others allowed";
+    const reason = "this provider enforces a schema only if all its properties are required and no others are allowed";
     scope.notes.dropped(pathIn(scope, tool, "strict"), reason);
   }
   return {
@@ -174,15 +174,15 @@ function encodeStandIn({ name, schema, description = "Gives the answer." }: Stan
 function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
   const { notes, context } = scope;
   if (!context.quirks.webSearch) {
-    notes.dropped(tool.path, "this provider does not search the web");
+    notes.dropped(tool.path, "this provider does not support web search");
     return {};
   }
   for (const field of ["allowedDomains", "blockedDomains", "maxUses"] as const) {
     if (tool[field] !== undefined)
-      notes.dropped(pathIn(scope, tool, field), "this provider's search has no such setting");
+      notes.dropped(pathIn(scope, tool, field), "this provider's web search has no such setting");
   }
   if (tool.cache !== undefined) {
-    notes.dropped(pathIn(scope, tool, "cache"), "this provider takes no cache mark on its search");
+    notes.dropped(pathIn(scope, tool, "cache"), "this provider does not accept cache marks on web search");
   }
   const options = {
     ...(tool.contextSize === undefined ? {} : { search_context_size: tool.contextSize }),
@@ -218,7 +218,7 @@ function encodeToolChoice(scope: RequestScope, standIn: StandIn | undefined): Wi
     case "allowed":
       // Few hosts know a list of allowed tools; the others are given those tools alone, which comes to the same.
       if (call.dialect === "chat") return { wire: allowedTools(call.tools, choice) };
-      notes.approximated(call.paths.toolChoice ?? "tool_choice", "only the allowed tools are offered to this provider");
+      notes.approximated(call.paths.toolChoice ?? "tool_choice", "only the allowed tools were sent to this provider");
       return { wire: choice.mode === "any" ? anyTool(scope) : "auto", only: choice.names };
     default:
       return choice satisfies never;
@@ -244,7 +244,7 @@ function anyTool({ call, context, notes }: RequestScope): string {
   if (anyToolWord !== undefined) return anyToolWord;
   notes.approximated(
     call.paths.toolChoice ?? call.paths.format ?? "tool_choice",
-    "this provider cannot be made to call a tool",
+    "this provider cannot be forced to call a tool",
   );
   return "auto";
 }

@@ -114,12 +114,12 @@ export class ContentEncoder {
       case "reasoning": {
         const block = encodeReasoning(part, this.#context.origin);
         if (block !== undefined) return [block];
-        this.#notes.dropped(part.path ?? "reasoning", "this model takes back only reasoning that it has signed");
+        this.#notes.dropped(part.path ?? "reasoning", "this model accepts only reasoning that it signed itself");
         return [];
       }
       case "media": {
         if (role === "assistant") {
-          this.#notes.dropped(part.path ?? part.kind, "this protocol takes no media in the model's own turns");
+          this.#notes.dropped(part.path ?? part.kind, "this protocol does not allow media in assistant messages");
           return [];
         }
         const block = this.#media.encode(part);
@@ -132,7 +132,7 @@ export class ContentEncoder {
       case "server-tool-call":
       case "server-tool-result":
       case "native":
-        this.#notes.dropped(part.path ?? part.name, "only the protocol that it came in knows this block");
+        this.#notes.dropped(part.path ?? part.name, "only its own protocol has this block");
         return [];
     }
   }
@@ -140,7 +140,7 @@ export class ContentEncoder {
   /** The host refuses blocks of text in which there is nothing to read. */
   #encodeText(text: string, path: string | undefined): JsonObject[] {
     if (text.trim() !== "") return [{ text }];
-    if (text !== "") this.#notes.dropped(path ?? "text", "this provider refuses text of nothing but blanks");
+    if (text !== "") this.#notes.dropped(path ?? "text", "this provider rejects text that is only whitespace");
     return [];
   }
 
@@ -154,7 +154,7 @@ export class ContentEncoder {
     }
     this.#notes.dropped(
       fieldPath(this.#call.fieldNames, part.path, "citations"),
-      "this provider takes back no citations of this kind",
+      "this provider does not accept citations of this kind",
     );
     return this.#encodeText(text, part.path);
   }
@@ -167,16 +167,16 @@ export class ContentEncoder {
 
   #inputOf(part: ToolCallPart): unknown {
     if (part.custom) {
-      this.#notes.approximated(part.path ?? part.name, "free text goes to this provider as one member of an object");
+      this.#notes.approximated(
+        part.path ?? part.name,
+        "this provider accepts only objects; the text was sent as a field of one",
+      );
       return { input: part.input };
     }
     if (part.input.trim() === "") return {};
     const input = objectIn(part.input);
     if (input !== undefined) return input;
-    this.#notes.approximated(
-      part.path ?? part.name,
-      "arguments that are no JSON object go to this provider as an empty one",
-    );
+    this.#notes.approximated(part.path ?? part.name, "the arguments are not a JSON object; an empty object was sent");
     return {};
   }
 
@@ -192,7 +192,7 @@ export class ContentEncoder {
         const block = this.#media.encode(inner);
         if (block !== undefined) this.#placeMedia(block, inner, content, beside);
       } else if (inner.type === "search-result") content.push(this.#encodeSearchResult(inner));
-      else this.#notes.dropped(inner.path ?? inner.name, "only the protocol that it came in knows this block");
+      else this.#notes.dropped(inner.path ?? inner.name, "only its own protocol has this block");
     }
     const status = part.isError === undefined ? {} : { status: part.isError ? "error" : "success" };
     return { block: { toolResult: { toolUseId: fitToolId(part.callId, TOOL_ID), content, ...status } }, beside };
@@ -205,7 +205,7 @@ export class ContentEncoder {
     }
     this.#notes.approximated(
       part.path ?? part.kind,
-      "this model takes no media in a tool's result; it follows the result",
+      "this model does not accept media in tool results; it was sent after the result",
     );
     beside.push(block);
   }
@@ -214,28 +214,28 @@ export class ContentEncoder {
     const { source, title, content, citations } = part;
     const texts = content.flatMap((inner) => {
       if (inner.type === "text") return inner.text.trim() === "" ? [] : [{ text: inner.text }];
-      this.#notes.dropped(inner.path ?? inner.type, "a search result keeps only its text at this provider");
+      this.#notes.dropped(inner.path ?? inner.type, "this provider accepts only text in search results");
       return [];
     });
     if (this.#context.origin === "messages" && source !== undefined && title !== undefined) {
       const cited = citations === undefined ? {} : { citations: { enabled: citations } };
       return { searchResult: { source, title, content: texts, ...cited } };
     }
-    this.#notes.approximated(part.path ?? "search_result", "a search result goes to this model as text");
+    this.#notes.approximated(part.path ?? "search_result", "this model does not support search results; sent as text");
     return { text: [title, source, ...texts.map(({ text }) => text)].filter(Boolean).join("\n") };
   }
 
   #mark(cache: CacheMark | undefined, part: Part): JsonObject[] {
     if (cache === undefined) return [];
     if (takesCachePoints(this.#context)) return [cachePoint(cache)];
-    this.#notes.dropped(fieldPath(this.#call.fieldNames, part, "cache"), "this model takes no cache marks");
+    this.#notes.dropped(fieldPath(this.#call.fieldNames, part, "cache"), "this model does not support cache marks");
     return [];
   }
 
   #dropSignature(part: Part): void {
     this.#notes.dropped(
       fieldPath(this.#call.fieldNames, part.path, "signature"),
-      "only the model that made this value can read it, and another one is called",
+      "only the model that created it can read it",
     );
   }
 }

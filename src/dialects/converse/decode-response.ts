@@ -13,13 +13,13 @@ export function stopSequenceOf(holder: unknown): string | undefined {
   return stringAt(fields, "stop_sequence") ?? stringAt(objectAt(fields, "delta"), "stop_sequence");
 }
 
-export const brokeOff = (stopReason: string): string => `The provider broke off its answer (${stopReason}).`;
+export const brokeOff = (stopReason: string): string => `The provider ended the response early (${stopReason}).`;
 
 export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply {
   const content = objectAt(objectAt(body, "output"), "message")?.["content"];
   const raw = stringAt(body, "stopReason");
   if (!Array.isArray(content) || raw === undefined) {
-    throw new GatewayError("upstream_failed", "The provider's answer is not one of its protocol.");
+    throw new GatewayError("upstream_failed", "The provider's response does not follow its protocol.");
   }
   const parts = content.map((block) => decodeBlock(block, context));
   const answered = parts.some((part) => part.type !== "reasoning" && !(part.type === "text" && part.text === ""));

@@ -59,7 +59,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
   push({ event, data }: SseFrame): CanonEvent[] {
     if (this.#ended || data === undefined) return [];
     const body = parseObject(data);
-    if (body === undefined) return this.#fail("The provider sent an event that is not one of its protocol.");
+    if (body === undefined) return this.#fail("The provider sent an unrecognised event.");
     const index = numberAt(body, "contentBlockIndex") ?? 0;
     switch (event) {
       case "contentBlockStart":
@@ -94,7 +94,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
 
   end(): CanonEvent[] {
     if (this.#ended) return [];
-    if (this.#stop === undefined) return this.#fail("The provider's stream broke off before its end.");
+    if (this.#stop === undefined) return this.#fail("The provider closed the stream before the response was complete.");
     const { raw } = this.#stop.stop;
     // Where the host has counted it, it is an answer without content, and is paid for.
     const counted = this.#usage !== undefined && !countsNothing(this.#usage);
@@ -143,7 +143,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
 
   #callDelta(index: number, input: unknown): CanonEvent[] {
     const open = this.#open.get(index);
-    if (open?.kind !== "tool") return this.#fail("The provider sent arguments of a call that has not begun.");
+    if (open?.kind !== "tool") return this.#fail("The provider sent arguments for a tool call that has not started.");
     const text = argumentsText(input);
     if (text === "") return [];
     open.empty = false;

@@ -43,7 +43,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
   ];
   const messages = encodeTurns(call, context, content, notes);
   const maxTokens = encodeLimit(call, context, notes);
-  const forbidden = forced ? "a model that must call a tool cannot think before it" : whyNotThink(messages, context);
+  const forbidden = forced ? "a model that must call a tool cannot think first" : whyNotThink(messages, context);
   const reasoning = encodeAmount(call, context, { maxTokens, forbidden }, notes);
   const inferenceConfig = {
     ...(reasoning.maxTokens === undefined ? {} : { maxTokens: reasoning.maxTokens }),
@@ -83,10 +83,7 @@ function encodeFormat(call: CanonCall, context: EncodeRequestContext, notes: Not
   const { format, paths } = call;
   if (format === undefined) return { reading: {} };
   if (format.type === "json") {
-    notes.approximated(
-      paths.format ?? "format",
-      "this provider has no JSON mode; the model is asked for JSON in words",
-    );
+    notes.approximated(paths.format ?? "format", "this provider has no JSON mode; the prompt asks for JSON instead");
     return { reading: {}, words: JSON_WORDS };
   }
   const { schema, reading } = objectRoot(format);
@@ -98,7 +95,7 @@ function encodeFormat(call: CanonCall, context: EncodeRequestContext, notes: Not
   const name = structuredToolName(call.tools.flatMap((tool) => ("name" in tool ? [tool.name] : [])));
   notes.approximated(
     paths.format ?? "format",
-    "a tool with this schema stands in for it; its arguments are the answer",
+    "this provider does not support response schemas; a tool call is used instead",
   );
   const description = format.description ?? "Gives the answer. Its arguments are the whole answer.";
   return {
@@ -109,7 +106,7 @@ function encodeFormat(call: CanonCall, context: EncodeRequestContext, notes: Not
 
 /** What a thinking model of the older form refuses: a prefilled answer, and calls that did not begin with a thought. */
 function whyNotThink(messages: readonly Message[], { traits }: EncodeRequestContext): string | undefined {
-  if (messages.at(-1)?.role === "assistant") return "a model that thinks cannot go on from a begun answer";
+  if (messages.at(-1)?.role === "assistant") return "a model that thinks cannot continue a partial response";
   if (traits.reasoningForm === "adaptive") return undefined;
   const isResult = (block: JsonObject) => "toolResult" in block;
   const asked = messages.findLastIndex(({ role, content }) => role === "user" && !content.some(isResult));
@@ -117,6 +114,6 @@ function whyNotThink(messages: readonly Message[], { traits }: EncodeRequestCont
   // A model thinks before the first of its calls, and need not think again before the others.
   const thought = answers.some(({ content: [first] }) => first !== undefined && "reasoningContent" in first);
   return answers.length > 0 && !thought
-    ? "the calls in the history do not begin with this model's own signed thoughts, as it demands when it thinks"
+    ? "when this model thinks, the calls in the history must start with its own signed thoughts"
     : undefined;
 }

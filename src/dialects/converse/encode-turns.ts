@@ -24,12 +24,15 @@ export function encodeTurns(
   const merged: ({ role: Message["role"] } & EncodedParts)[] = [];
   for (const turn of resultsInCallOrder(call.turns)) {
     if (turn.name !== undefined) {
-      notes.dropped(fieldPath(call.fieldNames, turn.path, "name"), "this protocol has no names of participants");
+      notes.dropped(fieldPath(call.fieldNames, turn.path, "name"), "this protocol has no participant names");
     }
     const role = turn.role === "assistant" ? "assistant" : "user";
     const encoded = encoder.encode(turn.parts, role);
     if (turn.role === "system" && encoded.others.length > 0) {
-      notes.approximated(turn.path, "a system message inside the conversation goes as the user's, in tags");
+      notes.approximated(
+        turn.path,
+        "this protocol has no system messages within a conversation; sent as a user message in tags",
+      );
       encoded.others = encoded.others.map((block) =>
         typeof block["text"] === "string" ? { text: `<system>${block["text"]}</system>` } : block,
       );
@@ -49,7 +52,7 @@ export function encodeTurns(
   if (messages[0]?.role !== "user") {
     notes.approximated(
       call.turns[0]?.path ?? "messages",
-      'this provider wants the user to speak first: "." was put before',
+      'this provider requires the first message to be from the user; "." was inserted',
     );
     messages.unshift({ role: "user", content: [{ text: "." }] });
   }
@@ -62,7 +65,10 @@ function trimPrefill(messages: Message[], call: CanonCall, notes: Notes): void {
   const last = messages.at(-1);
   const text = last?.content.at(-1)?.["text"];
   if (last?.role !== "assistant" || typeof text !== "string" || text.trimEnd() === text) return;
-  notes.approximated(call.turns.at(-1)?.path ?? "messages", "white space at the end of a begun answer is cut off here");
+  notes.approximated(
+    call.turns.at(-1)?.path ?? "messages",
+    "this provider rejects trailing whitespace in a partial response; it was removed",
+  );
   messages[messages.length - 1] = { ...last, content: [...last.content.slice(0, -1), { text: text.trimEnd() }] };
 }
 
@@ -72,7 +78,7 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
   if (last?.role !== "assistant" || last.content.some((block) => "toolUse" in block)) return;
   notes.approximated(
     turns.at(-1)?.path ?? "messages",
-    "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+    "the model cannot continue a partial response; an instruction to continue was added",
   );
   messages.push({ role: "user", content: [{ text: CONTINUE_PROMPT }] });
 }
@@ -82,7 +88,7 @@ function withText(blocks: JsonObject[], { fieldNames }: CanonCall, notes: Notes)
   if (!blocks.some((block) => "document" in block) || blocks.some((block) => "text" in block)) return blocks;
   notes.approximated(
     fieldPath(fieldNames, undefined, "turns"),
-    "this provider wants text beside a document; a short one is added",
+    "this provider requires text with a document; a short one was added",
   );
   return [...blocks, { text: "(See the document.)" }];
 }
@@ -90,7 +96,7 @@ function withText(blocks: JsonObject[], { fieldNames }: CanonCall, notes: Notes)
 function markLast(messages: Message[], call: CanonCall, context: EncodeRequestContext, notes: Notes): Message[] {
   const { cache = {}, paths } = call;
   const last = messages.at(-1);
-  if (!takesCachePoints(context)) notes.dropped(paths.cache ?? "cache", "this model takes no cache marks");
+  if (!takesCachePoints(context)) notes.dropped(paths.cache ?? "cache", "this model does not support cache marks");
   else if (
     last !== undefined &&
     !last.content.some((block, at) => at === last.content.length - 1 && "cachePoint" in block)

@@ -59,7 +59,8 @@ export class MediaEncoder {
 
   /** The block; undefined, with an entry in the receipt, where the host has none for it. */
   encode(part: MediaPart): JsonObject | undefined {
-    if (!this.#context.quirks.media.includes(part.kind)) return this.#drop(part, `this provider takes no ${part.kind}`);
+    if (!this.#context.quirks.media.includes(part.kind))
+      return this.#drop(part, `this provider does not accept ${part.kind} input`);
     if (part.detail !== undefined) this.#omit(part, "detail");
     if (part.clip !== undefined) this.#omit(part, "clip");
     switch (part.kind) {
@@ -70,17 +71,21 @@ export class MediaEncoder {
       case "document":
         return this.#encodeDocument(part);
       case "audio":
-        return this.#drop(part, "this protocol has no place for audio");
+        return this.#drop(part, "this protocol does not support audio");
     }
   }
 
   #encodeBytes(part: MediaPart, kind: "image" | "video", formats: ReadonlyMap<string, string>) {
     const { source } = part;
-    if (source.type !== "data") return this.#drop(part, `this provider takes ${kind}s only as their bytes`);
+    if (source.type !== "data") return this.#drop(part, `this provider accepts ${kind}s only as inline data`);
     const format = formats.get(plainType(source.mimeType));
-    if (format === undefined) return this.#drop(part, `this provider takes no ${kind} of type ${source.mimeType}`);
+    if (format === undefined)
+      return this.#drop(part, `this provider does not accept ${kind}s of type ${source.mimeType}`);
     if (part.title !== undefined) {
-      this.#notes.dropped(fieldPath(this.#call.fieldNames, part, "title"), "only documents have names here");
+      this.#notes.dropped(
+        fieldPath(this.#call.fieldNames, part, "title"),
+        "this protocol supports names only for documents",
+      );
     }
     return { [kind]: { format, source: { bytes: source.data } } };
   }
@@ -107,7 +112,7 @@ export class MediaEncoder {
       case "parts": {
         const texts = source.parts.flatMap((inner) => (inner.type === "text" ? [{ text: inner.text }] : []));
         for (const inner of source.parts) {
-          if (inner.type !== "text") this.#drop(inner, "a document made of parts keeps only its text at this provider");
+          if (inner.type !== "text") this.#drop(inner, "this provider accepts only text in multi-part documents");
         }
         return texts.length === 0 ? undefined : { format: "txt", source: { content: texts } };
       }
@@ -115,11 +120,11 @@ export class MediaEncoder {
         const type = plainType(source.mimeType);
         const format = DOCUMENT_FORMATS.get(type) ?? (type.startsWith("text/") ? "txt" : undefined);
         if (format !== undefined) return { format, source: { bytes: source.data } };
-        this.#drop(part, `this provider takes no document of type ${source.mimeType}`);
+        this.#drop(part, `this provider does not accept documents of type ${source.mimeType}`);
         return undefined;
       }
       default:
-        this.#drop(part, "this provider takes a document only as its content");
+        this.#drop(part, "this provider accepts documents only as inline data");
         return undefined;
     }
   }
@@ -140,7 +145,7 @@ export class MediaEncoder {
     this.#names.add(name);
     if (part.title !== undefined && name !== part.title) {
       const path = fieldPath(this.#call.fieldNames, part, "title");
-      this.#notes.approximated(path, `this provider's rules for names make it "${name}"`);
+      this.#notes.approximated(path, `renamed to "${name}" to meet this provider's rules`);
     }
     return name;
   }

@@ -108,10 +108,10 @@ const DEFAULT_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
 function encodeEffort(amount: ReasoningAmount, context: EncodeRequestContext, path: string, notes: Notes): JsonObject {
   const word = nearestEffort(toEffort(amount), context.traits.efforts ?? DEFAULT_EFFORTS);
   if (word === undefined) {
-    notes.dropped(path, "this model takes no word for how much to think");
+    notes.dropped(path, "this model has no setting for reasoning effort");
     return {};
   }
-  if (word !== amount) notes.approximated(path, `this model is given "${word}"`);
+  if (word !== amount) notes.approximated(path, `"${word}" was sent`);
   return { reasoning_effort: word === "off" ? "none" : word };
 }
 
@@ -130,7 +130,7 @@ function encodeAdaptive(
   const wanted = amount === "dynamic" ? undefined : toEffort(amount);
   const effort = wanted === undefined ? undefined : nearestEffort(wanted, efforts);
   if (effort === "off") return { fields: { thinking: { type: "disabled" } } };
-  if (effort !== wanted || typeof amount === "object") notes.approximated(path, `this model is given "${effort}"`);
+  if (effort !== wanted || typeof amount === "object") notes.approximated(path, `"${effort}" was sent`);
   const show = call.reasoning?.show ?? (call.dialect === "chat" ? true : undefined);
   const display = show === undefined ? {} : { display: show ? "summarized" : "omitted" };
   return {
@@ -150,7 +150,7 @@ function encodeBudget(
   const least = Math.max(MIN_BUDGET, traits.budget?.min ?? MIN_BUDGET);
   if (amount === "off") {
     if (traits.budget?.off !== false) return {};
-    notes.approximated(path, "this model cannot be kept from thinking; it thinks as little as it can");
+    notes.approximated(path, "this model cannot turn thinking off; the minimum was sent");
   }
   const wanted =
     typeof amount === "object"
@@ -161,10 +161,13 @@ function encodeBudget(
   const limit = maxTokens ?? traits.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const budget = Math.min(Math.max(wanted, least), traits.budget?.max ?? wanted, limit - 1);
   if (budget < MIN_BUDGET) {
-    notes.dropped(path, `the output limit of ${limit} leaves no room for thinking, which takes at least ${MIN_BUDGET}`);
+    notes.dropped(
+      path,
+      `the output limit of ${limit} leaves no room for thinking, which needs at least ${MIN_BUDGET} tokens`,
+    );
     return {};
   }
-  if (budget !== wanted || amount === "dynamic") notes.approximated(path, `this model is given a budget of ${budget}`);
+  if (budget !== wanted || amount === "dynamic") notes.approximated(path, `a budget of ${budget} tokens was sent`);
   return {
     fields: { thinking: { type: "enabled", budget_tokens: budget } },
     thinks: true,

@@ -31,9 +31,9 @@ export function encodeSampling(
 ): JsonObject {
   const { temperature, topP, paths } = call;
   const refused = traits.rejectsSampling
-    ? "this model takes no sampling settings"
+    ? "this model does not accept sampling settings"
     : thinks
-      ? "this model takes no sampling settings while it thinks"
+      ? "this model does not accept sampling settings while it thinks"
       : undefined;
   if (refused !== undefined) {
     if (temperature !== undefined && !(thinks && temperature === 1)) {
@@ -44,9 +44,9 @@ export function encodeSampling(
   }
   const clamped = temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature));
   if (clamped !== temperature)
-    notes.approximated(paths.temperature ?? "temperature", `this provider's range makes it ${clamped}`);
+    notes.approximated(paths.temperature ?? "temperature", `${clamped} is the nearest value this provider accepts`);
   const both = temperature !== undefined && topP !== undefined && origin === "messages";
-  if (both) notes.dropped(paths.topP ?? "top_p", "models of this family take temperature or this, not both");
+  if (both) notes.dropped(paths.topP ?? "top_p", "models of this family do not accept it together with temperature");
   return {
     ...(clamped === undefined ? {} : { temperature: clamped }),
     ...(topP === undefined || both ? {} : { topP }),
@@ -62,7 +62,7 @@ export function encodeTopK(
   const { topK, paths } = call;
   if (topK === undefined) return {};
   if (origin === "messages" && !thinks && !traits.rejectsSampling) return { top_k: topK };
-  notes.dropped(paths.topK ?? "top_k", "this model does not take it here");
+  notes.dropped(paths.topK ?? "top_k", "this model does not support it in this request");
   return {};
 }
 
@@ -71,11 +71,12 @@ export function encodeStops(call: CanonCall, { traits, origin }: EncodeRequestCo
   if (stop.length === 0) return {};
   const path = paths.stop ?? "stop";
   if (traits.rejectsStop) {
-    notes.dropped(path, "this model takes no stop sequences");
+    notes.dropped(path, "this model does not support stop sequences");
     return {};
   }
   const kept = origin === "messages" ? stop.filter((sequence) => sequence.trim() !== "") : stop;
-  if (kept.length < stop.length) notes.dropped(path, "this model takes no stop sequence of nothing but blanks");
+  if (kept.length < stop.length)
+    notes.dropped(path, "this model does not accept stop sequences that are only whitespace");
   return kept.length === 0 ? {} : { stopSequences: kept };
 }
 

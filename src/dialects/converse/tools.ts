@@ -38,7 +38,7 @@ export function encodeTools(
     if (used.length === 0) return { toolConfig: undefined, forced: false };
     notes.approximated(
       "tools",
-      "the host refuses calls in the history without tools: those that were called are declared",
+      "this provider rejects calls in the history without tools; the called tools were declared",
     );
     return {
       toolConfig: { tools: used.map((name) => encodeSpec(call, { type: "function", name, path: "" }, context, notes)) },
@@ -49,7 +49,7 @@ export function encodeTools(
     const spec = encodeSpec(call, tool, context, notes);
     if (tool.cache === undefined) return [spec];
     if (takesCachePoints(context)) return [spec, cachePoint(tool.cache)];
-    notes.dropped(fieldPath(call.fieldNames, tool, "cache"), "this model takes no cache marks");
+    notes.dropped(fieldPath(call.fieldNames, tool, "cache"), "this model does not support cache marks");
     return [spec];
   });
   const toolChoice = standIn === undefined ? encodeChoice(call, own, notes) : choiceWith(standIn, call, own);
@@ -68,19 +68,20 @@ function offeredTools(call: CanonCall, notes: Notes): FunctionTool[] {
     }
     notes.dropped(
       tool.path,
-      `this provider has no ${tool.type === "web-search" ? "web search" : "tools of this kind"}`,
+      `this provider does not support ${tool.type === "web-search" ? "web search" : "tools of this kind"}`,
     );
     return [];
   });
   const choice = call.toolChoice;
   if (choice?.type === "allowed") {
-    notes.approximated(call.paths.toolChoice ?? "tool_choice", "the tools that are not allowed are left out");
+    notes.approximated(call.paths.toolChoice ?? "tool_choice", "only the allowed tools were sent to this provider");
     const allowed = new Set(choice.names);
     return functions.filter(({ name }) => allowed.has(name));
   }
   // There is no word for "none": tools that must not be called are left out, unless the history needs them there.
   if (choice?.type !== "none" || namesInHistory(call).length > 0) return functions;
-  for (const tool of functions) notes.approximated(tool.path, "a tool that may not be called is not declared here");
+  for (const tool of functions)
+    notes.approximated(tool.path, "this protocol cannot forbid tool calls; the tool was left out");
   return [];
 }
 
@@ -88,9 +89,9 @@ function encodeSpec(call: CanonCall, tool: FunctionTool, { traits }: EncodeReque
   const { name, description, schema = { properties: {} }, strict } = tool;
   const keepsStrict = strict === true && traits.structuredOutput === true;
   if (strict === true && !keepsStrict) {
-    notes.dropped(fieldPath(call.fieldNames, tool.path, "strict"), "this model does not hold itself to schemas");
+    notes.dropped(fieldPath(call.fieldNames, tool.path, "strict"), "this model does not support strict schemas");
   }
-  if (tool.native !== undefined) notes.approximated(tool.path, "this provider knows it only as a plain function");
+  if (tool.native !== undefined) notes.approximated(tool.path, "this provider supports it only as a plain function");
   return {
     toolSpec: {
       name,
@@ -121,7 +122,7 @@ function encodeChoice(call: CanonCall, offered: readonly FunctionTool[], notes: 
     case "none":
       notes.approximated(
         call.paths.toolChoice ?? "tool_choice",
-        "the host has no way to forbid tools that the history calls; the model may call one",
+        "this protocol cannot forbid tool calls; the model may call a tool from the history",
       );
       return { auto: {} };
   }

@@ -30,7 +30,7 @@ export const responsesObjects = defineObjectFields({
     {
       type: "image_generation_call",
       field: "id",
-      what: "an image of an earlier answer",
+      what: "an image from an earlier response",
       isWhole: ({ result }) => typeof result === "string" && IMAGE.test(result),
     },
   ],

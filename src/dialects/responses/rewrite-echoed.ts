@@ -1,6 +1,6 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 
-const REASON = "hosts reuse the container of an earlier call, and this key may name none of a provider's containers";
+const REASON = "providers reuse the container of an earlier call, and this key cannot use a provider's containers";
 
 /** An item that repeats a call of an earlier answer, without the id of what the host keeps. Undefined where it has no such id. */
 export function rewriteEchoed(item: JsonObject): { item?: JsonObject; lost: string; reason: string } | undefined {
@@ -17,7 +17,7 @@ export function rewriteEchoed(item: JsonObject): { item?: JsonObject; lost: stri
           }
         : undefined;
     case "image_generation_call":
-      return isFailedImage(item) ? { lost: "", reason: "it failed, and has no image" } : undefined;
+      return isFailedImage(item) ? { lost: "", reason: "the call failed and has no image" } : undefined;
     default:
       return undefined;
   }

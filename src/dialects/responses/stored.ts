@@ -51,7 +51,7 @@ function failureIn(last: JsonObject | undefined): GatewayError | undefined {
   if (PROPER_ENDS.has(stringAt(last, "type"))) return undefined;
   const error = objectAt(objectAt(last, "response"), "error");
   const code = stringAt(error, "code");
-  const message = stringAt(error, "message") ?? "The response was ended before it was complete.";
+  const message = stringAt(error, "message") ?? "The response ended before it was complete.";
   return new GatewayError("upstream_failed", message, code === undefined ? {} : { code });
 }
 

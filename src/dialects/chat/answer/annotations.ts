@@ -21,7 +21,7 @@ export function encodeAnnotations(
 const UNCITED = answerNote(
   "citations",
   "dropped",
-  "this protocol cites pages of the web alone, and not documents or retrieved passages",
+  "this protocol can only cite web pages, not documents or search results",
 );
 
 /** Undefined for a place in the prompt's own documents, which has no form in this protocol. */

@@ -18,7 +18,7 @@ const STATUS_OF_CODE: Readonly<Record<number, number>> = {
 };
 
 /** An answer that is none, under a status of success. */
-export const noChoices = () => new GatewayError("upstream_failed", "The provider's answer has no choices.");
+export const noChoices = () => new GatewayError("upstream_failed", "The provider's response has no choices.");
 
 /** An error that came under a status of success: hosts have more forms of it than one. */
 export function answerError(body: JsonObject): GatewayError | undefined {

@@ -62,7 +62,7 @@ export function decodeMetadata(body: JsonObject): { id?: string; created?: numbe
 }
 
 export function brokeOff(finish: string): GatewayError {
-  return new GatewayError("upstream_failed", `The provider broke off its answer (${finish}).`);
+  return new GatewayError("upstream_failed", `The provider ended the response early (${finish}).`);
 }
 
 function withoutTags(parts: readonly Part[], tags: { open: string; close: string }): Part[] {

@@ -209,8 +209,8 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
 
   test("a stream that is closed after its finish reason has ended; [DONE] without an answer has not", () => {
     expect(decodeChunks([chunk({ content: "a" }), chunk({}, "length")], {}, false).stop.unified).toBe("length");
-    expect(() => decodeChunks([])).toThrow("without an answer");
-    expect(() => decodeChunks([chunk({ content: "a" })], {}, false)).toThrow("before the answer's end");
+    expect(() => decodeChunks([])).toThrow("without a response");
+    expect(() => decodeChunks([chunk({ content: "a" })], {}, false)).toThrow("before the response was complete");
   });
 
   test.each(["error", "network_error", "insufficient_system_resource"])(

@@ -74,11 +74,11 @@ export class ChatStreamDecoder implements StreamDecoder {
     if (frame.data === undefined) return this.#readBare(frame.raw);
     if (frame.data === "[DONE]") {
       if (this.#answering) return this.#end();
-      return this.#fail(new GatewayError("upstream_failed", "The provider ended its stream without an answer."));
+      return this.#fail(new GatewayError("upstream_failed", "The provider's stream ended without a response."));
     }
     const chunk = parseObject(frame.data, parseInOrder);
     if (chunk === undefined) {
-      return this.#fail(new GatewayError("upstream_failed", "The provider sent an event that is not JSON."));
+      return this.#fail(new GatewayError("upstream_failed", "The provider sent an event that is not valid JSON."));
     }
     const failure = answerError(chunk) ?? (frame.event === "error" ? decodeErrorObject(chunk, 200) : undefined);
     return failure === undefined ? this.#read(chunk) : [...this.#usageIn(chunk), ...this.#fail(failure)];
@@ -87,7 +87,9 @@ export class ChatStreamDecoder implements StreamDecoder {
   end(): CanonEvent[] {
     if (this.#over) return [];
     if (this.complete) return this.#end();
-    return this.#fail(new GatewayError("upstream_failed", "The provider closed the stream before the answer's end."));
+    return this.#fail(
+      new GatewayError("upstream_failed", "The provider closed the stream before the response was complete."),
+    );
   }
 
   /** Some hosts answer a stream's request with an error's plain JSON; comments are no JSON. */

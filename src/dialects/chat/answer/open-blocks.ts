@@ -269,7 +269,7 @@ export class OpenBlocks {
     const joined = { ...held, ...chunk, id: held?.id ?? chunk.id, custom: held?.custom || chunk.custom, input };
     if (joined.name) return joined;
     if (input.length > MAX_NAMELESS) {
-      throw new GatewayError("upstream_failed", "The provider sent a tool call's arguments without its name.");
+      throw new GatewayError("upstream_failed", "The provider sent arguments for a tool call without its name.");
     }
     this.#nameless.set(chunk.index, joined);
     return joined;

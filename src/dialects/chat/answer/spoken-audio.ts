@@ -20,7 +20,7 @@ export class SpokenAudio {
     Object.assign(this.#audio, audio);
     for (const member of PIECES) this.#pieces[member] += stringAt(audio, member) ?? "";
     if (this.#pieces.data.length + this.#pieces.transcript.length > MAX_HELD) {
-      throw new GatewayError("upstream_failed", "The provider sent more audio than can be held.");
+      throw new GatewayError("upstream_failed", "The provider sent more audio than the gateway can buffer.");
     }
   }
 

@@ -93,7 +93,7 @@ export class ChatTap extends TapBase {
     }
     const chunk = parseObject(frame.data);
     if (!chunk) {
-      this.failure = new GatewayError("upstream_failed", "The provider sent an event that is not JSON.");
+      this.failure = new GatewayError("upstream_failed", "The provider sent an event that is not valid JSON.");
       return "";
     }
     const counted = this.#readUsage(chunk);

@@ -93,7 +93,7 @@ function mayReturn(signature: Opaque, { context }: RequestScope): boolean {
 /** Reasoning without words is its signature and nothing else. */
 function noteSignature(part: Part, scope: RequestScope): void {
   const whole = part.type === "reasoning" && part.text === "" ? part.path : undefined;
-  scope.notes.dropped(whole ?? pathIn(scope, part, "signature"), "only the provider that made it can read it");
+  scope.notes.dropped(whole ?? pathIn(scope, part, "signature"), "only the provider that created it can read it");
 }
 
 function encodeHistoryText(part: TextPart, details: JsonObject[], scope: RequestScope): JsonObject[] {

@@ -43,7 +43,7 @@ export function encodeTurns(scope: RequestScope, instruction: string | undefined
 function joinAnswers({ call, notes }: RequestScope): readonly Turn[] {
   if (call.dialect === "chat") return call.turns;
   const runs: Turn[][] = [];
-  const reason = "results must follow their calls here: the message was put behind them";
+  const reason = "tool results must directly follow their calls; the message was moved after them";
   for (const turn of resultsBeforeSystem(call.turns, ({ path }) => notes.approximated(path, reason))) {
     const last = runs.at(-1);
     if (turn.role === "assistant" && last?.[0]?.role === "assistant") last.push(turn);
@@ -121,7 +121,7 @@ function withPrefill(messages: JsonObject[], { call, context, notes }: RequestSc
   if (call.dialect === "chat" || (traits.prefill ?? quirks.prefill === "plain")) return messages;
   notes.approximated(
     call.turns.at(-1)?.path ?? "messages",
-    "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+    "the model cannot continue a partial response; an instruction to continue was added",
   );
   return [...messages, { role: "user", content: CONTINUE_PROMPT }];
 }

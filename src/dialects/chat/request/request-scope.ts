@@ -54,7 +54,7 @@ export function toolCacheControl(scope: RequestScope, holder: Marked): JsonObjec
     return { cache_control: { type: "ephemeral", ...(ttl === undefined ? {} : { ttl }) } };
   }
   if (ttl !== undefined) {
-    scope.notes.dropped(pathIn(scope, holder, "cache"), "this provider decides by itself how long it caches");
+    scope.notes.dropped(pathIn(scope, holder, "cache"), "this provider decides how long to cache");
   }
   return {};
 }

@@ -48,7 +48,7 @@ export function encodeFormat(scope: RequestScope): EncodedFormat {
   if (format.type === "json") {
     if (outputFormats.includes("json"))
       return { fields: { response_format: { type: "json_object" } }, reading: {}, ...sayJson(scope) };
-    notes.approximated(path, "this provider has no such setting; the model was asked for JSON in words");
+    notes.approximated(path, "this provider has no JSON mode; the prompt asks for JSON instead");
     return { fields: {}, reading: {}, instruction: JSON_INSTRUCTION };
   }
   const { schema, reading } = objectRoot(format);
@@ -61,7 +61,7 @@ export function encodeFormat(scope: RequestScope): EncodedFormat {
   }
   const taken = call.tools.flatMap((tool) => ("name" in tool ? [tool.name] : []));
   const standIn = { name: structuredToolName(taken), schema, ...described };
-  notes.approximated(path, "this provider knows no schema of an answer; a tool call stands in for it");
+  notes.approximated(path, "this provider does not support response schemas; a tool call is used instead");
   return { fields: {}, reading: { ...reading, structuredTool: standIn.name }, standIn };
 }
 
@@ -73,7 +73,10 @@ function sayJson({ call, notes }: RequestScope): { instruction?: string } {
   const texts = [call.system, ...call.turns.map((turn) => turn.parts)].flat();
   const said = texts.some((part) => part.type === "text" && /json/i.test(part.text));
   if (said) return {};
-  notes.approximated(call.paths.format ?? "response_format", "the prompt must mention JSON here; a sentence was added");
+  notes.approximated(
+    call.paths.format ?? "response_format",
+    "this provider requires the prompt to mention JSON; a sentence was added",
+  );
   return { instruction: JSON_INSTRUCTION };
 }
 

@@ -111,19 +111,22 @@ export function encodeSettings(scope: RequestScope): JsonObject {
     const value = settings[key];
     if (value === undefined) continue;
     const fitting = fitInterval(value, quirks[key]);
-    if (fitting !== value) notes.approximated(pathOf(key), `${fitting} is the nearest that this provider takes`);
+    if (fitting !== value) notes.approximated(pathOf(key), `${fitting} is the nearest value this provider accepts`);
     body[field] = fitting;
   }
   if (settings.stop !== undefined && settings.stop.length > 0) {
     if (settings.stop.length > MAX_STOPS) {
-      notes.approximated(pathOf("stop"), `this protocol takes ${MAX_STOPS} at most; the first ${MAX_STOPS} were sent`);
+      notes.approximated(
+        pathOf("stop"),
+        `this protocol accepts at most ${MAX_STOPS}; the first ${MAX_STOPS} were sent`,
+      );
     }
     body["stop"] = settings.stop.slice(0, MAX_STOPS);
   }
   if (settings.logprobs !== undefined) {
     const alternatives = Math.min(settings.logprobs, MAX_TOP_LOGPROBS);
     if (alternatives !== settings.logprobs) {
-      notes.approximated(pathOf("logprobs"), `this protocol gives ${MAX_TOP_LOGPROBS} alternatives at most`);
+      notes.approximated(pathOf("logprobs"), `this protocol returns at most ${MAX_TOP_LOGPROBS} alternatives`);
     }
     body["logprobs"] = true;
     if (alternatives > 0) body["top_logprobs"] = alternatives;
@@ -131,20 +134,20 @@ export function encodeSettings(scope: RequestScope): JsonObject {
   if (settings.logitBias !== undefined) body["logit_bias"] = settings.logitBias;
   if (settings.candidateCount === 1) body["n"] = 1;
   else if (settings.candidateCount !== undefined)
-    notes.dropped(pathOf("candidateCount"), "one answer is given, not more");
+    notes.dropped(pathOf("candidateCount"), "only one response is generated");
   if (settings.verbosity !== undefined) body["verbosity"] = settings.verbosity;
   if (settings.userId !== undefined) {
     const newer = pathOf("userId") === "safety_identifier" && (call.dialect === "chat" || quirks.accountFields);
     body[newer ? "safety_identifier" : "user"] = settings.userId;
   }
   if (settings.cachedContent !== undefined) {
-    notes.dropped(pathOf("cachedContent"), "only the provider that keeps this content can use it");
+    notes.dropped(pathOf("cachedContent"), "only the provider that stores this content can use it");
   }
   if (settings.cache !== undefined && (call.dialect === "chat" || takesBreakpoints(scope))) {
     const approximate = (reason: string) => notes.approximated(pathOf("cache"), reason);
     Object.assign(body, encodeCacheOptions(settings.cache, CHAT_AGES, approximate));
   } else if (settings.cache?.ttl !== undefined || settings.cache?.explicit) {
-    notes.dropped(pathOf("cache"), "this provider decides by itself what it caches, and how long");
+    notes.dropped(pathOf("cache"), "this provider decides what to cache and for how long");
   }
   return body;
 }
@@ -156,9 +159,9 @@ function withoutRefused({ call, notes, context: { quirks, traits } }: RequestSco
     notes.dropped(call.paths[key] ?? key, reason);
     delete settings[key];
   };
-  for (const key of quirks.unsupported) refuse(key, "this provider does not take it");
-  if (traits.rejectsSampling) for (const key of SAMPLING) refuse(key, "this model does not take it");
-  if (traits.rejectsStop) refuse("stop", "this model does not take it");
+  for (const key of quirks.unsupported) refuse(key, "this provider does not support it");
+  if (traits.rejectsSampling) for (const key of SAMPLING) refuse(key, "this model does not support it");
+  if (traits.rejectsStop) refuse("stop", "this model does not support it");
   return settings;
 }
 

@@ -26,7 +26,7 @@ export function encodeToolResult(result: ToolResultPart, scope: RequestScope): E
   if (media.length > 0) {
     scope.notes.approximated(
       result.path ?? "tool-result",
-      "results are text here; its media follow in the next message",
+      "this provider accepts only text in tool results; the media were sent in the next message",
     );
     if (kept.length === 0) kept.push({ type: "text", text: "The result is in the next message." });
   }
@@ -42,7 +42,7 @@ function markError(parts: readonly JsonObject[], result: ToolResultPart, scope: 
   if (!result.isError) return parts;
   scope.notes.approximated(
     pathIn(scope, result, "isError"),
-    "results have no such flag here; the text says it instead",
+    "tool results in this protocol have no error flag; the text was prefixed instead",
   );
   const first = parts.findIndex((part) => part["type"] === "text");
   if (first < 0) return [{ type: "text", text: ERROR_PREFIX.trimEnd() }, ...parts];

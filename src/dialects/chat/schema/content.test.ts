@@ -91,14 +91,14 @@ const rows: RefusalRow[] = [
     good: answers({ content: null, tool_calls: [call] }),
     bad: answers({ content: null }),
     path: "messages[0].content",
-    says: "has no tool_calls, no function_call and no reasoning; it is null",
+    says: "has no tool_calls, function_call or reasoning; it is null",
   },
   {
     rule: "contract 2.12: reasoning alone stands in for content",
     good: answers({ content: null, reasoning: "Hm.", reasoning_details: [] }),
     bad: answers({ content: null, reasoning: "", reasoning_details: [] }),
     path: "messages[0].content",
-    says: "no reasoning; it is null",
+    says: "or reasoning; it is null",
   },
   {
     rule: "contract 2.12: images, audio and files are base64",

@@ -59,7 +59,7 @@ const FunctionCall = Type.Object(
     id: Type.String(),
     function: Type.Object({
       name: Type.String({ minLength: 1 }),
-      arguments: Type.String({ description: "A JSON text, kept as the model wrote it." }),
+      arguments: Type.String({ description: "JSON text, exactly as the model wrote it." }),
     }),
   },
   { title: "ChatFunctionCall" },
@@ -86,7 +86,7 @@ export const ReasoningDetail = Type.Object(
   },
   {
     title: "ChatReasoningDetail",
-    description: "Pass it back unchanged: the signature proves the reasoning to the provider.",
+    description: "Return it unchanged: the provider verifies the reasoning by its signature.",
   },
 );
 
@@ -115,7 +115,7 @@ const AssistantMessage = Type.Object({
 });
 const ToolMessage = Type.Object({
   role: Type.Literal("tool"),
-  tool_call_id: Type.String({ description: "The id of the assistant's tool call that this answers." }),
+  tool_call_id: Type.String({ description: "The id of the tool call that this message answers." }),
   content: ToolContent,
   name,
 });

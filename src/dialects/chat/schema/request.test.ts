@@ -113,7 +113,7 @@ const fields: RefusalRow[] = [
     good: { logprobs: true, top_logprobs: 0 },
     bad: { top_logprobs: 2 },
     path: "top_logprobs",
-    says: "needs logprobs to be true",
+    says: "requires logprobs to be true",
   },
   {
     rule: "contract 2.12: reasoning_effort knows many words",
@@ -291,13 +291,13 @@ const routing: RefusalRow[] = [
 describe("chat request fields", () => testRefusals(checkChatRequest, sound, fields));
 describe("chat request routing", () => testRefusals(checkChatRequest, sound, routing));
 
-const OTHER_DOOR = "Use base URL https://t.example/v1, which accepts it.";
+const OTHER_DOOR = "Use the base URL https://t.example/v1, which accepts it.";
 
 describe("contract 2.12: unsupported fields", () => {
   const values: [string, unknown, string][] = [
-    ["max_tokens", 100, "Use max_completion_tokens, or base URL https://t.example/v1, which accepts it."],
-    ["functions", [{ name: "f" }], "Use tools, or base URL https://t.example/v1, which accepts it."],
-    ["function_call", "auto", "Use tool_choice, or base URL https://t.example/v1, which accepts it."],
+    ["max_tokens", 100, "Use max_completion_tokens, or the base URL https://t.example/v1, which accepts it."],
+    ["functions", [{ name: "f" }], "Use tools, or the base URL https://t.example/v1, which accepts it."],
+    ["function_call", "auto", "Use tool_choice, or the base URL https://t.example/v1, which accepts it."],
     ["audio", { voice: "a", format: "wav" }, OTHER_DOOR],
     ["modalities", ["text"], OTHER_DOOR],
     ["prompt_cache_key", "k", OTHER_DOOR],

@@ -6,7 +6,7 @@ import { ChatMessage } from "./content.ts";
 import { ChatTool, ChatToolChoice } from "./tools.ts";
 
 const penalty = nullable(Type.Number({ minimum: -2, maximum: 2 }));
-const dropInOnly = { deprecated: true, description: "Accepted at the drop-in endpoints only." };
+const dropInOnly = { deprecated: true, description: "Accepted only at the drop-in endpoints." };
 
 const ResponseFormat = Type.Union([
   Type.Object({ type: Type.Literal("text") }),
@@ -61,7 +61,7 @@ export const ChatRequest = Type.Object(
     max_tokens: Type.Optional(nullable(Type.Integer({ minimum: 1, ...dropInOnly }))),
     seed: Type.Optional(nullable(Type.Integer(dropInOnly))),
     user: Type.Optional(nullable(Type.String(dropInOnly))),
-    top_k: Type.Optional(nullable(Type.Integer({ description: "Passed on to providers that know it." }))),
+    top_k: Type.Optional(nullable(Type.Integer({ description: "Passed on to providers that support it." }))),
   },
   { title: "ChatRequest" },
 );

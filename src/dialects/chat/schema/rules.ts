@@ -30,7 +30,7 @@ export const chatRules: CheckRules<ChatRequest> = {
   },
   relations(body, { door }) {
     if (typeof body.top_logprobs === "number" && body.logprobs !== true) {
-      refuse("top_logprobs", "needs logprobs to be true");
+      refuse("top_logprobs", "requires logprobs to be true");
     }
     for (let index = 0; index < body.messages.length; index++) {
       const message = body.messages[index];
@@ -41,7 +41,7 @@ export const chatRules: CheckRules<ChatRequest> = {
       if (door === "contract" && message?.role === "assistant" && !saysSomething(message)) {
         refuse(
           `messages[${index}].content`,
-          `must be a string or an array, because the message has no tool_calls, no function_call and no reasoning; it is ${describeValue(message.content)}`,
+          `must be a string or an array because the message has no tool_calls, function_call or reasoning; it is ${describeValue(message.content)}`,
         );
       }
     }
@@ -54,7 +54,7 @@ function refuseWhatIsNotAccepted(body: Readonly<Record<string, unknown>>, public
     if (body[field] === undefined || body[field] === null) continue;
     const replacement = NOT_ACCEPTED[field];
     const instead = replacement === undefined ? "Use" : `Use ${replacement}, or`;
-    const message = `\`${field}\` is not supported on /api/v1. ${instead} base URL ${publicUrl()}/v1, which accepts it.`;
+    const message = `\`${field}\` is not supported on /api/v1. ${instead} the base URL ${publicUrl()}/v1, which accepts it.`;
     throw new GatewayError("unsupported_parameter", message, { path: field });
   }
 }

@@ -9,7 +9,7 @@ const FunctionTool = Type.Object(
     function: Type.Object({
       name: Type.String({ minLength: 1 }),
       description: Type.Optional(Type.String()),
-      parameters: Type.Optional(openObject("A JSON Schema of the arguments.")),
+      parameters: Type.Optional(openObject("JSON Schema of the arguments.")),
       strict: Type.Optional(nullable(Type.Boolean())),
     }),
   },

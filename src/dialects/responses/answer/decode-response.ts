@@ -52,7 +52,8 @@ export function failIfNoAnswer(body: JsonObject): void {
     const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
     throw usage === undefined || countsNothing(usage) ? failure : failure.withFailure({ usage });
   }
-  if (!Array.isArray(body["output"])) throw new GatewayError("upstream_failed", "The provider's answer has no output.");
+  if (!Array.isArray(body["output"]))
+    throw new GatewayError("upstream_failed", "The provider's response has no output.");
 }
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "incomplete"]);
@@ -63,7 +64,7 @@ export function failureIn(response: JsonObject): GatewayError | undefined {
   const error = response["error"];
   if (isObject(error) || typeof error === "string") return decodeErrorObject(response, 200);
   if (status === undefined || ENDED.has(status)) return undefined;
-  return new GatewayError("upstream_failed", `The provider broke off its answer (${status}).`);
+  return new GatewayError("upstream_failed", `The provider ended the response early (${status}).`);
 }
 
 export function decodeMetadata(response: JsonObject): { id?: string; created?: number } {

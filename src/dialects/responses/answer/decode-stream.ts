@@ -54,14 +54,16 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     if (frame.data === undefined) return this.#readBare(frame.raw);
     const event = parseObject(frame.data, parseInOrder);
     if (event === undefined) {
-      return this.#fail(new GatewayError("upstream_failed", "The provider sent an event that is not JSON."));
+      return this.#fail(new GatewayError("upstream_failed", "The provider sent an event that is not valid JSON."));
     }
     return this.#event(stringAt(event, "type") ?? frame.event ?? "", event);
   }
 
   end(): CanonEvent[] {
     if (this.#over) return [];
-    return this.#fail(new GatewayError("upstream_failed", "The provider closed the stream before the answer's end."));
+    return this.#fail(
+      new GatewayError("upstream_failed", "The provider closed the stream before the response was complete."),
+    );
   }
 
   /** Some hosts answer a stream's request with an error's plain JSON; comments are no JSON. */

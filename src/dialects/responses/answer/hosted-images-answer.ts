@@ -181,7 +181,7 @@ export class HostedImagesAnswer implements HostedAnswer {
 
   #imageOf(asked: AskedImage): PlayedImage {
     const image = this.#asked.find((one) => one === asked);
-    if (image === undefined) throw new Error("an image that was not asked for");
+    if (image === undefined) throw new Error("an image that this response did not request");
     return image;
   }
 

@@ -114,7 +114,7 @@ export class ResponsesTap extends TapBase {
     const event = parseObject(frame.data);
     const type = stringAt(event, "type") ?? frame.event;
     if (!event || type === undefined) {
-      this.failure = new GatewayError("upstream_failed", "The provider sent an event that is not one of its protocol.");
+      this.failure = new GatewayError("upstream_failed", "The provider sent an unrecognised event.");
       return "";
     }
     if (type === "error") {

@@ -81,7 +81,7 @@ export function readAnnotation(raw: unknown, note: ItemContext["note"]): WebCita
   return citation;
 }
 
-const OF_FILES = answerNote("citations", "dropped", "other protocols cannot cite files that a provider keeps");
+const OF_FILES = answerNote("citations", "dropped", "other protocols cannot cite files stored by a provider");
 
 /** A search as a call and what it found. Opening a page, or looking for words in it, is this dialect's own. */
 function decodeSearch(item: JsonObject): ReplyPart[] | undefined {

@@ -57,11 +57,11 @@ function encodeText(part: TextPart, scope: RequestScope): JsonObject {
 /** Hosts cache by themselves: without a mark nothing is lost but a request for a time. */
 export function noteCache(part: Part, scope: RequestScope): void {
   if (part.cache?.ttl === undefined) return;
-  scope.notes.dropped(pathIn(scope, part, "cache"), "this provider decides by itself how long it caches");
+  scope.notes.dropped(pathIn(scope, part, "cache"), "this provider decides how long to cache");
 }
 
 function encodeSearchResult(part: SearchResultPart, scope: RequestScope): JsonObject {
-  scope.notes.approximated(part.path ?? part.type, "this protocol has no search results; it was sent as text");
+  scope.notes.approximated(part.path ?? part.type, "this protocol has no search results; sent as text");
   const heading = [part.title, part.source].filter((line) => line !== undefined && line !== "").join("\n");
   const texts: string[] = [];
   for (const inner of part.content) {
@@ -76,35 +76,35 @@ function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] {
   const { notes } = scope;
   const { kind, source } = part;
   if (part.citations) {
-    notes.dropped(pathIn(scope, part, "citations"), "this provider does not cite documents of the prompt");
+    notes.dropped(pathIn(scope, part, "citations"), "this provider does not cite documents in the prompt");
   }
   const text = documentText(part);
   if (text !== undefined) {
-    notes.approximated(part.path ?? kind, "this protocol has no documents of text; it was sent as text");
+    notes.approximated(part.path ?? kind, "this protocol has no text documents; sent as plain text");
     return [{ type: "input_text", text: headed(part, text), ...ownExtras(scope, part.extras) }];
   }
   if (source.type === "parts") {
-    notes.approximated(part.path ?? kind, "this protocol has no documents made of parts; the parts were sent");
+    notes.approximated(part.path ?? kind, "this protocol has no multi-part documents; the parts were sent one by one");
     const header = headerOf(part);
     const inner = encodeContent(source.parts, scope);
     return header === "" ? inner : [{ type: "input_text", text: header }, ...inner];
   }
   const wire = encodeSource(part, source, scope);
   if (wire === undefined) {
-    notes.dropped(part.path ?? kind, `this provider takes no ${kind} ${FORM_OF_SOURCE[source.type]}`);
+    notes.dropped(part.path ?? kind, `this provider does not accept ${kind} ${FORM_OF_SOURCE[source.type]}`);
     return [];
   }
   if (part.title !== undefined && !("filename" in wire)) {
-    notes.dropped(pathIn(scope, part, "title"), "only documents that are sent as data have names here");
+    notes.dropped(pathIn(scope, part, "title"), "this protocol supports names only for documents sent as data");
   }
-  if (part.clip !== undefined) notes.dropped(pathIn(scope, part, "clip"), "this provider takes whole media only");
+  if (part.clip !== undefined) notes.dropped(pathIn(scope, part, "clip"), "this provider does not support clips");
   const medium = { ...wire, ...ownExtras(scope, part.extras) };
   if (part.context === undefined) return [medium];
-  notes.approximated(pathIn(scope, part, "context"), "it was sent as text before the document");
+  notes.approximated(pathIn(scope, part, "context"), "sent as text before the document");
   return [{ type: "input_text", text: part.context }, medium];
 }
 
-const FORM_OF_SOURCE = { data: "as data", url: "by its URL", file: "by the id of a file", text: "as text" } as const;
+const FORM_OF_SOURCE = { data: "data", url: "URLs", file: "file IDs", text: "text" } as const;
 
 function encodeSource(
   part: MediaPart,
@@ -142,7 +142,7 @@ function encodeDetail(part: MediaPart, scope: RequestScope): JsonObject {
   if (detail === undefined) return {};
   if (detail !== "medium" && detail !== "ultra_high") return { detail };
   const nearest = detail === "medium" ? "auto" : "high";
-  const reason = `this protocol knows low, high and auto; ${nearest} was sent`;
+  const reason = `this protocol supports low, high and auto; ${nearest} was sent`;
   scope.notes.approximated(pathIn(scope, part, "detail"), reason);
   return { detail: nearest };
 }

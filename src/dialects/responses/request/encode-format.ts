@@ -32,13 +32,13 @@ function encodeForm(scope: RequestScope): Omit<EncodedFormat, "text"> & { format
     if (outputFormats.includes("json")) {
       return { format: { type: "json_object" }, reading: {}, instruction: sayJson(scope, path) };
     }
-    notes.approximated(path, "this provider has no such setting; the model was asked for JSON in words");
+    notes.approximated(path, "this provider has no JSON mode; the prompt asks for JSON instead");
     return { reading: {}, instruction: [JSON_INSTRUCTION] };
   }
   const { schema, reading } = objectRoot(format);
   const { name = structuredToolName([]), description, strict } = format;
   if (!outputFormats.includes("schema") || context.traits.structuredOutput === false) {
-    notes.approximated(path, "this provider knows no schema of an answer; the model was given it in words");
+    notes.approximated(path, "this provider does not support response schemas; the schema was added to the prompt");
     return { reading, instruction: [schemaInstruction(schema)] };
   }
   const wire = {
@@ -63,7 +63,7 @@ function sayJson(scope: RequestScope, path: string): readonly JsonObject[] {
     parts.some((part) => part.type === "text" && /json/i.test(part.text)),
   );
   if (said || isOwn(scope)) return [];
-  scope.notes.approximated(path, "the prompt must mention JSON here; a sentence was added");
+  scope.notes.approximated(path, "this provider requires the prompt to mention JSON; a sentence was added");
   return [JSON_INSTRUCTION];
 }
 

@@ -51,7 +51,7 @@ const isItem = (part: Part): part is ToolResultPart | NativePart =>
 
 function noteName({ name, path }: Turn, scope: RequestScope): void {
   if (name !== undefined)
-    scope.notes.dropped(pathIn(scope, { path }, "name"), "this protocol has no names of participants");
+    scope.notes.dropped(pathIn(scope, { path }, "name"), "this protocol has no participant names");
 }
 
 /** R14: a text stays a text, and parts stay parts. */
@@ -70,7 +70,7 @@ function encodeResult(result: ToolResultPart, scope: RequestScope): JsonObject {
 
 /** Results have no flag for a failure. */
 function markError(result: ToolResultPart, scope: RequestScope): ToolResultPart["content"] {
-  const reason = "results have no such flag here; the text says it instead";
+  const reason = "tool results in this protocol have no error flag; the text was prefixed instead";
   scope.notes.approximated(pathIn(scope, result, "isError"), reason);
   const first = result.content.findIndex((part) => part.type === "text");
   if (first < 0) return [{ type: "text", text: ERROR_PREFIX.trimEnd() }, ...result.content];
@@ -113,7 +113,10 @@ function encodeSaid(part: TextPart | RefusalPart, scope: RequestScope): JsonObje
   if (part.type === "refusal") return [{ type: "refusal", refusal: part.text, ...ownExtras(scope, part.extras) }];
   noteSignature(part, scope);
   if (part.citations !== undefined && part.citations.length > 0) {
-    scope.notes.dropped(pathIn(scope, part, "citations"), "this protocol's hosts need no citations back");
+    scope.notes.dropped(
+      pathIn(scope, part, "citations"),
+      "providers of this protocol do not need citations in the history",
+    );
   }
   return part.text === "" ? [] : [{ type: "output_text", text: part.text, ...ownExtras(scope, part.extras) }];
 }
@@ -128,7 +131,7 @@ function encodeAnswerItem(part: Part, scope: RequestScope): JsonObject | undefin
       if (part.name === WEB_SEARCH) return encodeSearch(part);
       break;
     case "server-tool-result":
-      scope.notes.dropped(part.path ?? part.type, "the item of a search has no place for what it found");
+      scope.notes.dropped(part.path ?? part.type, "search items in this protocol have no field for results");
       return undefined;
     case "native":
       if (part.dialect === "responses") return part.raw;
@@ -160,7 +163,7 @@ function encodeThought(part: ReasoningPart, scope: RequestScope): JsonObject | u
   if (context.quirks.openReasoning) {
     return { type: "reasoning", id: `rs_${digestOf(text)}`, ...encodeThoughtText(text, summary), ...extras };
   }
-  notes.dropped(part.path ?? "reasoning", "this provider takes back only reasoning that it has sealed");
+  notes.dropped(part.path ?? "reasoning", "this provider accepts only reasoning that it encrypted itself");
   return undefined;
 }
 
@@ -174,7 +177,7 @@ function encodeThoughtText(text: string, summary: boolean | undefined): JsonObje
 function noteSignature(part: Part, scope: RequestScope): void {
   if (part.signature === undefined) return;
   const whole = part.type === "reasoning" && part.text === "" ? part.path : undefined;
-  scope.notes.dropped(whole ?? pathIn(scope, part, "signature"), "only the provider that made it can read it");
+  scope.notes.dropped(whole ?? pathIn(scope, part, "signature"), "only the provider that created it can read it");
 }
 
 function encodeCall(part: ToolCallPart, scope: RequestScope): JsonObject {
@@ -202,7 +205,7 @@ function encodeSearch({ id, input }: ServerToolCallPart): JsonObject {
 /** Hosts refuse reasoning that nothing of the same answer stands next to: a client may have cut that off. */
 function withoutLoneThoughts(items: readonly JsonObject[], turn: Turn, { notes }: RequestScope): readonly JsonObject[] {
   if (items.length === 0 || items.some((item) => item["type"] !== "reasoning")) return items;
-  notes.dropped(turn.path, "reasoning alone, without what followed it, cannot be sent back");
+  notes.dropped(turn.path, "reasoning cannot be sent without the output that followed it");
   return [];
 }
 
@@ -210,7 +213,7 @@ function withoutLoneThoughts(items: readonly JsonObject[], turn: Turn, { notes }
 function withPrefill(items: JsonObject[], scope: RequestScope): JsonObject[] {
   const last = items.at(-1);
   if (isOwn(scope) || scope.context.traits.prefill || last?.["role"] !== "assistant") return items;
-  const reason = "the model does not go on from the beginning of an answer by itself: it was asked to in words";
+  const reason = "the model cannot continue a partial response; an instruction to continue was added";
   scope.notes.approximated(scope.call.turns.at(-1)?.path ?? "input", reason);
   return [...items, { type: "message", role: "user", content: CONTINUE_PROMPT }];
 }

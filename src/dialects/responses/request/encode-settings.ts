@@ -6,7 +6,7 @@ import { isOwn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
 /** Hosts answer 400 to less. */
 export const MIN_OUTPUT = 16;
-export const RAISED = `this protocol's least limit is ${MIN_OUTPUT}`;
+export const RAISED = `this protocol's minimum is ${MIN_OUTPUT}`;
 const MAX_TOP_LOGPROBS = 20;
 /** The newer of two fields for the caller's own user takes no more characters. */
 const MAX_IDENTIFIER = 128;
@@ -43,26 +43,26 @@ export function encodeSettings(scope: RequestScope): EncodedSettings {
   if (settings.logprobs !== undefined) {
     const alternatives = Math.min(settings.logprobs, MAX_TOP_LOGPROBS);
     if (alternatives !== settings.logprobs) {
-      notes.approximated(pathOf("logprobs"), `this protocol gives ${MAX_TOP_LOGPROBS} alternatives at most`);
+      notes.approximated(pathOf("logprobs"), `this protocol returns at most ${MAX_TOP_LOGPROBS} alternatives`);
     }
     if (alternatives > 0) body["top_logprobs"] = alternatives;
     include.push(LOGPROBS);
   }
   if (settings.candidateCount !== undefined && settings.candidateCount !== 1) {
-    notes.dropped(pathOf("candidateCount"), "one answer is given, not more");
+    notes.dropped(pathOf("candidateCount"), "only one response is generated");
   }
   if (settings.userId !== undefined) {
     const field = pathOf("userId") === "user" || settings.userId.length > MAX_IDENTIFIER ? "user" : "safety_identifier";
     body[field] = settings.userId;
   }
   if (settings.cachedContent !== undefined) {
-    notes.dropped(pathOf("cachedContent"), "only the provider that keeps this content can use it");
+    notes.dropped(pathOf("cachedContent"), "only the provider that stores this content can use it");
   }
   if (settings.cache !== undefined && (isOwn(scope) || takesBreakpoints(scope))) {
     const approximate = (reason: string) => notes.approximated(pathOf("cache"), reason);
     Object.assign(body, encodeCacheOptions(settings.cache, RESPONSES_AGES, approximate));
   } else if (settings.cache?.ttl !== undefined || settings.cache?.explicit) {
-    notes.dropped(pathOf("cache"), "this provider decides by itself what it caches, and how long");
+    notes.dropped(pathOf("cache"), "this provider decides what to cache and for how long");
   }
   return { fields: body, include };
 }
@@ -76,7 +76,7 @@ function withoutRefused({ call, notes, context: { quirks, traits } }: RequestSco
     delete settings[key];
   };
   for (const key of ABSENT) refuse(key, "this provider's protocol has no such setting");
-  for (const key of quirks.unsupported) refuse(key, "this provider does not take it");
-  if (traits.rejectsSampling) for (const key of SAMPLING) refuse(key, "this model does not take it");
+  for (const key of quirks.unsupported) refuse(key, "this provider does not support it");
+  if (traits.rejectsSampling) for (const key of SAMPLING) refuse(key, "this model does not support it");
   return settings;
 }

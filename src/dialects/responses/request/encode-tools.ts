@@ -31,17 +31,18 @@ const knows = ({ context }: RequestScope, type: string): boolean => context.quir
 function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
   const { notes } = scope;
   if (tool.cache?.ttl !== undefined) {
-    notes.dropped(pathIn(scope, tool, "cache"), "this provider decides by itself how long it caches");
+    notes.dropped(pathIn(scope, tool, "cache"), "this provider decides how long to cache");
   }
   switch (tool.type) {
     case "function":
-      if (tool.native !== undefined) notes.approximated(tool.path, "this provider knows it only as a plain function");
+      if (tool.native !== undefined)
+        notes.approximated(tool.path, "this provider supports it only as a plain function");
       return [encodeFunction(tool, scope)];
     case "custom":
       return [knows(scope, "custom") ? encodeCustom(tool, scope) : encodeCustomAsFunction(tool, scope)];
     case "web-search":
       if (knows(scope, "web_search")) return [encodeWebSearch(tool, scope)];
-      notes.dropped(tool.path, "this provider does not search the web");
+      notes.dropped(tool.path, "this provider does not support web search");
       return [];
     case "native":
       if (tool.dialect === "responses" && knows(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
@@ -49,8 +50,8 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       notes.dropped(
         tool.path,
         tool.dialect === "responses"
-          ? `this provider does not know this tool (${tool.name})`
-          : `only its own protocol knows this tool (${tool.name})`,
+          ? `this provider does not support this tool (${tool.name})`
+          : `only its own protocol has this tool (${tool.name})`,
       );
       return [];
     default:
@@ -65,7 +66,7 @@ function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
   const schema = own && tool.schema !== undefined ? tool.schema : objectSchema(tool.schema ?? {});
   const strict = own ? tool.strict : tool.strict === true && isStrict(schema);
   if (!own && tool.strict && !strict) {
-    const reason = "this provider holds calls to a schema only where all properties are required and no others allowed";
+    const reason = "this provider enforces a schema only if all its properties are required and no others are allowed";
     scope.notes.dropped(pathIn(scope, tool, "strict"), reason);
   }
   return {
@@ -98,7 +99,7 @@ function encodeCustomAsFunction(tool: CustomTool, scope: RequestScope): JsonObje
 function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
   const { allowedDomains, blockedDomains, location, contextSize } = tool;
   if (tool.maxUses !== undefined) {
-    scope.notes.dropped(pathIn(scope, tool, "maxUses"), "this provider's search has no such setting");
+    scope.notes.dropped(pathIn(scope, tool, "maxUses"), "this provider's web search has no such setting");
   }
   const filters = {
     ...(allowedDomains === undefined ? {} : { allowed_domains: allowedDomains }),

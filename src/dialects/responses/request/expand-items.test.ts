@@ -95,7 +95,7 @@ describe("expand", () => {
     expect(expanded.body["input"]).toEqual(input);
     expect(JSON.parse(own)).toEqual(input);
     expect(expanded.adapted).toEqual([
-      { path: "input[2]", action: "dropped", reason: "no item of this id is stored for this project" },
+      { path: "input[2]", action: "dropped", reason: "no item with this id is stored in this project" },
     ]);
   });
 

@@ -56,7 +56,7 @@ function ownItems(input: unknown, raw: string, items: FoundState["items"], notes
     if (id === undefined) return [text];
     const item = items.get(id);
     if (item !== undefined) return [item];
-    notes.dropped(`input[${index}]`, "no item of this id is stored for this project");
+    notes.dropped(`input[${index}]`, "no item with this id is stored in this project");
     return [];
   });
   return `[${texts.join(",")}]`;

@@ -71,7 +71,8 @@ class Page implements InputPage {
   }
 
   encode(): string {
-    if (!this.#begun) refuse("after", `names no item of this response: "${(this.#after ?? "").slice(0, 80)}"`);
+    if (!this.#begun)
+      refuse("after", `must be the id of an item of this response; it is "${(this.#after ?? "").slice(0, 80)}"`);
     const [first, last] = [this.#items[0], this.#items.at(-1)].map((item) => JSON.stringify(item?.id ?? null));
     const data = this.#items.map(({ text }) => text).join(",");
     return `{"object":"list","data":[${data}],"first_id":${first},"last_id":${last},"has_more":${this.#more}}`;
@@ -95,7 +96,7 @@ function valueAt(text: string, name: string): unknown {
 function limitOf(asked: string | null): number {
   if (asked === null) return DEFAULT_LIMIT;
   const limit = Number(asked);
-  if (!/^\d+$/.test(asked) || limit < 1 || limit > MAX_LIMIT) refuse("limit", `must be 1 to ${MAX_LIMIT}`);
+  if (!/^\d+$/.test(asked) || limit < 1 || limit > MAX_LIMIT) refuse("limit", `must be between 1 and ${MAX_LIMIT}`);
   return limit;
 }
 

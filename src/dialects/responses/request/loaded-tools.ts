@@ -29,5 +29,5 @@ export function loadedTools(body: JsonObject): readonly LoadedTool[] {
 /** What targets of other dialects are given of such an item. */
 export const elsewhereOf = (type: string): NativePart["elsewhere"] =>
   LOADING.has(type)
-    ? { reason: "this protocol adds no tools in mid-conversation; they are offered from the beginning" }
+    ? { reason: "this protocol cannot add tools during a conversation; they were sent from the start" }
     : undefined;

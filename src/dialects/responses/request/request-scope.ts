@@ -29,5 +29,5 @@ export const ownExtras = (scope: RequestScope, extras: JsonObject | undefined): 
 
 export function leaveOut(part: Part, { notes }: RequestScope): void {
   const what = part.type === "native" ? part.name : part.type;
-  notes.dropped(part.path ?? what, `this provider's protocol has no place for it (${what})`);
+  notes.dropped(part.path ?? what, `this provider's protocol has no equivalent (${what})`);
 }

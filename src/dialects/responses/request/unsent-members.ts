@@ -19,7 +19,7 @@ export function unsentMembers(
   if (type?.startsWith("web_search")) {
     if (searchFields === undefined) return [];
     const unknown = Object.keys(tool).filter((member) => member !== "type" && !searchFields.includes(member));
-    return unknown.map((member) => ({ member, reason: "this provider's search has no such setting" }));
+    return unknown.map((member) => ({ member, reason: "this provider's web search has no such setting" }));
   }
   return "model" in tool && !OF_CLIENTS.has(type) ? [{ member: "model", reason: ONE_MODEL }] : [];
 }

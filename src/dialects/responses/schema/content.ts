@@ -6,7 +6,7 @@ export const MAX_TEXT = 10_485_760;
 
 const LISTED_PARTS = ["input_text", "output_text", "refusal", "input_image", "input_file"];
 
-const prompt_cache_breakpoint = Type.Optional(openObject("Ends a prefix that is to be cached."));
+const prompt_cache_breakpoint = Type.Optional(openObject("Marks the end of a prefix to cache."));
 
 const InputText = Type.Object(
   { type: Type.Literal("input_text"), text: Type.String({ maxLength: MAX_TEXT }), prompt_cache_breakpoint },
@@ -29,7 +29,7 @@ const InputFile = Type.Object(
     type: Type.Literal("input_file"),
     file_id: Type.Optional(nullable(Type.String())),
     file_url: Type.Optional(nullable(Type.String({ minLength: 1 }))),
-    file_data: Type.Optional(nullable(Type.String({ description: "A data URL, or bare base64." }))),
+    file_data: Type.Optional(nullable(Type.String({ description: "A data URL or plain base64." }))),
     filename: Type.Optional(nullable(Type.String())),
     prompt_cache_breakpoint,
   },

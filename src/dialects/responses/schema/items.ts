@@ -12,7 +12,7 @@ const status = Type.Optional(nullable(Type.String()));
 const CallId = Type.String({
   minLength: 1,
   maxLength: MAX_ID,
-  description: "Connects a call with its output. It is not the item's `id`.",
+  description: "Links a call to its output. It is not the item's `id`.",
 });
 const namespace = Type.Optional(nullable(Type.String()));
 const ToolName = Type.String({ minLength: 1 });
@@ -26,7 +26,7 @@ const Message = Type.Object(
     id: label,
     status,
     phase: Type.Optional(
-      nullable(Type.String({ description: "`commentary` or `final_answer`, as the answer had it." })),
+      nullable(Type.String({ description: "`commentary` or `final_answer`, as in the original response." })),
     ),
   },
   { title: "ResponsesMessage" },
@@ -37,7 +37,7 @@ const FunctionCall = Type.Object(
     type: Type.Literal("function_call"),
     call_id: CallId,
     name: ToolName,
-    arguments: Type.String({ description: "A JSON text, kept as the model wrote it." }),
+    arguments: Type.String({ description: "JSON text, exactly as the model wrote it." }),
     namespace,
     id: label,
     status,
@@ -82,7 +82,7 @@ const Reasoning = Type.Object(
   },
   {
     title: "ResponsesReasoning",
-    description: "Pass it back unchanged: its sealed content proves the reasoning to the provider that made it.",
+    description: "Return it unchanged: the provider that created it verifies the reasoning by its encrypted content.",
   },
 );
 
@@ -91,7 +91,7 @@ const ItemReference = Type.Object(
     type: Type.Optional(nullable(Type.Literal("item_reference"))),
     id: Type.String({ minLength: 1, maxLength: MAX_ID }),
   },
-  { title: "ResponsesItemReference", description: "An item of an answer that was stored." },
+  { title: "ResponsesItemReference", description: "An item of a stored response." },
 );
 
 const LISTED_ITEMS = [
@@ -122,6 +122,6 @@ export type InputItem = Static<typeof InputItem>;
 
 /** An item of an answer, of whatever kind. */
 export const OutputItem = Type.Unsafe<Record<string, unknown>>({
-  ...openObject("A message, a call, reasoning, or what the provider's own tool did; told by its `type`."),
+  ...openObject("A message, a tool call, reasoning, or the work of a hosted tool, depending on its `type`."),
   title: "ResponsesOutputItem",
 });

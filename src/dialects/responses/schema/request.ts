@@ -52,7 +52,7 @@ export const ResponsesRequest = Type.Object(
     reasoning: Type.Optional(nullable(Reasoning)),
     include: Type.Optional(nullable(Type.Array(Type.String()))),
     store: Type.Optional(
-      nullable(Type.Boolean({ description: "true where absent: the answer can be continued from." })),
+      nullable(Type.Boolean({ description: "Defaults to true. Later requests can continue from a stored response." })),
     ),
     previous_response_id: text,
     background: flag,
@@ -63,7 +63,7 @@ export const ResponsesRequest = Type.Object(
     service_tier: text,
     prompt_cache_key: word,
     prompt_cache_retention: text,
-    prompt_cache_options: Type.Optional(openObject("What is cached of the prompt, and for how long at least.")),
+    prompt_cache_options: Type.Optional(openObject("What to cache of the prompt, and for how long at least.")),
     safety_identifier: Type.Optional(Type.String({ maxLength: 128 })),
     user: word,
     context_management: Type.Optional(nullable(Type.Array(openObject()))),

@@ -7,7 +7,7 @@ import type { ResponsesRequest } from "./request.ts";
 
 /** State that only the vendor's own account keeps, each with the way to say it instead. */
 const NOT_KEPT: Readonly<Record<string, string>> = {
-  conversation: "continue an answer with previous_response_id, or send the items in input",
+  conversation: "continue a response with previous_response_id, or send the items in input",
   prompt: "send the prompt's text in instructions and input",
 };
 
@@ -26,7 +26,7 @@ export const responsesRules: CheckRules<ResponsesRequest> = {
     const continues = previous !== undefined && previous !== null;
     if (items.length === 0 && !continues) {
       const found = input === undefined || input === null ? "it is missing" : "it is empty";
-      refuse("input", `must be a text or an array of items that is not empty; ${found}`);
+      refuse("input", `must be a non-empty string or array of items; ${found}`);
     }
     if (typeof items !== "string") checkItems(items);
   },
@@ -57,7 +57,7 @@ function checkParts(parts: readonly unknown[], path: () => string): void {
     } else if (type === "input_file") {
       if (typeof data === "string") (data.startsWith("data:") ? checkDataUrl : checkBase64)(data, at("file_data"));
       else if (typeof part["file_id"] !== "string" && typeof part["file_url"] !== "string")
-        refuse(at("file_data")(), "must be a data URL, because there is no file_url and no file_id; it is missing");
+        refuse(at("file_data")(), "must be a data URL unless file_url or file_id is set; it is missing");
     }
   }
 }

@@ -9,7 +9,7 @@ const FunctionTool = Type.Object(
     type: Type.Literal("function"),
     name,
     description,
-    parameters: Type.Optional(nullable(openObject("A JSON Schema of the arguments."))),
+    parameters: Type.Optional(nullable(openObject("JSON Schema of the arguments."))),
     strict: Type.Optional(nullable(Type.Boolean())),
   },
   { title: "ResponsesFunctionTool" },
