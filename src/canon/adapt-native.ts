@@ -5,8 +5,8 @@ import type { Part, TextPart, ToolResultPart } from "./part.ts";
 type Content = ToolResultPart["content"][number];
 
 /**
- * The call for a target of another dialect than its own: blocks that only its own knows are put into words where they have some, and
- * left out where the rest of the request says the same. All others stay, for the encoder to report.
+ * Adapts a call to a target of another dialect. Blocks that only the call's own dialect has become text where they have a text form, and
+ * are left out where the rest of the request repeats them. The encoder reports all others.
  */
 export function adaptNative(call: CanonCall, target: string, notes: Notes): CanonCall {
   if (call.dialect === target || !call.turns.some(({ parts }) => parts.some(isAdapted))) return call;

@@ -1,4 +1,4 @@
-/** What operators can be told of by a webhook. */
+/** Events that a webhook can report to operators. */
 export const ALERT_TYPES = [
   "budget.threshold",
   "spend.unpriced",

@@ -3,7 +3,7 @@ import type { FieldNote } from "./receipt.ts";
 const MAX_NOTES = 300;
 const MAX_TEXT = 500;
 
-/** As many notes as a receipt keeps. How many more there would be is reported in one at their end (H09, H20). */
+/** Limits the notes to what a receipt stores. A final note counts the rest (H09, H20). */
 export function boundNotes(notes: readonly FieldNote[]): FieldNote[] {
   if (notes.length === 0) return [];
   const kept = notes

@@ -26,7 +26,7 @@ function agesOf(tool: CacheMark, system: CacheMark, part: CacheMark, whole?: Cac
   };
 }
 
-test("H04: no mark of an hour follows one of five minutes, in the order of the prompt", () => {
+test("H04: no one-hour mark follows a five-minute mark, in prompt order", () => {
   const hour = { ttl: "1h" } as const;
   expect(agesOf(hour, hour, { ttl: "5m" }).reported).toEqual([]);
   expect(agesOf(hour, {}, hour, hour)).toEqual({
@@ -39,7 +39,7 @@ test("H04: no mark of an hour follows one of five minutes, in the order of the p
   });
 });
 
-/** A call whose only turn is a tool's result, with marks in it and on it. */
+/** A call whose only turn is a tool result, with marks in it and on it. */
 function resultCall(inside: readonly CacheMark[], own?: CacheMark): CanonCall {
   const content = inside.map((cache, index) => text(`r.content[${index}]`, cache));
   const result = { type: "tool-result", callId: "c", path: "r", content, ...(own ? { cache: own } : {}) } as const;
@@ -61,7 +61,7 @@ const reportedBy = (change: (notes: Notes) => CanonCall) => {
   return { marks: holders.map(({ cache }) => cache), reported: notes.list.map(({ path }) => path) };
 };
 
-test("H04: marks inside a tool's result are in the order, before the one on the result itself", () => {
+test("H04: marks inside a tool result come before the mark on the result itself", () => {
   const hour = { ttl: "1h" } as const;
   const call = resultCall([hour, hour], hour);
   expect(reportedBy((notes) => withFallingAges(call, notes))).toEqual({
@@ -75,14 +75,14 @@ test("H04: marks inside a tool's result are in the order, before the one on the 
   });
 });
 
-test("H04: marks inside a tool's result count, and the earliest go", () => {
+test("H04: marks inside a tool result count, and the earliest are removed", () => {
   expect(reportedBy((notes) => withMostMarks(resultCall([{}, {}, {}], {}), 2, notes))).toEqual({
     marks: [undefined, undefined, {}, {}],
     reported: ["s.cache_control", "r.content[0].cache_control", "r.content[1].cache_control"],
   });
 });
 
-test("H04: marks inside documents and passages are in the order, too", () => {
+test("H04: marks inside documents and passages are ordered as well", () => {
   const hour = { ttl: "1h" } as const;
   const passage = { type: "search-result", path: "p", content: [text("p.content[0]", hour)] } as const;
   const document = {
@@ -102,7 +102,7 @@ test("H04: marks inside documents and passages are in the order, too", () => {
   ]);
 });
 
-test("H04: a request for marks alone stays one", () => {
+test("H04: a request for explicit marks only remains one", () => {
   const call: CanonCall = { ...resultCall([{ ttl: "5m" }]), cache: { ttl: "1h", explicit: true } };
   expect(withFallingAges(call, new Notes()).cache).toEqual({ ttl: "1h", explicit: true });
 });

@@ -8,7 +8,7 @@ interface Marked {
   path?: string;
 }
 
-/** Everything that can have a mark, in the order of the prompt. The mark on a part covers what is inside the part, so it comes after it. */
+/** Everything that can have a mark, in prompt order. A mark on a part covers the part's content, so it comes after the marks inside. */
 const holdersOf = ({ tools, system, turns }: CanonCall): readonly Marked[] => [
   ...tools,
   ...system,
@@ -40,7 +40,7 @@ function changedPart<T extends Part>(part: T, change: Change): T {
   return changed as Part as T;
 }
 
-/** The call with so many cache marks at most: later ones cover more of the prompt, so that the earliest go. */
+/** Removes the earliest cache marks if there are more than `most`. Later marks cover more of the prompt. */
 export function withMostMarks(call: CanonCall, most: number, notes: Notes): CanonCall {
   const marked = holdersOf(call).filter(({ cache }) => cache !== undefined);
   const beyond = new Set(marked.slice(0, Math.max(0, marked.length + (cachesAll(call) ? 1 : 0) - most)));
@@ -54,14 +54,14 @@ export function withMostMarks(call: CanonCall, most: number, notes: Notes): Cano
   });
 }
 
-/** Whether the prompt is to be cached as a whole, which counts as one more mark. */
+/** Whether the whole prompt is cached, which counts as one more mark. */
 export const cachesAll = ({ cache }: Pick<CanonCall, "cache">): boolean => cache !== undefined && !cache.explicit;
 
 const LENGTHENED = "the provider caches for five minutes or one hour; one hour was sent";
 
 /**
- * The call with marks of five minutes and of an hour alone, for targets that know no others. A mark asks for a least age. Without one it
- * takes that of the whole call in the dialects that have both.
+ * Rounds marks up to five minutes or one hour, for targets that support only these. A mark sets a minimum age. In dialects that have both,
+ * a mark without an age takes the call's.
  */
 export function withHourAges(call: CanonCall, notes: Notes): CanonCall {
   const fits = (ttl: CacheMark["ttl"]): boolean => ttl === undefined || ttl === "5m" || ttl === "1h";
@@ -83,7 +83,7 @@ export function withHourAges(call: CanonCall, notes: Notes): CanonCall {
 
 const SHORTENED = "the provider does not allow a one-hour cache mark after a five-minute one; five minutes was sent";
 
-/** The call without a mark of an hour after one of five minutes, which hosts refuse wherever the two stand. */
+/** Shortens one-hour marks that follow a five-minute mark. Providers reject that order anywhere in the prompt. */
 export function withFallingAges(call: CanonCall, notes: Notes): CanonCall {
   const holders = holdersOf(call).filter(({ cache }) => cache !== undefined);
   const first = holders.findIndex(({ cache }) => cache?.ttl !== "1h");

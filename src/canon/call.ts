@@ -4,17 +4,17 @@ import type { CacheAge, Part, TextPart } from "./part.ts";
 import type { ReasoningRequest } from "./reasoning.ts";
 import type { Tool, ToolChoice } from "./tool.ts";
 
-/** One step of a conversation. Results of tools stand in the user's turns; a system turn is one that came in the middle. */
+/** One step of a conversation. Tool results are in user turns. A system turn is a system message within the conversation. */
 export interface Turn {
   role: "user" | "assistant" | "system";
   parts: readonly Part[];
-  /** A participant's name, where the client gave one. */
+  /** The participant's name, if the client set one. */
   name?: string;
   path: string;
   extras?: JsonObject;
 }
 
-/** What form the answer must have. Plain text where absent. */
+/** The required form of the response. Plain text if absent. */
 export type OutputFormat =
   | { type: "json" }
   | {
@@ -24,11 +24,11 @@ export type OutputFormat =
       name?: string;
       description?: string;
       strict?: boolean;
-      /** The answer is one of the schema's words, without quotes around it. */
+      /** The response is one of the schema's enum values, without quotes. */
       word?: boolean;
     };
 
-/** The settings of a call that are single values, by their canonical names. */
+/** Settings with a single value, by their canonical names. */
 export interface CallSettings {
   maxOutputTokens?: number;
   temperature?: number;
@@ -38,24 +38,24 @@ export interface CallSettings {
   presencePenalty?: number;
   seed?: number;
   stop?: readonly string[];
-  /** Log probabilities of the answer's tokens, with so many alternatives each. */
+  /** Return log probabilities of the output tokens, with this many alternatives each. */
   logprobs?: number;
   logitBias?: JsonObject;
   candidateCount?: number;
   verbosity?: "low" | "medium" | "high";
   parallelTools?: boolean;
-  /** Who the caller's own user is, for the provider's abuse detection. */
+  /** The caller's end user, for the provider's abuse detection. */
   userId?: string;
   cachedContent?: string;
-  /** The whole prompt is to be cached up to its last block; with `explicit`, up to the marks in it and no further. */
+  /** Cache the whole prompt up to its last block or, with `explicit`, only up to the marks in it. */
   cache?: { ttl?: CacheAge; explicit?: true };
 }
 
-/** A request in canonical form: no protocol's wire format, but the meaning of all. */
+/** A request in canonical form: the common meaning of all protocols, in none of their wire formats. */
 export interface CanonCall extends CallSettings {
-  /** The dialect it was asked in. */
+  /** The dialect of the client. */
   dialect: string;
-  /** How that dialect spells fields that may have to be reported. */
+  /** How that dialect spells fields that notes may mention. */
   fieldNames: FieldNames;
   system: readonly TextPart[];
   turns: readonly Turn[];
@@ -63,14 +63,14 @@ export interface CanonCall extends CallSettings {
   toolChoice?: ToolChoice;
   format?: OutputFormat;
   reasoning?: ReasoningRequest;
-  /** Where each setting stood in the client's request, for the receipt. */
+  /** The path of each setting in the client's request, for the receipt. */
   paths: Readonly<Partial<Record<keyof CallSettings | "toolChoice" | "format", string>>>;
-  /** Fields of the request that only its own dialect knows. */
+  /** Fields that exist only in the client's dialect. */
   extras: readonly Extra[];
 }
 
 export interface Extra {
-  /** Names of the fields on the way there, such as `["generationConfig", "speechConfig"]`. */
+  /** Names of the enclosing fields and of the field, such as `["generationConfig", "speechConfig"]`. */
   keys: readonly string[];
   value: unknown;
 }

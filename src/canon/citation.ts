@@ -1,26 +1,26 @@
 import type { Opaque } from "./opaque.ts";
 
 interface CitationBase {
-  /** The words of the source. */
+  /** The quoted text of the source. */
   citedText?: string;
   title?: string;
   /**
-   * Characters (UTF-16) of the text part that the citation stands for, end exclusive; the whole part where absent, because
-   * some protocols cut their answers into parts just for that.
+   * Range in the cited text part, in UTF-16 code units, end exclusive. If absent, the citation covers the whole part: some protocols split
+   * their output into parts for that.
    */
   start?: number;
   end?: number;
 }
 
-/** A page of the web. */
+/** A web page. */
 export interface WebCitation extends CitationBase {
   type: "web";
   url: string;
-  /** Where in the page, in a form that only the provider reads. */
+  /** The position in the page, in a form that only the provider can read. */
   index?: Opaque;
 }
 
-/** A place in a document of the prompt. Pages count from 1, characters and blocks from 0; the end is exclusive. */
+/** A position in a document of the prompt. Pages count from 1, characters and blocks from 0. The end is exclusive. */
 interface DocumentCitation extends CitationBase {
   type: "document";
   unit: "character" | "page" | "block";
@@ -29,7 +29,7 @@ interface DocumentCitation extends CitationBase {
   to: number;
 }
 
-/** A place in one of the caller's own search results. */
+/** A position in one of the caller's own search results. */
 interface SearchResultCitation extends CitationBase {
   type: "search-result";
   source?: string;

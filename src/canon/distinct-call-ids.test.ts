@@ -23,8 +23,8 @@ const idsOf = (turns: readonly Turn[]) =>
     }),
   );
 
-describe("mapping 4: the same derivation on a call and on its result", () => {
-  test("an id that comes twice in one answer: the n-th result is the n-th call's", () => {
+describe("mapping 4: a call and its result get the same derived id", () => {
+  test("with a duplicate id in one answer, the n-th result belongs to the n-th call", () => {
     const turns = [
       turn("assistant", call("a", "f"), call("a", "g")),
       turn("user", result("a", "of f"), result("a", "of g")),
@@ -35,7 +35,7 @@ describe("mapping 4: the same derivation on a call and on its result", () => {
     ]);
   });
 
-  test("where a result says its function, it is that one's", () => {
+  test("a result that names its function belongs to the call of that function", () => {
     const turns = [
       turn("assistant", call("a", "f"), call("a", "g")),
       turn("user", result("a", "of g", "g"), result("a", "of f", "f")),
@@ -43,7 +43,7 @@ describe("mapping 4: the same derivation on a call and on its result", () => {
     expect(idsOf(distinctCallIds(turns))[1]).toEqual(["of g a_2", "of f a"]);
   });
 
-  test("an id that comes again in a later answer, though the earlier call has no result", () => {
+  test("an id can be reused in a later answer, even if the earlier call has no result", () => {
     const turns = [
       turn("assistant", call("a", "f")),
       turn("user", { type: "text", text: "never mind" }),
@@ -53,7 +53,7 @@ describe("mapping 4: the same derivation on a call and on its result", () => {
     expect(idsOf(distinctCallIds(turns)).slice(2)).toEqual([["g a_2"], ["of g a_2", "of g again a_2"]]);
   });
 
-  test("an answer that comes back in several turns is one", () => {
+  test("an answer that is returned in several turns counts as one", () => {
     const turns = [
       turn("assistant", call("a", "f")),
       turn("assistant", call("a", "f")),
@@ -63,14 +63,14 @@ describe("mapping 4: the same derivation on a call and on its result", () => {
     expect(idsOf(distinctCallIds(turns)).slice(2)).toEqual([["first a"], ["second a_2"]]);
   });
 
-  test("a generated id is unique, and what was distinct stays as it is", () => {
+  test("generated ids are unique, and distinct ids stay unchanged", () => {
     const turns = [turn("assistant", call("a", "f"), call("a_2", "g"), call("a", "h"))];
     expect(idsOf(distinctCallIds(turns))).toEqual([["f a", "g a_2", "h a_3"]]);
     const plain = [turn("assistant", call("a", "f")), turn("user", result("a", "r"), result("unknown", "r"))];
     for (const [index, one] of distinctCallIds(plain).entries()) expect(one).toBe(plain[index] as Turn);
   });
 
-  test("H05: ids that were made stay when the conversation grows", () => {
+  test("H05: generated ids stay the same when the conversation grows", () => {
     const turns = [turn("assistant", call("a", "f"), call("a", "g")), turn("user", result("a", "1"), result("a", "2"))];
     const grown = [...turns, turn("assistant", call("a", "f")), turn("user", result("a", "3"))];
     expect(distinctCallIds(grown).slice(0, 2)).toEqual(distinctCallIds(turns));

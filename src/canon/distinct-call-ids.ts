@@ -3,9 +3,9 @@ import { type OpenCall, OpenCalls, OpenCallsByWord } from "./open-calls.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "./part.ts";
 
 /**
- * A history in which every tool call has an id of its own, and every result that of its call: hosts number their calls
- * anew in each answer, or give one id to all, and targets refuse an id that comes twice. An id depends on nothing after
- * its call, so that a conversation that grows keeps those it has, and its place in prompt caches.
+ * Gives every tool call in a history a unique id, and every result the id of its call. Some providers restart numbering in each response or
+ * use one id for all calls, and targets reject duplicates. An id depends only on what precedes its call, so a growing conversation keeps
+ * its ids and its prompt cache.
  */
 export function distinctCallIds(turns: readonly Turn[]): Turn[] {
   const ids = new CallIds();
@@ -22,19 +22,19 @@ export function distinctCallIds(turns: readonly Turn[]): Turn[] {
   });
 }
 
-/** The calls of one answer that came with the same id: mostly one. */
+/** The calls of one answer that share an id. Usually there is only one. */
 interface SameId {
   answer: number;
   last: OpenCall;
-  /** All of them, where there are several. */
+  /** All of them, if there are several. */
   several: { open: OpenCalls; byName: OpenCallsByWord } | undefined;
 }
 
 class CallIds {
   readonly #used = new Set<string>();
-  /** The last number that was put after an id: thousands of the same id must not try all numbers each. */
+  /** The last number appended to each id, so that thousands of equal ids do not each try all numbers. */
   readonly #counts = new Map<string, number>();
-  /** The calls of the latest answer with that id, by the id as it came. */
+  /** The calls with this original id in the latest answer. */
   readonly #latest = new Map<string, SameId>();
   #answer = 0;
 
@@ -69,7 +69,7 @@ class CallIds {
     known.several.byName.push(asked.name, asked);
   }
 
-  /** The first call that has no result yet, where the result has a name the first of that name; else the last one. */
+  /** The first call without a result, by name if the result has one, else the last call. */
   #result(part: ToolResultPart): ToolResultPart {
     const known = this.#latest.get(part.callId);
     if (known === undefined) return part;

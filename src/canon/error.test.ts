@@ -6,7 +6,7 @@ describe("GatewayError", () => {
   const cause = new Error("why");
   const error = new OwnError("rate_limited", "m", { path: "p", code: "c", retryAfterSeconds: 7, cause });
 
-  test("with another message it is the same error, of the same class", () => {
+  test("a changed message keeps the error's kind, details and class", () => {
     for (const other of [error.withMessage("n"), error.withPath("q"), error.withTexts((text) => `${text}!`)]) {
       expect(other).toBeInstanceOf(OwnError);
       expect(other).toMatchObject({ kind: "rate_limited", retryAfterSeconds: 7, cause });
@@ -15,7 +15,7 @@ describe("GatewayError", () => {
     expect(error.withPath("q")).toMatchObject({ message: "m", path: "q", code: "c" });
   });
 
-  test("S10: every text that a caller may read can be changed, at any depth, and nothing else", () => {
+  test("S10: every text a caller may read can be replaced, at any depth, and nothing else changes", () => {
     const upstreamDetails = JSON.parse('{"a":["b",1,null,true,{"__proto__":{"c":"d"}}]}') as unknown;
     const whole = new GatewayError("invalid_request", "m", { path: "p", code: "c", upstreamDetails });
     const changed = whole.withTexts((text) => `${text}!`);

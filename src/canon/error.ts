@@ -1,8 +1,8 @@
 import type { FailureCause } from "./failure-cause.ts";
 
 /**
- * One error type for the whole gateway. `ERROR_TABLE` says, for each kind, the HTTP status and whether the relay may try
- * again; nothing else in the program decides either. The words for it are the dialects' own (`dialects/<name>/error-words.ts`).
+ * The only error type of the gateway. `ERROR_TABLE` alone decides the HTTP status and the retries of each kind. Each dialect has its own
+ * `type` and `code` for it (`dialects/<name>/error-words.ts`).
  */
 export type ErrorKind =
   | "invalid_request"
@@ -24,11 +24,11 @@ export type ErrorKind =
 
 export interface ErrorRule {
   status: number;
-  /** The same offer is worth one more try. */
+  /** Retry the same offer once. */
   retrySameOffer: boolean;
-  /** Another offer may succeed where this one failed. */
+  /** Another offer may succeed. */
   tryNextOffer: boolean;
-  /** The same request may succeed later: the client's SDK may send it again. */
+  /** The same request may succeed later, so the client's SDK may retry. */
   clientMayRetry: boolean;
 }
 
@@ -64,20 +64,20 @@ export const ERROR_TABLE: Readonly<Record<ErrorKind, ErrorRule>> = {
 };
 
 export interface ErrorDetails {
-  /** JSON path of the field at fault, such as `messages[2].content`. */
+  /** JSON path of the invalid field, such as `messages[2].content`. */
   path?: string;
-  /** Replaces the table's chat code, where the cause has a more exact word. */
+  /** Replaces the table's chat code if there is a more specific one. */
   code?: string;
-  /** Seconds after which a caller may try again. */
+  /** Seconds until the caller may retry. */
   retryAfterSeconds?: number;
-  /** What the upstream said beyond its message about a fault of the request; for callers of its own dialect. */
+  /** What the upstream returned besides its message about an invalid request, for callers of its own dialect. */
   upstreamDetails?: unknown;
-  /** Where a provider's failure came from; never shown to callers. */
+  /** The cause of a provider's failure. Never shown to callers. */
   failure?: FailureCause | undefined;
   cause?: unknown;
 }
 
-/** What may change of an error that stays the same. */
+/** What the `with…` methods can change. */
 interface Changes extends Pick<ErrorDetails, "path" | "code" | "upstreamDetails" | "failure"> {
   message?: string;
 }
@@ -105,28 +105,27 @@ export class GatewayError extends Error {
     return ERROR_TABLE[this.kind];
   }
 
-  /** The message, with the path at fault before it where it does not name it: not every protocol has a field for that. */
+  /** The message, prefixed with the path unless it mentions it. Not every protocol has a field for the path. */
   get messageWithPath(): string {
     if (this.path === undefined || this.path === "" || this.message.includes(this.path)) return this.message;
     return `${this.path}: ${this.message}`;
   }
 
-  /** The same error in other words. */
   withMessage(message: string): this {
     return this.#with({ message });
   }
 
-  /** The same error at a field that the client knows by another name. */
+  /** The same error with the client's name for the field. */
   withPath(path: string): this {
     return this.#with({ path });
   }
 
-  /** The same error with more that is known of where it came from. */
+  /** The same error with more details about its cause. */
   withFailure(failure: FailureCause): this {
     return this.#with({ failure: { ...this.failure, ...failure } });
   }
 
-  /** The same error with every text changed that a caller may come to read. */
+  /** The same error with every text replaced that a caller may read. */
   withTexts(change: (text: string) => string): this {
     return this.#with({
       message: change(this.message),
@@ -136,7 +135,7 @@ export class GatewayError extends Error {
     });
   }
 
-  /** Its class stays too: some errors are recognised by theirs. */
+  /** Keeps the class, because some errors are recognised by it. */
   #with(changes: Changes): this {
     const { message = this.message, path = this.path, code = this.code } = changes;
     const { upstreamDetails = this.upstreamDetails, failure = this.failure } = changes;
@@ -152,10 +151,10 @@ export class GatewayError extends Error {
   }
 }
 
-/** Details that are nested deeper are of no use, and walking into them might never end. */
+/** Deeper details are dropped, which also bounds the recursion. */
 const MAX_DETAIL_DEPTH = 64;
 
-/** Names are texts too. */
+/** Replaces keys as well as values. */
 function changeTexts(value: unknown, change: (text: string) => string, depth = 0): unknown {
   if (typeof value === "string") return change(value);
   if (typeof value !== "object" || value === null) return value;
@@ -165,7 +164,7 @@ function changeTexts(value: unknown, change: (text: string) => string, depth = 0
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [change(name), changed(item)]));
 }
 
-/** Whatever was thrown, as a GatewayError; what is not one is a fault of ours, and its text stays inside. */
+/** Converts anything thrown to a GatewayError. Unexpected errors become `internal`, and their text is not exposed. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError(

@@ -7,11 +7,11 @@ import type { Stop } from "./stop.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * One step of a streamed answer. A block has a number, unique in its stream, and start, deltas and end; blocks may
- * interleave. `whole` is a block that comes in one step. Exactly one of `finish` and `error` comes, last.
+ * One step of a streamed response. A block has a number that is unique in its stream, a start, deltas and an end. Blocks may interleave.
+ * `whole` is a block in a single step. The last event is exactly one `finish` or `error`.
  *
- * A tool call's signature comes with its start where the upstream has sent it by then, because some clients are shown it before
- * the call; with its end where it comes later. Never with both.
+ * A tool call's signature comes with the start if it is known by then, because some clients show it before the call, otherwise with the
+ * end. It never comes with both.
  */
 export type CanonEvent =
   | { type: "metadata"; id?: string; created?: number }
@@ -30,7 +30,7 @@ export type CanonEvent =
   | { type: "tool-input-end"; block: number; signature?: Opaque }
   | { type: "whole"; block: number; part: WholePart }
   | { type: "logprobs"; tokens: readonly TokenLogprob[] }
-  /** Cumulative: the last one holds. */
+  /** Cumulative: the last one is valid. */
   | { type: "usage"; usage: Usage }
   | { type: "finish"; stop: Stop; stopSequence?: string; stopDetail?: string }
   | { type: "error"; error: GatewayError };

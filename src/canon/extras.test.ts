@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { cpuMs } from "../base/cpu-time.sample.ts";
 import { mergeExtras } from "./extras.ts";
 
-test("H05: extras go back where they stood, and neither the body nor they themselves are changed", () => {
+test("H05: extras return to their original places without changing the body or themselves", () => {
   const body = { a: 1, inner: { b: 2 } };
   const value = { c: 3 };
   const extras = [
@@ -16,7 +16,7 @@ test("H05: extras go back where they stood, and neither the body nor they themse
   expect([body, value]).toEqual([{ a: 1, inner: { b: 2 } }, { c: 3 }] as never);
 });
 
-test("H09: fields that objects have by birth are fields like any other", () => {
+test("H09: fields named like members of Object.prototype are ordinary fields", () => {
   const extras = [
     { keys: ["__proto__"], value: 1 },
     { keys: ["constructor", "__proto__"], value: 2 },
@@ -24,7 +24,7 @@ test("H09: fields that objects have by birth are fields like any other", () => {
   expect(JSON.stringify(mergeExtras({}, extras))).toBe('{"__proto__":1,"constructor":{"__proto__":2}}');
 });
 
-test("H21: a hundred thousand extras are put back in a moment", () => {
+test("H21: a hundred thousand extras are merged quickly", () => {
   const extras = Array.from({ length: 100_000 }, (_, index) => ({ keys: ["inner", `f${index}`], value: index }));
   const startedMs = cpuMs();
   const merged = mergeExtras({ inner: { own: true } }, extras);

@@ -6,7 +6,7 @@ import type { Part } from "./part.ts";
 
 const REASON = "only its own protocol has this field, and this provider uses another one";
 
-/** Reports every field of a call that only the client's own dialect knows: a target of another one cannot take them. */
+/** Notes every field that exists only in the client's dialect, for a target of another dialect. */
 export function reportExtras(call: CanonCall, notes: Notes): void {
   for (const extra of call.extras) notes.dropped(pathOfExtra(extra), REASON);
   for (const tool of call.tools) report(tool.extras, tool.path, notes);
@@ -32,11 +32,11 @@ function report(extras: JsonObject | undefined, path: string | undefined, notes:
   for (const key of Object.keys(extras)) notes.dropped(path === undefined ? key : `${path}.${key}`, REASON);
 }
 
-/** Puts a call's extras back where they stood in a request of the same dialect. */
+/** Puts a call's extras back into a request of the same dialect. */
 export function mergeExtras(body: JsonObject, extras: readonly Extra[]): JsonObject {
   if (extras.length === 0) return body;
   const merged = { ...body };
-  // Copies made here may be changed: one copy for each extra would cost the square of their number.
+  // Reuse the copies made here. A copy for each extra would take quadratic time.
   const copies = new Set<unknown>([merged]);
   for (const { keys, value } of extras) {
     const last = keys.at(-1);

@@ -1,24 +1,24 @@
 import type { Usage } from "./usage.ts";
 
 /**
- * Where a failure at a provider came from, for its operator. Callers read the error's message and nothing of this: host and
- * raw words tell of internals (S22).
+ * The cause of a provider's failure, for operators. Callers see only the error's message, because host names and raw messages expose
+ * internals (S22).
  */
 export interface FailureCause {
   /** The provider's name in the configuration. */
   provider?: string;
-  /** Host and port that were called. */
+  /** The host and port of the request. */
   host?: string;
-  /** The HTTP status that the provider answered with. */
+  /** The HTTP status of the provider's response. */
   status?: number;
-  /** For how long it asks to be left alone, where that is longer than callers are told. */
+  /** How long the provider wants no requests, if that is longer than what callers see. */
   retryAfterSeconds?: number;
-  /** The system's word for a connection that failed, such as ECONNREFUSED. */
+  /** The system's error code for a failed connection, such as ECONNREFUSED. */
   errno?: string;
-  /** What the operator can do. */
+  /** What the operator can do about it. */
   cure?: string;
-  /** The provider's own words, without the gateway's secrets. They may quote a prompt: for debug logs and operators alone. */
+  /** The provider's own message, without the gateway's secrets. It may quote a prompt, so it is only for debug logs and operators. */
   said?: string;
-  /** What the provider reports that it used before it failed: that is billed, and the provider is not asked for it again. */
+  /** The usage that the provider reported before it failed. It is billed, and the provider is not called again for it. */
   usage?: Usage;
 }

@@ -1,4 +1,4 @@
-/** What of a part, a tool or a turn an encoder may have to report. */
+/** Fields of a part, tool or turn that a note may mention. */
 export type FieldName =
   | "cache"
   | "signature"
@@ -21,12 +21,12 @@ export type FieldName =
   | "maxOutputTokens";
 
 /**
- * How a client's own dialect spells them, so that a receipt points at the field that the client wrote; canonical names where
- * absent. A function makes the whole path where a name after the holder's path would not be it.
+ * How the client's dialect spells these fields, so that a receipt shows the path that the client wrote. Canonical names if absent. A
+ * function returns the whole path where the name does not simply follow the holder's path.
  */
 export type FieldNames = Readonly<Partial<Record<FieldName, string | ((path: string) => string)>>>;
 
-/** What has a place in the client's request, and perhaps a title at a place of its own. */
+/** Something with a path in the client's request, and maybe a separate path for its title. */
 interface Located {
   path?: string;
   titlePath?: string;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Fields } from "./fields.ts";
 
-test("H09: what was not read is left over, in the client's order; null means absent", () => {
+test("H09: unread fields are left over in the client's order, and null means absent", () => {
   const fields = new Fields({ z: 1, text: "a", wrong: 5, gone: null, model: "m", a: [] });
   expect(fields.string("text")).toBe("a");
   expect(fields.string("wrong")).toBeUndefined();
@@ -14,7 +14,7 @@ test("H09: what was not read is left over, in the client's order; null means abs
   ]);
 });
 
-test("nothing left is undefined", () => {
+test("returns undefined when nothing is left", () => {
   expect(new Fields({}).rest()).toBeUndefined();
   expect(new Fields("no object").rest()).toBeUndefined();
 });

@@ -1,25 +1,25 @@
 import { isObject, type JsonObject, numberOf } from "../base/json.ts";
 
 /**
- * Reads an object field by field and remembers which were read: what was not asked for is left over, and goes into a part's
- * or a call's extras, so that no field of a request can be lost by being forgotten (H09).
+ * Reads an object field by field and records which fields were read. The rest goes into the extras of a part or call, so that no field of a
+ * request is lost by accident (H09).
  */
 export class Fields {
   readonly #object: JsonObject;
-  /** The keys that were read; a list, because they are few, and there are such readers by the hundred in a long request. */
+  /** The keys read so far. A list, because there are few keys per object and hundreds of these readers in a long request. */
   readonly #read: string[] = [];
 
   constructor(value: unknown) {
     this.#object = isObject(value) ? value : {};
   }
 
-  /** A field's value; null reads as absent, as it does in every one of the protocols. */
+  /** A field's value. null means absent, as in all protocols. */
   take(key: string): unknown {
     this.#read.push(key);
     return this.#object[key] ?? undefined;
   }
 
-  /** A field's value, which stays unread: for what is only read where all of it is understood. */
+  /** A field's value, without marking it as read. */
   peek(key: string): unknown {
     return this.#object[key] ?? undefined;
   }
@@ -49,12 +49,12 @@ export class Fields {
     return Array.isArray(value) ? this.#took(key, value as readonly unknown[]) : undefined;
   }
 
-  /** Fields that mean nothing to a translation, or that the gateway honours itself. */
+  /** Marks fields as read that a translation does not need or that the gateway handles itself. */
   skip(...keys: readonly string[]): void {
     for (const key of keys) this.#read.push(key);
   }
 
-  /** What was not read, in the client's order; undefined where nothing is left. */
+  /** The unread fields in the client's order, or undefined if there are none. */
   rest(): JsonObject | undefined {
     let left: [string, unknown][] | undefined;
     for (const key in this.#object) {
@@ -66,7 +66,7 @@ export class Fields {
     return left === undefined ? undefined : Object.fromEntries(left);
   }
 
-  /** Counts as read only where it has the type: what is of another kind stays among the left-overs. */
+  /** Marks a field as read only if it has the expected type. Other values stay in the rest. */
   #took<Value>(key: string, value: Value): Value {
     this.#read.push(key);
     return value;

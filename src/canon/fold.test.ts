@@ -31,7 +31,7 @@ describe("fold and unfold", () => {
     expect(fold(unfold(reply))).toEqual(reply);
   });
 
-  test("an error ends it, and so does a stream without an end", () => {
+  test("throws on an error event and on a stream without an end", () => {
     const error = new GatewayError("overloaded", "later");
     expect(() =>
       fold([
@@ -52,7 +52,7 @@ describe("in sequence", () => {
     return events.map((event) => sequence.push(event));
   };
 
-  test("what belongs to the open block goes on at once, the rest waits for its turn", () => {
+  test("events of the open block pass at once, others wait for their turn", () => {
     const steps = put([
       start(1),
       say(1, "a"),
@@ -71,7 +71,7 @@ describe("in sequence", () => {
     expect(blocks).toEqual([1, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
   });
 
-  test("H20: what waits is bounded", () => {
+  test("H20: the queue is bounded", () => {
     const sequence = new InSequence();
     sequence.push(start(1));
     sequence.push(start(2));

@@ -5,7 +5,9 @@ import type { CanonReply, ReplyPart, TokenLogprob } from "./reply.ts";
 
 type OpenPart = Extract<ReplyPart, { type: "text" | "reasoning" | "refusal" | "tool-call" }>;
 
-/** A streamed answer as a whole; parts stand in the order in which their blocks began. Throws what an `error` event says. */
+/**
+ * Collects a streamed response into a whole one. Parts are in the order in which their blocks began. Throws the error of an `error` event.
+ */
 export function fold(events: Iterable<CanonEvent>): CanonReply {
   const parts: ReplyPart[] = [];
   const open = new Map<number, OpenPart>();

@@ -1,8 +1,8 @@
 import type { CanonEvent } from "./event.ts";
 
 /**
- * Keeps an event until its turn. A delta that continues the one before it becomes part of it: what waits comes out in one turn of the event
- * loop, and a host may send any number of deltas of a letter each (S18).
+ * Queues an event. A delta that continues the previous one is merged into it, because the whole queue is flushed in one turn of the event
+ * loop and a provider may send any number of one-letter deltas (S18).
  */
 export function holdEvent(held: CanonEvent[], event: CanonEvent): void {
   const last = held.at(-1);

@@ -2,15 +2,15 @@ import { GatewayError } from "./error.ts";
 import type { CanonEvent } from "./event.ts";
 import { holdEvent } from "./hold-event.ts";
 
-/** What may wait for the open block to end, in characters. Nothing honest comes near. */
+/** How many characters may wait for the open block to end. Far above any legitimate stream. */
 const MAX_HELD = 8 * 1024 * 1024;
 
 /**
- * Puts the blocks of a stream one after the other, for protocols in which they may not interleave: what belongs to a later
- * block waits until the blocks that began before it have ended. Within a block nothing changes its order.
+ * Puts the blocks of a stream one after the other, for protocols in which they may not interleave. Events of a later block wait until all
+ * earlier blocks have ended. The order within a block stays the same.
  */
 export class InSequence {
-  /** Blocks in the order of their beginnings; the first is the open one. */
+  /** Blocks in the order in which they began. The first is the open one. */
   readonly #waiting = new Map<number, { held: CanonEvent[]; ended: boolean }>();
   #heldCharacters = 0;
 
@@ -28,7 +28,7 @@ export class InSequence {
     return block.ended ? [event, ...this.#next(event.block)] : [event];
   }
 
-  /** The open block has ended: the next one's events, and so on while what comes next has ended too. */
+  /** After the open block ends, releases the events of the next block, and of those after it while they have ended as well. */
   #next(ended: number): CanonEvent[] {
     const events: CanonEvent[] = [];
     this.#waiting.delete(ended);
@@ -43,7 +43,7 @@ export class InSequence {
     return events;
   }
 
-  /** A block without an end does not swallow the ones after it. */
+  /** A block without an end does not hold back the following blocks. */
   #flush(): CanonEvent[] {
     const events = [...this.#waiting.values()].flatMap(({ held }) => held);
     this.#waiting.clear();

@@ -19,20 +19,20 @@ const user = (...parts: Part[]): Turn => ({ role: "user", parts, path: `t${count
 const textsOf = (call: CanonCall) =>
   call.turns.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : part.type)));
 
-describe("contract 2.6: white space between words stays, though hosts refuse it as a text of its own", () => {
-  test("one message for each chunk of a stream", () => {
+describe("contract 2.6: whitespace between words is kept, although hosts reject whitespace-only texts", () => {
+  test("across one message per stream chunk", () => {
     const call = callOf(user(say("Go.")), model(say("for x in y:")), model(say("\n    ")), model(say("print(x)")));
     expect(textsOf(joinTexts(call))).toEqual([["Go."], ["for x in y:\n    "], [], ["print(x)"]]);
     expect(textsOf(call)).toEqual([["Go."], ["for x in y:"], ["\n    "], ["print(x)"]]);
   });
 
-  test("in one turn, before and after, past empty texts", () => {
+  test("in one turn, on either side, and across empty texts", () => {
     expect(textsOf(joinTexts(callOf(user(say("\n"), say("a"), say(""), say("  "), say("b")))))).toEqual([
       ["\na  ", "", "b"],
     ]);
   });
 
-  test("not past another role, another part, a mark, or what has citations", () => {
+  test("not across another role, another part, a mark, or citations", () => {
     const other: Part = { type: "tool-call", id: "1", name: "f", input: "{}" };
     const cited = say("c", { citations: [{ type: "web", url: "https://a.example", citedText: "c" }] });
     for (const call of [
@@ -46,7 +46,7 @@ describe("contract 2.6: white space between words stays, though hosts refuse it 
       expect(joinTexts(call)).toBe(call);
   });
 
-  test("H04: a mark after white space moves to the end of the words before it", () => {
+  test("H04: a mark after whitespace moves to the end of the preceding words", () => {
     const [turn] = joinTexts(
       callOf(user(say("a", { path: "p" }), say("\n", { path: "q", cache: { ttl: "1h" } }))),
     ).turns;

@@ -2,14 +2,14 @@ import type { CanonCall, Turn } from "./call.ts";
 import type { Part, TextPart } from "./part.ts";
 
 /**
- * The call with texts of nothing but white space put to the text next to them, for hosts that refuse such texts: left out, the words around
- * them would run together. Some clients keep one message for each chunk of a stream, so that the neighbour may stand in another turn
- * of the same role. Texts that have something to read stay as they are: neighbours are read as one anyway.
+ * Joins whitespace-only texts to the adjacent text, for providers that reject them. Leaving them out would run the words together. Some
+ * clients keep one message per stream chunk, so the neighbour may be in another turn of the same role. Other texts stay separate: providers
+ * read adjacent texts as one.
  */
 export function joinTexts(call: CanonCall): CanonCall {
   const turns: Turn[] = [];
   let joined = false;
-  /** The text that was written last, and where: nothing else has come after it in turns of its role. */
+  /** The last text written and its position, as long as only turns of its role followed. */
   let open: { part: TextPart; parts: Part[]; at: number } | undefined;
   for (const turn of call.turns) {
     const before = turns.at(-1);
@@ -22,7 +22,7 @@ export function joinTexts(call: CanonCall): CanonCall {
         joined = true;
         continue;
       }
-      // An empty text is left out without a loss, and stands between nothing.
+      // Empty texts can be left out, and separate nothing.
       if (part.type !== "text") open = undefined;
       else if (part.text !== "") open = { part, parts, at: parts.length };
       parts.push(part);
@@ -32,7 +32,7 @@ export function joinTexts(call: CanonCall): CanonCall {
   return joined ? { ...call, turns } : call;
 }
 
-/** Behind a cache mark the prompt is another one, unless nothing but white space follows. */
+/** Text after a cache mark is a different prefix, unless it is only whitespace. */
 function belong(one: TextPart, next: TextPart): boolean {
   if (next.text === "" || !isPlain(one) || !isPlain(next)) return false;
   return isBlank(next) || (isBlank(one) && one.cache === undefined);

@@ -1,8 +1,8 @@
-/** A model as the lists of every dialect show it (contract 2.9). What is not known is absent, and shown as 0 or the first day of Unix time. */
+/** A model as shown in the lists of every dialect (contract 2.9). Unknown values are absent here, and shown as 0 or the Unix epoch. */
 export interface ListedModel {
   id: string;
   publisher: string;
-  /** Says so where the model is retiring. */
+  /** Mentions it if the model is retiring. */
   displayName: string;
   description: string;
   /** A day, such as 2026-01-02. */
@@ -12,22 +12,22 @@ export interface ListedModel {
   reasoning: boolean;
   contextLength?: number;
   maxOutputTokens?: number;
-  /** The day on which its publisher stops serving it, and whether that has come. */
+  /** The day on which its publisher stops serving it, and whether that day has come. */
   retiresOn?: string;
   retired?: boolean;
   pricings: object;
 }
 
-/** What a client asks of a list. */
+/** A client's request for a list. */
 export interface ListRequest {
-  /** `contract`: the contract's own shape; `dropin`: the vendor's. */
+  /** `contract`: the contract's own format; `dropin`: the vendor's. */
   door: "contract" | "dropin";
   query: URLSearchParams;
 }
 
-/** The shapes of a dialect's model lists. */
+/** The formats of a dialect's model lists. */
 export interface ModelLists {
-  /** Throws where the query asks for a page that cannot be. */
+  /** Throws if the query requests an invalid page. */
   list(models: readonly ListedModel[], request: ListRequest): object;
   entry(model: ListedModel, door: ListRequest["door"]): object;
 }

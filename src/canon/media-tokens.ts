@@ -1,21 +1,21 @@
 import { completionTokens, type Usage } from "./usage.ts";
 
-/** What generated media come to, about, where no usage counts them. */
+/** Estimated tokens of generated media that no usage counts. */
 export type MediaTokens = Pick<Usage, "imageOutput" | "audioOutput">;
 
-/** An image of a megapixel at the hosts that count images in tokens. */
+/** For a one-megapixel image, at providers that count images in tokens. */
 const TOKENS_PER_IMAGE = 1_290;
-/** Sound of 24 kHz and 16 bits has 25 tokens for each second, in base64. */
+/** 24 kHz, 16-bit audio has 25 tokens per second. This is the number of base64 characters per token. */
 const CHARACTERS_PER_TOKEN = 2_560;
 
-/** With one more image, or more sound, that an answer has brought. */
+/** Adds one more image or audio chunk of a response. */
 export function addMedia(tokens: MediaTokens, kind: "image" | "audio", base64Characters: number): MediaTokens {
   if (kind === "image") return { ...tokens, imageOutput: (tokens.imageOutput ?? 0) + TOKENS_PER_IMAGE };
   const added = Math.ceil(base64Characters / CHARACTERS_PER_TOKEN);
   return { ...tokens, audioOutput: (tokens.audioOutput ?? 0) + added };
 }
 
-/** A usage that broke off, with media that came and that it cannot have counted yet. */
+/** The usage of an incomplete response, plus received media that it cannot include yet. */
 export function withMedia(usage: Usage, reported: Usage | undefined, came: MediaTokens | undefined): Usage {
   if (came === undefined || completionTokens(came) <= completionTokens(reported ?? {})) return usage;
   return { ...usage, ...came };

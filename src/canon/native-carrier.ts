@@ -4,15 +4,15 @@ import type { Opaque } from "./opaque.ts";
 import type { NativePart } from "./part.ts";
 
 /**
- * A block that only its own dialect knows, such as code that the provider ran, as an opaque value: clients of another
- * protocol cannot show it, but they can send it back, and its maker wants it whole.
+ * Wraps a block that exists only in its own dialect, such as code the provider ran, as an opaque value. Clients of other protocols cannot
+ * show it, but can return it to its provider.
  */
 export function carryNative({ dialect, name, raw, signature }: NativePart): Opaque {
   const value = JSON.stringify({ name, raw, ...(signature === undefined ? {} : { signature }) });
   return { origin: dialect, kind: "native", value };
 }
 
-/** The block inside; undefined where the value is not one. `parse`: one that keeps keys and numbers as they are written. */
+/** The wrapped block, or undefined if the value is none. `parse` can preserve the order of keys and the spelling of numbers. */
 export function nativeOf({ origin, kind, value }: Opaque, parse?: (text: string) => unknown): NativePart | undefined {
   const dialect = UPSTREAM_DIALECT_NAMES.find((name) => name === origin);
   const held = kind === "native" && dialect !== undefined ? parseObject(value, parse) : undefined;

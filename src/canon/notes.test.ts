@@ -3,7 +3,7 @@ import { cpuMs } from "../base/cpu-time.sample.ts";
 import { boundNotes } from "./bound-notes.ts";
 import { Notes } from "./notes.ts";
 
-test("what is reported twice is noted once; another reason for the same field is another note", () => {
+test("a note is recorded once, and another reason for the same field is another note", () => {
   const notes = new Notes();
   for (const reason of ["one", "two", "one"]) notes.dropped("a", reason);
   notes.approximated("b", "one");
@@ -14,7 +14,7 @@ test("what is reported twice is noted once; another reason for the same field is
   ]);
 });
 
-test("H20, H21: notes of a hundred thousand fields take a moment, not a minute", () => {
+test("H20, H21: notes on a hundred thousand fields are collected quickly", () => {
   const notes = new Notes();
   const startedMs = cpuMs();
   for (let count = 0; count < 100_000; count++) notes.dropped(`f${count}`, "unknown");
@@ -22,7 +22,7 @@ test("H20, H21: notes of a hundred thousand fields take a moment, not a minute",
   expect(cpuMs() - startedMs).toBeLessThan(3_000);
 });
 
-test("H09, H20: a receipt keeps some hundreds of notes, and says of how many it says nothing", () => {
+test("H09, H20: a receipt keeps a few hundred notes and counts the rest", () => {
   const notes = new Notes();
   for (let count = 0; count < 100_000; count++) notes.approximated(`f${count}`, "unknown");
   const kept = boundNotes(notes.list);
@@ -32,7 +32,7 @@ test("H09, H20: a receipt keeps some hundreds of notes, and says of how many it 
   expect(boundNotes(notes.list.slice(0, 300))).toEqual(notes.list.slice(0, 300));
 });
 
-test("H20: a field's name and a reason may be as long as a request; a receipt keeps their beginning", () => {
+test("H20: long field names and reasons are truncated in a receipt", () => {
   const [kept] = boundNotes([{ path: "p".repeat(1_000_000), action: "dropped", reason: "r".repeat(1_000_000) }]);
   expect(JSON.stringify(kept).length).toBeLessThan(1_200);
 });

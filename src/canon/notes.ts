@@ -1,9 +1,9 @@
 import type { FieldNote } from "./receipt.ts";
 
-/** Collects what a target could not be given to the letter. Nothing is left out in silence (H09). */
+/** Collects the fields that a target does not get exactly. Nothing is dropped silently (H09). */
 export class Notes {
   readonly list: FieldNote[] = [];
-  /** A request may give rise to a hundred thousand: looking each up among all others would stop the gateway. */
+  /** A request can cause a hundred thousand notes, so a linear search for duplicates would block the gateway. */
   #known: Set<string> | undefined;
 
   dropped(path: string, reason: string): void {

@@ -12,7 +12,7 @@ const arbitraryOpaque: fc.Arbitrary<Opaque> = fc
   })
   .map(({ format, ...rest }) => (format === undefined ? rest : { ...rest, format }));
 
-test("H01: a wrapped value comes out as it went in", () => {
+test("H01: unwrapping returns the wrapped value", () => {
   fc.assert(
     fc.property(arbitraryOpaque, (opaque) => {
       expect(unwrapOpaque(wrapOpaque(opaque))).toEqual(opaque);
@@ -21,7 +21,7 @@ test("H01: a wrapped value comes out as it went in", () => {
   );
 });
 
-test("sdks 1.3: the form for genai is base64, which its Python SDK insists on, and survives the URL-safe alphabet", () => {
+test("sdks 1.3: the form for genai is base64, which its Python SDK requires, and survives the URL-safe alphabet", () => {
   fc.assert(
     fc.property(arbitraryOpaque, (opaque) => {
       const wrapped = wrapOpaqueBase64(opaque);
@@ -32,21 +32,21 @@ test("sdks 1.3: the form for genai is base64, which its Python SDK insists on, a
   );
 });
 
-test("what is not ours is left alone", () => {
+test("foreign values are left alone", () => {
   for (const text of ["", "trv", "EpUCCkYI", "dHJ2", "dHJ2MQ=="]) {
     expect(unwrapOpaque(text)).toBeUndefined();
     expect(unwrapOpaqueBase64(text)).toBeUndefined();
   }
 });
 
-test("what was ours and was altered is the client's error", () => {
+test("an altered value is a client error", () => {
   for (const text of ["trv1.", "trv1.!!!", "trv1.bnVsbA", `trv1.${btoa('["a","b","c"]')}`]) {
     expect(() => unwrapOpaque(text)).toThrow("altered");
     expect(() => unwrapOpaqueBase64(btoa(text))).toThrow("altered");
   }
 });
 
-test("thoughts that a call carried and a client altered are its error", () => {
+test("altered thoughts on a call are a client error", () => {
   const signature = { origin: "messages", kind: "signature" as const, value: "s" };
   const carried = thoughtsAsSignature([{ text: "Hm.", signature }, { text: "Oh." }]);
   expect(readThoughts(carried)).toEqual([{ text: "Hm.", signature }, { text: "Oh." }]);

@@ -1,39 +1,39 @@
 import { GatewayError } from "./error.ts";
 
 /**
- * A value that only its maker can read: a signature, an encrypted or a redacted block of reasoning. It goes back to its
- * origin unchanged, and to no other (H01, H02).
+ * A value that only its creator can read: a signature, or encrypted or redacted reasoning. It is returned unchanged to its origin, and to
+ * no one else (H01, H02).
  */
 export interface Opaque {
-  /** Who made it. A dialect that belongs to one family of hosts is its own origin; chat hosts are distinguished by kind. */
+  /** Who created it. A dialect of one family of providers is its own origin; chat providers are distinguished by kind. */
   origin: string;
   kind: OpaqueKind;
   value: string;
-  /** A word of the origin's own about the value's form, sent back with it. */
+  /** The origin's own name for the value's format, returned with it. */
   format?: string;
 }
 
-/** The `format` of a value that is base64 of the bytes which other roads to the same origin carry as text. */
+/** The `format` of a base64 value whose bytes another API of the same origin carries as text. */
 export const BYTES = "base64";
 
 const KINDS = ["signature", "redacted", "encrypted", "native", "text", "thoughts"] as const;
 
 /**
- * `native`: a whole block that only its own dialect knows (native-carrier.ts). `text`: reasoning that the client does not want
- * to see, and whose maker, which signs nothing, wants it back. `thoughts`: signed reasoning on a call (thoughts-carrier.ts).
+ * `native`: a whole block that exists only in its own dialect (native-carrier.ts). `text`: unsigned reasoning that the client does not show
+ * but the provider expects back. `thoughts`: signed reasoning on a call (thoughts-carrier.ts).
  */
 type OpaqueKind = (typeof KINDS)[number];
 
 const MARK = "trv1.";
 
-/** An opaque value as a text that a protocol of another family carries where it has its own signatures. */
+/** Encodes an opaque value as text, for protocols of other families, which carry it in place of their own signatures. */
 export function wrapOpaque({ origin, kind, value, format }: Opaque): string {
   return (
     MARK + toBase64Url(JSON.stringify(format === undefined ? [origin, kind, value] : [origin, kind, value, format]))
   );
 }
 
-/** The value inside such a text; undefined where the text is none of ours. Throws where it is ours no longer. */
+/** The wrapped value, or undefined if the text is not ours. Throws if it is ours but was altered. */
 export function unwrapOpaque(text: string): Opaque | undefined {
   if (!text.startsWith(MARK)) return undefined;
   const [origin, kind, value, format] = readWrapped(text.slice(MARK.length));
@@ -51,7 +51,7 @@ function readWrapped(encoded: string): unknown[] {
   }
 }
 
-/** What a client changed in a value that it was to give back. */
+/** The error for a value that a client altered. */
 export const altered = (cause?: unknown): GatewayError =>
   new GatewayError(
     "invalid_request",
@@ -59,7 +59,7 @@ export const altered = (cause?: unknown): GatewayError =>
     { cause },
   );
 
-/** The same, for protocols whose readers insist on base64. */
+/** The same for protocols that require base64. */
 export const wrapOpaqueBase64 = (opaque: Opaque): string => btoa(wrapOpaque(opaque));
 
 export function unwrapOpaqueBase64(text: string): Opaque | undefined {
@@ -68,7 +68,7 @@ export function unwrapOpaqueBase64(text: string): Opaque | undefined {
   return unwrapOpaque(wrapped);
 }
 
-/** How every text of `wrapOpaque` begins, and how its base64 does: by these a body is searched before it is walked. */
+/** The prefix of every wrapped value. A body is searched for it, and for its base64 form, before it is parsed in detail. */
 export const WRAPPED_MARK = MARK;
 const WRAPPED_BASE64_MARK = "dHJ2MS";
 

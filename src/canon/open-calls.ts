@@ -1,11 +1,11 @@
-/** A call of a tool, and whether a result has come for it. */
+/** A tool call, and whether it has a result. */
 export interface OpenCall {
   id: string;
   name: string;
   answered: boolean;
 }
 
-/** Calls in their order, without those that have a result: each is passed over once, however many results come. */
+/** Calls in order, without those that have a result. Each call is skipped only once, however many results there are. */
 export class OpenCalls {
   readonly #calls: OpenCall[] = [];
   #first = 0;
@@ -20,7 +20,7 @@ export class OpenCalls {
   }
 }
 
-/** The same, found by a word of theirs. */
+/** The same, indexed by a string such as the name. */
 export class OpenCallsByWord {
   readonly #calls = new Map<string, OpenCalls>();
 

@@ -17,13 +17,13 @@ export interface KeptVideo {
 
 /** One job at the provider. An operation has several where its videos are made one by one. */
 export interface OperationPart {
-  /** `asking`: the request was sent, and whether it arrived is unknown. */
+  /** `asking`: the request was sent, but it is unknown whether it arrived. */
   state: "new" | "asking" | "waiting" | "done" | "failed";
   /** Identifies the job at its provider. */
   providerJob?: JsonObject;
-  /** It failed, but the provider may have accepted it: submitting it again might make a second video. */
+  /** It failed, but the provider may have accepted it. Submitting it again could create a second video. */
   uncertain?: true;
-  /** How many videos it is to make. */
+  /** How many videos it creates. */
   count: number;
   /** When to poll next. */
   dueAtMs: number;
@@ -32,18 +32,21 @@ export interface OperationPart {
   /** 0..100, where the provider reports it. */
   progress?: number;
   videos: KeptVideo[];
-  /** Why the finished video could not be stored so far: it is tried again, and will be billed either way. */
+  /** Why the finished video could not be stored so far. Storing is retried, and the video is billed either way. */
   unkept?: StoredError & { made: number };
   /** One reason for each video that moderation blocked. */
   filtered: string[];
-  /** What was made, where the provider reports it: else what was requested counts. */
+  /** The generated seconds as the provider reports them. If absent, the requested ones count. */
   seconds?: number;
   resolution?: string;
   audio?: boolean;
   error?: StoredError;
 }
 
-/** Where the request of an operation stands in its client's trace. All moments are of the wall clock: another process may end the operation. */
+/**
+ * The position of an operation's request in its client's trace. All times are wall-clock times, because another process may finish the
+ * operation.
+ */
 export interface OperationTrace {
   traceId: string;
   /** Of the request. */
@@ -52,29 +55,29 @@ export interface OperationTrace {
   method: string;
   route?: string;
   startedMs: number;
-  /** When the client got the operation's name; absent where it got an error. */
+  /** When the client got the operation's name. Absent if it got an error. */
   answeredMs?: number;
-  /** In the order of the offers that were tried. */
+  /** In the order of the attempts. */
   attempts: { startedMs: number; endedMs: number; spanId?: string }[];
 }
 
-/** The request that an operation began with: for the log and the trace, which are written when it ends. */
+/** The request that started an operation, for the log and the trace, which are written when it ends. */
 export interface OperationRequest {
   id: string;
-  /** Absent where traces were not exported. */
+  /** Absent if traces were not exported. */
   trace?: OperationTrace;
 }
 
-/** What has to be known about the job later: neither its prompt nor its images. */
+/** What must be known about the job later. It includes neither the prompt nor the images. */
 export interface OperationJob {
   upstreamModel: string;
   count: number;
   seconds: number;
   resolution: string;
   audio: boolean;
-  /** The prices of the day of its request. */
+  /** The prices at the time of the request. */
   pricings: JsonObject;
-  /** The discount of that day, in basis points. */
+  /** The discount at that time, in basis points. */
   discount?: number;
   notes: FieldNote[];
   offers: OfferTried[];
@@ -99,15 +102,15 @@ export interface Operation {
   job: OperationJob;
   parts: OperationPart[];
   error?: StoredError;
-  /** Of the client's key, model and body: an equal request may be a repetition. */
+  /** A digest of the client's key, model and body, to detect repeated requests. */
   requestDigest: string;
   idempotencyKey?: string;
   /** As in its receipt. */
   tags?: readonly string[];
-  /** The client has received the name. */
+  /** Whether the client has received the name. */
   claimed: boolean;
   createdAtMs: number;
-  /** When it fails, if it has not ended. */
+  /** When it fails if it has not ended by then. */
   deadlineAtMs: number;
   dueAtMs: number;
   endedAtMs?: number;

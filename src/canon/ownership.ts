@@ -1,21 +1,21 @@
-/** Who may see a stored object: every key of its project, or only the key that made it. */
+/** Who can access a stored object: every key of its project, or only the key that created it. */
 export const SHARING = ["project", "private"] as const;
 export type Sharing = (typeof SHARING)[number];
 
-/** Whom a stored object belongs to. */
+/** The owner of a stored object. */
 export interface Owned {
   project: string;
-  /** The key that made it; absent for objects from before keys were recorded. */
+  /** The key that created it. Absent for objects that are older than this field. */
   keyId?: string | undefined;
   share: Sharing;
 }
 
-/** Who wants to see it. */
+/** Who requests it. */
 export interface Reader {
   project: string;
   keyId: string;
 }
 
-/** An object that its reader may not see must look as if it did not exist (S09). */
+/** An object that the reader may not access must look as if it did not exist (S09). */
 export const isVisible = ({ project, keyId, share }: Owned, reader: Reader): boolean =>
   project === reader.project && (share === "project" || keyId === reader.keyId);

@@ -2,24 +2,24 @@ import type { JsonObject } from "../base/json.ts";
 import type { Citation } from "./citation.ts";
 import type { Opaque } from "./opaque.ts";
 
-/** How long a prefix is to be kept at least. No protocol knows all of these. */
+/** The minimum time to cache a prefix. No protocol supports all of these. */
 export type CacheAge = "5m" | "30m" | "1h" | "12h";
 
-/** Up to here the prompt is to be kept in the provider's cache. */
+/** Cache the prompt up to here. */
 export interface CacheMark {
   ttl?: CacheAge;
-  /** The client's name of the mark, where its dialect has another than the usual one. */
+  /** The client's name for the mark, if it is not the dialect's usual one. */
   field?: string;
 }
 
-/** What every part may have in addition to its content. */
+/** Fields that every part can have. */
 interface PartBase {
-  /** JSON path in the client's request; absent in answers. */
+  /** JSON path in the client's request. Absent in responses. */
   path?: string;
   cache?: CacheMark;
-  /** A signature on a part that is not reasoning: some hosts sign text, calls and images too. */
+  /** A signature on a part other than reasoning. Some providers also sign text, calls and images. */
   signature?: Opaque;
-  /** Fields that only the dialect they came in knows. Its own encoder puts them back; every other one reports them. */
+  /** Fields that exist only in the client's dialect. Its own encoder restores them; all others report them. */
   extras?: JsonObject;
 }
 
@@ -27,19 +27,19 @@ export interface TextPart extends PartBase {
   type: "text";
   text: string;
   citations?: readonly Citation[];
-  /** In answers: the model said it in a message of its own, after another one. Without this, texts may be pieces of one sentence. */
+  /** In responses: the text is a separate message. Without this, adjacent texts may be pieces of one sentence. */
   apart?: true;
 }
 
-/** Reasoning in the order it was produced; it may be empty but signed, or redacted, which is an opaque value alone (H02). */
+/** Reasoning in the order it was produced. It can be empty but signed, or redacted, which is only an opaque value (H02). */
 export interface ReasoningPart extends PartBase {
   type: "reasoning";
   text: string;
-  /** The text sums the reasoning up and is not the reasoning itself. */
+  /** The text is a summary of the reasoning. */
   summary?: boolean;
 }
 
-/** The model's words for why it will not answer. */
+/** The model's explanation of why it refuses. */
 export interface RefusalPart extends PartBase {
   type: "refusal";
   text: string;
@@ -51,7 +51,7 @@ export type MediaSource =
   /** Standard base64. */
   | { type: "data"; mimeType: string; data: string }
   | { type: "url"; url: string; mimeType?: string }
-  /** A file that was given to a provider before; no other has it. */
+  /** A file uploaded to one provider. No other provider has it. */
   | { type: "file"; id: string; origin: string; mimeType?: string }
   | { type: "text"; text: string }
   | { type: "parts"; parts: readonly (TextPart | MediaPart)[] };
@@ -60,26 +60,26 @@ export interface MediaPart extends PartBase {
   type: "media";
   kind: MediaKind;
   source: MediaSource;
-  /** A document's name: a title, or the name of a file. */
+  /** A document's title or file name. */
   title?: string;
-  /** JSON path of the title, in dialects where it does not tell itself from the part's. */
+  /** JSON path of the title, in dialects where it does not follow from the part's path. */
   titlePath?: string;
-  /** What a document is about, for the model and not for citations. */
+  /** Background on a document, for the model and not for citations. */
   context?: string;
-  /** Whether answers should cite the document. */
+  /** Whether responses should cite the document. */
   citations?: boolean;
   /** How closely to look at it. */
   detail?: "low" | "medium" | "high" | "ultra_high" | "auto";
-  /** The part of a video to look at. */
+  /** The section of a video to look at. */
   clip?: { start?: string; end?: string; fps?: number };
 }
 
-/** A tool of the caller's that the model wants to be called. */
+/** A call of one of the caller's tools. */
 export interface ToolCallPart extends PartBase {
   type: "tool-call";
   id: string;
   name: string;
-  /** JSON text of an object; may be broken where the model broke it, empty where there are no arguments. Free text for custom tools. */
+  /** JSON text of an object, possibly malformed by the model; empty if there are no arguments. Free text for custom tools. */
   input: string;
   custom?: boolean;
 }
@@ -87,16 +87,16 @@ export interface ToolCallPart extends PartBase {
 export interface ToolResultPart extends PartBase {
   type: "tool-result";
   callId: string;
-  /** The tool's name where the client's protocol has it; else it is looked up from the call. */
+  /** The tool's name, if the client's protocol includes it. Otherwise it is looked up from the call. */
   name?: string;
   content: readonly (TextPart | MediaPart | SearchResultPart | NativePart)[];
   isError?: boolean;
-  /** The result as an object, where the client's protocol gives one; `content` then says the same in text. */
+  /** The result as an object, if the client's protocol has one. `content` then contains the same as text. */
   response?: JsonObject;
   custom?: boolean;
 }
 
-/** A passage that the caller found and wants to be cited. */
+/** A passage from the caller for the model to cite. */
 export interface SearchResultPart extends PartBase {
   type: "search-result";
   source?: string;
@@ -105,7 +105,7 @@ export interface SearchResultPart extends PartBase {
   citations?: boolean;
 }
 
-/** A tool that the provider runs by itself, such as a web search. */
+/** A tool that the provider runs, such as a web search. */
 export interface ServerToolCallPart extends PartBase {
   type: "server-tool-call";
   id: string;
@@ -117,12 +117,12 @@ export interface ServerToolCallPart extends PartBase {
 export interface WebPage {
   url: string;
   title?: string;
-  /** The page as the provider wants it back. */
+  /** The page in the form the provider expects back. */
   content?: Opaque;
   age?: string;
 }
 
-/** Contract 7: a search that failed is reported inside the answer. */
+/** Contract 7: a failed search is reported inside the response. */
 export type SearchErrorCode =
   | "too_many_requests"
   | "invalid_input"
@@ -141,12 +141,12 @@ export interface ServerToolResultPart extends PartBase {
 export interface NativePart extends PartBase {
   type: "native";
   dialect: string;
-  /** What kind of block it is, in the dialect's own word. */
+  /** The kind of block, in the dialect's own term. */
   name: string;
   raw: JsonObject;
-  /** What other dialects are given of it: words, or nothing because the rest of the request says the same. Absent: it is left out. */
+  /** What other dialects get instead: a text, or nothing because the rest of the request repeats it. If absent, the block is left out. */
   elsewhere?: { words?: string; reason: string };
-  /** What the model says in it, for protocols that have words alone. */
+  /** The model's text in it, for protocols that carry only text. */
   text?: string;
 }
 

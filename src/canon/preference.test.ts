@@ -10,7 +10,7 @@ describe("preferences of call, key and gateway (choices 8)", () => {
     sticky: false,
   };
 
-  test("where the upper one is silent, the lower one counts, member by member", () => {
+  test("the lower preference applies to each member that the upper one does not set", () => {
     expect(mergePreferences({ type: "priority" }, under)).toEqual({ ...under, type: "priority" });
     expect(mergePreferences({ primaryFactor: "speed" }, under)).toEqual({ ...under, primaryFactor: "speed" });
     expect(mergePreferences({ providers: ["c"] }, under)).toEqual({ ...under, providers: ["c"] });
@@ -18,7 +18,7 @@ describe("preferences of call, key and gateway (choices 8)", () => {
     expect(mergePreferences({ sticky: true }, under)).toEqual({ ...under, sticky: true });
   });
 
-  test("the one that says nothing makes no new object", () => {
+  test("returns the same object if one of them is empty", () => {
     expect(mergePreferences(NO_PREFERENCE, under)).toBe(under);
     expect(mergePreferences(under, NO_PREFERENCE)).toBe(under);
     expect(mergePreferences(NO_PREFERENCE, NO_PREFERENCE)).toBe(NO_PREFERENCE);

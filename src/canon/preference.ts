@@ -3,18 +3,21 @@ export const ROUTING_TYPES = ["priority", "round_robin", "least_latency"] as con
 
 export type RoutingType = (typeof ROUTING_TYPES)[number];
 
-/** What `priority` orders by, where no order of providers is asked for. */
+/** What `priority` sorts by if the order of providers is not set. */
 export const FACTORS = ["cost", "speed", "quality"] as const;
 
 export type Factor = (typeof FACTORS)[number];
 
 /**
- * What is tried after the providers that were asked for: all others that offer the model, none, one named provider, or another
- * model. A name with a slash is read as a model's, any other as a provider's; the check of names knows aliases too.
+ * What to try after the requested providers: all others that offer the model, none, one provider, or another model. A name with a slash is
+ * a model, any other a provider. The check of names also knows aliases.
  */
 export type Fallback = "all" | "none" | { readonly provider: string } | { readonly model: string };
 
-/** As callers and operators write it: true, false (as words too), the name of a provider, or the id of a model, which has a slash. */
+/**
+ * Parses the form that callers and operators write: true or false (also as strings), a provider's name, or a model id, which contains a
+ * slash.
+ */
 export function readFallback(written: string | boolean): Fallback {
   const word = String(written);
   if (/^true$/i.test(word)) return "all";
@@ -29,23 +32,23 @@ export function writeFallback(fallback: Fallback): string {
   return "model" in fallback ? fallback.model : fallback.provider;
 }
 
-/** What a call, a key or the operator wants of the plan (choices 6). An absent member leaves the choice to the next of them. */
+/** What a call, a key or the operator sets for the plan (choices 6). Absent members are left to the next of them. */
 export interface Preference {
   readonly type?: RoutingType | undefined;
   readonly primaryFactor?: Factor | undefined;
-  /** Only these, in this order. */
+  /** Only these providers, in this order. */
   readonly providers?: readonly string[] | undefined;
   readonly fallback?: Fallback | undefined;
-  /** Whether a conversation stays where its prompt cache is; it does unless told otherwise. */
+  /** Whether a conversation stays at the provider that has its prompt cache. Defaults to true. */
   readonly sticky?: boolean | undefined;
 }
 
-/** Nothing is preferred. Shared, so that a call which prefers nothing is known by it. */
+/** The empty preference, shared so that it can be recognised by identity. */
 export const NO_PREFERENCE: Preference = Object.freeze({});
 
-/** How `trivium/auto` is to choose: `model_routing_config` (contract 2.12). */
+/** How `trivium/auto` chooses: `model_routing_config` (contract 2.12). */
 export interface AutoChoice {
-  /** Absent: every text model that the key may call. */
+  /** If absent, every text model that the key may call. */
   readonly availableModels?: readonly string[] | undefined;
   /** `balanced`, `performance`, `price`, or the name of one of the models. */
   readonly preference?: string | undefined;
@@ -61,7 +64,7 @@ export const COMPLEXITIES = ["low", "medium", "high"] as const;
 
 export type Complexity = (typeof COMPLEXITIES)[number];
 
-/** What `over` says, and member by member what `under` says where it is silent. */
+/** Merges two preferences member by member. `over` takes precedence. */
 export function mergePreferences(over: Preference, under: Preference): Preference {
   if (over === NO_PREFERENCE) return under;
   if (under === NO_PREFERENCE) return over;

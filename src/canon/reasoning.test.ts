@@ -5,7 +5,7 @@ test("mapping 1: effort → budget → effort is the identity", () => {
   for (const [effort, budget] of Object.entries(BUDGET_OF_EFFORT)) expect(effortOfBudget(budget)).toBe(effort as never);
 });
 
-test("mapping 1: a budget becomes the nearest effort not above it", () => {
+test("mapping 1: a budget becomes the highest effort that does not exceed it", () => {
   expect([1, 1024, 2047, 2048, 9000, 100_000].map(effortOfBudget)).toEqual([
     "minimal",
     "minimal",
@@ -16,7 +16,7 @@ test("mapping 1: a budget becomes the nearest effort not above it", () => {
   ]);
 });
 
-test("an effort that a model does not know becomes the next below, else the next above", () => {
+test("an effort the model does not support becomes the next lower one, or else the next higher one", () => {
   expect(nearestEffort("xhigh", ["low", "medium", "high"])).toBe("high");
   expect(nearestEffort("minimal", ["low", "medium", "high"])).toBe("low");
   expect(nearestEffort("off", ["low", "high"])).toBe("low");

@@ -1,4 +1,4 @@
-/** One scale for how much a model should think before it answers. */
+/** The scale for how much a model should think before it answers. */
 export const EFFORTS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 export type Effort = (typeof EFFORTS)[number];
@@ -8,17 +8,17 @@ export type ReasoningAmount = Effort | "dynamic" | { budget: number };
 
 export interface ReasoningRequest {
   amount?: ReasoningAmount;
-  /** false: think, but do not show it. */
+  /** false: think, but do not show the thoughts. */
   show?: boolean;
   /** JSON path in the client's request. */
   path: string;
 }
 
-/** How much to think: who wants to see thoughts, and says no more, expects a model that thinks by itself. */
+/** How much to think. A client that requests thoughts without an amount expects the model to decide. */
 export const wantedAmount = ({ amount, show }: ReasoningRequest): ReasoningAmount | undefined =>
   amount ?? (show ? "dynamic" : undefined);
 
-/** What each effort stands for in tokens. */
+/** The token budget of each effort. */
 export const BUDGET_OF_EFFORT = {
   minimal: 1024,
   low: 2048,
@@ -28,13 +28,13 @@ export const BUDGET_OF_EFFORT = {
   max: 32768,
 } as const satisfies Record<Exclude<Effort, "off">, number>;
 
-/** The nearest effort that is not above the budget, so that an effort comes back from its budget as itself. */
+/** The highest effort that does not exceed the budget, so that converting an effort to a budget and back returns the effort. */
 export function effortOfBudget(budget: number): Exclude<Effort, "off"> {
   const levels = Object.entries(BUDGET_OF_EFFORT) as [Exclude<Effort, "off">, number][];
   return levels.findLast(([, tokens]) => tokens <= budget)?.[0] ?? "minimal";
 }
 
-/** The nearest effort of those that a model knows: the same, else the next below, else the next above. */
+/** The nearest supported effort: the same, or else the next lower, or else the next higher. */
 export function nearestEffort(wanted: Effort, known: readonly Effort[]): Effort | undefined {
   const rank = (effort: Effort) => EFFORTS.indexOf(effort);
   const thinking = known.filter((effort) => effort !== "off");

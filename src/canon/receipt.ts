@@ -3,40 +3,40 @@ import type { Stop } from "./stop.ts";
 import type { Usage, UsageSource } from "./usage.ts";
 import type { CorrectedUsage } from "./usage-correction.ts";
 
-/** One offer that was tried for a call, in order. */
+/** One attempt of a call, in order. */
 export interface OfferTried {
   provider: string;
-  /** Which of the provider's credentials, by its label; absent where it has one. */
+  /** The label of the provider's credential. Absent if it has only one. */
   credential?: string;
   outcome: "answered" | "failed" | "abandoned";
-  /** The error's kind where it failed. */
+  /** The kind of the error, if it failed. */
   reason?: string;
   ms: number;
-  /** Where the failure came from; for operators, not in the receipt that clients see. */
+  /** The cause of the failure, for operators. Not in the receipt that clients see. */
   failure?: FailureCause;
 }
 
-/** One offer of the plan: tried in this place, if it came to that. */
+/** One offer of the plan, to be tried at this position. */
 export interface PlannedOffer {
   provider: string;
   /** As in `OfferTried`. */
   credential?: string;
-  /** The public id, where it is not the receipt's: the gateway chose, or fell back to another model. */
+  /** The public id, if it differs from the receipt's because the gateway chose another model or fell back to one. */
   model?: string;
   /** Counts from 1. */
   place: number;
-  /** Why it has this place, in words. */
+  /** Why it has this position, in words. */
   why: string;
 }
 
-/** A broken stream that went on at another offer. */
+/** A broken stream that was continued by another offer. */
 export interface Continuation {
   provider: string;
-  /** How many characters of the answer had come before. */
+  /** How many characters had been received before. */
   fromCharacters: number;
 }
 
-/** A field of the request that was not honoured to the letter. */
+/** A field of the request that was dropped or approximated. */
 export interface FieldNote {
   /** JSON path in the client's request. */
   path: string;
@@ -44,33 +44,36 @@ export interface FieldNote {
   reason: string;
 }
 
-/** Prices as they were applied. Kept once for all receipts that were billed by them. */
+/** Applied prices, stored once for all receipts that were billed by them. */
 export interface KeptPrices {
   /** A digest of the text. */
   readonly id: string;
-  /** Absent where the receipt was read from the ledger, which has the texts beside it. */
+  /** Absent if the receipt was read from the ledger, which stores the texts separately. */
   readonly text?: string;
 }
 
-/** A part of a call that was billed by itself. */
+/** A part of a call that was billed separately. */
 export interface PricedPart {
   readonly prices: KeptPrices;
   readonly usage: Usage;
 }
 
-/** Where the time of a call went, in whole milliseconds. The parts add up to `totalMs`. */
+/** How the time of a call was spent, in whole milliseconds. The parts add up to `totalMs`. */
 export interface CallTiming {
-  /** Waiting for providers, from each request to its first content, or to the whole answer where it is not streamed; failed attempts too. */
+  /**
+   * Waiting for providers, including failed attempts: from each request to its first content, or to the whole response if it is not
+   * streamed.
+   */
   providerFirstContentMs: number;
-  /** From the first content to the end of a stream, without the time that was spent waiting for the client. */
+  /** From the first content to the end of a stream, without the time spent waiting for the client. */
   providerStreamMs: number;
-  /** Waiting for the client to send its request, or to take what was written to it. */
+  /** Waiting for the client to send its request or to read the response. */
   clientMs: number;
-  /** The pauses before an offer was tried again. */
+  /** Pauses before retries. */
   backoffMs: number;
-  /** Waiting for a free slot at a provider that takes a limited number of requests at a time. */
+  /** Waiting for a slot at a provider with a concurrency limit. */
   queueMs: number;
-  /** The rest: reading, checking, planning, translating, and fetching media that the request names by URL. */
+  /** Everything else: reading, checking, planning, translating, and fetching media by URL. */
   gatewayMs: number;
 }
 
@@ -81,11 +84,11 @@ export interface Receipt {
   /** The key's id, never the key. */
   key: string;
   createdAtMs: number;
-  /** Public model id that answered. */
+  /** The public id of the model that answered. */
   model: string;
   provider: string;
   upstreamModel: string;
-  /** What was asked for. */
+  /** The kind of request. */
   verb:
     | "generate"
     | "count_tokens"
@@ -100,7 +103,7 @@ export interface Receipt {
     | "completions"
     | "compactions";
   clientDialect: string;
-  /** `media` and `service` where the provider is called by an API that is no dialect. */
+  /** `media` or `service` if the provider's API is not one of the dialects. */
   upstreamDialect: string;
   lane: "native" | "translated";
   stream: boolean;
@@ -108,36 +111,36 @@ export interface Receipt {
   outcome: string;
   stop?: Stop;
   offers: OfferTried[];
-  /** Absent where there was nothing to choose: one offer, and no preference. */
+  /** Absent if there was nothing to choose: a single offer and no preference. */
   plan?: readonly PlannedOffer[];
-  /** Present where the answer is of several offers, one after the other. */
+  /** Present if several offers contributed to the response. */
   continued?: readonly Continuation[];
-  /** A second offer was asked while the first was at work. */
+  /** A second offer was called while the first was still running. */
   hedged?: true;
   fields: FieldNote[];
   usage: Usage;
   usageSource: UsageSource;
-  /** Where the provider reported another usage, which cannot be true. */
+  /** Set if the provider reported a usage that cannot be correct. */
   corrected?: CorrectedUsage;
-  /** Which price was applied, in words that a person can check against the catalogue. */
+  /** The applied price, in words that can be checked against the catalogue. */
   priceRule: string;
-  /** What the cost follows from: the prices of all that was used, or each part with its own. Absent in rows of earlier versions. */
+  /** The basis of the cost: the prices of everything used, or each part with its own. Absent in rows of earlier versions. */
   pricedBy?: KeptPrices | readonly PricedPart[];
   costNanoUsd: number;
-  /** What was used without a known price: hosted tools, terms, counters. The cost is too small by what these cost. */
+  /** What was used without a known price: hosted tools, terms, counters. The cost does not include them. */
   unpriced?: readonly string[];
   firstContentMs?: number;
   totalMs: number;
-  /** Absent in rows of earlier versions, and for videos: their jobs are polled, perhaps by several processes. */
+  /** Absent in rows of earlier versions, and for videos, whose jobs may be polled by several processes. */
   timing?: CallTiming;
-  /** The request that the call came with, as `x-trivium-request-id` names it. Several receipts may share one. */
+  /** The request's `x-trivium-request-id`. Several receipts may share one. */
   requestId?: string;
-  /** Of the trace that the call belongs to; absent where its client sent none and the gateway exports none. */
+  /** Absent if the client sent no trace and the gateway exports none. */
   traceId?: string;
-  /** The process that wrote it; for operators, as is `adjusts`. Absent in rows of earlier versions. */
+  /** The process that wrote it. Like `adjusts`, for operators. Absent in rows of earlier versions. */
   instance?: string;
-  /** What the call, or its key, was marked with; absent where with nothing. */
+  /** Tags of the call and its key. Absent if there are none. */
   tags?: readonly string[];
-  /** The receipt that this one corrects: its cost is added to that one's, and no call belongs to it. */
+  /** The receipt that this one corrects. Its cost is added to that receipt's, and it has no call of its own. */
   adjusts?: string;
 }

@@ -10,10 +10,10 @@ export interface TokenLogprob {
   top?: readonly { token: string; logprob: number; bytes?: readonly number[] | null }[];
 }
 
-/** Parts that an answer can have. */
+/** Parts that a response can contain. */
 export type ReplyPart = Exclude<Part, { type: "tool-result" | "search-result" }>;
 
-/** How much was said, thought and asked of tools, by its weight: what an estimate of an answer's tokens goes by. */
+/** The weight of the text, reasoning and tool arguments, from which output tokens are estimated. */
 export function charactersOf(parts: readonly ReplyPart[]): number {
   let characters = 0;
   for (const part of parts) {
@@ -23,17 +23,17 @@ export function charactersOf(parts: readonly ReplyPart[]): number {
   return characters;
 }
 
-/** A whole answer. */
+/** A whole response. */
 export interface CanonReply {
-  /** The upstream's id of the answer. */
+  /** The upstream's id of the response. */
   id?: string;
   /** Unix seconds. */
   created?: number;
   parts: readonly ReplyPart[];
   stop: Stop;
-  /** The stop sequence that matched, where the upstream says so. */
+  /** The stop sequence that matched, if the upstream reports it. */
   stopSequence?: string;
-  /** The upstream's words about why it stopped. */
+  /** The upstream's explanation of the stop. */
   stopDetail?: string;
   usage?: Usage;
   logprobs?: readonly TokenLogprob[];

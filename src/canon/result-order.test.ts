@@ -9,7 +9,7 @@ const text: Part = { type: "text", text: "and" };
 const turn = (role: Turn["role"], parts: Part[]): Turn => ({ role, parts, path: "t" });
 const idsOf = ({ parts }: Turn) => parts.map((part) => (part.type === "tool-result" ? part.callId : part.type));
 
-test("mapping 5: results travel in the order of their calls; nothing else moves, and strangers come last", () => {
+test("mapping 5: results are in the order of their calls, nothing else moves, and results without a call come last", () => {
   const turns = [
     turn("assistant", [call("a"), call("b"), call("c")]),
     turn("user", [result("x"), result("c"), text, result("a"), result("b")]),
@@ -18,7 +18,7 @@ test("mapping 5: results travel in the order of their calls; nothing else moves,
   expect(ordered && idsOf(ordered)).toEqual(["a", "b", "text", "c", "x"]);
 });
 
-test("results that are in order stay the very same", () => {
+test("returns the same turns if the results are already in order", () => {
   const turns = [turn("assistant", [call("a"), call("b")]), turn("user", [result("a"), result("b")])];
   expect(resultsInCallOrder(turns)[1]).toBe(turns[1] as Turn);
 });

@@ -2,7 +2,7 @@ import { positionsOf } from "../base/positions-of.ts";
 import type { Turn } from "./call.ts";
 import type { Part } from "./part.ts";
 
-/** The turns with the results of tools in the order of their calls, for targets that tell them apart by their place alone. */
+/** Sorts tool results into the order of their calls, for targets that match them by position. */
 export function resultsInCallOrder(turns: readonly Turn[]): readonly Turn[] {
   let positions: ReadonlyMap<string, number> = new Map();
   return turns.map((turn) => {
@@ -15,7 +15,7 @@ export function resultsInCallOrder(turns: readonly Turn[]): readonly Turn[] {
   });
 }
 
-/** Only results change places, among themselves; what answers no call of the turn before stays after the others. */
+/** Only results swap places. Those that answer no call of the preceding turn come last. */
 function inOrder(parts: readonly Part[], positions: ReadonlyMap<string, number>): readonly Part[] {
   const results = parts.filter((part) => part.type === "tool-result");
   const position = (id: string) => positions.get(id) ?? Number.MAX_SAFE_INTEGER;
@@ -26,8 +26,8 @@ function inOrder(parts: readonly Part[], positions: ReadonlyMap<string, number>)
 }
 
 /**
- * The turns with system messages that stand between a call and its results behind the results: hosts refuse a call whose results do not
- * follow it (H50). `moved` is given each of them.
+ * Moves system messages between a call and its results after the results, because providers require results to follow their calls (H50).
+ * Calls `moved` for each.
  */
 export function resultsBeforeSystem(turns: readonly Turn[], moved: (turn: Turn) => void = () => {}): readonly Turn[] {
   let ordered: Turn[] | undefined;

@@ -1,6 +1,6 @@
 /**
- * What an operator may do with the Admin API: `admin` everything, `viewer` read what is no secret, `project` see and change the
- * keys of one project and see its usage.
+ * What an operator can do in the Admin API. `admin`: everything. `viewer`: read everything except secrets. `project`: read and change the
+ * keys of one project, and read its usage.
  */
 export const ROLES = ["admin", "viewer", "project"] as const;
 

@@ -1,44 +1,44 @@
 import { type AutoChoice, NO_PREFERENCE, type Preference } from "./preference.ts";
 
-/** What a call, its key or the operator says of how calls are served (choices 8). An absent member leaves it to the next of them. */
+/** What a call, its key or the operator sets for how calls are served (choices 8). Absent members are left to the next of them. */
 export interface RoutingSettings {
   readonly preference: Preference;
-  /** A stream that breaks off goes on at the next offer that can continue a partial answer. */
+  /** Continue a broken stream at the next offer that can continue a partial response. */
   readonly survive?: boolean | undefined;
-  /** A second offer is asked where the first is slower than usual. */
+  /** Call a second offer if the first is slower than usual. */
   readonly hedge?: boolean | undefined;
-  /** For the call as a whole, all attempts together. */
+  /** For the whole call, including all attempts. */
   readonly deadlineMs?: number | undefined;
-  /** Of all offers together, second tries included. */
+  /** For all offers together, including retries. */
   readonly maxAttempts?: number | undefined;
 }
 
-/** What one call asks for, by its body and its headers. */
+/** What a call sets in its body and headers. */
 export interface AskedRouting extends RoutingSettings {
-  /** How `trivium/auto` is to choose. */
+  /** How `trivium/auto` chooses. */
   readonly auto?: AutoChoice | undefined;
 }
 
-/** When an offer is left alone for a while. */
+/** When to suspend an offer for a while. */
 export interface BreakerSettings {
-  /** So many failures within the window open it. */
+  /** This many failures within the window open the breaker. */
   readonly failures: number;
   readonly windowMs: number;
-  /** For so long it is tried after all others; then one call finds out. */
+  /** How long the offer is tried only after all others. Then one call probes it. */
   readonly openMs: number;
 }
 
-/** How many calls run and wait. */
+/** Limits of concurrent and queued calls. */
 export interface OverloadSettings {
-  /** Calls at all providers together; undefined where there is no limit. */
+  /** For all providers together; undefined if there is no limit. */
   readonly maxConcurrent: number | undefined;
-  /** Calls that may wait for another to end. */
+  /** Calls that may wait for a slot. */
   readonly maxQueue: number;
-  /** How long one waits at most. */
+  /** The maximum time in the queue. */
   readonly queueMs: number;
 }
 
-/** The section `routing` of the configuration, with its defaults. */
+/** The `routing` section of the configuration, with its defaults. */
 export interface GatewayRouting extends OverloadSettings {
   readonly calls: RoutingSettings;
   readonly breaker: BreakerSettings;

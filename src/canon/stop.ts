@@ -1,4 +1,4 @@
-/** Why an answer ended: one word of ours next to the upstream's own. */
+/** Why a response ended: a unified reason, and the upstream's own. */
 export type UnifiedStop = "stop" | "length" | "tool" | "filter" | "pause" | "other";
 
 export interface Stop {

@@ -1,6 +1,6 @@
 import { GatewayError } from "./error.ts";
 
-/** Tags that one header, or one key, may have. */
+/** The maximum number of tags in a header or on a key. */
 export const MAX_TAGS = 10;
 export const MAX_TAG_LENGTH = 64;
 export const TAG_PATTERN = `^[A-Za-z0-9_.:=/-]{1,${MAX_TAG_LENGTH}}$`;
@@ -9,7 +9,7 @@ const TAGS_HEADER = "x-trivium-tags";
 const TAG = new RegExp(TAG_PATTERN);
 const RIGHT = `at most ${MAX_TAGS} tags, each with 1 to ${MAX_TAG_LENGTH} letters, digits or \`_ . : = / -\`, such as \`team-a\` or \`feature=search\``;
 
-/** The tags that a call brings; undefined where it brings none. Letters stay as they are: ids may differ in nothing else. */
+/** The tags of a call, or undefined if there are none. They are case-sensitive, because ids may differ only in case. */
 export function readTagsHeader(headers: Headers): readonly string[] | undefined {
   const written = headers.get(TAGS_HEADER);
   if (written === null || written === "") return undefined;
@@ -21,7 +21,7 @@ export function readTagsHeader(headers: Headers): readonly string[] | undefined 
   });
 }
 
-/** The tags of a key; undefined where there are none. */
+/** The tags of a key, or undefined if there are none. */
 export function checkTags(tags: readonly string[]): readonly string[] | undefined {
   if (tags.length === 0) return undefined;
   return checked(tags, (place) => {
@@ -30,7 +30,7 @@ export function checkTags(tags: readonly string[]): readonly string[] | undefine
   });
 }
 
-/** Each once, in their order. */
+/** Removes duplicates and keeps the order. */
 function checked(tags: readonly string[], wrong: (place: number | undefined) => GatewayError): readonly string[] {
   const place = tags.findIndex((tag) => !TAG.test(tag));
   if (place >= 0) throw wrong(place + 1);
@@ -39,7 +39,7 @@ function checked(tags: readonly string[], wrong: (place: number | undefined) => 
   return distinct;
 }
 
-/** Those of a key, and those that a call brings besides. */
+/** The tags of a key and those of a call. */
 export function unionOfTags(
   first: readonly string[] | undefined,
   more: readonly string[] | undefined,

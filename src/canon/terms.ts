@@ -1,4 +1,4 @@
-/** Hosts' words for the standard terms. */
+/** Providers' names for their standard terms. */
 const ORDINARY: ReadonlySet<string> = new Set([
   "",
   "auto",
@@ -13,18 +13,18 @@ const ORDINARY: ReadonlySet<string> = new Set([
   "traffic_type_unspecified",
 ]);
 
-/** What is shown, and looked up, of a host's word. */
+/** A provider's name is shown and looked up only if it has this form. */
 const WORD = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 const PREFIX = /^on_demand_/;
 
-/** The term for prompts beyond what a model takes without being asked for more. */
+/** The term for prompts beyond a model's default context. */
 export const LONG_CONTEXT = "long-context";
 /** The longest prompt that a model accepts on that term. */
 export const LONG_CONTEXT_TOKENS = 1_000_000;
 
 /**
- * A word by which a call was bought or served on other terms than the ordinary, and so at another price: `priority`, `flex`,
- * `fast`, `geo-us`. Undefined for the ordinary ones.
+ * Names the non-standard term on which a call was requested or served, and which changes its price: `priority`, `flex`, `fast`, `geo-us`.
+ * Undefined for standard terms.
  */
 export function termOf(word: unknown, region?: "geo"): string | undefined {
   if (typeof word !== "string") return undefined;
@@ -34,18 +34,18 @@ export function termOf(word: unknown, region?: "geo"): string | undefined {
   return region === undefined ? shown : `${region}-${shown}`;
 }
 
-/** What was asked for on some terms, and is served on others. */
+/** The terms of a call: first as requested, then as served. */
 export interface ServedOn {
-  /** None where they are the ordinary ones. */
+  /** Empty for standard terms. */
   terms: readonly string[];
 }
 
-/** Terms of which no host speaks in its answers. */
+/** Terms that no provider reports in its responses. */
 const isUnspoken = (term: string): boolean => term === LONG_CONTEXT || term.startsWith("cache-");
 
 /**
- * The terms on which an answer was served, by these words of it, hold instead of those that were asked for; where it has none
- * of them, nothing changes. No host speaks of a long context, or of how long it caches.
+ * Replaces the requested terms with those that the response reports. Without a report nothing changes. No provider reports a long context
+ * or a cache lifetime.
  */
 export function reportTerms(served: ServedOn | undefined, word: unknown, second?: unknown, geo?: unknown): void {
   if (served === undefined) return;
@@ -56,7 +56,7 @@ export function reportTerms(served: ServedOn | undefined, word: unknown, second?
   addTerm(served, termOf(geo, "geo"));
 }
 
-/** Hosts may have two fields that name the same term. */
+/** A provider may report the same term in two fields. */
 function addTerm(served: ServedOn, term: string | undefined): void {
   if (term !== undefined && !served.terms.includes(term)) served.terms = [...served.terms, term];
 }

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, stringAt } from "../base/json.ts";
 import { altered, type Opaque, unwrapOpaque, wrapOpaque } from "./opaque.ts";
 
-/** A thought as its maker wants it back. */
+/** A thought in the form its provider expects back. */
 export interface Thought {
   text: string;
   signature?: Opaque;
 }
 
-/** Signed thoughts in the position of a call's signature, for clients that keep calls and drop thoughts. */
+/** Carries signed thoughts in a call's signature, for clients that keep calls but drop thoughts. */
 export function thoughtsAsSignature(thoughts: readonly Thought[]): Opaque {
   const held = thoughts.map(({ text, signature }) => ({
     text,
@@ -16,7 +16,7 @@ export function thoughtsAsSignature(thoughts: readonly Thought[]): Opaque {
   return { origin: "", kind: "thoughts", value: JSON.stringify(held) };
 }
 
-/** The thoughts inside, one of them where an unsigned one stands for itself; undefined where the value is something else. */
+/** The carried thoughts, or undefined if the value is something else. An unsigned thought is carried as itself. */
 export function readThoughts({ kind, value }: Opaque): Thought[] | undefined {
   if (kind === "text") return [{ text: value }];
   if (kind !== "thoughts") return undefined;

@@ -4,7 +4,7 @@ import { digestOf, fitToolId, type ToolIdRule } from "./tool-id.ts";
 
 const nine: ToolIdRule = { pattern: /^[a-zA-Z0-9]{9}$/, make: (seed) => seed.slice(-9) };
 
-test("mapping 4: an id that is legal stays, another gets one derived from it, always the same", () => {
+test("mapping 4: a valid id is kept, and an invalid one always gets the same derived id", () => {
   expect(fitToolId("abcABC123", nine)).toBe("abcABC123");
   expect(fitToolId("call_1", undefined)).toBe("call_1");
   fc.assert(
@@ -15,7 +15,7 @@ test("mapping 4: an id that is legal stays, another gets one derived from it, al
   );
 });
 
-test("two ids of one answer do not meet", () => {
+test("two ids of one response do not collide", () => {
   const ids = Array.from({ length: 5000 }, (_, index) => digestOf(`toolu_${index}`).slice(-9));
   expect(new Set(ids).size).toBe(ids.length);
 });

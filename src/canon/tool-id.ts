@@ -1,11 +1,11 @@
-/** What the ids of tool calls may look like in a protocol or at a host. */
+/** What tool call ids may look like in a protocol or at a provider. */
 export interface ToolIdRule {
   pattern: RegExp;
-  /** A maker of ids that fit, from letters and digits. */
+  /** Makes a valid id from letters and digits. */
   make: (seed: string) => string;
 }
 
-/** The id itself where it is legal, else one derived from it: the same for a call and for its result. */
+/** The id itself if it is valid, or else one derived from it, which is the same for a call and its result. */
 export function fitToolId(id: string, rule: ToolIdRule | undefined): string {
   return rule === undefined || rule.pattern.test(id) ? id : rule.make(digestOf(id));
 }

@@ -5,7 +5,7 @@ interface ToolBase {
   /** JSON path in the client's request. */
   path: string;
   cache?: CacheMark;
-  /** A block of the conversation brings it, which its own dialect's encoder puts back; other targets are offered it from the beginning. */
+  /** Loaded by a block of the conversation, which the dialect's own encoder restores. Other targets get the tool from the start. */
   loaded?: true;
   extras?: JsonObject;
 }
@@ -14,14 +14,14 @@ export interface FunctionTool extends ToolBase {
   type: "function";
   name: string;
   description?: string;
-  /** JSON Schema of the arguments; absent for a function without any. */
+  /** JSON Schema of the arguments. Absent if the function has none. */
   schema?: JsonObject;
   strict?: boolean;
-  /** A tool that the dialect's models know by a type of its own; other models get it as the plain function it is. */
+  /** The tool has its own type in this dialect. Other models get it as a plain function. */
   native?: { dialect: string; raw: JsonObject };
 }
 
-/** A tool that takes free text, perhaps by a grammar, instead of a JSON object. */
+/** A tool that takes free text, optionally with a grammar, instead of a JSON object. */
 export interface CustomTool extends ToolBase {
   type: "custom";
   name: string;
@@ -38,7 +38,7 @@ export interface WebSearchTool extends ToolBase {
   contextSize?: "low" | "medium" | "high";
 }
 
-/** A tool of the provider's that only its own dialect knows. */
+/** A provider's tool that exists only in its own dialect. */
 interface NativeTool extends ToolBase {
   type: "native";
   dialect: string;
@@ -51,11 +51,11 @@ export type Tool = FunctionTool | CustomTool | WebSearchTool | NativeTool;
 export type ToolChoice =
   | { type: "auto" }
   | { type: "none" }
-  /** One of the tools, whichever. */
+  /** Any one of the tools. */
   | { type: "any" }
   | { type: "tool"; name: string }
   | { type: "allowed"; mode: "auto" | "any"; names: readonly string[] };
 
-/** Whether a choice asks for a call. Without tools any other one is kept to anyway. */
+/** Whether the choice forces a call. Other choices have no effect if there are no tools. */
 export const asksForCall = (choice: ToolChoice | undefined): boolean =>
   choice !== undefined && choice.type !== "none" && choice.type !== "auto";

@@ -1,38 +1,38 @@
 import type { Effort } from "./reasoning.ts";
 
-/** What a model can and cannot do, as far as a request to it depends on it. All of it is data of the catalogue. */
+/** What a model supports, as far as requests depend on it. It comes from the catalogue. */
 export interface ModelTraits {
   reasoning: boolean;
   /**
-   * How the model takes its amount of reasoning: as a word, by a budget of tokens, by a level (a word that excludes a budget), or
-   * by a word next to thinking that it doses by itself. Absent: as the target's protocol usually does.
+   * How the model takes the amount of reasoning: an effort, a token budget, a level (an effort that excludes a budget), or an effort next
+   * to adaptive thinking. If absent, in the usual way of the target's protocol.
    */
   reasoningForm?: "effort" | "budget" | "level" | "adaptive";
-  /** The efforts that the model knows, weakest first; `off` among them where thinking can be switched off. */
+  /** The supported efforts, weakest first. Includes `off` if thinking can be turned off. */
   efforts?: readonly Effort[];
-  /** The budgets that the model takes; `off` tells whether thinking can be switched off. */
+  /** The supported budgets, and whether thinking can be turned off. */
   budget?: { min: number; max: number; off: boolean };
-  /** Answers 400 to temperature, top_p and top_k. */
+  /** Returns 400 for temperature, top_p and top_k. */
   rejectsSampling?: boolean;
-  /** Answers 400 to stop sequences. */
+  /** Returns 400 for stop sequences. */
   rejectsStop?: boolean;
-  /** Answers 400 to a call in the history without the signature that came with it. */
+  /** Returns 400 for a call in the history without its signature. */
   demandsSignatures?: boolean;
-  /** Takes images and documents inside the result of a tool. */
+  /** Accepts images and documents in tool results. */
   mediaInToolResults?: boolean;
-  /** Knows an answer's JSON Schema; where it does not, a forced tool call stands in for it. */
+  /** Supports response schemas. Otherwise a forced tool call is used instead. */
   structuredOutput?: boolean;
-  /** Takes a form of the answer next to tools; the other models of its dialect answer 400 to both. */
+  /** Accepts a response schema together with tools. Other models of its dialect return 400 for that. */
   schemaBesideTools?: boolean;
-  /** Goes on from a last message of the assistant's. */
+  /** Continues a partial assistant message at the end. */
   prefill?: boolean;
-  /** messages: takes system messages after what the user says. */
+  /** messages: accepts system messages after user messages. */
   systemMessages?: boolean;
-  /** The dialect that the model was made for: clients of others get more of it there than elsewhere. */
+  /** The dialect that the model was made for, in which clients of other dialects lose the least. */
   bestDialect?: string;
-  /** The dialect that calls with tools need: the model refuses tools in the others that its vendor serves it in. */
+  /** The dialect required for calls with tools. The model rejects tools in the vendor's other dialects. */
   toolsDialect?: string;
-  /** Takes explicit marks of where a cached prefix ends, in the dialects whose hosts otherwise place them by themselves. */
+  /** Accepts explicit cache breakpoints, in dialects whose providers otherwise place them automatically. */
   cacheBreakpoints?: boolean;
   maxOutputTokens?: number;
 }

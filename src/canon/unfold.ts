@@ -1,7 +1,7 @@
 import type { CanonEvent } from "./event.ts";
 import type { CanonReply, ReplyPart } from "./reply.ts";
 
-/** A whole answer as the stream that folds to it. */
+/** The stream that folds to this response. */
 export function* unfold(reply: CanonReply): Generator<CanonEvent> {
   const { id, created, parts, usage, logprobs, stop, stopSequence, stopDetail } = reply;
   yield { type: "metadata", ...(id === undefined ? {} : { id }), ...(created === undefined ? {} : { created }) };

@@ -1,17 +1,17 @@
 import type { Usage } from "./usage.ts";
 
-/** Why the usage that a provider reported is not billed as it was reported. */
+/** Why the usage reported by a provider is not billed as is. */
 export type CorrectionReason =
-  /** No tokens of a prompt. */
+  /** No prompt tokens. */
   | "prompt_missing"
-  /** A longer prompt than the model takes. */
+  /** A longer prompt than the model's context. */
   | "prompt_above_context"
-  /** Too few generated tokens for the text that came. */
+  /** Too few output tokens for the received text. */
   | "output_below_text"
-  /** More generated tokens than the request and the model allow, or than can be in the text that came. */
+  /** More output tokens than the request and the model allow, or than the received text can have. */
   | "output_above_limit";
 
-/** What a provider reported, where that cannot be true and something else is billed. */
+/** A reported usage that cannot be correct, so that something else is billed. */
 export interface CorrectedUsage {
   reported: Usage;
   reasons: readonly CorrectionReason[];

@@ -20,12 +20,12 @@ describe("H39: zeros never replace a count", () => {
     expect(laterUsage(counted, later)).toEqual(expected);
   });
 
-  test("after zeros, or after nothing, any usage holds", () => {
+  test("any usage replaces zeros or nothing", () => {
     expect(laterUsage(undefined, { input: 0, output: 0 })).toEqual({ input: 0, output: 0 });
     expect(laterUsage({ input: 0, output: 0 }, { input: 3 })).toEqual({ input: 3 });
   });
 
-  test("a usage counts nothing where it has no tokens", () => {
+  test("a usage without tokens counts nothing", () => {
     expect([{}, { input: 0, output: 0 }, { searches: 1 }].map(countsNothing)).toEqual([true, true, true]);
     expect([{ cacheRead: 1 }, { reasoning: 1 }].map(countsNothing)).toEqual([false, false]);
   });
@@ -44,7 +44,7 @@ describe("H27, decision 0085: a later usage does not count less", () => {
     expect(laterUsage(counted, later)).toEqual(expected);
   });
 
-  test("uses of tools and unknown counters stay", () => {
+  test("uses of tools and unknown counters are kept", () => {
     const earlier = { ...counted, searches: 2, tools: { maps: 3, fetch: 1 }, unknown: ["usage.a"] };
     expect(
       laterUsage(earlier, { ...counted, searches: 0, tools: { maps: 1, shell: 2 }, unknown: ["usage.b"] }),
@@ -57,23 +57,23 @@ describe("H27, decision 0085: a later usage does not count less", () => {
     expect(laterUsage(earlier, counted)).toEqual(earlier);
   });
 
-  test("what counts as much or more is taken as it is", () => {
+  test("a usage that counts as much or more replaces the earlier one", () => {
     const later = { ...counted, output: 21, searches: 1 };
     expect(laterUsage(counted, later)).toBe(later);
   });
 });
 
-describe("H33: passes that a host ran by itself", () => {
+describe("H33: passes that a provider ran on its own", () => {
   const pass = { kind: "compaction", usage: { input: 100, output: 7 } };
 
-  test("a sum keeps those of both", () => {
+  test("a sum keeps the passes of both", () => {
     expect(sumUsage({ input: 1, passes: [pass] }, { input: 2, passes: [pass] })).toEqual({
       input: 3,
       passes: [pass, pass],
     });
   });
 
-  test("the whole usage is the answer's and theirs, without what only bounds it", () => {
+  test("the whole usage includes the passes and omits fields that only bound it", () => {
     const usage = { input: 10, output: 5, rounds: 2, servedBy: "other", passes: [pass, pass] };
     expect(wholeUsage(usage)).toEqual({ input: 210, output: 19 });
   });

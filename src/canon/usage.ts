@@ -2,80 +2,80 @@ import { numberAt, numberOf } from "../base/json.ts";
 import { billableName } from "./billable.ts";
 
 /**
- * What a call consumed. The counters are disjoint: no token is in two of them, so that one object both bills and is
- * shown. `undefined` means that the upstream did not say; it is never written as 0.
+ * What a call consumed. The counters are disjoint, so that the same object serves for billing and display. `undefined` means that the
+ * upstream did not report it; it is never written as 0.
  */
 export interface Usage {
-  /** Prompt tokens that came from no cache and went into none. */
+  /** Prompt tokens neither read from a cache nor written to one. */
   input?: number;
   cacheRead?: number;
   cacheWrite5m?: number;
   cacheWrite1h?: number;
-  /** Generated tokens, without those of reasoning. */
+  /** Generated tokens without reasoning. */
   output?: number;
   reasoning?: number;
-  /** Prompt tokens of images, where the upstream counts them apart. */
+  /** Prompt tokens of images, if the upstream counts them separately. */
   imageInput?: number;
-  /** Prompt tokens of sound, where the upstream counts them apart. */
+  /** Prompt tokens of audio, if the upstream counts them separately. */
   audioInput?: number;
-  /** Generated tokens of images, where the upstream counts them apart. */
+  /** Generated tokens of images, if the upstream counts them separately. */
   imageOutput?: number;
-  /** Generated tokens of sound, where the upstream counts them apart. */
+  /** Generated tokens of audio, if the upstream counts them separately. */
   audioOutput?: number;
-  /** Images that were made. */
+  /** Generated images. */
   images?: number;
-  /** Of videos that were made, or of sound. */
+  /** Seconds of generated video, or of audio. */
   seconds?: number;
-  /** Characters of a text that was spoken. */
+  /** Characters of text converted to speech. */
   characters?: number;
-  /** Of the web, or as a reranker counts them. */
+  /** Web searches, or the units of a reranker. */
   searches?: number;
-  /** Passes that the host ran by itself. The counters above leave them out, but they are billed (H33). */
+  /** Passes that the provider ran on its own. They are not in the counters above, but are billed (H33). */
   passes?: readonly UsagePass[];
-  /** How many times the host called the model for this answer, where it says so: each call has the request's output limit. */
+  /** How often the provider called the model for this response, if reported. The request's output limit applies to each. */
   rounds?: number;
-  /** The host's name for the model that answered, where that is not the model of the request. */
+  /** The provider's name for the model that answered, if it is not the requested one. */
   servedBy?: string;
-  /** Uses of other hosted tools, by their names. */
+  /** Uses of other hosted tools, by name. */
   tools?: Readonly<Record<string, number>>;
   /**
-   * Names of counters that were not zero and that the dialect's reader does not know, such as `usage.foo_tokens`. They have no
-   * price, so a bill with any of them may be too small.
+   * Names of counters that were not zero and are unknown to the dialect, such as `usage.foo_tokens`. They have no price, so the bill may be
+   * too low.
    */
   unknown?: readonly string[];
 }
 
-/** One pass of a model that the host ran by itself, such as a compaction of the context. */
+/** A pass of a model that the provider ran on its own, such as a compaction of the context. */
 export interface UsagePass {
-  /** The host's word for it. */
+  /** The provider's term for it. */
   kind: string;
-  /** The host's name for the model, where it gives one. */
+  /** The provider's name for the model, if reported. */
   model?: string;
   usage: Usage;
 }
 
-/** A usage keeps so many names of unknown counters: a host chooses how many it sends. */
+/** The number of unknown counters is limited, because a provider can send any number. */
 export const MAX_UNKNOWN_COUNTERS = 16;
 
-/** More than any answer has: a host that says so has not counted, and one such figure would spoil every sum. */
+/** Higher counts are wrong, and a single one would distort every sum. */
 const MAX_COUNT = 1_000_000_000;
 
-/** A count as a host tells it; what cannot be one is not told. */
+/** A count as reported by a provider, or undefined if it is not plausible. */
 export function countAt(holder: unknown, key: string): number | undefined {
   const count = numberAt(holder, key);
   return count !== undefined && count >= 0 && count <= MAX_COUNT ? Math.round(count) : undefined;
 }
 
-/** Whether a value can be a count of anything. */
+/** Whether a value is a plausible count. */
 export function isCount(value: unknown): boolean {
   const count = numberOf(value);
   return count !== undefined && Number.isInteger(count) && count >= 0 && count <= MAX_COUNT;
 }
 
-/** How many hosted tools a usage names: a host chooses how many it reports. */
+/** The number of hosted tools is limited, because a provider can report any number. */
 const MAX_TOOLS = 16;
 
-/** A usage with further uses of a hosted tool. */
+/** Adds uses of a hosted tool. */
 export function addToolUse(usage: Usage | undefined, name: string, uses = 1): Usage {
   const tools = usage?.tools ?? {};
   const shown = billableName(name);
@@ -83,7 +83,7 @@ export function addToolUse(usage: Usage | undefined, name: string, uses = 1): Us
   return { ...usage, tools: { ...tools, [counted]: (tools[counted] ?? 0) + uses } };
 }
 
-/** `measured`: the upstream's own figures. `estimated`: ours. `partial`: the answer broke off; what was produced until then. */
+/** `measured`: reported by the upstream. `estimated`: by the gateway. `partial`: for the part received of an incomplete response. */
 export type UsageSource = "measured" | "estimated" | "partial";
 
 export const USAGE_COUNTERS = [
@@ -105,7 +105,7 @@ export const USAGE_COUNTERS = [
 
 export type UsageCounter = (typeof USAGE_COUNTERS)[number];
 
-/** All prompt tokens, cached or not: what price tiers and context limits go by. */
+/** All prompt tokens, cached or not. Price tiers and context limits depend on them. */
 export function promptTokens(usage: Usage): number {
   const cached = (usage.cacheRead ?? 0) + (usage.cacheWrite5m ?? 0) + (usage.cacheWrite1h ?? 0);
   return (usage.input ?? 0) + (usage.imageInput ?? 0) + (usage.audioInput ?? 0) + cached;
@@ -116,7 +116,7 @@ export function completionTokens(usage: Usage): number {
   return (usage.output ?? 0) + (usage.imageOutput ?? 0) + (usage.audioOutput ?? 0) + (usage.reasoning ?? 0);
 }
 
-/** What two answers have used together. */
+/** The combined usage of two responses. */
 export function sumUsage(one: Usage, other: Usage): Usage {
   let sum: Usage = {};
   for (const counter of USAGE_COUNTERS) {
@@ -133,7 +133,7 @@ export function sumUsage(one: Usage, other: Usage): Usage {
   return sum;
 }
 
-/** The counters of an answer and of the passes that they leave out: all that is billed. */
+/** Everything that is billed: the counters of a response, plus those of the passes they exclude. */
 export function wholeUsage(usage: Usage): Usage {
   const { passes, rounds: _rounds, servedBy: _servedBy, ...own } = usage;
   return (passes ?? []).reduce((sum, pass) => sumUsage(sum, wholeUsage(pass.usage)), own as Usage);
@@ -143,9 +143,9 @@ const PROMPT_COUNTERS = ["input", "cacheRead", "cacheWrite5m", "cacheWrite1h", "
 const COMPLETION_COUNTERS = ["output", "reasoning", "imageOutput", "audioOutput"] as const;
 
 /**
- * A usage that was reported after another of the same answer. Hosts count up, so that the later one holds, but not where it counts
- * less: what was counted was used (H27, H39). Tokens of an answer may turn into tokens of its prompt, as they do where a host calls
- * the model again. Returns `later` itself if nothing of `earlier` is kept.
+ * Merges two reports for the same response. Providers count up, so the later report applies, unless it counts less: what was counted was
+ * used (H27, H39). Output tokens may turn into prompt tokens when a provider calls the model again. Returns `later` itself if nothing of
+ * `earlier` is kept.
  */
 export function laterUsage(earlier: Usage | undefined, later: Usage): Usage {
   if (earlier === undefined) return later;
@@ -160,7 +160,7 @@ export function laterUsage(earlier: Usage | undefined, later: Usage): Usage {
   return merged;
 }
 
-/** Whether the later usage leaves out uses of tools, or unknown counters, that the earlier one has. */
+/** Whether the later usage lacks tool uses or unknown counters of the earlier one. */
 function lacksWork(earlier: Usage, { searches = 0, tools = {}, unknown = [] }: Usage): boolean {
   return (
     (earlier.searches ?? 0) > searches ||
@@ -190,5 +190,5 @@ function keepCounters(merged: Usage, earlier: Usage, counters: readonly UsageCou
   }
 }
 
-/** Whether a usage counts no tokens at all. */
+/** Whether a usage has no tokens at all. */
 export const countsNothing = (usage: Usage): boolean => promptTokens(usage) === 0 && completionTokens(usage) === 0;

@@ -4,7 +4,7 @@ import { billableTools } from "../reading/billable-tools.ts";
 import { askedTerms } from "../reading/priced-fields.ts";
 import { PRICED_FIELDS } from "./native.ts";
 
-/** What of a request can cost money besides ordinary tokens. */
+/** What can cost money in a request besides ordinary tokens. */
 export function billables(body: JsonObject): readonly Billable[] {
   const tools = billableTools(body["tools"], "tools", (_tool, type) => ({ name: type }));
   const terms = askedTerms(body, PRICED_FIELDS);

@@ -6,7 +6,7 @@ import { takeCache, takeExtras } from "./part-fields.ts";
 import { cacheControl, type RequestScope } from "./request/request-scope.ts";
 import { encodeText } from "./text-part.ts";
 
-/** A message's content, a text or a list of parts. An empty text is no part. */
+/** A message's content: a text or a list of parts. An empty text is not a part. */
 export function decodeContent(content: unknown, path?: string): Part[] {
   if (typeof content === "string") return content === "" ? [] : [textPart(content, path)];
   if (!Array.isArray(content)) return [];
@@ -33,7 +33,7 @@ function decodePart(raw: unknown, path: string | undefined): Part {
   return media ?? { type: "native", dialect: "chat", name: type, raw: isObject(raw) ? raw : {}, ...located };
 }
 
-/** One host's reasoning stands among the content, as text or as a list of texts. */
+/** One provider puts reasoning into the content, as text or as a list of texts. */
 function thinkingText(thinking: unknown): string {
   if (typeof thinking === "string") return thinking;
   return arrayAt({ thinking }, "thinking")
@@ -41,7 +41,7 @@ function thinkingText(thinking: unknown): string {
     .join("");
 }
 
-/** Content parts of a user's message, in order. */
+/** Content parts of a user message, in order. */
 export function encodeParts(parts: readonly Part[], scope: RequestScope): JsonObject[] {
   return parts.flatMap((part) => {
     switch (part.type) {
@@ -79,14 +79,14 @@ export function encodeSearchResult(part: SearchResultPart, scope: RequestScope):
   return { type: "text", text, ...cacheControl(scope, part) };
 }
 
-/** The content itself where it is one plain text, which every host understands; a list otherwise. */
+/** A plain string for a single text, which every provider accepts, or else a list. */
 export function plainContent(parts: readonly JsonObject[]): string | readonly JsonObject[] {
   const [only] = parts;
   if (only === undefined) return "";
   return parts.length === 1 && isPlainText(only) ? String(only["text"]) : parts;
 }
 
-/** The same for the roles whose content many hosts want to be a text: several plain ones become one. */
+/** The same for roles whose content many providers require to be a string: several texts are joined. */
 export function joinedContent(parts: readonly JsonObject[], separator: string): string | readonly JsonObject[] {
   return parts.every(isPlainText) ? parts.map((part) => String(part["text"])).join(separator) : parts;
 }

@@ -8,7 +8,7 @@ import type { DecodeAnswerContext, EncodeAnswerContext, EncodeRequestContext } f
 import { chatCodec } from "./codec.ts";
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./quirks.ts";
 
-/** Contexts and short ways through the codec, for tests. */
+/** Contexts and shortcuts through the codec, for tests. */
 export function decodeContext(quirks: Partial<ChatQuirks> = {}): DecodeAnswerContext<ChatQuirks> {
   let made = 0;
   return { origin: "host", quirks: { ...DEFAULT_CHAT_QUIRKS, ...quirks }, reading: {}, makeId: () => `made${made++}` };
@@ -42,7 +42,7 @@ export function requestContext(
   };
 }
 
-/** Every event of a stream whose bytes come in the given chunks. */
+/** All events of a stream whose bytes come in these chunks. */
 export function decodeBytes(stream: Iterable<Uint8Array>, quirks?: Partial<ChatQuirks>): CanonEvent[] {
   const splitter = new EventSplitter();
   const decoder = chatCodec.createStreamDecoder(decodeContext(quirks));

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointCall } from "../endpoint.ts";
 import type { Door } from "../reading/check.ts";
 
-/** The protocol's roots at the two doors (choices 1), and what ends the ids of operations there. */
+/** The protocol's base paths at the two doors (choices 1), and the suffix of operation ids there. */
 export const CHAT_ROOTS: readonly [door: Door, root: string, suffix: string][] = [
   ["contract", "/api/v1", ""],
   ["dropin", "/v1", "DropIn"],
@@ -36,5 +36,5 @@ export const endpoints: readonly Endpoint[] = CHAT_ROOTS.flatMap(([door, root, s
 
 const NOTHING: EndpointCall = { options: undefined };
 
-/** The body says all. */
+/** Everything is in the body. */
 export const readCall = (): EndpointCall => NOTHING;

@@ -17,14 +17,14 @@ const FORMAT_OF_MIME: ReadonlyMap<string, string> = new Map([
   ["audio/wave", "wav"],
   ["audio/mpeg", "mp3"],
 ]);
-/** The media parts of this protocol; undefined for a part of any other type. */
+/** A media part of this protocol, or undefined for any other type. */
 export function decodeMedia(raw: unknown, path?: string): MediaPart | undefined {
   const fields = new Fields(raw);
   const type = fields.string("type");
   const inner = type === undefined ? undefined : fields.object(type);
   if (type === undefined || inner === undefined) return undefined;
   const innerFields = new Fields(inner);
-  // Images in answers are numbered.
+  // Images in answers have an index.
   fields.skip("index");
   const found = MEDIA_READERS.get(type)?.(innerFields);
   if (found === undefined) return undefined;
@@ -83,7 +83,7 @@ const FORM_OF_SOURCE = {
   text: "text",
 } as const;
 
-/** A medium as content parts of a message. What the host cannot be given is left out, and noted. */
+/** Encodes media as content parts of a message. What the provider cannot accept is left out and noted. */
 export function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] {
   const { notes, context } = scope;
   const { kind, source } = part;
@@ -145,12 +145,12 @@ function encodeSource(
       input_audio: { data: source.type === "url" ? source.url : source.data, ...formatOf(source) },
     };
   }
-  // Documents have no form with a URL.
+  // Documents cannot be sent by URL.
   if (source.type === "url") return undefined;
   return { type: "file", file: { ...filenameOf(part, source.mimeType), file_data: urlOf(source) } };
 }
 
-/** The suffix of a URL gives the format, where nothing else does. */
+/** The format comes from the URL's suffix if nothing else provides it. */
 function formatOf(source: Extract<MediaSource, { type: "url" | "data" }>): { format: string } {
   const { mimeType } = source;
   if (mimeType !== undefined) return { format: FORMAT_OF_MIME.get(mimeType) ?? mimeType.replace(/^audio\//, "") };
@@ -173,7 +173,7 @@ function detailOf(part: MediaPart, scope: RequestScope): JsonObject {
   return { detail: nearest };
 }
 
-/** Hosts want a name with a file's bytes, and tell the type by its ending. */
+/** Providers require a name with a file's bytes, and detect the type by its extension. */
 function filenameOf({ title }: MediaPart, mimeType?: string): JsonObject {
   if (mimeType === undefined) return title === undefined ? {} : { filename: title };
   const ending = mimeType === "application/pdf" ? ".pdf" : "";

@@ -8,7 +8,7 @@ const user = { role: "user", content: "hi" };
 
 const answerContext = (request?: JsonObject) => ({ ...encodeContext(request), quirks: DEFAULT_CHAT_QUIRKS });
 
-/** The request as it goes up in its own dialect, without what is the same in all of these. */
+/** The request as sent in its own dialect, without the fields that all of these share. */
 function prepare(fields: JsonObject, quirks: Partial<ChatQuirks> = {}): [JsonObject, ...string[]] {
   const body: JsonObject = { model: "acme/model", messages: [user], ...fields };
   const { payload, notes } = prepareRequest(
@@ -28,7 +28,7 @@ function prepare(fields: JsonObject, quirks: Partial<ChatQuirks> = {}): [JsonObj
   return ["messages" in fields ? { messages, ...rest } : rest, ...notes.map(({ path, action }) => `${action} ${path}`)];
 }
 
-describe("contract 2.12: reasoning reaches every host in its own words", () => {
+describe("contract 2.12: reasoning reaches every host in its own fields", () => {
   test.each<[string, JsonObject, Partial<ChatQuirks>, [JsonObject, ...string[]]]>([
     ["effort", { reasoning: { effort: "high" } }, {}, [{ reasoning_effort: "high" }]],
     [
@@ -89,7 +89,7 @@ describe("contract 2.12: reasoning reaches every host in its own words", () => {
   });
 });
 
-describe("the history's reasoning", () => {
+describe("reasoning in the history", () => {
   const messages = [
     user,
     { role: "assistant", content: "a", reasoning: "hm" },
@@ -97,7 +97,7 @@ describe("the history's reasoning", () => {
     { role: "assistant", content: "b" },
   ];
 
-  test("is dropped and noted, kept, or required in every message", () => {
+  test("is dropped and noted, kept, or required in every message, depending on the host", () => {
     const [dropped, ...notes] = prepare({ messages });
     expect(JSON.stringify(dropped)).not.toContain("hm");
     expect(notes).toEqual(["dropped messages[1].reasoning"]);
@@ -113,8 +113,8 @@ describe("the history's reasoning", () => {
   });
 });
 
-describe("H09: what a host is known to refuse", () => {
-  test("settings are left out, renamed or made to fit, and noted", () => {
+describe("H09: settings and ids that a host rejects", () => {
+  test("settings are left out, renamed or adjusted, and noted", () => {
     const quirks = {
       unsupported: ["logprobs", "topK"],
       seedField: "random_seed",
@@ -154,7 +154,7 @@ describe("H09: what a host is known to refuse", () => {
     ]);
   });
 
-  test("ids of tool calls fit the host, the same on the call and on its result", () => {
+  test("ids of tool calls are adapted to the host, the same on a call and its result", () => {
     const messages = [
       user,
       {
@@ -174,7 +174,7 @@ describe("H09: what a host is known to refuse", () => {
     expect(assistant.tool_calls[0].id).toBe(tool.tool_call_id);
   });
 
-  test("a request that needs nothing keeps its bytes", () => {
+  test("a request that needs no change keeps its bytes", () => {
     const text = '{"model":"a/b",  "messages": [{"role":"user","content":"hi"}], "temperature": 1.0}';
     const context = {
       upstreamModel: "m",
@@ -190,7 +190,7 @@ describe("H09: what a host is known to refuse", () => {
   });
 });
 
-describe("contract 2.13: reasoning stands under both names, wherever the host has put it", () => {
+describe("contract 2.13: reasoning is returned under both names, wherever the host put it", () => {
   const patched = (message: JsonObject, request: JsonObject = {}) => {
     const body = { id: "a", choices: [{ index: 0, message, finish_reason: "stop" }] };
     return JSON.parse(patchAnswer(JSON.stringify(body), body, answerContext(request)).text).choices[0].message;
@@ -211,17 +211,17 @@ describe("contract 2.13: reasoning stands under both names, wherever the host ha
     expect(patched(message)).toEqual(expected);
   });
 
-  test("details alone", () => {
+  test("is returned from details only", () => {
     const reasoning_details = [{ type: "reasoning.text", text: "hm", index: 0 }];
     expect(patched({ content: "said", reasoning_details })).toEqual({ content: "said", reasoning_details, ...both });
   });
 
-  test("hidden where the client wants it so", () => {
+  test("is hidden if the client requests that", () => {
     const request = { reasoning: { exclude: true } };
     expect(patched({ content: parts, ...both }, request)).toEqual({ content: "said" });
   });
 
-  test("H16: an error under a status of success is one", () => {
+  test("H16: an error under a success status is an error", () => {
     const body = { choices: null, base_resp: { status_code: 1002, status_msg: "slow down" } };
     expect(() => patchAnswer(JSON.stringify(body), body, answerContext())).toThrow("slow down");
   });

@@ -25,7 +25,7 @@ import { readDetail, saysNothing } from "./reasoning-details.ts";
 import { BOUNDED, fitInterval, SETTING_FIELDS } from "./request/settings.ts";
 import { hasBrokenCall } from "./tool-call.ts";
 
-/** What an assistant's message may say in addition to its reasoning. */
+/** What an assistant message can contain besides reasoning. */
 const SAID = ["content", "tool_calls", "function_call", "refusal", "audio"];
 
 const REASONING_FIELDS = ["reasoning", "reasoning_content", "reasoning_details"];
@@ -49,7 +49,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   if (context.stream && quirks.askStreamUsage && objectAt(body, "stream_options")?.["include_usage"] !== true) {
     changes.set["stream_options"] = JSON.stringify({ ...objectAt(body, "stream_options"), include_usage: true });
   }
-  // Without a stream they say nothing (contract 2.12), and hosts refuse them.
+  // They have no effect without a stream (contract 2.12), and providers reject them.
   if (!context.stream && "stream_options" in body) changes.remove.push("stream_options");
   const source = fitMessages(request, quirks, notes);
   return {
@@ -85,7 +85,7 @@ function limitOutput(
   }
   if (path in body && path !== field) {
     rename[path] = field;
-    // It may stand there as null, which the host would take for the last word.
+    // It may be null there, and the provider would use that value.
     if (field in body) remove.push(field);
   }
   const asked = wanted ?? legacy;
@@ -95,7 +95,9 @@ function limitOutput(
   }
 }
 
-/** The contract's `reasoning` object and `reasoning_effort` as what the host knows; its own words stay as they came. */
+/**
+ * Translates the contract's `reasoning` object and `reasoning_effort` to the provider's fields. The provider's own fields pass unchanged.
+ */
 function translateReasoning(
   body: JsonObject,
   { quirks, knownEfforts }: NativeRequestContext<ChatQuirks>,
@@ -114,7 +116,7 @@ function translateReasoning(
   }
   const word = stringAt(objectAt(body, "reasoning"), "effort");
   if (word !== undefined && effortOfWord(word) === undefined) {
-    // An effort is no billable term (decision 0092): the host judges a word that is not known here.
+    // An effort is not a billable term (decision 0092), so the provider decides about unknown values.
     if (reasoningField === "reasoning_effort" && desired?.amount === undefined) {
       set["reasoning_effort"] = JSON.stringify(word);
       return;
@@ -133,13 +135,13 @@ function translateReasoning(
   if (fields["reasoning_effort"] === undefined) remove.push("reasoning_effort");
 }
 
-/** Where the model's efforts are not known, the host judges a word that the client gave; a budget becomes one that most hosts know. */
+/** If the model's efforts are unknown, the client's effort is sent as is, and a budget becomes an effort that most providers support. */
 function efforts({ amount }: ReasoningRequest, quirks: ChatQuirks): readonly Effort[] {
   const named = typeof amount === "string" && amount !== "dynamic" && quirks.reasoningField === "reasoning_effort";
   return named ? EFFORTS : ["off", ...quirks.efforts];
 }
 
-/** What a host is known to refuse goes up in the form that it takes, or not at all. */
+/** Adapts or removes settings that the provider is known to reject. */
 function fitSettings(body: JsonObject, quirks: ChatQuirks, { set, rename, remove, notes }: Changes): void {
   for (const setting of quirks.unsupported) {
     for (const field of SETTING_FIELDS[setting] ?? []) {
@@ -181,7 +183,7 @@ function leaveOutEmptyTools(body: JsonObject, { set, remove, notes }: Changes): 
 /** A change to the text of one value. */
 type Change = (text: string) => string;
 
-/** The messages that a host would refuse for what they say of reasoning, or for how their calls are named. */
+/** Adapts messages that a provider would reject because of their reasoning or their call ids. */
 function fitMessages(request: ReceivedRequest, quirks: ChatQuirks, notes: Notes): BodySource {
   const messages = arrayAt(request.body, "messages");
   let changes: Map<number, Change> | undefined;
@@ -204,8 +206,8 @@ const inTurn =
     second(first(text));
 
 /**
- * Clients must send their reasoning back (contract 2.12), under either of its names; hosts that never made any refuse to
- * see it, others look for it under their own name, and some miss it where there is none.
+ * Clients must return their reasoning (contract 2.12), under either name. Providers without reasoning reject it, others expect it under
+ * their own name, and some require it in every message.
  */
 function fitReasoning(message: JsonObject, index: number, quirks: ChatQuirks, notes: Notes): Change | undefined {
   if (quirks.reasoningHistory === "drop") {
@@ -216,7 +218,7 @@ function fitReasoning(message: JsonObject, index: number, quirks: ChatQuirks, no
     const silent = !SAID.some((name) => message[name] !== undefined && message[name] !== null);
     return (text) => {
       const rest = withoutMembers(text, present);
-      // Its reasoning was all that the message said, and hosts want it to say something.
+      // The message contained only reasoning, and providers require content.
       return silent ? new ObjectEdit(rest).set("content", '""').toString() : rest;
     };
   }
@@ -302,7 +304,7 @@ function patchMessage(message: JsonObject, context: NativeAnswerContext<ChatQuir
   return patch;
 }
 
-/** An id for each call that has none. */
+/** Adds missing call ids. */
 function nameCalls(
   calls: readonly unknown[],
   { makeId }: NativeAnswerContext<ChatQuirks>,
@@ -322,9 +324,8 @@ export const wantsUsage = (request: JsonObject) =>
   objectAt(request, "stream_options")?.["include_usage"] === true || wantsCost(request);
 
 /**
- * Makes `reasoning` and `reasoning_content` say the same (contract 2.13), wherever the host has put its reasoning: under one
- * of these names, in details alone, or among the parts of its content. Takes it out where it is to be hidden, but for values that show
- * nothing and must come back.
+ * Sets `reasoning` and `reasoning_content` to the same text (contract 2.13), wherever the provider put its reasoning: under one of these
+ * names, only in details, or in parts of the content. If reasoning is hidden, keeps only values that show nothing and must be returned.
  */
 export function mirrorReasoning(
   holder: JsonObject,
@@ -357,7 +358,7 @@ export function mirrorReasoning(
   return { change, emptied: false };
 }
 
-/** Content that is a list of texts and thoughts, as one text of each; undefined where it is anything else. */
+/** Joins a list of texts and thoughts into one text of each. Undefined for any other content. */
 function readParts(content: unknown): { text: string; reasoning: string } | undefined {
   if (!Array.isArray(content)) return undefined;
   const parts = decodeContent(content);

@@ -4,8 +4,8 @@ import type { ChatQuirks } from "./quirks.ts";
 import { readFromClient } from "./reasoning-details.ts";
 
 /**
- * The host hides its reasoning in the text, or the history holds a value of another family, which this gateway gave the
- * client to send back (H01).
+ * Whether the provider puts reasoning into the text, or the history contains a value of another family that this gateway wrapped for the
+ * client (H01).
  */
 export const needsCanon = (body: JsonObject, host: NativeHost<ChatQuirks>): boolean =>
   host.quirks.alwaysTagged ||

@@ -1,6 +1,6 @@
 import { defineObjectFields, type ObjectField, URL_FIELDS } from "../reading/object-fields.ts";
 
-/** Those of the chat protocol's family: conversations, images, speech, and the hosted tools that hosts of either protocol take. */
+/** Fields of the chat protocol's family that name stored objects: conversations, images, speech, and hosted tools of both protocols. */
 export const CHAT_OBJECTS: readonly ObjectField[] = [
   ...URL_FIELDS,
   { field: "file_id", what: "a file", kind: "file" },
@@ -17,7 +17,7 @@ export const CHAT_OBJECTS: readonly ObjectField[] = [
 
 export const chatObjects = defineObjectFields({
   fields: CHAT_OBJECTS,
-  // Hosts refuse metadata of an answer that they do not keep.
+  // Providers reject metadata for a response that they do not store.
   storing: { field: "store", needs: ["metadata"] },
   opaque: ["function", "functions", "custom", "json_schema", "metadata", "logit_bias"],
 });

@@ -6,7 +6,7 @@ import type { Tool, ToolChoice } from "../../canon/tool.ts";
 import { answerNote } from "../answer/answer-note.ts";
 import { decodeTool } from "./tools.ts";
 
-/** Tools and the choice among them in the form that `tools` and `tool_choice` replaced; an answer has one call at most. */
+/** Tools and tool choice in the form that `tools` and `tool_choice` replaced. A response has at most one call. */
 export const olderFunctions = {
   decode(body: Fields): Tool[] {
     const functions = body.array("functions") ?? [];
@@ -19,17 +19,17 @@ export const olderFunctions = {
     return typeof choice === "string" ? { type: "tool", name: choice } : undefined;
   },
 
-  /** Whether the client of this request reads calls in the older form. */
+  /** Whether the client of this request expects calls in the older form. */
   readBy: (request: JsonObject): boolean =>
     arrayAt(request, "functions").length > 0 && arrayAt(request, "tools").length === 0,
 
-  /** A call of this form has no id, by which its signature could come back. */
+  /** A call in this form has no id, so its signature cannot be returned. */
   encodeCall: ({ name, input }: Pick<ToolCallPart, "name" | "input">): JsonObject => ({
     name,
     arguments: input || "{}",
   }),
 
-  /** Of a further call in one answer. */
+  /** The note on a further call in one response. */
   secondCall: (name: string): FieldNote =>
     answerNote("content", "dropped", `legacy functions allow one call per response; the call to ${name} was left out`),
 } as const;

@@ -3,7 +3,7 @@ import type { Fields } from "../../canon/fields.ts";
 import type { CacheMark } from "../../canon/part.ts";
 import { takeBreakpoint } from "../request/cache-breakpoints.ts";
 
-/** `cache_control` on a content part, as several hosts of this protocol take it, or the vendor's own mark. */
+/** `cache_control` on a content part, which several providers of this protocol accept, or the vendor's own mark. */
 export function takeCache(fields: Fields): { cache?: CacheMark } {
   const mark = fields.object("cache_control");
   if (mark === undefined) return takeBreakpoint(fields);
@@ -11,7 +11,7 @@ export function takeCache(fields: Fields): { cache?: CacheMark } {
   return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
 }
 
-/** What was not read of an object and of the one inside it, in the shape in which it came. */
+/** The unread fields of an object and of its inner object, in their original shape. */
 export function takeExtras(fields: Fields, innerKey?: string, inner?: Fields): { extras?: JsonObject } {
   const innerRest = inner?.rest();
   const rest = fields.rest();
@@ -19,7 +19,7 @@ export function takeExtras(fields: Fields, innerKey?: string, inner?: Fields): {
   return { extras: { ...rest, [innerKey]: innerRest } };
 }
 
-/** The reverse: what both have is merged one level deep. */
+/** The reverse, merged one level deep. */
 export function withExtras(object: JsonObject, extras: JsonObject): JsonObject {
   const added = Object.entries(extras);
   if (added.length === 0) return object;

@@ -3,73 +3,72 @@ import type { Effort } from "../../canon/reasoning.ts";
 import type { ToolIdRule } from "../../canon/tool-id.ts";
 import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../request/media-quirks.ts";
 
-/** What differs between hosts of chat completions. */
+/** How providers of chat completions differ. */
 export interface ChatQuirks extends MediaQuirks {
-  /** The name under which the host takes the output limit. */
+  /** The provider's name for the output limit. */
   maxTokensField: "max_completion_tokens" | "max_tokens";
   /**
-   * How the host is asked for a reasoning effort: the contract's `reasoning` object, `reasoning_effort`, `thinking: {type}`
-   * with a budget where it takes one, `enable_thinking` with `thinking_budget`, or not at all.
+   * How reasoning effort is sent: in the contract's `reasoning` object, as `reasoning_effort`, as `thinking: {type}` with a budget if
+   * supported, as `enable_thinking` with `thinking_budget`, or not at all.
    */
   reasoningField: "reasoning" | "reasoning_effort" | "thinking" | "enable_thinking" | "none";
-  /** The efforts that the host knows, weakest first; a model's own list goes before. */
+  /** The efforts that the provider supports, weakest first. A model's own list takes precedence. */
   efforts: readonly Effort[];
-  /** The host's own words for efforts. */
+  /** The provider's names for efforts. */
   effortWords: Partial<Record<Effort, string>>;
-  /** `thinking` takes a `budget_tokens`. */
+  /** `thinking` accepts `budget_tokens`. */
   thinkingBudget: boolean;
-  /** Beside `thinking`, which switches, the host takes `reasoning_effort` with one of its efforts. */
+  /** In addition to `thinking`, which turns it on or off, the provider accepts `reasoning_effort`. */
   thinkingEffort: boolean;
   /**
-   * Whether assistant messages may carry their reasoning back: hosts that refuse unknown fields must not see it, and
-   * some refuse a history without it (`required`: an empty one where there is none).
+   * Whether assistant messages may return their reasoning. Some providers reject unknown fields, and some reject a history without
+   * reasoning (`required`: a placeholder where there is none).
    */
   reasoningHistory: "keep" | "drop" | "required";
-  /** What stands for reasoning that a `required` history lacks: some hosts count an empty one as missing. */
+  /** The placeholder for missing reasoning in a `required` history. Some providers treat an empty one as missing. */
   reasoningPlaceholder: string;
-  /** The name under which the host takes reasoning back. */
+  /** The provider's name for returned reasoning. */
   reasoningHistoryField: "reasoning_content" | "reasoning";
-  /** The host takes `reasoning_details` back, with the signatures in them: those of all reasoning, or those alone that it made. */
+  /** The provider accepts `reasoning_details` with their signatures: for all reasoning, or only for its own. */
   reasoningDetails: boolean | "own";
-  /** Ask for the usage chunk in streams, which the ledger needs. Hosts that always send it need no asking. */
+  /** Request the usage chunk in streams, which the ledger needs. Not necessary for providers that always send it. */
   askStreamUsage: boolean;
-  /** Settings that the host refuses or does not know. */
+  /** Settings that the provider rejects or does not support. */
   unsupported: readonly (keyof CallSettings)[];
-  /** The host's word for "one of the tools, whichever"; undefined where it knows none. */
+  /** The provider's value for "any tool"; undefined if it has none. */
   anyToolWord: "required" | "any" | undefined;
-  /** The host takes a tool's choice by name. */
+  /** The provider accepts a tool choice by name. */
   namedToolChoice: boolean;
-  /** What the ids of tool calls must look like. */
+  /** The required format of tool call ids. */
   toolId: ToolIdRule | undefined;
-  /** The answer forms that the host knows. */
+  /** The response formats that the provider supports. */
   outputFormats: readonly ("json" | "schema")[];
-  /** How the host goes on from a last message of the assistant's, where its models do. */
+  /** How the provider continues a partial assistant message at the end, if its models do. */
   prefill: "plain" | "prefix" | "none";
-  /** The host takes `cache_control` on content parts. */
+  /** The provider accepts `cache_control` on content parts. */
   cacheControl: boolean;
-  /** The host takes `prompt_cache_breakpoint` and `prompt_cache_options`, for the models that do. */
+  /** The provider accepts `prompt_cache_breakpoint` and `prompt_cache_options`, for models that support them. */
   cacheBreakpoints: boolean;
-  /** The host takes what its vendor's clients say of caching, tiers and end users, also from clients of its other dialect. */
+  /** The provider accepts its vendor's fields for caching, tiers and end users, also from clients of its other dialect. */
   accountFields: boolean;
-  /** The host takes `web_search_options`. */
+  /** The provider accepts `web_search_options`. */
   webSearch: boolean;
-  /** The open interval that temperature must lie in, where the host is narrower than the protocol. */
+  /** The open interval for temperature, if narrower than the protocol's. */
   temperature: { min: number; max: number } | undefined;
-  /** The open interval that top_p must lie in, where the host is narrower than the protocol. */
+  /** The open interval for top_p, if narrower than the protocol's. */
   topP: { min: number; max: number } | undefined;
-  /** The name of the seed. */
   seedField: "seed" | "random_seed";
-  /** Where a tool call carries a signature, key by key. */
+  /** The keys that lead to the signature in a tool call. */
   toolSignatureKeys: readonly string[] | undefined;
-  /** The tool role takes images in its content. */
+  /** The tool role accepts images in its content. */
   mediaInToolRole: boolean;
-  /** Reasoning stands inside the text between these marks. */
+  /** Reasoning is in the text, between these tags. */
   reasoningTags: { open: string; close: string } | undefined;
-  /** Every answer holds its reasoning between such marks, so that clients of the same dialect too need the canon. */
+  /** Every answer contains its reasoning between these tags, so even clients of the same dialect need the canon. */
   alwaysTagged: boolean;
-  /** `completion_tokens` leaves out the tokens of reasoning, which are reported, and paid, separately. */
+  /** `completion_tokens` excludes reasoning tokens, which are reported and billed separately. */
   reasoningBeside: boolean;
-  /** The output limit holds for reasoning, too. */
+  /** The output limit includes reasoning. */
   limitsReasoning: boolean;
 }
 

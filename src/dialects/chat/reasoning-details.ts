@@ -2,19 +2,19 @@ import { isObject, type JsonObject, numberAt, stringAt } from "../../base/json.t
 import type { Opaque } from "../../canon/opaque.ts";
 import type { ReasoningPart } from "../../canon/part.ts";
 
-/** Ids under which a detail belongs to the answer's text instead of a tool call: to text, or to an empty part after it. */
+/** Ids of details that belong to the answer's text instead of a tool call: to the text, or to an empty part after it. */
 export const TEXT_ID = "content";
 export const EMPTY_TEXT_ID = "content-end";
-/** The id of a detail that carries a block of another dialect, which its maker wants back. */
+/** The id of a detail that carries a block of another dialect for its provider. */
 export const NATIVE_ID = "native";
 
-/** Whose value it is, by a detail's `format`; `id` is the detail's own, where it names nothing of ours. */
+/** The origin of a value, by a detail's `format`. `id` is the detail's own, if it refers to nothing of ours. */
 export type OriginReader = (format: string | undefined, id: string | undefined) => { origin: string; format?: string };
 
-/** How a value's origin is spelt, towards a client or towards the host that made it. */
+/** How a value's origin is written for a client or for the provider that created it. */
 type OriginSpeller = (opaque: Opaque) => { format?: string; id?: string };
 
-/** Clients get the gateway's word for the origin, and bring it back with the value. */
+/** Clients get the gateway's name for the origin, and return it with the value. */
 export const spellForClient: OriginSpeller = ({ origin, format }) => ({
   format: format === undefined ? origin : `${origin}:${format}`,
 });
@@ -24,7 +24,7 @@ export const readFromClient: OriginReader = (format) => {
   return rest.length === 0 ? { origin } : { origin, format: rest.join(":") };
 };
 
-/** A host's own ids of its details have no place in the canon: they follow a mark in the format. */
+/** Providers' ids of details have no field in the canon. They follow this mark in the format. */
 const ID_MARK = "#";
 
 export const spellForHost: OriginSpeller = ({ format }) => {
@@ -36,7 +36,7 @@ export const spellForHost: OriginSpeller = ({ format }) => {
 
 export function readFromHost(origin: string): OriginReader {
   return (format, id) => {
-    // Another gateway of this make spells its origins as this one does.
+    // Another Trivium gateway writes origins the same way.
     const own = format === origin ? "" : format?.startsWith(`${origin}:`) ? format.slice(origin.length + 1) : format;
     const word = `${own ?? ""}${id === undefined ? "" : ID_MARK + id}`;
     return word === "" ? { origin } : { origin, format: word };
@@ -46,7 +46,7 @@ export function readFromHost(origin: string): OriginReader {
 /** One entry of `reasoning_details`. */
 export interface Detail {
   kind: "text" | "summary" | "encrypted";
-  /** undefined where the entry carries a signature alone. */
+  /** undefined if the entry contains only a signature. */
   text: string | undefined;
   value: string | undefined;
   format: string | undefined;
@@ -69,13 +69,13 @@ export function readDetail(raw: unknown): Detail | undefined {
   };
 }
 
-/** Whether a detail shows nothing of the reasoning: only a value that its maker wants back. */
+/** Whether a detail shows no reasoning, only a value for its creator. */
 export function saysNothing(raw: unknown): boolean {
   const detail = readDetail(raw);
   return detail?.value !== undefined && (detail.text ?? "") === "";
 }
 
-/** The opaque value of a detail; its id is part of it only where it names no call and no text of the message. */
+/** The opaque value of a detail. It includes the id only if that refers to no call or text of the message. */
 export function opaqueOf(detail: Detail, read: OriginReader, keepId: boolean): Opaque | undefined {
   if (detail.value === undefined) return undefined;
   const origin = read(detail.format, keepId ? detail.id : undefined);
@@ -86,15 +86,15 @@ export function opaqueOf(detail: Detail, read: OriginReader, keepId: boolean): O
   };
 }
 
-/** The family of the messages dialect calls it redacted; everyone else's is encrypted. */
+/** The family of the messages dialect calls it redacted, all others encrypted. */
 const encryptedKind = (origin: string): Opaque["kind"] => (origin === "messages" ? "redacted" : "encrypted");
 
-/** The value of a signature that stands on a tool call or on text, under the id of what it belongs to. */
+/** A signature of a tool call or text, under the id of what it belongs to. */
 export function encodeSignature(signature: Opaque, id: string, index: number, spell: OriginSpeller): JsonObject {
   return { type: "reasoning.encrypted", data: signature.value, ...spell(signature), id, index };
 }
 
-/** One block of reasoning as details: its text with its signature, and what is encrypted on its own. */
+/** Encodes one reasoning block as details: its text with the signature, and encrypted content separately. */
 export function encodeDetails(
   { text, summary, signature }: Omit<ReasoningPart, "type">,
   index: number,

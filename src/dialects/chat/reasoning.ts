@@ -6,20 +6,20 @@ import type { ModelTraits } from "../../canon/traits.ts";
 import { type EffortWords, effortOfWord, encodeEffort } from "../request/effort-words.ts";
 import type { ChatQuirks } from "./quirks.ts";
 
-/** Below this no budget makes sense to any model. */
+/** The minimum useful budget of any model. */
 const MIN_BUDGET = 1024;
 
 interface DecodedReasoning {
   desired?: ReasoningRequest;
-  /** Which of the request's own fields were understood. */
+  /** The request's own fields that were understood. */
   read: readonly string[];
   /** Unknown members of the `reasoning` object. */
   rest?: JsonObject;
 }
 
 /**
- * How much to think, and whether to show it. `reasoning_effort` goes before the contract's `reasoning` object, whose budget
- * goes before its effort; an unknown word stays where it is.
+ * How much to think, and whether to show it. `reasoning_effort` takes precedence over the contract's `reasoning` object, and its budget
+ * over its effort. Unknown values stay in place.
  */
 export function decodeReasoning(body: JsonObject): DecodedReasoning {
   const effort = effortOfWord(body["reasoning_effort"]);
@@ -28,7 +28,7 @@ export function decodeReasoning(body: JsonObject): DecodedReasoning {
   const budget = reasoning.number("max_tokens");
   const word = objectAt(body, "reasoning")?.["effort"];
   const level = effortOfWord(word);
-  // As `reasoning_effort`: a word that is not known stays where it is.
+  // Like `reasoning_effort`: an unknown value stays in place.
   if (level !== undefined) reasoning.skip("effort");
   const exclude = reasoning.boolean("exclude");
   const rest = reasoning.rest();
@@ -50,16 +50,16 @@ export function decodeReasoning(body: JsonObject): DecodedReasoning {
   const left = { read, ...(rest === undefined ? {} : { rest }) };
   if (found === undefined) return left;
   const [amount, path] = found;
-  // That nothing is to be kept back says nothing of whether to think.
+  // `exclude: false` does not imply thinking.
   const show = exclude === true ? { show: false } : {};
   return { ...left, desired: { path, ...show, ...(amount === undefined ? {} : { amount }) } };
 }
 
-/** What of a host and a model decides how a request is spelt. */
+/** The properties of a provider and model that determine the fields. */
 export interface ReasoningTarget {
   quirks: ChatQuirks;
   traits: Pick<ModelTraits, "efforts" | "budget">;
-  /** The answer's limit, which a budget must stay below. */
+  /** The output limit, which a budget must stay below. */
   limit?: number;
 }
 
@@ -68,7 +68,7 @@ const wordsOf = ({ quirks, traits }: ReasoningTarget): EffortWords => ({
   words: quirks.effortWords,
 });
 
-/** The request as the fields that the host knows; none where it has no way to say it. */
+/** Encodes the request in the provider's fields. Empty if it has none for it. */
 export function encodeReasoning(desired: ReasoningRequest, target: ReasoningTarget, notes: Notes): JsonObject {
   const amount = wantedAmount(desired);
   const hidden = desired.show === false;
@@ -115,7 +115,7 @@ function encodeAmount(amount: ReasoningAmount, path: string, target: ReasoningTa
   return { effort: encodeEffort(amount, path, wordsOf(target), notes) };
 }
 
-/** The budget to send, "off", or undefined for thinking without one. */
+/** The budget to send, "off", or undefined for thinking without a budget. */
 function encodeBudget(
   amount: ReasoningAmount,
   path: string,

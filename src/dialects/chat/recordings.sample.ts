@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { isOptional } from "../../../testing/is-present.ts";
 import type { JsonObject } from "../../base/json.ts";
 
-/** One recorded exchange with a host of this dialect. For tests. */
+/** One recorded exchange with a provider of this dialect, for tests. */
 interface ChatRecording {
   dialect: string;
   stream: boolean;

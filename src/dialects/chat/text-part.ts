@@ -12,7 +12,7 @@ export function encodeText(part: TextPart, scope: RequestScope): JsonObject {
   return withExtras(wire, ownExtras(scope, part.extras));
 }
 
-/** Citations of earlier answers are for people to read: the protocol has them in answers alone. */
+/** The protocol has citations only in responses, for people to read. */
 export function noteCitations(part: TextPart, scope: RequestScope): void {
   if (part.citations === undefined || part.citations.length === 0) return;
   scope.notes.dropped(pathIn(scope, part, "citations"), "this protocol does not accept citations in the history");

@@ -4,28 +4,28 @@ import type { NativePart, ToolCallPart } from "../../canon/part.ts";
 import { argumentsText } from "../answer/arguments-text.ts";
 import { takeExtras } from "./part-fields.ts";
 
-/** Whether arguments that came in chunks are an object from its beginning to its end. */
+/** Whether assembled arguments are a complete object. */
 export function isWholeInput(text: string): boolean {
   if (!text.trimEnd().endsWith("}")) return false;
   try {
     JSON.parse(text);
     return true;
   } catch {
-    // Still in the middle of its arguments.
+    // Still incomplete.
     return false;
   }
 }
 
-/** Hosts write the oldest form of a call into messages that hold none, with nothing in it. */
+/** Providers include an empty call of the oldest form in messages without calls. */
 export const callsNothing = (legacy: unknown): boolean => !stringAt(legacy, "name") && !stringAt(legacy, "arguments");
 
-/** Whether a message calls a tool with arguments that are not whole. */
+/** Whether a message has a tool call with incomplete arguments. */
 export function hasBrokenCall(message: unknown): boolean {
   const called = arrayAt(message, "tool_calls").map((call) => objectAt(call, "function"));
   return called.some((call) => call !== undefined && !isWholeInput(argumentsText(call["arguments"]) || "{}"));
 }
 
-/** A whole tool call of a message; one of a kind that the contract does not list stays as it is. */
+/** A whole tool call of a message. Kinds that the contract does not list stay as they are. */
 export function decodeToolCall(raw: unknown, makeId: () => string, path?: string): ToolCallPart | NativePart {
   const fields = new Fields(raw);
   const type = fields.string("type") ?? "function";
@@ -38,19 +38,19 @@ export function decodeToolCall(raw: unknown, makeId: () => string, path?: string
   const custom = type === "custom";
   const input = argumentsText(inner.take(custom ? "input" : "arguments"));
   const id = fields.string("id") || makeId();
-  // Some hosts number whole calls as they number fragments.
+  // Some providers number whole calls like fragments.
   fields.skip("index");
   const kind = custom ? { custom } : {};
   return { type: "tool-call", id, name, input, ...kind, ...located, ...takeExtras(fields, type, inner) };
 }
 
-/** No arguments are an empty object here: clients and hosts alike parse what they get. */
+/** Missing arguments become an empty object, because clients and providers parse them. */
 export function encodeToolCall({ id, name, input, custom }: Omit<ToolCallPart, "type">): JsonObject {
   if (custom) return { id, type: "custom", custom: { name, input } };
   return { id, type: "function", function: { name, arguments: input === "" ? "{}" : input } };
 }
 
-/** A signature that stands somewhere inside a tool call, key by key. */
+/** A signature inside a tool call, found by a path of keys. */
 export function signatureAt(call: unknown, keys: readonly string[] | undefined): string | undefined {
   if (keys === undefined) return undefined;
   const last = keys.at(-1);

@@ -87,14 +87,14 @@ const nameIn = (value: unknown): string | undefined =>
   stringAt(objectAt(value, "custom"), "name") ??
   stringAt(value, "name");
 
-/** A tool that the request adds for itself, and whose call is the answer. */
+/** A tool that the gateway adds, whose call is the response. */
 export interface StandIn {
   name: string;
   schema: JsonObject;
   description?: string;
 }
 
-/** `tools`, `tool_choice`, `parallel_tool_calls` and `web_search_options`, as far as the host knows them. */
+/** `tools`, `tool_choice`, `parallel_tool_calls` and `web_search_options`, as far as the provider supports them. */
 export function encodeTools(scope: RequestScope, standIn?: StandIn): JsonObject {
   const { call, context, notes } = scope;
   const choice = encodeToolChoice(scope, standIn);
@@ -193,7 +193,7 @@ function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
 
 interface WireChoice {
   wire?: unknown;
-  /** The names of the tools that may be offered, where the choice is made by leaving the others out. */
+  /** The tools that may be offered, if the choice is expressed by leaving out the others. */
   only?: readonly string[];
 }
 
@@ -216,7 +216,7 @@ function encodeToolChoice(scope: RequestScope, standIn: StandIn | undefined): Wi
       if (context.quirks.namedToolChoice) return { wire: namedTool(call.tools, choice.name) };
       return { wire: anyTool(scope), only: [choice.name] };
     case "allowed":
-      // Few hosts know a list of allowed tools; the others are given those tools alone, which comes to the same.
+      // Few providers support a list of allowed tools. The others get only those tools, with the same effect.
       if (call.dialect === "chat") return { wire: allowedTools(call.tools, choice) };
       notes.approximated(call.paths.toolChoice ?? "tool_choice", "only the allowed tools were sent to this provider");
       return { wire: choice.mode === "any" ? anyTool(scope) : "auto", only: choice.names };
@@ -225,7 +225,7 @@ function encodeToolChoice(scope: RequestScope, standIn: StandIn | undefined): Wi
   }
 }
 
-/** The answer is a call of the stand-in, unless the client wants one of its own tools called, or lets the model choose one. */
+/** Forces a call of the stand-in, unless the client forces one of its own tools or lets the model choose. */
 function choiceBesideStandIn(scope: RequestScope, standIn: StandIn): WireChoice {
   const { call, context } = scope;
   const { toolChoice: choice } = call;

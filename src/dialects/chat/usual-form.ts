@@ -1,13 +1,12 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { changedItems } from "../answer/changed-items.ts";
 
-/** The name of an answer's schema for clients that give none: hosts refuse a schema without one. */
+/** Name of a response schema without one. Providers reject a schema without a name. */
 const SCHEMA_NAME = "answer";
 
 /**
- * A request at the compatible base URL in the protocol's usual form. Clients and hosts of this protocol have short forms that the
- * contract does not list: a tool or a call without its type, `tool_choice: "any"`, an image's URL as a string, a schema
- * without a name. A request that has none of them comes back as the same object.
+ * Expands short forms in a request at the compatible base URL that clients and providers use but the contract does not list: a tool or call
+ * without a type, `tool_choice: "any"`, an image URL as a string, a schema without a name. Returns the same object if there are none.
  */
 export function usualForm(body: unknown): unknown {
   if (!isObject(body)) return body;
@@ -39,7 +38,7 @@ function usualPart(part: unknown): unknown {
   return { ...part, image_url: { url: part["image_url"] } };
 }
 
-/** A function, or a call of one: without a type nothing else can be meant. */
+/** A function, or a call of one: without a type nothing else is possible. */
 function withType(tool: unknown): unknown {
   if (!isObject(tool) || (tool["type"] ?? undefined) !== undefined || !isObject(tool["function"])) return tool;
   const { type: _absent, ...rest } = tool;

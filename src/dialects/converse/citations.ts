@@ -5,7 +5,7 @@ const UNIT_OF_POSITION = { documentChar: "character", documentPage: "page", docu
 type Position = keyof typeof UNIT_OF_POSITION;
 const POSITIONS = Object.keys(UNIT_OF_POSITION) as Position[];
 
-/** A citation of an answer; undefined where its position is of a kind that only this protocol has. */
+/** A citation of a response. Undefined if the kind of its position exists only in this protocol. */
 export function decodeCitation(raw: unknown): Citation | undefined {
   const title = stringAt(raw, "title");
   const citedText = arrayAt(raw, "sourceContent")
@@ -44,7 +44,7 @@ export function decodeCitation(raw: unknown): Citation | undefined {
   return url === undefined ? undefined : { type: "web", url, ...base };
 }
 
-/** The same in a history; undefined for pages of the web, which only a host's own search can have cited. */
+/** The reverse, for a history. Undefined for web pages, which only a provider's own search can cite. */
 export function encodeCitation(citation: Citation): JsonObject | undefined {
   const location = encodeLocation(citation);
   if (location === undefined) return undefined;

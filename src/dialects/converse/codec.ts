@@ -6,7 +6,7 @@ import { ConverseStreamDecoder } from "./decode-stream.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { decodeError } from "./errors.ts";
 
-/** One protocol for every model of a cloud that hosts many families. Only providers speak it; no client does. */
+/** One protocol for all models of a cloud that hosts many families. Only providers use it, no client does. */
 export const converseCodec: UpstreamCodec = {
   name: "converse",
   encodeRequest,

@@ -21,7 +21,7 @@ import { MediaEncoder } from "./media.ts";
 import { decodeReasoning, encodeReasoning } from "./reasoning.ts";
 import { cachePoint, TOOL_ID, takesCachePoints } from "./tools.ts";
 
-/** One block of an answer. What only this protocol has stays as it is. */
+/** One block of a response. Blocks that exist only in this protocol stay as they are. */
 export function decodeBlock(block: unknown, { origin, note }: Pick<DecodeAnswerContext, "origin" | "note">): ReplyPart {
   const text = stringAt(block, "text");
   if (text !== undefined) return { type: "text", text };
@@ -53,13 +53,13 @@ function decodeCitedText(raw: JsonObject): TextPart {
   return { type: "text", text, ...(citations.length === 0 ? {} : { citations }) };
 }
 
-/** The blocks of one turn. Results of tools stand apart, because they must come first in their message. */
+/** The blocks of one turn. Tool results are separate, because they must come first in their message. */
 export interface EncodedParts {
   results: JsonObject[];
   others: JsonObject[];
 }
 
-/** The parts of a history as blocks. What has no block is left out and noted. */
+/** Encodes the parts of a history as blocks. Parts without a block are left out and noted. */
 export class ContentEncoder {
   readonly #call: CanonCall;
   readonly #context: EncodeRequestContext;
@@ -87,7 +87,7 @@ export class ContentEncoder {
       }
       if (part.type !== "reasoning" && part.signature !== undefined) this.#dropSignature(part);
       const blocks = this.#encodePart(part, role);
-      // A mark on something that was left out belongs to what stands before it.
+      // A mark on a part that was left out moves to the preceding block.
       this.#add(encoded.others, blocks, part);
     }
     return encoded;
@@ -137,7 +137,7 @@ export class ContentEncoder {
     }
   }
 
-  /** The host refuses blocks of text in which there is nothing to read. */
+  /** The provider rejects text blocks that are empty or only whitespace. */
   #encodeText(text: string, path: string | undefined): JsonObject[] {
     if (text.trim() !== "") return [{ text }];
     if (text !== "") this.#notes.dropped(path ?? "text", "this provider rejects text that is only whitespace");
@@ -240,13 +240,13 @@ export class ContentEncoder {
   }
 }
 
-/** The object in a JSON text, its keys in their order (H05). */
+/** The object in a JSON text, with its keys in order (H05). */
 function objectIn(text: string): JsonObject | undefined {
   try {
     const value = parseInOrder(text);
     return isObject(value) ? value : undefined;
   } catch {
-    // A model's broken arguments, or a result that is plain text.
+    // Arguments that the model malformed, or a plain-text result.
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { decodeBlock } from "./content.ts";
 import { decodeStop, isFailureWord } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
-/** Where each road of the host puts the sequence that matched, when it was asked for. */
+/** The matching stop sequence, if requested. Each of the provider's APIs has its own place for it. */
 export function stopSequenceOf(holder: unknown): string | undefined {
   const fields = objectAt(holder, "additionalModelResponseFields");
   return stringAt(fields, "stop_sequence") ?? stringAt(objectAt(fields, "delta"), "stop_sequence");

@@ -15,7 +15,7 @@ import { decodeRedacted } from "./reasoning.ts";
 import { decodeStop, isFailureWord } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
-/** A block that has begun: its number among ours, and what its end has to say. */
+/** A block that has begun: its number in the canon, and what its end needs. */
 type OpenBlock = { block: number } & (
   | { kind: "text" }
   | { kind: "tool"; empty: boolean }
@@ -32,17 +32,17 @@ const DELTA_PLACES: VaryingPlaces = {
 };
 
 /**
- * Only calls announce themselves; text and reasoning begin with their first delta. `messageStop` and `metadata`, in either
- * order, end the answer: one says why, the other what it cost. By being closed it ends properly after the first of these alone.
+ * Only calls are announced; text and reasoning begin with their first delta. `messageStop` and `metadata` end the response, in either
+ * order: one has the reason, the other the usage. A stream that is closed after `messageStop` alone is complete, too.
  */
 export class ConverseStreamDecoder implements StreamDecoder {
   readonly deltaPlaces = DELTA_PLACES;
   readonly #origin: string;
-  /** By the host's index of the block. */
+  /** By the provider's index of the block. */
   readonly #open = new Map<number, OpenBlock>();
   #blocks = 0;
   #stop: { stop: Stop; stopSequence?: string } | undefined;
-  /** Something was said in addition to thoughts. */
+  /** There was content other than thoughts. */
   #answering = false;
   #metadataSeen = false;
   #usage: Usage | undefined;
@@ -96,7 +96,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
     if (this.#ended) return [];
     if (this.#stop === undefined) return this.#fail("The provider closed the stream before the response was complete.");
     const { raw } = this.#stop.stop;
-    // Where the host has counted it, it is an answer without content, and is paid for.
+    // If the provider has counted it, it is a response without content, and is billed.
     const counted = this.#usage !== undefined && !countsNothing(this.#usage);
     if (!this.#answering && !counted && isFailureWord(raw)) return this.#fail(brokeOff(raw));
     this.#ended = true;
@@ -177,7 +177,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
       case "text":
         return [{ type: "text-end", block }];
       case "tool":
-        // A call without arguments streams none, where an answer whole has an empty object.
+        // A call without arguments streams none, but a whole response has an empty object.
         return [
           ...(open.empty ? [{ type: "tool-input-delta" as const, block, text: "{}" }] : []),
           { type: "tool-input-end", block },

@@ -14,7 +14,7 @@ const CONTEXT = { origin: "messages", quirks: DEFAULT_MEDIA_QUIRKS, reading: {},
 
 type Frame = readonly [event: string, body: object];
 
-/** Events of frames given by name and body; the stream ends after them. */
+/** The events of these frames, after which the stream ends. */
 function decode(...frames: Frame[]): CanonEvent[] {
   const decoder = converseCodec.createStreamDecoder(CONTEXT);
   const text = frames.map(([event, body]) => `event: ${event}\ndata: ${JSON.stringify(body)}\n\n`).join("");
@@ -40,7 +40,7 @@ const END: Frame[] = [
   ["metadata", { usage: { inputTokens: 5, outputTokens: 7, totalTokens: 12 }, metrics: { latencyMs: 1 } }],
 ];
 
-describe("law 2: a stream folds to what the same answer says whole", () => {
+describe("law 2: a stream folds to the same answer as a whole response", () => {
   const citation = {
     title: "Facts",
     sourceContent: [{ text: "It is so." }],
@@ -85,7 +85,7 @@ describe("law 2: a stream folds to what the same answer says whole", () => {
     usage: { inputTokens: 5, outputTokens: 7, totalTokens: 12 },
   };
 
-  test("reasoning signed and redacted, citations, interleaved calls of one function, one without arguments (H02, H03)", () => {
+  test("signed and redacted reasoning, citations, interleaved calls of one function, one without arguments (H02, H03)", () => {
     const reply = fold(decode(...streamed));
     expect(reply).toEqual(converseCodec.decodeResponse(whole, CONTEXT));
     expect(reply).toEqual({
@@ -133,12 +133,12 @@ describe("law 2: a stream folds to what the same answer says whole", () => {
     }
   });
 
-  test("H14, H16: closed after its stop, an answer is whole, except for the usage that it did not report", () => {
+  test("H14, H16: an answer closed after its stop is complete, except for the missing usage", () => {
     const { usage: _usage, ...reply } = fold(decode(...streamed));
     expect(fold(decode(...streamed.slice(0, -1)))).toEqual(reply);
   });
 
-  test("usage before the stop is tolerated, and nothing comes after the end", () => {
+  test("accepts usage before the stop, and nothing follows the end", () => {
     const [stopped, metadata] = END as [Frame, Frame];
     const events = decode(delta(0, { text: "Hi" }), metadata, stopped, delta(0, { text: "more" }));
     expect(fold(events)).toMatchObject({ parts: [{ type: "text", text: "Hi" }], usage: { input: 5 } });
@@ -167,7 +167,7 @@ describe("stops, usage and images", () => {
   });
 
   test.each(["malformed_model_output", "malformed_tool_use"])(
-    "H16, providers 1.8: %s without an answer is a failure, thoughts or not, unless the host has counted it",
+    "H16, providers 1.8: %s without an answer is a failure, with or without thoughts, unless the host has counted it",
     (stopReason) => {
       const failure = { kind: "upstream_failed", message: expect.stringContaining(stopReason) };
       const thought: Frame = delta(0, { reasoningContent: { text: "hm" } });
@@ -186,7 +186,7 @@ describe("stops, usage and images", () => {
     },
   );
 
-  test("the sequence that matched, from either place", () => {
+  test("reads the matching stop sequence from either place", () => {
     const fields = { additionalModelResponseFields: { stop_sequence: "END" } };
     expect(answer(fields).stopSequence).toBe("END");
     const nested = { stopReason: "stop_sequence", additionalModelResponseFields: { delta: { stop_sequence: "END" } } };
@@ -194,7 +194,7 @@ describe("stops, usage and images", () => {
     expect(fold(decode(["messageStop", nested], metadata)).stopSequence).toBe("END");
   });
 
-  test("H06: cache counters are disjoint, by age where it is reported", () => {
+  test("H06: cache counters are disjoint, by age if reported", () => {
     const usage = {
       inputTokens: 1,
       outputTokens: 2,
@@ -214,7 +214,7 @@ describe("stops, usage and images", () => {
     expect(answer({}).usage).toBeUndefined();
   });
 
-  test("decision 0091: an object's text is the object, null is noted, and other values stay what they are", () => {
+  test("decision 0091: an object's text is the object, null is noted, and other values stay unchanged", () => {
     const notes: FieldNote[] = [];
     const given = ['{"a":1}', null, [1], undefined];
     const content = given.map((input) => ({ toolUse: { toolUseId: "t", name: "look", input } }));
@@ -224,7 +224,7 @@ describe("stops, usage and images", () => {
     expect(notes.map(({ path, action }) => `${path} ${action}`)).toEqual(["answer.content approximated"]);
   });
 
-  test("an image is media, an unknown block stays what it is, and bytes that are no text stay bytes", () => {
+  test("an image is media, an unknown block stays unchanged, and bytes that are not text stay bytes", () => {
     const odd = Buffer.from([0xff, 0xfe, 0x00]).toString("base64");
     const content = [
       { image: { format: "webp", source: { bytes: "AAAA" } } },
@@ -246,7 +246,7 @@ describe("stops, usage and images", () => {
 describe("errors", () => {
   const failure = (status: number, body: string) => converseCodec.decodeError({ status, body }).kind;
 
-  test("by status, and by the exception's name where the body has it", () => {
+  test("are recognised by status, and by the exception's name if the body has it", () => {
     expect(failure(400, '{"message":"bad"}')).toBe("invalid_request");
     expect(failure(403, '{"Message":"no"}')).toBe("upstream_credentials");
     expect(failure(404, "{}")).toBe("not_found");
@@ -272,7 +272,7 @@ describe("errors", () => {
     expect(events.filter((event) => event.type === "error" || event.type === "finish")).toHaveLength(1);
   });
 
-  test("a frame that is not JSON, or arguments without a call, end the stream; what is unknown is passed over", () => {
+  test("a frame that is not JSON, or arguments without a call, end the stream, and unknown frames are ignored", () => {
     const decoder = converseCodec.createStreamDecoder(CONTEXT);
     expect(decoder.push({ raw: "", event: "somethingNew", data: "{}" })).toEqual([]);
     const [event] = decoder.push({ raw: "", event: "contentBlockDelta", data: '{"contentBl' });
@@ -280,12 +280,12 @@ describe("errors", () => {
     expect(decode(delta(0, { toolUse: { input: "{}" } })).map(({ type }) => type)).toEqual(["error"]);
   });
 
-  test("an answer under HTTP 200 that is none", () => {
+  test("includes a response with HTTP 200 but no answer", () => {
     expect(() => converseCodec.decodeResponse({ message: "Unknown operation" }, CONTEXT)).toThrow(GatewayError);
   });
 });
 
-/** Read apart from the code under test: lengths only, no checksums, and the text as it stands. */
+/** Reads a stream without the code under test: lengths only, no checksums, and the raw text. */
 function readByHand(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const seen = { text: "", citations: 0, stop: "", usage: {} as Record<string, number> };
@@ -319,7 +319,7 @@ describe.skipIf(!present)("every recording of the host", () => {
   test("there are ten", () => expect(recordings).toHaveLength(10));
 
   const streams = recordings.filter((recording) => recording.stream && !isClaudeInvoke(recording));
-  test.each(cases(streams))("%s: the fold is what a reading by hand finds; a cut is an error", (_name, recording) => {
+  test.each(cases(streams))("%s: the fold matches a reading by hand, and a cut is an error", (_name, recording) => {
     const bytes = bytesOf(recording);
     const byHand = readByHand(bytes);
     const reply = fold(decodeBytes(bytes));
@@ -340,7 +340,7 @@ describe.skipIf(!present)("every recording of the host", () => {
   });
 
   const claude = recordings.filter((recording) => recording.stream && isClaudeInvoke(recording));
-  test.each(cases(claude))("%s: the frames hold the messages dialect's own events", (_name, recording) => {
+  test.each(cases(claude))("%s: the frames contain the messages dialect's own events", (_name, recording) => {
     const frames = readFrames(new AwsEventSplitter().push(bytesOf(recording)));
     expect(frames.map(({ event }) => event)).toEqual(
       frames.map(({ data }) => (JSON.parse(data ?? "{}") as { type?: string }).type),
@@ -350,7 +350,7 @@ describe.skipIf(!present)("every recording of the host", () => {
   });
 
   const whole = recordings.filter(({ stream, status }) => !stream && status === 200);
-  test.each(cases(whole.filter((recording) => !isClaudeInvoke(recording))))("%s: in one piece", (_name, recording) => {
+  test.each(cases(whole.filter((recording) => !isClaudeInvoke(recording))))("%s: as a whole", (_name, recording) => {
     const body = JSON.parse(textOf(recording)) as JsonObject & {
       output: { message: { content: Record<string, Record<string, string>>[] } };
       usage: Record<string, number>;

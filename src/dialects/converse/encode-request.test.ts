@@ -57,7 +57,7 @@ const LOOK: FunctionTool = {
 };
 
 describe("providers 1.6: a request in Converse", () => {
-  test("system blocks, plain text and settings", () => {
+  test("has system blocks, plain text and settings", () => {
     const { body, notes } = encode({
       system: [
         { type: "text", text: "Be brief", cache: { ttl: "1h" } },
@@ -79,7 +79,7 @@ describe("providers 1.6: a request in Converse", () => {
     expect(notes).toEqual(["dropped stop_sequences"]);
   });
 
-  test("H09: what the protocol or the model cannot take is noted", () => {
+  test("H09: notes what the protocol or the model does not accept", () => {
     const { body, notes } = encode(
       {
         temperature: 1.7,
@@ -122,7 +122,7 @@ describe("providers 1.6: a request in Converse", () => {
     });
   });
 
-  test("roles alternate: turns of one role are one message, blank text is left out, a late system text goes in tags", () => {
+  test("roles alternate: turns of one role are one message, blank text is left out, a late system text is in tags", () => {
     const turns = [
       user(text("one")),
       user(text(""), text("two")),
@@ -183,7 +183,7 @@ describe("tools (H03, H05)", () => {
     ]);
   });
 
-  test("declarations, choices and what a model has no setting for", () => {
+  test("declarations, choices, and settings that a model lacks", () => {
     const choose = (toolChoice: NonNullable<CanonCall["toolChoice"]>, more: Partial<CanonCall> = {}) =>
       encode({ tools: [LOOK, { ...LOOK, name: "find" }], toolChoice, ...more });
     const config = (encoded: ReturnType<typeof encode>) => encoded.body["toolConfig"] as Record<string, unknown>;
@@ -230,7 +230,7 @@ describe("tools (H03, H05)", () => {
     });
   });
 
-  test("a history of calls without tools: those that it used are declared", () => {
+  test("tools used in the history are declared if the request has none", () => {
     const history = [
       user(text("Go")),
       assistant(CALL("a", "{}")),
@@ -249,7 +249,7 @@ describe("tools (H03, H05)", () => {
     expect(none.notes).toEqual(["approximated tool_choice"]);
   });
 
-  test("arguments that are broken, and calls of free text", () => {
+  test("malformed arguments, and calls with free text", () => {
     const custom: Part = { type: "tool-call", id: "b", name: "free", input: "SELECT 1", custom: true, path: "p" };
     const { body, notes } = encode({
       tools: [LOOK],
@@ -270,7 +270,7 @@ describe("media and documents", () => {
   const media = (part: object): Part => ({ type: "media", path: "m", ...part }) as Part;
   const data = (mimeType: string) => ({ type: "data", mimeType, data: "AAAA" });
 
-  test("images, videos and documents as bytes; names by the host's rule, each its own", () => {
+  test("images, videos and documents are sent as bytes, with unique names that follow the host's rules", () => {
     const { body, notes } = encode({
       turns: [
         user(
@@ -308,7 +308,7 @@ describe("media and documents", () => {
     ]);
   });
 
-  test("what the host does not take is left out and noted", () => {
+  test("media that the host does not accept is left out and noted", () => {
     const { body, notes } = encode({
       turns: [
         user(
@@ -329,7 +329,7 @@ describe("media and documents", () => {
     expect(notes).toEqual(["audio", "tiff", "url", "file", "native", "own"].map((path) => `dropped ${path}`));
   });
 
-  test("media in a tool's result moves after it where the model takes none there", () => {
+  test("media in a tool result moves after it if the model does not accept it there", () => {
     const image = media({ kind: "image", source: data("image/png"), path: "pic" }) as Extract<Part, { type: "media" }>;
     const call: Partial<CanonCall> = {
       tools: [LOOK],
@@ -348,7 +348,7 @@ describe("media and documents", () => {
     expect(moved.notes).toEqual(["approximated pic"]);
   });
 
-  test("citations and search results of the family's own models", () => {
+  test("citations and search results go to the family's own models", () => {
     const cited: Part = {
       type: "text",
       text: "So it is.",
@@ -402,7 +402,7 @@ describe("media and documents", () => {
 describe("caching (H04)", () => {
   const marked: Part = { type: "text", text: "long", cache: { ttl: "5m" }, path: "t" };
 
-  test("marks become points after their blocks, in results too; the whole prompt's mark goes last", () => {
+  test("marks become points after their blocks, also in results, and the whole prompt's mark goes last", () => {
     const result: Part = {
       type: "tool-result",
       callId: "a",
@@ -420,7 +420,7 @@ describe("caching (H04)", () => {
     expect(messagesOf({ turns: [user(marked)], cache: {} })[0]?.content).toHaveLength(2);
   });
 
-  test("a mark on text that is left out belongs to what stands before it, and to nothing where nothing does", () => {
+  test("a mark on text that is left out moves to the preceding block, if there is one", () => {
     const system = (words: string) => ({ type: "text" as const, text: words, cache: {} });
     expect(encode({ system: [system(" ")] }).body["system"]).toBeUndefined();
     expect(encode({ system: [system("long"), system(" ")] }).body["system"]).toEqual([
@@ -429,7 +429,7 @@ describe("caching (H04)", () => {
     ]);
   });
 
-  test("a model that answers 400 to marks gets none", () => {
+  test("a model that rejects marks gets none", () => {
     const { body, notes } = encode({ turns: [user(marked)] }, { origin: "other-host" });
     expect(JSON.stringify(body)).not.toContain("cachePoint");
     expect(notes).toEqual(["dropped t.cache_control"]);
@@ -450,7 +450,7 @@ describe("reasoning (H01, H02)", () => {
     return { fields: body["additionalModelRequestFields"], config: body["inferenceConfig"], notes };
   };
 
-  test("signed and redacted blocks go back to their origin; all others are left out and noted", () => {
+  test("signed and redacted blocks return to their origin, and all others are left out and noted", () => {
     const parts: Part[] = [
       { type: "reasoning", text: "hm", signature: opaque("messages", "signature"), path: "r0" },
       { type: "reasoning", text: "", signature: opaque("messages", "signature", "empty"), path: "r1" },
@@ -469,7 +469,7 @@ describe("reasoning (H01, H02)", () => {
     expect(notes).toEqual(["dropped r3", "dropped r4", "dropped r5.signature"]);
   });
 
-  test("mapping 1: a budget within its bounds, and room for the answer", () => {
+  test("mapping 1: a budget stays within its bounds and leaves room for the answer", () => {
     const budget = (tokens: number) => ({ thinking: { type: "enabled", budget_tokens: tokens } });
     expect(fieldsOf({ ...desired("high"), maxOutputTokens: 20000 })).toEqual({
       fields: budget(16384),
@@ -504,7 +504,7 @@ describe("reasoning (H01, H02)", () => {
     ]);
   });
 
-  test("a word beside adaptive thinking, or a word alone", () => {
+  test("an effort is sent with adaptive thinking, or alone", () => {
     const adaptive: Target = {
       traits: { reasoningForm: "adaptive", efforts: ["off", "low", "medium", "high", "max"] },
     };
@@ -528,7 +528,7 @@ describe("reasoning (H01, H02)", () => {
     expect(fieldsOf(desired("high"), effort)).toMatchObject({ fields: { reasoning_effort: "high" }, notes: [] });
   });
 
-  test("contract 2.12, H09: whoever leaves the amount to the model, or only wishes to see thoughts, gets a model that thinks", () => {
+  test("contract 2.12, H09: a client that sets no amount, or only wants to see thoughts, gets a model that thinks", () => {
     const effort: Target = { origin: "other-host", traits: { reasoningForm: "effort" } };
     for (const asked of [desired("dynamic"), desired(undefined, true)]) {
       expect(fieldsOf(asked, effort)).toMatchObject({
@@ -540,7 +540,7 @@ describe("reasoning (H01, H02)", () => {
     expect(fieldsOf(desired(undefined, false), effort).fields).toBeUndefined();
   });
 
-  test("no thinking where the host would refuse it: forced calls, a begun answer, calls that another model made", () => {
+  test("thinking is off where the host would reject it: forced calls, a partial answer, calls that another model made", () => {
     const forced = fieldsOf({ ...desired("high"), tools: [LOOK], toolChoice: { type: "any" } });
     expect(forced).toMatchObject({ fields: undefined, notes: ["dropped thinking"] });
     expect(fieldsOf({ ...desired("high"), turns: [user(text("?")), assistant(text("It"))] }).notes).toEqual([
@@ -565,7 +565,7 @@ describe("structured output", () => {
   const schema = { type: "object", properties: { a: { type: "string" } } };
   const format = { type: "schema", schema, name: "form" } as const;
 
-  test("a forced tool stands in for a schema, beside the client's tools as one of them", () => {
+  test("a forced tool replaces a schema, as one of the client's tools if there are any", () => {
     const alone = encode({ format, reasoning: { amount: "high", path: "thinking" } });
     expect(alone.body["toolConfig"]).toMatchObject({
       tools: [{ toolSpec: { name: "answer", inputSchema: { json: schema } } }],
@@ -581,7 +581,7 @@ describe("structured output", () => {
     expect(beside.reading).toEqual({ structuredTool: "answer_2", unwrapMember: "answer" });
   });
 
-  test("a model that knows schemas gets it, and may reason; JSON without a schema is asked for in the prompt", () => {
+  test("a model that supports schemas gets it and may reason, and JSON without a schema is requested in the prompt", () => {
     const native = encode({ format }, { traits: { structuredOutput: true } });
     expect(native.body["additionalModelRequestFields"]).toEqual({
       output_config: { format: { type: "json_schema", schema } },
@@ -593,7 +593,7 @@ describe("structured output", () => {
     expect(words.notes).toEqual(["approximated format"]);
   });
 
-  test("law 8: encoding changes nothing of its input", () => {
+  test("law 8: encoding does not change its input", () => {
     const call = structuredClone({ ...BASE, format, tools: [LOOK] });
     const before = JSON.stringify(call);
     expect(JSON.stringify(encode(call))).toBe(JSON.stringify(encode(call)));
@@ -601,7 +601,7 @@ describe("structured output", () => {
   });
 });
 
-describe("what hosts refuse", () => {
+describe("what hosts reject", () => {
   const call = (id: string): Part => ({ type: "tool-call", id, name: "look", input: "{}" });
   const result = (callId: string): Part => ({ type: "tool-result", callId, content: [{ type: "text", text: "r" }] });
   const thought: Part = {
@@ -610,11 +610,11 @@ describe("what hosts refuse", () => {
     signature: { origin: "messages", kind: "signature", value: "s" },
   };
 
-  test("a conversation without a word in it", () => {
+  test("a conversation without text", () => {
     expect(messagesOf({ turns: [user(text(""))] })).toEqual([{ role: "user", content: [{ text: "." }] }]);
   });
 
-  test("a choice of a tool that is no function", () => {
+  test("a choice of a tool that is not a function", () => {
     const toolChoice = { type: "tool", name: "web_search" } as const;
     const { body, notes } = encode({ tools: [LOOK], toolChoice });
     expect(body["toolConfig"]).not.toHaveProperty("toolChoice");
@@ -623,7 +623,7 @@ describe("what hosts refuse", () => {
     expect(encode({ tools: [LOOK], toolChoice, format }).body["toolConfig"]).toMatchObject({ toolChoice: { any: {} } });
   });
 
-  test("a last word of the assistant's, where the model does not go on from it", () => {
+  test("a final assistant message, if the model does not continue it", () => {
     const turns = [user(text("Write.")), assistant(text("Autumn "))];
     const { body, notes } = encode({ turns }, { traits: { prefill: false } });
     const messages = body["messages"] as { role: string }[];
@@ -632,7 +632,7 @@ describe("what hosts refuse", () => {
     expect(messagesOf({ turns }, { traits: { prefill: true } })).toHaveLength(2);
   });
 
-  test("H01: thoughts before the first call of a turn are enough for the turn to go on with thinking", () => {
+  test("H01: thoughts before the first call of a turn allow the turn to continue with thinking", () => {
     const thinks = (...turns: Turn[]) =>
       encode({ turns, tools: [LOOK], reasoning: { amount: "low", path: "thinking" } }).body[
         "additionalModelRequestFields"

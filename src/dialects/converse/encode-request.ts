@@ -18,7 +18,7 @@ import { encodeTools, takesCachePoints } from "./tools.ts";
 
 const JSON_WORDS = "Answer with one JSON object and nothing else.";
 
-/** The host answers 400 to a fifth mark. */
+/** The provider returns 400 for a fifth mark. */
 const MAX_MARKS = 4;
 
 const TOOL_NAMES = plainNames(64);
@@ -63,7 +63,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
     ...(Object.keys(inferenceConfig).length === 0 ? {} : { inferenceConfig }),
     ...(toolConfig === undefined ? {} : { toolConfig }),
     ...(Object.keys(fields).length === 0 ? {} : { additionalModelRequestFields: fields }),
-    // Whole answers have the sequence at the first place, streams at the second; a place that is not there is ignored.
+    // The first path is for whole responses, the second for streams. Missing paths are ignored.
     ...("stopSequences" in inferenceConfig && context.origin === "messages"
       ? { additionalModelResponseFieldPaths: ["/stop_sequence", "/delta/stop_sequence"] }
       : {}),
@@ -78,7 +78,7 @@ interface EncodedFormat {
   words?: string;
 }
 
-/** Models that know an answer's schema get it; for others a tool with that schema stands in. */
+/** A model that supports response schemas gets the schema. For others, a tool with that schema replaces it. */
 function encodeFormat(call: CanonCall, context: EncodeRequestContext, notes: Notes): EncodedFormat {
   const { format, paths } = call;
   if (format === undefined) return { reading: {} };
@@ -104,14 +104,14 @@ function encodeFormat(call: CanonCall, context: EncodeRequestContext, notes: Not
   };
 }
 
-/** What a thinking model of the older form refuses: a prefilled answer, and calls that did not begin with a thought. */
+/** Why a thinking model of the older form would reject the conversation: a partial response, or calls that do not begin with a thought. */
 function whyNotThink(messages: readonly Message[], { traits }: EncodeRequestContext): string | undefined {
   if (messages.at(-1)?.role === "assistant") return "a model that thinks cannot continue a partial response";
   if (traits.reasoningForm === "adaptive") return undefined;
   const isResult = (block: JsonObject) => "toolResult" in block;
   const asked = messages.findLastIndex(({ role, content }) => role === "user" && !content.some(isResult));
   const answers = messages.slice(asked + 1).filter(({ role }) => role === "assistant");
-  // A model thinks before the first of its calls, and need not think again before the others.
+  // A model thinks before the first of its calls, and does not have to think again before the others.
   const thought = answers.some(({ content: [first] }) => first !== undefined && "reasoningContent" in first);
   return answers.length > 0 && !thought
     ? "when this model thinks, the calls in the history must start with its own signed thoughts"

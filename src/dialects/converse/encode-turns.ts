@@ -14,7 +14,7 @@ export interface Message {
   content: readonly JsonObject[];
 }
 
-/** Roles must alternate: turns of one role that follow each other become one message, results of tools first. */
+/** Roles must alternate, so consecutive turns of one role become one message, with tool results first. */
 export function encodeTurns(
   call: CanonCall,
   context: EncodeRequestContext,
@@ -60,7 +60,7 @@ export function encodeTurns(
   return cachesAll(call) ? markLast(messages, call, context, notes) : messages;
 }
 
-/** Models refuse an answer's beginning that ends in white space. */
+/** Models reject a partial response that ends in whitespace. */
 function trimPrefill(messages: Message[], call: CanonCall, notes: Notes): void {
   const last = messages.at(-1);
   const text = last?.content.at(-1)?.["text"];
@@ -72,7 +72,7 @@ function trimPrefill(messages: Message[], call: CanonCall, notes: Notes): void {
   messages[messages.length - 1] = { ...last, content: [...last.content.slice(0, -1), { text: text.trimEnd() }] };
 }
 
-/** Newer models refuse a conversation in which the assistant has the last word. */
+/** Newer models reject a conversation that ends with an assistant message. */
 function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): void {
   const last = messages.at(-1);
   if (last?.role !== "assistant" || last.content.some((block) => "toolUse" in block)) return;
@@ -83,7 +83,7 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
   messages.push({ role: "user", content: [{ text: CONTINUE_PROMPT }] });
 }
 
-/** The host refuses a document in a message without any text. */
+/** The provider rejects a document in a message without text. */
 function withText(blocks: JsonObject[], { fieldNames }: CanonCall, notes: Notes): JsonObject[] {
   if (!blocks.some((block) => "document" in block) || blocks.some((block) => "text" in block)) return blocks;
   notes.approximated(

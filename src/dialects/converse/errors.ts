@@ -4,7 +4,7 @@ import { messageOfException, statusOfException } from "../answer/framed-exceptio
 import type { UpstreamFailure } from "../upstream-failure.ts";
 import { failureToError } from "../upstream-failure.ts";
 
-/** The exception's name stands in a header, and only sometimes in the body: then it says more than the status. */
+/** The exception's name is in a header and sometimes in the body, where it is more specific than the status. */
 export function decodeError(failure: UpstreamFailure): GatewayError {
   const body = parseObject(failure.body);
   return failureToError({

@@ -1,6 +1,6 @@
 import type { KnownCounters } from "../answer/unknown-counters.ts";
 
-/** Every number in `usage` that the reader of this dialect counts, or that is known to add nothing to a bill. */
+/** Every number in `usage` that this dialect's reader counts, or that is known not to affect the bill. */
 export const KNOWN_COUNTERS: KnownCounters = {
   counts: [
     "inputTokens",

@@ -41,14 +41,14 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
 
 const MAX_NAME_CHARACTERS = 200;
 
-/** Images, videos and documents as the host takes them: their bytes inside the request. */
+/** Encodes images, videos and documents with their bytes inside the request. */
 export class MediaEncoder {
   readonly #call: CanonCall;
   readonly #context: EncodeRequestContext;
   readonly #notes: Notes;
-  /** Documents of one request must not share a name. */
+  /** Documents of one request must have different names. */
   readonly #names = new Set<string>();
-  /** The last number that was added to a name, so that many of the same name do not try all numbers each. */
+  /** The last number appended to each name, so that many equal names do not each try all numbers. */
   readonly #counts = new Map<string, number>();
 
   constructor(call: CanonCall, context: EncodeRequestContext, notes: Notes) {
@@ -57,7 +57,7 @@ export class MediaEncoder {
     this.#notes = notes;
   }
 
-  /** The block; undefined, with an entry in the receipt, where the host has none for it. */
+  /** The block, or undefined with a note if the provider has none for it. */
   encode(part: MediaPart): JsonObject | undefined {
     if (!this.#context.quirks.media.includes(part.kind))
       return this.#drop(part, `this provider does not accept ${part.kind} input`);
@@ -129,7 +129,7 @@ export class MediaEncoder {
     }
   }
 
-  /** Letters, digits, single blanks, hyphens, parentheses and brackets: all else is refused. */
+  /** The provider accepts letters, digits, single spaces, hyphens, parentheses and brackets. */
   #nameOf(part: MediaPart): string {
     const title = part.title ?? "";
     const clean = title

@@ -13,15 +13,15 @@ import {
 } from "../../canon/reasoning.ts";
 import type { EncodeRequestContext } from "../codec.ts";
 
-/** The least budget of any model that takes one. */
+/** The minimum budget of any model that takes one. */
 const MIN_BUDGET = 1024;
-/** What is left for the answer where neither the client nor the catalogue names a limit. */
+/** Tokens reserved for the answer if neither the client nor the catalogue sets a limit. */
 const ANSWER_TOKENS = 4096;
 const ADAPTIVE_EFFORTS: readonly Effort[] = ["low", "medium", "high", "max"];
 
 /**
- * Redacted reasoning is bytes here, which JSON carries in base64, and text in the messages protocol: the same bytes. The value
- * stays as it came and says its form, so that it can go back by either road.
+ * Redacted reasoning is base64 bytes here, and text in the messages protocol. The value stays unchanged and records its format, so that it
+ * can return through either API.
  */
 export const decodeRedacted = (encoded: string, origin: string): Opaque => ({
   origin,
@@ -45,7 +45,7 @@ export function decodeReasoning(raw: unknown, origin: string): ReasoningPart {
   };
 }
 
-/** The block, where the target made it itself and signed it; undefined for all other reasoning. */
+/** The block if the target itself created and signed it. Undefined for all other reasoning. */
 export function encodeReasoning({ text, signature }: ReasoningPart, origin: string): JsonObject | undefined {
   if (signature?.origin !== origin) return undefined;
   switch (signature.kind) {
@@ -58,23 +58,23 @@ export function encodeReasoning({ text, signature }: ReasoningPart, origin: stri
   }
 }
 
-/** What else of a request decides whether and how much a model can think. */
+/** What else in a request determines whether and how much a model can think. */
 interface ReasoningRoom {
   maxTokens: number | undefined;
-  /** Why the model must not think in this call, whatever was wanted. */
+  /** Why the model must not think in this call, whatever was requested. */
   forbidden: string | undefined;
 }
 
 export interface EncodedReasoning {
-  /** Fields of the model's own, in addition to the host's. */
+  /** The model's own fields, in addition to the provider's. */
   fields: JsonObject;
   outputConfig: JsonObject;
-  /** The model will think, in the form that excludes sampling settings. */
+  /** The model will think in the form that excludes sampling settings. */
   thinks: boolean;
   maxTokens: number | undefined;
 }
 
-/** How much to think, in the words of the model's family: a budget, a word next to thinking, or a word alone. */
+/** How much to think, in the form of the model's family: a budget, an effort next to thinking, or only an effort. */
 export function encodeAmount(
   call: CanonCall,
   context: EncodeRequestContext,
@@ -102,7 +102,7 @@ export function encodeAmount(
     : { ...none, ...encodeBudget(amount, context, room.maxTokens, desired.path, notes) };
 }
 
-/** The efforts that models take whose own list is not known, weakest first. */
+/** Efforts of models whose own list is unknown, weakest first. */
 const DEFAULT_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
 
 function encodeEffort(amount: ReasoningAmount, context: EncodeRequestContext, path: string, notes: Notes): JsonObject {
@@ -115,7 +115,7 @@ function encodeEffort(amount: ReasoningAmount, context: EncodeRequestContext, pa
   return { reasoning_effort: word === "off" ? "none" : word };
 }
 
-/** Models that take a word think only when they are given one. */
+/** Models that take an effort think only if they get one. */
 const toEffort = (amount: ReasoningAmount): Effort =>
   typeof amount === "object" ? effortOfBudget(amount.budget) : amount === "dynamic" ? "medium" : amount;
 

@@ -1,6 +1,6 @@
 import type { Stop, UnifiedStop } from "../../canon/stop.ts";
 
-/** `malformed_model_output` and `malformed_tool_use` have no equal elsewhere: they are `other`, with their own word kept. */
+/** `malformed_model_output` and `malformed_tool_use` have no equivalent elsewhere. They become `other`, with the original term. */
 const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["end_turn", "stop"],
   ["stop_sequence", "stop"],
@@ -11,7 +11,7 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["guardrail_intervened", "filter"],
 ]);
 
-/** Words by which the host says that the model's output was no answer: without anything else said it is a failure (H16). */
+/** Stop reasons for malformed output of the model. Without other content, the response is a failure (H16). */
 const FAILURE = /^malformed_/;
 
 export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(raw) ?? "other", raw });

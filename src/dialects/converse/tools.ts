@@ -10,12 +10,12 @@ import { freeTextFunction } from "../request/free-text-tool.ts";
 
 export const TOOL_ID: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]{1,64}$/, make: (seed) => `tooluse_${seed}` };
 
-/** A mark after the block that it belongs to. Five minutes is what a mark without a time means. */
+/** A mark after the block that it belongs to. Without a lifetime it lasts five minutes. */
 export const cachePoint = ({ ttl }: CacheMark): JsonObject => ({
   cachePoint: { type: "default", ...(ttl === "1h" ? { ttl } : {}) },
 });
 
-/** Only this family's models take marks; others answer 400 to one (H04). */
+/** Only this family's models accept marks. Others return 400 (H04). */
 export const takesCachePoints = ({ origin }: EncodeRequestContext): boolean => origin === "messages";
 
 interface EncodedTools {
@@ -24,7 +24,7 @@ interface EncodedTools {
   forced: boolean;
 }
 
-/** A schema of the answer that a tool stands in for: it joins the client's own tools, and one of all must be called. */
+/** A stand-in for a response schema is added to the client's own tools, one of which must then be called. */
 export function encodeTools(
   call: CanonCall,
   context: EncodeRequestContext,
@@ -59,7 +59,7 @@ export function encodeTools(
   };
 }
 
-/** The client's functions as far as the host can be given them. */
+/** The client's functions, as far as the provider supports them. */
 function offeredTools(call: CanonCall, notes: Notes): FunctionTool[] {
   const functions = call.tools.flatMap((tool): FunctionTool[] => {
     if (tool.type === "function") return [tool];
@@ -78,7 +78,7 @@ function offeredTools(call: CanonCall, notes: Notes): FunctionTool[] {
     const allowed = new Set(choice.names);
     return functions.filter(({ name }) => allowed.has(name));
   }
-  // There is no word for "none": tools that must not be called are left out, unless the history needs them there.
+  // The protocol has no "none". Tools that must not be called are left out, unless the history needs them.
   if (choice?.type !== "none" || namesInHistory(call).length > 0) return functions;
   for (const tool of functions)
     notes.approximated(tool.path, "this protocol cannot forbid tool calls; the tool was left out");
@@ -128,7 +128,7 @@ function encodeChoice(call: CanonCall, offered: readonly FunctionTool[], notes: 
   }
 }
 
-/** Beside tools that the model may call, the stand-in is one choice among them; a call that the client forces goes first. */
+/** Next to tools that the model may call, the stand-in is one of the choices. A call that the client forces takes precedence. */
 function choiceWith(standIn: FunctionTool, { toolChoice }: CanonCall, own: readonly FunctionTool[]): JsonObject {
   if (toolChoice?.type === "tool" && isOffered(own, toolChoice.name)) return { tool: { name: toolChoice.name } };
   return own.length > 0 && toolChoice?.type !== "none" ? { any: {} } : { tool: { name: standIn.name } };

@@ -3,7 +3,7 @@ import { countAt, type Usage } from "../../canon/usage.ts";
 import { unknownCounters } from "../answer/unknown-counters.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
-/** `inputTokens` excludes what was read from a cache or written to one; `outputTokens` includes thinking, never counted separately. */
+/** `inputTokens` excludes tokens read from or written to a cache. `outputTokens` includes thinking, which is not counted separately. */
 export function decodeUsage(holder: unknown): Usage | undefined {
   const raw = objectAt(holder, "usage");
   const input = countAt(raw, "inputTokens");

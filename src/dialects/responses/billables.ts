@@ -6,7 +6,7 @@ import { toolName } from "./answer/tool-name.ts";
 import { PRICED_FIELDS } from "./native.ts";
 import { loadsTools } from "./request/loaded-tools.ts";
 
-/** What of a request can cost money besides ordinary tokens. */
+/** What can cost money in a request besides ordinary tokens. */
 export function billables(body: JsonObject): readonly Billable[] {
   const terms = askedTerms(body, PRICED_FIELDS);
   const most = numberAt(body, "max_tool_calls");
@@ -16,7 +16,7 @@ export function billables(body: JsonObject): readonly Billable[] {
   return terms.length + loaded.length === 0 ? tools : [...tools, ...loaded, ...terms];
 }
 
-/** Tools that items of the input bring. */
+/** Tools that items of the input add. */
 function loadedBillables(body: JsonObject, read: ReadTool): readonly Billable[] {
   let found: Billable[] | undefined;
   const input = arrayAt(body, "input");

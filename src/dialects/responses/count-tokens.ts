@@ -1,7 +1,7 @@
 import { type JsonObject, numberAt } from "../../base/json.ts";
 import type { TokenCounting } from "../codec.ts";
 
-/** What shapes the answer alone is no part of a prompt, and the counter refuses it. */
+/** Fields that are part of the prompt. The counter rejects those that affect only the response. */
 const PROMPT = ["model", "instructions", "input", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text"];
 
 export const counting: TokenCounting = {

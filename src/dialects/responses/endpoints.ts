@@ -1,7 +1,7 @@
 import { CHAT_ROOTS } from "../chat/endpoints.ts";
 import type { Asks, Endpoint, EndpointCall } from "../endpoint.ts";
 
-/** Under the roots of chat completions, which the same clients call (choices 1); their model lists serve both. */
+/** Under the base paths of chat completions, which the same clients use (choices 1). Their model lists serve both. */
 export const endpoints: readonly Endpoint[] = CHAT_ROOTS.flatMap(([door, root, suffix]): Endpoint[] => {
   const endpoint = (asks: Asks, operation: string, rest = ""): Endpoint => {
     const path = `${root}/responses${rest}`;
@@ -21,5 +21,5 @@ export const endpoints: readonly Endpoint[] = CHAT_ROOTS.flatMap(([door, root, s
 const NOTHING: EndpointCall = { options: undefined };
 const NO_STREAM: EndpointCall = { ...NOTHING, stream: false };
 
-/** The body says all. */
+/** Everything is in the body. */
 export const readCall = (asks: Asks): EndpointCall => (asks === "count_tokens" ? NO_STREAM : NOTHING);

@@ -6,14 +6,14 @@ import { estimateTokens, tokensOfCharacters } from "../reading/estimate-tokens.t
 export const estimateResponsesTokens = (body: JsonObject, surplusBytes?: number): number =>
   estimateTokens([body["instructions"], body["input"], body["tools"], objectAt(body["text"], "format")], surplusBytes);
 
-/** What a host tells, and an estimate of what it does not (R2). */
+/** The reported usage, completed with estimates (R2). */
 export const wholeUsage = (reported: Usage | undefined, estimateInput: () => number, characters: number): Usage => ({
   ...reported,
   input: reported?.input ?? estimateInput(),
   output: reported?.output ?? tokensOfCharacters(characters),
 });
 
-/** How much an item of an answer says. */
+/** The weight of the text in an item. */
 export function itemWeight(item: unknown): number {
   let weight = textWeight(stringAt(item, "arguments") ?? stringAt(item, "input") ?? "");
   for (const part of [...arrayAt(item, "content"), ...arrayAt(item, "summary")])

@@ -4,13 +4,13 @@ import { hostedImages } from "./hosted-images.ts";
 
 const body = { model: "m", input: "a picture", tools: [{ type: "image_generation" }] };
 
-/** A model that calls the tool so often in every round, whatever it is told. */
+/** A model that calls the tool this often in every round, whatever the results are. */
 function insistent(calls: number, limits = { rounds: 8, images: 16 }) {
   let id = 0;
   const answer = hostedImages.play(body, { answerId: undefined, makeId: () => String(id++), limits });
   const requests: JsonObject[] = [];
   let images = 0;
-  // Far beyond every limit: a loop without an end fails here.
+  // Far beyond every limit, so that an endless loop fails here.
   while (requests.length < 100) {
     requests.push(answer.request);
     answer.take({
@@ -37,15 +37,15 @@ function insistent(calls: number, limits = { rounds: 8, images: 16 }) {
 const results = (request: JsonObject | undefined) =>
   arrayAt(request, "input").filter((item) => stringAt(item, "type") === "function_call_output");
 
-describe("decision 0083: images in the middle of an answer come to an end", () => {
-  test("a model that calls the tool for ever makes eight rounds of them, and is asked once more", () => {
+describe("decision 0083: images within a response are limited", () => {
+  test("a model that never stops calling the tool gets eight rounds of images and one more request", () => {
     const { requests, images, whole } = insistent(1);
     expect([requests.length, images]).toEqual([9, 8]);
     expect(arrayAt(requests.at(-1), "tools")).toEqual([]);
     expect(arrayAt(whole, "output")).toHaveLength(8);
   });
 
-  test("one that calls it 300 times at once gets sixteen, and an error for each of the others", () => {
+  test("a model that calls it 300 times at once gets sixteen images, and errors for the others", () => {
     const { requests, images, whole } = insistent(300);
     expect(images).toBe(16);
     expect(requests.length).toBeLessThanOrEqual(9);
@@ -57,7 +57,7 @@ describe("decision 0083: images in the middle of an answer come to an end", () =
     expect(arrayAt(whole, "output")).toHaveLength(16);
   });
 
-  test("the limits are those of the configuration", () => {
+  test("the configuration sets the limits", () => {
     expect(insistent(2, { rounds: 2, images: 100 })).toMatchObject({ images: 4, requests: { length: 3 } });
     expect(insistent(2, { rounds: 50, images: 3 })).toMatchObject({ images: 3 });
   });

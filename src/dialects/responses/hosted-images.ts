@@ -5,10 +5,10 @@ import { HostedImagesAnswer } from "./answer/hosted-images-answer.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 
 const TOOL = "image_generation";
-/** Settings of the tool that a request for images has under the same names. */
+/** Settings that the tool and a request for images share. */
 const SETTINGS = ["size", "quality", "background", "output_format", "output_compression", "moderation"];
 
-/** What the model is told of the tool. */
+/** The function that the model gets instead of the tool. */
 const FUNCTION: JsonObject = {
   type: "function",
   name: TOOL,
@@ -30,7 +30,7 @@ const toolOf = (body: JsonObject): JsonObject | undefined =>
     .filter(isObject)
     .find((tool) => tool["type"] === TOOL);
 
-/** `image_generation` for models whose host does not have it (decision 0048). */
+/** `image_generation` for models whose provider does not have it (decision 0048). */
 export const hostedImages: HostedImages = {
   read: (body): HostedImagesTool | undefined => {
     const tools = arrayAt(body, "tools");
@@ -50,7 +50,7 @@ export const hostedImages: HostedImages = {
     }),
 };
 
-/** The request for a model that knows functions alone. What the client wants kept is kept by who puts the answer together. */
+/** The request for a model that supports only functions. Storing is up to the code that assembles the response. */
 function withFunction(body: JsonObject): JsonObject {
   const { previous_response_id: _previous, ...rest } = body;
   const tools = arrayAt(body, "tools").map((tool) => (stringAt(tool, "type") === TOOL ? FUNCTION : tool));
@@ -58,7 +58,7 @@ function withFunction(body: JsonObject): JsonObject {
   return { ...rest, tools, store: false, ...(chosen ? { tool_choice: { type: "function", name: TOOL } } : {}) };
 }
 
-/** A model that is asked for an image may say no more than what it shows; the rest is the client's. */
+/** The model decides only what the image shows. The client's tool sets everything else. */
 function askedBy(call: JsonObject, body: JsonObject): AskedImage {
   const prompt = stringAt(parseObject(stringAt(call, "arguments") ?? ""), "prompt") ?? "";
   const tool = toolOf(body) ?? {};

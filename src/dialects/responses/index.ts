@@ -21,7 +21,7 @@ import { checkResponsesRequest } from "./schema/check-request.ts";
 import { storedResponses } from "./stored.ts";
 import { usualForm } from "./usual-form.ts";
 
-/** Responses: items in, items out, streamed as named events; the terminal event has the whole answer. */
+/** Responses: items in, items out, streamed as named events. The last event has the whole response. */
 export const responses: Dialect = {
   name: "responses",
   codec: responsesCodec,

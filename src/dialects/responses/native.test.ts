@@ -38,14 +38,14 @@ const host = (quirks: Partial<ResponsesQuirks> = {}) => ({
   isForeignOrigin: () => true,
 });
 
-describe("a request that goes on natively", () => {
-  test("passes as it came, but for the model and the state, which is the gateway's", () => {
+describe("a request in its own dialect", () => {
+  test("passes unchanged, except for the model and the state, which the gateway manages", () => {
     const body = { input: "q", store: true, previous_response_id: "resp_1", background: false, metadata: { a: "b" } };
     expect(prepare(body).sent).toEqual({ model: "m", input: "q", store: false, metadata: { a: "b" } });
     expect(prepare({ input: "q" }, {}, { counting: true }).sent).toEqual({ model: "m", input: "q" });
   });
 
-  test("asks for the sealed reasoning of a model that reasons, next to what the client asks for", () => {
+  test("requests encrypted reasoning from a reasoning model, in addition to the client's includes", () => {
     const asked = { input: "q", include: ["message.output_text.logprobs"] };
     expect(prepare(asked, {}, { reasons: true }).sent["include"]).toEqual([
       "message.output_text.logprobs",
@@ -54,7 +54,7 @@ describe("a request that goes on natively", () => {
     expect(prepare(asked, { seals: false }, { reasons: true }).sent["include"]).toEqual(asked.include);
   });
 
-  test("R9: ids that the host refuses are shortened, or left out where they stand for nothing", () => {
+  test("R9: ids that the host rejects are shortened, or left out if nothing refers to them", () => {
     const long = "x".repeat(1000);
     const input = [
       { type: "message", id: long, role: "assistant", content: "a" },
@@ -68,7 +68,7 @@ describe("a request that goes on natively", () => {
     expect(String(sent[2]?.["call_id"]).length).toBeLessThan(65);
   });
 
-  test("R16: an empty list of tools goes with its choice", () => {
+  test("R16: an empty list of tools is removed with its choice", () => {
     expect(prepare({ input: "q", tools: [], tool_choice: "auto", parallel_tool_calls: false }).sent).toEqual({
       model: "m",
       input: "q",
@@ -76,7 +76,7 @@ describe("a request that goes on natively", () => {
     });
   });
 
-  test("R24: a limit below 16 is raised, one above the model's lowered, and both noted", () => {
+  test("R24: a limit below 16 is raised, one above the model's is lowered, and both are noted", () => {
     for (const [asked, sent] of [
       [3, 16],
       [5000, 1000],
@@ -86,7 +86,7 @@ describe("a request that goes on natively", () => {
     }
   });
 
-  test("R26: members of a search that the host does not know are left out, and noted", () => {
+  test("R26: search settings that the host does not support are left out and noted", () => {
     const tools = [{ type: "web_search", filters: {}, search_content_types: ["text"] }];
     expect(prepare({ input: "q", tools }).sent["tools"]).toEqual(tools);
     const narrow = prepare({ input: "q", tools }, { searchFields: ["filters"] });
@@ -94,25 +94,25 @@ describe("a request that goes on natively", () => {
     expect(narrow.notes).toMatchObject([{ path: "tools[0].search_content_types", action: "dropped" }]);
   });
 
-  test("S07: a hosted tool calls no other model than the one that was asked for; tools of the client's own are its business", () => {
+  test("S07: a hosted tool cannot call another model, and the client's own tools pass unchanged", () => {
     const own = { type: "function", name: "f", model: "gpt-4o", parameters: { type: "object", properties: {} } };
     const { sent, notes } = prepare({ tools: [{ type: "image_generation", model: "dear", size: "auto" }, own] });
     expect(sent["tools"]).toEqual([{ type: "image_generation", size: "auto" }, own]);
     expect(notes).toMatchObject([{ path: "tools[0].model", action: "dropped" }]);
   });
 
-  test("R30: the phase of a message goes back unchanged", () => {
+  test("R30: the phase of a message is returned unchanged", () => {
     const input = [{ type: "message", role: "assistant", phase: "commentary", content: [] }];
     expect(prepare({ input }).sent["input"]).toEqual(input);
   });
 
-  test("R33: what a client says of itself goes to its maker alone", () => {
+  test("R33: client metadata is sent only to the client's maker", () => {
     const body = { input: "q", client_metadata: { a: "b" } };
     expect(prepare(body).sent["client_metadata"]).toBeUndefined();
     expect(prepare(body, { clientMetadata: true }).sent["client_metadata"]).toEqual({ a: "b" });
   });
 
-  test("10,000 items with long ids are fitted in a moment", () => {
+  test("10,000 items with long ids are adapted quickly", () => {
     const input = Array.from({ length: 10_000 }, (_, index) => ({
       type: "function_call_output",
       call_id: `${"x".repeat(1000)}${index >> 1}`,
@@ -124,8 +124,8 @@ describe("a request that goes on natively", () => {
   });
 });
 
-describe("a request of the same dialect goes through the canon", () => {
-  test("R10, R11: where its reasoning is of another family, or sealed by none; by no prefix of it", () => {
+describe("a request to a host of the same dialect uses the canon", () => {
+  test("R10, R11: if its reasoning is from another family or not encrypted, whatever its prefix", () => {
     const thought = (encrypted_content?: string) => ({
       input: [{ type: "reasoning", id: "rs_1", summary: [], encrypted_content }],
     });
@@ -138,7 +138,7 @@ describe("a request of the same dialect goes through the canon", () => {
     expect(needsCanon(thought("gAAAA"), host({ seals: false, openReasoning: true }))).toBe(true);
   });
 
-  test("R5: where the host does not know a tool, or an item that came of one", () => {
+  test("R5: if the host does not support a tool, or an item of one", () => {
     const few = host({ toolTypes: ["function"] });
     expect(needsCanon({ input: "q", tools: [{ type: "function" }] }, few)).toBe(false);
     for (const type of ["custom", "namespace", "web_search"]) {
@@ -162,7 +162,7 @@ const answering = (more: Partial<NativeAnswerContext> = {}): NativeAnswerContext
   ...more,
 });
 
-describe("an answer that comes back natively", () => {
+describe("a response in its own dialect", () => {
   const body = {
     id: "resp_1",
     status: "completed",
@@ -171,7 +171,7 @@ describe("an answer that comes back natively", () => {
     store: false,
   };
 
-  test("names the public model, what is kept of it, and all five counts", () => {
+  test("has the public model, whether it is stored, and all five counts", () => {
     const text = JSON.stringify({ ...body, model: "m" });
     const answer = patchAnswer(
       text,
@@ -186,7 +186,7 @@ describe("an answer that comes back natively", () => {
     });
   });
 
-  test("R1: is an error where the host says that it failed", () => {
+  test("R1: is an error if the host reports a failure", () => {
     const failed = { id: "resp_1", status: "failed", error: { code: "server_error", message: "no" }, output: [] };
     expect(() => patchAnswer(JSON.stringify(failed), failed, answering())).toThrow();
     const stuck = { ...body, status: "in_progress" };
@@ -212,7 +212,7 @@ describe("an answer that comes back natively", () => {
     return { tap, text: output.view().toString() };
   }
 
-  test("R2, R3: the last event of a stream gets the items that the host left out of it, and is kept", () => {
+  test("R2, R3: the last event gets the items that the host left out, and is stored", () => {
     const kept: JsonObject[] = [];
     const { tap, text } = tapped(
       stream(
@@ -227,7 +227,7 @@ describe("an answer that comes back natively", () => {
     expect(kept).toMatchObject([{ id: "resp_1", model: "acme/public", store: true, output: [item] }]);
   });
 
-  test("R2, R22: a host that tells no usage, and items without deltas: the usage is an estimate of what they say", () => {
+  test("R2, R22: without a usage and deltas, the usage is estimated from the items", () => {
     const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "f", arguments: '{"a":"eleven"}' };
     const ended = { ...response, status: "completed" };
     const done = { type: "response.output_item.done", output_index: 0 };
@@ -246,7 +246,7 @@ describe("an answer that comes back natively", () => {
     }
   });
 
-  test("R20: what is left out leaves no gap in the numbers", () => {
+  test("R20: events that are left out leave no gap in the numbers", () => {
     const { text } = tapped(
       stream(
         { type: "response.created", sequence_number: 0, response },
@@ -261,7 +261,7 @@ describe("an answer that comes back natively", () => {
     expect(text).not.toContain("keepalive");
   });
 
-  test("R21: an item keeps the id that it was announced with, but for reasoning, whose value is bound to its last", () => {
+  test("R21: an item keeps its announced id, except for reasoning, whose value is bound to its last id", () => {
     const at = { output_index: 1 };
     const thought = (id: string) => ({ type: "reasoning", id, summary: [], encrypted_content: "v" });
     const said = (id: string) => ({ ...item, id });
@@ -293,7 +293,7 @@ describe("an answer that comes back natively", () => {
     ]);
   });
 
-  test("R21: items have places, and an answer one beginning, though their host leaves the one out and repeats the other", () => {
+  test("R21: items get missing indexes, and a repeated start is removed", () => {
     const created = { type: "response.created", sequence_number: 0, response };
     const added = (id: string) => ({ type: "response.output_item.added", item: { id, type: "message" } });
     const words = (item_id: string) => ({ type: "response.output_text.delta", item_id, delta: "a" });
@@ -304,7 +304,7 @@ describe("an answer that comes back natively", () => {
     expect(text.match(/"response.created"/g)).toHaveLength(1);
   });
 
-  test("R1: a failure inside a stream is the gateway's to tell, with where the stream stands", () => {
+  test("R1: a failure inside a stream is reported by the gateway, with the stream's position", () => {
     const error = { type: "server_error", code: "server_error", message: "no" };
     const { tap, text } = tapped(
       stream({ type: "response.created", sequence_number: 0, response }, delta(1, "a"), { type: "error", error }),
@@ -314,7 +314,7 @@ describe("an answer that comes back natively", () => {
     expect(tap.position).toMatchObject({ sequence: 2, response: { id: "resp_1", model: "acme/public" } });
   });
 
-  test("an ordinary delta passes by its bytes, and weighs what its text does", () => {
+  test("an ordinary delta passes by its bytes, and is weighed by its text", () => {
     const padded = { ...delta(2, "wörter"), obfuscation: "x".repeat(40) };
     const bytes = stream({ type: "response.created", sequence_number: 0, response }, delta(1, "a"), padded);
     const { tap, text } = tapped(bytes);

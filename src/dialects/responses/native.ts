@@ -56,7 +56,7 @@ export function prepareRequest(
   return { payload: editBody(source, { set, remove: kept }, body), notes: notes.list, terms };
 }
 
-/** The host keeps nothing, so that what the next turn needs of its reasoning must come with the answer. */
+/** The provider stores nothing, so the response must include what the next turn needs of its reasoning. */
 function askForState(
   body: JsonObject,
   { reasons, quirks }: NativeRequestContext<ResponsesQuirks>,
@@ -89,7 +89,10 @@ type Change = (text: string) => string;
 
 const MAX_ID = 64;
 
-/** R9: ids that hosts refuse. Calls and results get the same shorter one; other items need none, but for reasoning, which is bound to it. */
+/**
+ * R9: shortens ids that providers reject, equally for calls and results. Other items need no id, except for reasoning, which is bound to
+ * it.
+ */
 function fitItems(request: ReceivedRequest, body: JsonObject): BodySource {
   const changes = new Map<number, Change>();
   for (const [index, item] of arrayAt(body, "input").entries()) {
@@ -107,7 +110,10 @@ function fitItems(request: ReceivedRequest, body: JsonObject): BodySource {
   return changes.size === 0 ? request : { text: changeElements(request.text, ["input"], changes) };
 }
 
-/** Members of tools that are not sent: of a web search what the host does not know (R26), and another model than the one that was asked for (S07). */
+/**
+ * Removes members of tools that are not sent: web search settings that the provider does not support (R26), and a model other than the
+ * requested one (S07).
+ */
 function fitTools(source: BodySource, body: JsonObject, quirks: ResponsesQuirks, notes: Notes): BodySource {
   const changes = new Map<number, Change>();
   for (const [index, tool] of arrayAt(body, "tools").entries()) {
@@ -145,7 +151,7 @@ const asJson = (fields: JsonObject): Record<string, string> =>
 export const isCall = (item: unknown): boolean =>
   stringAt(item, "type") === "function_call" || stringAt(item, "type") === "custom_tool_call";
 
-/** What differs in the answer that the client gets: the model's public name, the state that is the gateway's. */
+/** What the gateway changes in a response: the public name of the model, and the state, which the gateway manages. */
 export function clientFields(response: JsonObject, context: AnswerContext): Record<string, unknown> {
   const set: Record<string, unknown> = { model: context.publicModel };
   if (context.answerId !== undefined) set["id"] = context.answerId;
@@ -161,7 +167,7 @@ export function clientFields(response: JsonObject, context: AnswerContext): Reco
 
 const INPUT_DETAILS = ["cached_tokens", "cache_write_tokens"];
 
-/** The same of an answer that has ended, which has its usage, if only an estimate (R2). `characters`: how much it says. */
+/** The same for a finished response, which has a usage, if only an estimate (R2). `characters`: the weight of its text. */
 export function endedFields(
   response: JsonObject,
   context: AnswerContext,

@@ -4,13 +4,13 @@ import type { SealedOrigins } from "../answer/sealed-origins.ts";
 import type { NativeHost } from "../dialect.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 
-/** What an item of the history or a tool of this type is called among a host's tools. */
+/** Gets the tool's name from the type of a history item. */
 const CALL_ITEM = /^(.+?)_call(?:_output)?$/;
 const TOOL_OF_ITEM: Readonly<Record<string, string>> = { custom_tool: "custom" };
 
 /**
- * Whether only the canon can adapt the request to this host of the same dialect: it holds reasoning that the host cannot open
- * (H01), or tools of kinds that it does not know and would refuse (R5).
+ * Whether only the canon can adapt the request to this provider of the same dialect: it contains reasoning that the provider cannot decrypt
+ * (H01), or kinds of tools that it does not support and would reject (R5).
  */
 export function needsCanon(
   body: JsonObject,
@@ -34,7 +34,7 @@ function isForeign(item: unknown, quirks: ResponsesQuirks, sealedElsewhere: Aske
   return called !== undefined && !isKnown(TOOL_OF_ITEM[called] ?? called, quirks);
 }
 
-/** Of another family, or without what the host needs: one that seals its reasoning takes back nothing else. */
+/** Reasoning of another family, or without an encrypted value at a provider that accepts nothing else. */
 function isUnreadable(
   sealed: string | undefined,
   { seals, openReasoning }: ResponsesQuirks,

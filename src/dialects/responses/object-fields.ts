@@ -2,12 +2,10 @@ import { CHAT_OBJECTS } from "../chat/object-fields.ts";
 import { defineObjectFields } from "../reading/object-fields.ts";
 import { rewriteEchoed } from "./rewrite-echoed.ts";
 
-/** How the base64 of a PNG, a JPEG or a WebP begins. A host may take anything else for no image, and look for the one of that id. */
+/** How the base64 of a PNG, JPEG or WebP begins. A provider may not accept anything else as an image, and look up the id instead. */
 const IMAGE = /^(?:iVBORw0KGgo|\/9j\/|UklGR)/;
 
-/**
- * `previous_response_id` and `item_reference` are not here: they name answers that the gateway keeps itself, and never reach a host.
- */
+/** `previous_response_id` and `item_reference` are not here. They name responses that the gateway stores, and never reach a provider. */
 export const responsesObjects = defineObjectFields({
   fields: [
     ...CHAT_OBJECTS,
@@ -15,7 +13,7 @@ export const responsesObjects = defineObjectFields({
     { field: "conversation.id", what: "a conversation", kind: "conversation" },
     { field: "prompt.id", what: "a stored prompt" },
   ],
-  // Citations and search results repeat what an answer said.
+  // Citations and search results repeat parts of a response.
   opaque: [
     "parameters",
     "schema",

@@ -2,33 +2,33 @@ import type { CallSettings } from "../../canon/call.ts";
 import type { Effort } from "../../canon/reasoning.ts";
 import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../request/media-quirks.ts";
 
-/** What differs between hosts of the Responses dialect. */
+/** How providers of the Responses dialect differ. */
 export interface ResponsesQuirks extends MediaQuirks {
-  /** The efforts that the host knows, weakest first; a model's own list goes before. */
+  /** The efforts that the provider supports, weakest first. A model's own list takes precedence. */
   efforts: readonly Effort[];
-  /** The host's own words for efforts. */
+  /** The provider's names for efforts. */
   effortWords: Partial<Record<Effort, string>>;
-  /** The host sums reasoning up where it is asked to. */
+  /** The provider returns summaries of reasoning on request. */
   summaries: boolean;
-  /** The host seals reasoning, and hands the sealed value out where `include` asks for it. */
+  /** The provider encrypts reasoning, and returns the encrypted value if `include` requests it. */
   seals: boolean;
-  /** Reasoning without a sealed value may stand in the history, as the words that it was. */
+  /** The history may contain reasoning as plain text, without an encrypted value. */
   openReasoning: boolean;
-  /** Settings that the host refuses or does not know, in addition to those that the dialect has no field for. */
+  /** Settings that the provider rejects or does not support, in addition to those that the dialect lacks. */
   unsupported: readonly (keyof CallSettings)[];
-  /** The types of tools that the host knows; all where absent. */
+  /** The types of tools that the provider supports; all if absent. */
   toolTypes: readonly string[] | undefined;
-  /** The members of its web search that the host knows; all where absent (R26). */
+  /** The web search settings that the provider supports; all if absent (R26). */
   searchFields: readonly string[] | undefined;
-  /** The host takes `prompt_cache_breakpoint` and `prompt_cache_options`, for the models that do. */
+  /** The provider accepts `prompt_cache_breakpoint` and `prompt_cache_options`, for models that support them. */
   cacheBreakpoints: boolean;
-  /** The host takes what clients of its vendor's other dialect say of caching, tiers and metadata. */
+  /** The provider accepts its vendor's fields for caching, tiers and metadata, also from clients of its other dialect. */
   accountFields: boolean;
-  /** The answer forms that the host knows. */
+  /** The response formats that the provider supports. */
   outputFormats: readonly ("json" | "schema")[];
-  /** The host says with 400, and in words alone, that it refuses the gateway's key (decision 0008). */
+  /** The provider rejects an invalid gateway key with a 400, recognisable only by its message (decision 0008). */
   badKeyIs400: boolean;
-  /** The host is the maker of the clients that send `client_metadata`, and takes it (R33). */
+  /** The provider is the maker of the clients that send `client_metadata`, and accepts it (R33). */
   clientMetadata: boolean;
 }
 

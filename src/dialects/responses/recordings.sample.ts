@@ -1,6 +1,6 @@
 import { everyRecording, type Recording } from "../../../testing/recordings.ts";
 
-/** Answers to calls of the endpoint itself: those of background calls begin or end before their last event. */
+/** Foreground responses of the endpoint itself. Recordings of background calls are incomplete. */
 export const recordedAnswers: readonly Recording[] = everyRecording.filter(
   ({ dialect, status, http, features }) =>
     dialect === "openai-responses" &&

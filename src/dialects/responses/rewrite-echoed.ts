@@ -2,7 +2,7 @@ import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 
 const REASON = "providers reuse the container of an earlier call, and this key cannot use a provider's containers";
 
-/** An item that repeats a call of an earlier answer, without the id of what the host keeps. Undefined where it has no such id. */
+/** Rewrites an item of an earlier response without the id of an object that the provider stores. Undefined if it has no such id. */
 export function rewriteEchoed(item: JsonObject): { item?: JsonObject; lost: string; reason: string } | undefined {
   switch (item["type"]) {
     case "shell_call":

@@ -7,7 +7,7 @@ const shown = (id: string): string => `'${id.slice(0, MAX_SHOWN)}'`;
 const WHAT_IS_KEPT =
   " `previous_response_id` must be the id of a stored response that this key can access and that has not expired.";
 
-/** The vendor's own sentence; what it builds on may be at fault instead of itself. */
+/** The vendor's own sentence. A response that the named one continues may be the cause instead. */
 export function refusePrevious(id: string, fault: PreviousFault, at: string): GatewayError {
   const path = "previous_response_id";
   const on = at === id ? "" : ` It continues ${shown(at)}, which`;
@@ -44,7 +44,7 @@ export const refuseReferences = (): GatewayError =>
 export const notFound = (id: string): GatewayError =>
   new GatewayError("not_found", `Response with id ${shown(id)} not found.`, { path: "id", code: "response_not_found" });
 
-/** Everything, where no number is named. */
+/** All events if there is no number. */
 export function readShow(query: URLSearchParams): { after: number } | undefined {
   if (query.get("stream") !== "true") return undefined;
   const after = query.get("starting_after");

@@ -16,7 +16,7 @@ import {
   refuseStream,
 } from "./stored-words.ts";
 
-/** `store`, `previous_response_id`, `item_reference` and `background`: what requests say of answers that the gateway keeps. */
+/** Requests for stored responses: `store`, `previous_response_id`, `item_reference` and `background`. */
 export const storedResponses: StoredAnswers = {
   read: readState,
   expand,

@@ -9,7 +9,7 @@ import { ResponsesStreamEncoder } from "./answer/encode-stream.ts";
 
 export const STOPPED: Stop = { unified: "stop", raw: "stop" };
 
-/** What a client reads of a stream. */
+/** What a client reads from a stream. */
 export function readEvents(text: string): JsonObject[] {
   return readFrames(text).map(({ event, data }) => {
     const parsed = parseObject(data ?? "") ?? {};
@@ -23,7 +23,7 @@ export function streamOf(events: Iterable<CanonEvent>, context = encodeContext()
   return readEvents([...events].map((event) => encoder.push(event)).join(""));
 }
 
-/** The stream of an answer with these parts. */
+/** The stream of a response with these parts. */
 export const streamOfParts = (parts: readonly ReplyPart[], context = encodeContext(), stop = STOPPED): JsonObject[] =>
   streamOf(unfold({ parts, stop, usage: { input: 3, output: 5 } }), context);
 

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { changedItems } from "../answer/changed-items.ts";
 
-/** The name of an answer's schema for clients that give none: hosts refuse a schema without one. */
+/** Name of a response schema without one. Providers reject a schema without a name. */
 const SCHEMA_NAME = "answer";
 
 /**
- * A request at the compatible base URL in the protocol's usual form: a function without its type, `tool_choice: "any"` and
- * a schema without a name are written out. A request that has none of them comes back as the same object.
+ * Expands short forms in a request at the compatible base URL: a function without a type, `tool_choice: "any"`, and a schema without a
+ * name. Returns the same object if there are none.
  */
 export function usualForm(body: unknown): unknown {
   if (!isObject(body)) return body;

@@ -3,7 +3,7 @@ import type { Citation, WebCitation } from "../../../canon/citation.ts";
 import { answerNote } from "../../answer/answer-note.ts";
 import type { EncodeAnswerContext } from "../../codec.ts";
 
-/** Citations as annotations, of which there are those of pages alone. The receipt says that there were others. */
+/** Citations as annotations, which this protocol has only for web pages. The receipt notes any others. */
 export function encodeAnnotations(
   citations: readonly Citation[],
   { offset, length }: { offset: number; length: number },
@@ -24,7 +24,7 @@ const UNCITED = answerNote(
   "this protocol can only cite web pages, not documents or search results",
 );
 
-/** Undefined for a place in the prompt's own documents, which has no form in this protocol. */
+/** Undefined for a position in a document of the prompt, which this protocol cannot express. */
 function encodeAnnotation(citation: Citation, offset: number, length: number): JsonObject | undefined {
   const url = citation.type === "web" ? citation.url : citation.type === "search-result" ? citation.source : undefined;
   if (url === undefined || !/^https?:/.test(url)) return undefined;
@@ -39,7 +39,7 @@ function encodeAnnotation(citation: Citation, offset: number, length: number): J
   return { type: "url_citation", url_citation: annotation };
 }
 
-/** Pages that some hosts name next to the answer, without saying what in it they stand for. */
+/** Pages that some providers list next to the answer, without saying which part of it they support. */
 export function decodeSources(body: JsonObject): WebCitation[] {
   const titles = new Map<string, string>();
   for (const result of Array.isArray(body["search_results"]) ? (body["search_results"] as unknown[]) : []) {

@@ -4,7 +4,7 @@ import { paidFailure } from "../../../canon/paid-failure.ts";
 import { decodeErrorObject } from "../../answer/error-object.ts";
 import { decodeUsage, usageIn } from "./usage.ts";
 
-/** What the numbers mean that one family of hosts puts into `base_resp`, as the status that others would have sent. */
+/** HTTP statuses for the numbers that one family of providers puts into `base_resp`. */
 const STATUS_OF_CODE: Readonly<Record<number, number>> = {
   1001: 504,
   1002: 429,
@@ -17,10 +17,10 @@ const STATUS_OF_CODE: Readonly<Record<number, number>> = {
   2049: 401,
 };
 
-/** An answer that is none, under a status of success. */
+/** A response with a success status but no answer. */
 export const noChoices = () => new GatewayError("upstream_failed", "The provider's response has no choices.");
 
-/** An error that came under a status of success: hosts have more forms of it than one. */
+/** An error under a success status. Providers use several forms for it. */
 export function answerError(body: JsonObject): GatewayError | undefined {
   const status = objectAt(body, "base_resp");
   const code = numberAt(status, "status_code") ?? 0;

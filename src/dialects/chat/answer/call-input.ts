@@ -9,20 +9,20 @@ import {
 } from "../../../wire/json-text.ts";
 import { isWholeInput } from "../tool-call.ts";
 
-/** Arguments of one call that are kept, in characters: a longer call is taken for unfinished (H20). */
+/** The maximum length of stored arguments of one call, in characters. A longer call counts as unfinished (H20). */
 const MAX_KEPT = 1024 * 1024;
 
 /**
- * The arguments of a streamed call. Each fragment is scanned once for brackets and strings, and the text is parsed once, when
- * its first bracket has closed: a host that repeats the name of a call on every fragment would otherwise have all of it parsed
- * again for each (S18).
+ * The arguments of a streamed call. Each fragment is scanned once for brackets and strings, and the text is parsed once, when its first
+ * bracket closes. Otherwise a provider that repeats a call's name on every fragment would make the gateway parse all of it again each time
+ * (S18).
  */
 export class CallInput {
   #text = "";
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** `open`: more must come; `closed`: the first bracket has closed, and only blanks followed. */
+  /** `open`: incomplete; `closed`: the first bracket has closed, and only whitespace followed. */
   #state: "blank" | "open" | "closed" | "broken" = "blank";
   #valid: boolean | undefined;
 
@@ -40,7 +40,7 @@ export class CallInput {
     return this.#valid;
   }
 
-  /** Whether it is neither empty nor whole, as far as it has come and is kept. */
+  /** Whether the arguments so far are neither empty nor complete. */
   get isBroken(): boolean {
     return !this.isEmpty && this.#text.length <= MAX_KEPT && !this.isWhole;
   }

@@ -49,7 +49,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
   };
 }
 
-/** Contract 2.13: one answer; where a host gives several, the first. */
+/** Contract 2.13: there is one answer, the first if a provider returns several. */
 export function firstChoice(body: JsonObject): JsonObject | undefined {
   const choices = arrayAt(body, "choices").filter(isObject);
   return choices.find((choice) => choice["index"] === 0) ?? choices.find((choice) => choice["index"] === undefined);
@@ -83,7 +83,7 @@ function withSources(parts: readonly Part[], body: JsonObject): readonly Part[] 
   return parts.map((part) => (part === last && part.type === "text" ? { ...part, citations: sources } : part));
 }
 
-/** What only requests can have does not come in answers, and unknown fields go nowhere from here. */
+/** Drops parts that only requests can have, and unknown fields. */
 function asReplyPart(part: Part): ReplyPart[] {
   if (part.type === "tool-result" || part.type === "search-result") return [];
   const { extras: _extras, cache: _cache, ...rest } = part;

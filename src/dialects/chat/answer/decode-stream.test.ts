@@ -5,8 +5,8 @@ import { readFrames } from "../../../wire/sse.ts";
 import { chatCodec } from "../codec.ts";
 import { chunk, chunksText, decodeChunks, decodeContext, decodeText } from "../contexts.sample.ts";
 
-describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
-  test("an empty first chunk without id, created 0 and choices", () => {
+describe("peculiarities of hosts (providers 1.1, 1.5, 1.7)", () => {
+  test("an empty first chunk has no id, created 0 and no choices", () => {
     const filtered = { id: "", object: "", created: 0, model: "", choices: [], prompt_filter_results: [{}] };
     expect(decodeChunks([filtered, chunk({ content: "Hi" }), chunk({}, "stop")])).toMatchObject({
       id: "c1",
@@ -33,7 +33,7 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     expect(fold(events).usage).toEqual({ input: 3, output: 4 });
   });
 
-  test("H03: whole calls without index, repeated ids, empty ids and arguments as objects", () => {
+  test("H03: whole calls can come without an index, with repeated or empty ids, and with arguments as objects", () => {
     const whole = chunk({
       tool_calls: [
         { id: "a", function: { name: "f", arguments: '{"x":1}' } },
@@ -78,7 +78,7 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     ]);
   });
 
-  test("a call whose arguments are whole has ended when the next begins", () => {
+  test("a call with complete arguments ends when the next begins", () => {
     const start = (index: number) =>
       chunk({ tool_calls: [{ index, id: `id${index}`, function: { name: "f", arguments: "{}" } }] });
     const events = decodeText(chunksText([start(0), start(1), chunk({}, "tool_calls")]));
@@ -95,12 +95,12 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     expect(decodeChunks(chunks).parts).toEqual([{ type: "tool-call", id: "a", name: "sh", input: "ls", custom: true }]);
   });
 
-  test("stop beside a forced call means the call", () => {
+  test("stop with a forced call means the call", () => {
     const call = chunk({ tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }] });
     expect(decodeChunks([call, chunk({}, "stop")]).stop).toEqual({ unified: "tool", raw: "stop" });
   });
 
-  test("reasoning in plain words, in details alone, and in both at once with a signature behind", () => {
+  test("reasoning comes in plain fields, in details only, or in both with a signature at the end", () => {
     const detail = (text?: string, signature?: string) => ({
       type: "reasoning.text",
       ...(text === undefined ? {} : { text }),
@@ -128,7 +128,7 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     expect(decodeChunks(plain).parts[0]).toEqual({ type: "reasoning", text: "ha" });
   });
 
-  test("an encrypted detail belongs to the call of its id, and is reasoning where there is none", () => {
+  test("an encrypted detail belongs to the call with its id, and is reasoning if there is none", () => {
     const encrypted = (id: string) => ({ type: "reasoning.encrypted", data: id, id, format: "maker-v1", index: 0 });
     const call = { index: 0, id: "call_1", function: { name: "f", arguments: "{}" } };
     const opaque = { origin: "host", value: "call_1", format: "maker-v1", kind: "signature" } as const;
@@ -152,7 +152,7 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     ]);
   });
 
-  test("marks around reasoning, cut anywhere", () => {
+  test("tags around reasoning can be split anywhere", () => {
     const text = "<think>I <b>think</b></thin </think>\n\nThe <think> tag";
     const quirks = { reasoningTags: { open: "<think>", close: "</think>" } };
     for (let size = 1; size < text.length; size++) {
@@ -170,7 +170,7 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     expect(chatCodec.decodeResponse(body, decodeContext(quirks)).parts).toHaveLength(2);
   });
 
-  test("annotations become citations of the text that they stand in", () => {
+  test("annotations become citations of the text that contains them", () => {
     const annotation = (start_index: number, end_index: number) => ({
       type: "url_citation",
       url_citation: { url: "https://a.example", title: "A", start_index, end_index },
@@ -191,7 +191,7 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     expect(chatCodec.decodeResponse(body, decodeContext()).parts).toEqual(decodeChunks(chunks).parts);
   });
 
-  test("a signature inside a tool call, where the host has one", () => {
+  test("a signature inside a tool call is read where the host puts it", () => {
     const quirks = { toolSignatureKeys: ["extra_content", "maker", "thought_signature"] };
     const call = {
       id: "a",
@@ -207,7 +207,7 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     expect(chatCodec.decodeResponse(body, decodeContext(quirks)).parts).toEqual(expected);
   });
 
-  test("a stream that is closed after its finish reason has ended; [DONE] without an answer has not", () => {
+  test("a stream closed after its finish reason is complete, [DONE] without an answer is not", () => {
     expect(decodeChunks([chunk({ content: "a" }), chunk({}, "length")], {}, false).stop.unified).toBe("length");
     expect(() => decodeChunks([])).toThrow("without a response");
     expect(() => decodeChunks([chunk({ content: "a" })], {}, false)).toThrow("before the response was complete");
@@ -220,7 +220,7 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     },
   );
 
-  test("H16: errors under a status of success", () => {
+  test("H16: errors can come under a success status", () => {
     const bodies = [
       { error: { message: "no", code: 503 } },
       { code: "x", error: "no" },
@@ -235,7 +235,7 @@ describe("oddities of hosts (providers 1.1, 1.5, 1.7)", () => {
     expect(decodeText(plain).at(-1)).toMatchObject({ type: "error", error: { kind: "rate_limited" } });
   });
 
-  test("after the end nothing more comes", () => {
+  test("nothing follows the end", () => {
     const decoder = chatCodec.createStreamDecoder(decodeContext());
     const frames = readFrames(chunksText([chunk({ content: "a" }), chunk({}, "stop")]));
     expect(frames.flatMap((frame) => decoder.push(frame)).at(-1)?.type).toBe("finish");

@@ -30,8 +30,8 @@ import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
 import { readUsage } from "./usage.ts";
 
 /**
- * The finish reason is not the end: usage comes after it, and some hosts repeat it or send more. The stream has ended
- * properly with its sentinel, or, after a finish reason, by being closed.
+ * The finish reason is not the end: usage follows it, and some providers repeat it or send more. A stream is complete after its sentinel,
+ * or when it is closed after a finish reason.
  */
 export class ChatStreamDecoder implements StreamDecoder {
   readonly #context: DecodeAnswerContext<ChatQuirks>;
@@ -60,7 +60,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     return this.#blocks.hasNameless || this.#audio.heard;
   }
 
-  /** Arguments are not among them: of a call that is whole, more of them can be another call. */
+  /** Arguments are excluded, because more of them after a complete call can be another call. */
   get deltaPlaces(): VaryingPlaces | undefined {
     return this.#tags === undefined ? DELTA_PLACES : undefined;
   }
@@ -92,7 +92,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     );
   }
 
-  /** Some hosts answer a stream's request with an error's plain JSON; comments are no JSON. */
+  /** Some providers answer a streaming request with a plain JSON error. Comments are not JSON. */
   #readBare(raw: string): CanonEvent[] {
     const body = raw.startsWith("{") ? parseObject(raw) : undefined;
     const failure = body === undefined ? undefined : answerError(body);
@@ -106,7 +106,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     return [{ type: "usage", usage: this.#usage }];
   }
 
-  /** An error after the finish reason takes nothing back: unless it was cut, the answer is whole (H31). */
+  /** An error after the finish reason changes nothing: unless it was cut off, the answer is complete (H31). */
   #fail(error: GatewayError): CanonEvent[] {
     this.#over = true;
     const rest = this.complete && !isCut(this.#stop) ? this.#rest() : [];
@@ -220,7 +220,7 @@ export class ChatStreamDecoder implements StreamDecoder {
     });
   }
 
-  /** The protocol's oldest form: one call without an id. */
+  /** The oldest form of the protocol: a single call without an id. */
   #readLegacyCall(call: JsonObject): CanonEvent[] {
     const begun = this.#blocks.hasCall(LEGACY_INDEX);
     return this.#blocks.call({
@@ -243,5 +243,5 @@ const DELTA_PLACES: VaryingPlaces = {
   padding: [["obfuscation"], ["p"]],
 };
 
-/** No call of the newer form has it. */
+/** Not used by calls of the newer form. */
 const LEGACY_INDEX = -1;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { encodeContext } from "../../request/encode-context.sample.ts";
 import { encodeResponse } from "./encode-response.ts";
 
-test("a whole answer has `logprobs`, null where there are none, as the vendor's always have", () => {
+test("a whole answer always has `logprobs`, null if there are none, as the vendor's answers do", () => {
   const reply = { parts: [{ type: "text" as const, text: "hi" }], stop: { unified: "stop" as const, raw: "stop" } };
   const { choices } = JSON.parse(encodeResponse(reply, encodeContext())) as { choices: object[] };
   expect(choices).toEqual([

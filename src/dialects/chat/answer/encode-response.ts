@@ -24,8 +24,9 @@ import { encodeStop, UNTOLD } from "./stop-reason.ts";
 import { encodeUsage } from "./usage.ts";
 
 /**
- * Contract 2.13. A message has one text, one reasoning and one list of calls: texts and reasonings join without a separator.
- * What the provider did by itself (its searches) leaves its citations, and a paragraph between the texts around it. Messages of their own are paragraphs too.
+ * Contract 2.13. A message has one text, one reasoning and one list of calls. Texts and reasonings are joined without a separator. Of the
+ * provider's own actions, such as searches, the citations remain, and a paragraph break between the texts around them. Separate messages
+ * become paragraphs, too.
  */
 export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string {
   const { usage, logprobs } = reply;
@@ -34,7 +35,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
   const choice = {
     index: 0,
     message: encodeMessage(reply.parts, context),
-    // The vendor's own answers always have it.
+    // The vendor's answers always have it.
     logprobs: logprobs === undefined ? null : encodeLogprobs(logprobs),
     finish_reason: encodeStop(reply.stop, olderFunctions.readBy(context.request)),
   };
@@ -134,8 +135,8 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
 }
 
 /**
- * Images in answers: the contract shows no form, and this is the one that hosts and clients of the protocol share.
- * Undefined for what has none.
+ * Images in answers. The contract defines no form for them; this is the one that hosts and clients of the protocol share. Undefined for
+ * anything that has no such form.
  */
 export function encodeImage({ kind, source }: MediaPart, index: number): JsonObject | undefined {
   if (kind !== "image") return undefined;

@@ -16,7 +16,7 @@ const encrypted = { origin: "host", kind: "encrypted", value: "enc", format: "v1
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 });
 const maybeSigned = fc.option(fc.constant({ signature }), { nil: {} });
 
-/** Parts as a chat stream can express them, each with something in it. */
+/** Non-empty parts that a chat stream can express. */
 const part: fc.Arbitrary<ReplyPart> = fc.oneof(
   fc.tuple(text, maybeSigned).map(([said, signed]): ReplyPart => ({ type: "text", text: said, ...signed })),
   fc.tuple(text, maybeSigned).map(([said, signed]): ReplyPart => ({ type: "reasoning", text: said, ...signed })),
@@ -51,7 +51,7 @@ const replies = fc.array(part, { maxLength: 6 }).map((parts): CanonReply => {
   };
 });
 
-/** Texts that follow each other are one text in this protocol, unless a signature stands between them. */
+/** Adjacent texts are one text in this protocol, unless a signature separates them. */
 function joined(parts: readonly ReplyPart[]): ReplyPart[] {
   const result: ReplyPart[] = [];
   for (const one of parts) {
@@ -73,7 +73,7 @@ describe("laws", () => {
     );
   });
 
-  test("law 2: whole or streamed, the same answer, but for the order of its fields", () => {
+  test("law 2: a whole and a streamed answer are the same, except for the order of their fields", () => {
     const sorted = (reply: CanonReply) => ({
       ...reply,
       parts: reply.parts.toSorted((one, other) => rank(one) - rank(other)),
@@ -89,7 +89,7 @@ describe("laws", () => {
     );
   });
 
-  test("laws 5 and 8, H03: calls in any interleaving keep their identity, and twice gives the same bytes", () => {
+  test("laws 5 and 8, H03: interleaved calls keep their identity, and encoding twice gives the same bytes", () => {
     const input = fc.jsonValue({ maxDepth: 1 }).map((value) => JSON.stringify({ value }));
     fc.assert(
       fc.property(fc.array(input, { minLength: 2, maxLength: 4 }), fc.infiniteStream(fc.nat(3)), (inputs, picks) => {
@@ -116,7 +116,7 @@ describe("laws", () => {
   });
 });
 
-/** A delta as several. */
+/** Splits a delta into several. */
 function slice(event: CanonEvent): CanonEvent[] {
   if (event.type !== "tool-input-delta") return [event];
   return [...event.text].map((letter) => ({ ...event, text: letter }));
@@ -160,7 +160,7 @@ const deltasOf = (written: string) =>
 describe("what a client gets", () => {
   const written = encodeEvents(unfold(ANSWER));
 
-  test("sdks 3.1: role, reasoning, text, calls, finish, usage, sentinel", () => {
+  test("sdks 3.1: sends role, reasoning, text, calls, finish, usage and sentinel in this order", () => {
     expect(deltasOf(written)[0]).toEqual({ role: "assistant", content: "" });
     const chunks = chunksOf(written);
     expect(chunks.at(-2)).toMatchObject({ choices: [{ delta: {}, finish_reason: "tool_calls" }] });
@@ -174,7 +174,7 @@ describe("what a client gets", () => {
       expect(one).toMatchObject({ id: "msg_1", object: "chat.completion.chunk", created: 9, model: "acme/model" });
   });
 
-  test("sdks 3.1: reasoning_details of a block come once, complete, with the origin and a running index", () => {
+  test("sdks 3.1: reasoning_details of a block come once and complete, with the origin and a running index", () => {
     expect(deltasOf(written).flatMap((delta) => delta["reasoning_details"] ?? [])).toEqual([
       { type: "reasoning.text", text: "Hmm.", signature: "s1", format: "messages", index: 0 },
       { type: "reasoning.encrypted", data: "r1", format: "messages", index: 1 },
@@ -182,7 +182,7 @@ describe("what a client gets", () => {
     ]);
   });
 
-  test("providers 1.7: a reader who falls back to the details sees no thought twice", () => {
+  test("providers 1.7: a reader that falls back to the details sees no thought twice", () => {
     type Delta = { reasoning_content?: string; reasoning?: string; reasoning_details?: { text?: string }[] };
     const read = (delta: Delta) =>
       delta.reasoning_content ??
@@ -192,7 +192,7 @@ describe("what a client gets", () => {
     expect(deltasOf(written).map(read).join("")).toBe("Hmm.");
   });
 
-  test("sdks 3.1: id, type and name stand in a call's first delta alone; no arguments are an object", () => {
+  test("sdks 3.1: id, type and name are only in a call's first delta, and missing arguments become an object", () => {
     expect(deltasOf(written).flatMap((delta) => delta["tool_calls"] ?? [])).toEqual([
       { index: 0, id: "t1", type: "function", function: { name: "now", arguments: "" } },
       { index: 0, function: { arguments: "{}" } },
@@ -201,7 +201,7 @@ describe("what a client gets", () => {
     ]);
   });
 
-  test("mapping 8: citations are annotations with their place in the whole text", () => {
+  test("mapping 8: citations are annotations with their position in the whole text", () => {
     const url_citation = { url: "https://w.example", title: "W", start_index: 6, end_index: 12, content: "sun" };
     const annotations = [{ type: "url_citation", url_citation }];
     expect(deltasOf(written)).toContainEqual({ annotations });
@@ -220,7 +220,7 @@ describe("what a client gets", () => {
     });
   });
 
-  test("contract 2.12: reasoning.exclude hides all that it shows; values that must go back stay", () => {
+  test("contract 2.12: reasoning.exclude hides visible reasoning and keeps values that must be returned", () => {
     const request = { reasoning: { exclude: true } };
     const whole = chatCodec.encodeResponse(ANSWER, encodeContext(request));
     const streamed = encodeEvents(unfold(ANSWER), request);
@@ -238,7 +238,7 @@ describe("what a client gets", () => {
     expect(arrayAt(message, "reasoning_details")).toEqual(details);
   });
 
-  test("contract 2.13: texts around what the provider did stand apart, and citations keep their place", () => {
+  test("contract 2.13: texts around the provider's own actions are separate, and citations keep their position", () => {
     const search: ReplyPart[] = [
       { type: "server-tool-call", id: "srv", name: "web_search", input: "{}" },
       { type: "server-tool-result", callId: "srv", name: "web_search", result: { pages: [] } },
@@ -274,7 +274,7 @@ describe("what a client gets", () => {
     }
   });
 
-  test("choices 3: usage only where it was asked for, with its cost where that was", () => {
+  test("choices 3: usage is sent only on request, with its cost if requested", () => {
     expect(encodeEvents(unfold(ANSWER), { stream_options: null })).not.toContain('"usage"');
     const [usage] = chunksOf(encodeEvents(unfold(ANSWER), { stream_options: null, usage: { include: true } })).slice(
       -1,
@@ -295,7 +295,7 @@ describe("what a client gets", () => {
     expect(JSON.parse(chatCodec.encodeResponse(reply, encodeContext())).choices[0].finish_reason).toBe(word);
   });
 
-  test("the protocol's own SDK reads the stream, and puts the same message together", async () => {
+  test("the protocol's own SDK reads the stream and assembles the same message", async () => {
     const client = new OpenAI({
       apiKey: "k",
       baseURL: "http://gateway.invalid/v1",

@@ -32,25 +32,25 @@ interface OpenCall {
   index: number;
   id: string;
   custom: boolean;
-  /** In the form that has one call and no id. */
+  /** The legacy form, with a single call and no id. */
   older: boolean;
   spoken: boolean;
   signature?: Opaque;
 }
 
 /**
- * The order that every SDK reads (sdks 3.1): the role, the deltas, the finish reason, the usage where it was asked for,
- * the sentinel. Tool calls may interleave, each has its index; text and reasoning have one channel each, and stay in order.
+ * The order that every SDK expects (sdks 3.1): role, deltas, finish reason, usage if requested, sentinel. Tool calls may interleave, each
+ * with its index. Text and reasoning have one channel each and stay in order.
  */
 export class ChatStreamEncoder implements StreamEncoder {
   readonly #context: EncodeAnswerContext;
   readonly #sequence = new InSequence();
-  /** Thoughts that have not ended, and calls that began to wait for one. */
+  /** Thoughts that have not ended, and calls that wait for them. */
   readonly #thinking = new Set<number>();
   readonly #waiting = new Set<number>();
   readonly #hideReasoning: boolean;
   readonly #readsOlder: boolean;
-  /** Text of a block so far, and what cites it. */
+  /** Length and citations of each text block so far. */
   readonly #texts = new Map<number, { offset: number; length: number; citations: Citation[] }>();
   readonly #reasonings = new Map<number, { text: string; summary: boolean }>();
   readonly #calls = new Map<number, OpenCall>();
@@ -95,7 +95,7 @@ export class ChatStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** A thought and its details are read as one only while nothing else comes between them. */
+  /** Clients read a thought and its details as one only if nothing comes between them. */
   #waits(call: number): boolean {
     if (this.#thinking.size > 0) this.#waiting.add(call);
     return this.#waiting.has(call);
@@ -155,7 +155,7 @@ export class ChatStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** The role goes first, once. */
+  /** The role comes first, once. */
   #begin(): string {
     if (this.#head !== undefined) return "";
     const { publicModel, nowSeconds, makeId } = this.#context;
@@ -222,7 +222,7 @@ export class ChatStreamEncoder implements StreamEncoder {
       const kept = details.filter(saysNothing);
       return kept.length === 0 ? "" : this.#delta({ reasoning_details: kept });
     }
-    // Readers who take a detail's text where the plain fields are missing must not see the same words twice.
+    // Readers that fall back to a detail's text if the plain fields are missing must not see the same text twice.
     const said = open.text === "" ? {} : { reasoning: "", reasoning_content: "" };
     return this.#delta({ ...said, reasoning_details: details });
   }
@@ -259,7 +259,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   #endCall(block: number, reported: Opaque | undefined): string {
     const call = this.#calls.get(block);
     if (call === undefined) return "";
-    // No arguments are an empty object: clients parse what they have put together.
+    // Missing arguments become an empty object, because clients parse what they have assembled.
     const rest = call.spoken || call.custom ? "" : this.#input(block, "{}");
     this.#calls.delete(block);
     const signature = reported ?? call.signature;

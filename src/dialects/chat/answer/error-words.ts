@@ -1,6 +1,6 @@
 import type { ErrorKind } from "../../../canon/error.ts";
 
-/** `type` and `code` of each kind of error; a cause with a more exact code replaces it. */
+/** `type` and `code` of each kind of error. An error with a more specific code replaces the latter. */
 // biome-ignore format: a table is read in columns
 export const ERROR_WORDS: Readonly<Record<ErrorKind, { type: string; code: string | null }>> = {
   invalid_request:        { type: "invalid_request_error", code: null },

@@ -1,6 +1,6 @@
 import type { KnownCounters } from "../../answer/unknown-counters.ts";
 
-/** Every number in `usage` that the reader of this dialect counts, or that is known to add nothing to a bill. */
+/** Every number in `usage` that this dialect's reader counts, or that is known not to affect the bill. */
 export const KNOWN_COUNTERS: KnownCounters = {
   counts: [
     "prompt_tokens",
@@ -12,16 +12,16 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "completion_tokens_details.reasoning_tokens",
     "completion_tokens_details.audio_tokens",
     "completion_tokens_details.image_tokens",
-    // What hosts of this protocol have beside its own counters.
+    // Additional counters of hosts of this protocol.
     "cached_tokens",
     "prompt_cache_hit_tokens",
     "prompt_cache_miss_tokens",
     "reasoning_tokens",
     "server_tool_use.web_search_requests",
     "server_tool_use_details.web_search_requests",
-    // Uses of a tool, which have a price of their own.
+    // Uses of a tool, which have their own price.
     "num_sources_used",
-    // Parts of a counter above, at its price.
+    // Subsets of a counter above, at its price.
     "prompt_tokens_details.text_tokens",
     "prompt_tokens_details.image_tokens",
     "prompt_tokens_details.video_tokens",
@@ -31,7 +31,7 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "audio_prompt_tokens",
   ],
   others: [
-    // Money and time.
+    // Costs and durations.
     "cost",
     "cost_details",
     "cost_in_usd_ticks",

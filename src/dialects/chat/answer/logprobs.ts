@@ -2,7 +2,7 @@ import { arrayAt, type JsonObject, objectAt } from "../../../base/json.ts";
 import type { TokenLogprob } from "../../../canon/reply.ts";
 import { decodeTokens, encodeTokens } from "../../answer/token-logprobs.ts";
 
-/** A choice's log probabilities: those of its content, and those of a refusal in its place. */
+/** Log probabilities of a choice's content or of its refusal. */
 export function decodeLogprobs(choice: unknown): TokenLogprob[] {
   const logprobs = objectAt(choice, "logprobs");
   return decodeTokens([...arrayAt(logprobs, "content"), ...arrayAt(logprobs, "refusal")]);

@@ -14,7 +14,7 @@ import {
 } from "../reasoning-details.ts";
 import { CallInput } from "./call-input.ts";
 
-/** A chunk of a streamed tool call under the index of its identity. */
+/** A chunk of a streamed tool call, with the index that identifies the call. */
 interface CallFragment {
   index: number;
   /** Only in a call's first fragment. */
@@ -37,30 +37,30 @@ interface OpenCall {
 interface OpenReasoning {
   block: number;
   text: string;
-  /** The text came in details alone, and not in the plain fields next to them. */
+  /** The text came only in details, not in the plain fields next to them. */
   fromDetails: boolean;
   index: number | undefined;
   signature?: Opaque;
 }
 
-/** Characters of arguments that wait for the call's name. */
+/** How many characters of arguments may wait for the call's name. */
 const MAX_NAMELESS = 1024 * 1024;
 
 /**
- * This protocol streams fields, not blocks: a block begins with the first chunk of its field, and ends when a chunk of
- * another one comes. Tool calls may interleave, and stay open until the next one begins after a whole set of arguments.
+ * This protocol streams fields, not blocks. A block begins with the first chunk of its field and ends with a chunk of another one. Tool
+ * calls may interleave, and stay open until another begins after their arguments are complete.
  */
 export class OpenBlocks {
   readonly #readOrigin: OriginReader;
   readonly #calls = new Map<number, OpenCall>();
-  /** Calls of which only the name has not come. */
+  /** Calls whose name has not arrived yet. */
   readonly #nameless = new Map<number, CallFragment>();
-  /** Details with an id that may be a coming call's, and the ids of the calls that this chunk brings. */
+  /** Details with an id that may belong to a later call, and the ids of the calls in this chunk. */
   #unclaimed: Detail[] = [];
   #upcoming: ReadonlySet<string> = new Set();
   #citations: WebCitation[] = [];
   #next = 0;
-  /** Characters of text that came before the open text block. */
+  /** Characters of text before the open text block. */
   #offset = 0;
   #text: { block: number; length: number; signature?: Opaque } | undefined;
   #reasoning: OpenReasoning | undefined;
@@ -70,7 +70,7 @@ export class OpenBlocks {
     this.#readOrigin = readFromHost(origin);
   }
 
-  /** A call has begun, and nothing was told of it. */
+  /** A call has begun that no event has announced yet. */
   get hasNameless(): boolean {
     return this.#nameless.size > 0;
   }
@@ -109,13 +109,13 @@ export class OpenBlocks {
     return [...this.#endSpoken(), { type: "whole", block: this.#next++, part }];
   }
 
-  /** A citation waits for the end of the text that it stands in: its range may be that of the whole. */
+  /** A citation waits for the end of its text, because its range may cover the whole text. */
   cite(citation: WebCitation): void {
-    // Those of later texts are looked at again at the end of each text: together, texts and citations are few.
+    // Citations of later texts are checked again at the end of each text. Together, texts and citations are few.
     requireFewBlocks(this.#next + this.#citations.push(citation));
   }
 
-  /** Reasoning of one chunk: in plain words, in details, or in both at once, which then say the same. */
+  /** Reasoning of one chunk: in plain fields, in details, or the same in both. */
   details(spoken: string, details: readonly Detail[], upcoming: ReadonlySet<string>): CanonEvent[] {
     const events: CanonEvent[] = [];
     const first = details.find(({ kind }) => kind !== "encrypted");
@@ -141,7 +141,7 @@ export class OpenBlocks {
     return [...events, { type: "tool-input-delta", block: call.block, text: fragment.input }];
   }
 
-  /** The stream is over: everything that is open ends. */
+  /** The stream is over, so all open blocks end. */
   endAll(): CanonEvent[] {
     const events = this.#endSpoken();
     for (const call of this.#calls.values()) if (!call.ended) events.push(this.#endCall(call));
@@ -201,10 +201,7 @@ export class OpenBlocks {
     return [...events, { type: "reasoning-start", block, ...(summary ? { summary } : {}) }];
   }
 
-  /**
-   * A detail without plain words next to it: it repeats the open block whole when that has ended, it signs it, or it
-   * is all that the host sends.
-   */
+  /** A detail without a plain field next to it. It repeats the whole open block, signs it, or is all that the provider sends. */
   #detailAlone(detail: Detail): CanonEvent[] {
     const open = this.#reasoning;
     const text = detail.text ?? "";
@@ -261,7 +258,7 @@ export class OpenBlocks {
     return details.flatMap((detail) => this.#encryptedBlock(detail, true));
   }
 
-  /** A block begins with the call's name, which some hosts send after its id. */
+  /** A block begins with the call's name, which some providers send after its id. */
   #behindHeld(chunk: CallFragment): CallFragment {
     const held = this.#nameless.get(chunk.index);
     this.#nameless.delete(chunk.index);
@@ -291,7 +288,7 @@ export class OpenBlocks {
     return [...events, start];
   }
 
-  /** Calls whose arguments are whole have ended once something else begins; the others may still go on. */
+  /** Ends calls with complete arguments once something else begins. Others may continue. */
   #endWholeCalls(): CanonEvent[] {
     const whole = [...this.#calls.values()].filter((call) => !call.ended && !call.custom && call.input.isWhole);
     return whole.map((call) => this.#endCall(call));

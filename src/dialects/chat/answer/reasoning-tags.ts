@@ -4,15 +4,15 @@ interface TaggedText {
 }
 
 /**
- * Takes reasoning out of a text that begins with it between two marks. Marks further on are the model's own words, and what
- * may still become a mark is kept back until it is one or is not.
+ * Extracts reasoning from a text that begins with it between two tags. Later tags are part of the model's text. A possible start of a tag
+ * is held back until it is decided.
  */
 export class ReasoningTags {
   readonly #open: string;
   readonly #close: string;
   #state: "before" | "inside" | "behind" | "after" = "before";
   #held = "";
-  /** White space before anything else, which belongs to the text where that begins with no mark. */
+  /** Leading whitespace, which belongs to the text if no tag follows. */
   #blanks = "";
 
   constructor(tags: { open: string; close: string }) {
@@ -26,7 +26,7 @@ export class ReasoningTags {
     return [...this.#read()].filter((chunk) => chunk.text !== "");
   }
 
-  /** The text has ended: what was kept back is what it looks like. */
+  /** The text has ended, so what was held back is plain text. */
   end(): TaggedText[] {
     const text = this.#blanks + this.#held;
     this.#held = "";
@@ -58,7 +58,7 @@ export class ReasoningTags {
       this.#state = "behind";
     }
     if (this.#state === "behind") {
-      // The blank lines between the mark and the answer belong to neither.
+      // The blank lines between the closing tag and the answer belong to neither.
       this.#held = this.#held.trimStart();
       if (this.#held === "") return;
       this.#state = "after";
@@ -68,7 +68,7 @@ export class ReasoningTags {
   }
 }
 
-/** How many characters at the end of the text are a beginning of the mark. */
+/** How many characters at the end of the text are the start of the tag. */
 function endThatBegins(text: string, mark: string): number {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length--) {
     if (mark.startsWith(text.slice(-length))) return length;

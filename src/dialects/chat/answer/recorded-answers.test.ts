@@ -8,7 +8,7 @@ import { chatCodec } from "../codec.ts";
 import { decodeBytes, decodeContext, decodeText, encodeContext, encodeEvents } from "../contexts.sample.ts";
 import { chatRecordings, readRecordedJson, readRecording, recordingsPresent } from "../recordings.sample.ts";
 
-/** As much as the hosts' answers have in common. */
+/** The fields that all recorded answers share. */
 interface RecordedBody {
   choices?: { index: number; delta?: RecordedMessage; message?: RecordedMessage; finish_reason?: string | null }[];
   usage?: RecordedUsage | null;
@@ -21,7 +21,7 @@ interface RecordedUsage {
   prompt_tokens_details?: { cached_tokens?: number; cache_write_tokens?: number } | null;
 }
 
-/** H38: some hosts count less in a prompt than they have read from a cache and written to it. */
+/** H38: some hosts report fewer prompt tokens than they read from a cache and wrote to it. */
 function promptOf(usage: RecordedUsage | null | undefined): number {
   const { cached_tokens = 0, cache_write_tokens = 0 } = usage?.prompt_tokens_details ?? {};
   return Math.max(usage?.prompt_tokens ?? 0, cached_tokens + cache_write_tokens);
@@ -50,7 +50,7 @@ interface Reading {
   generated: number;
 }
 
-/** The same answer, read without any of the code under test: by lines, and by the fields' own names. */
+/** Reads the same answer without the code under test, by lines and field names. */
 function readIndependently(text: string): Reading {
   const reading: Reading = { text: "", reasoning: "", calls: [], finish: "", prompt: 0, generated: 0 };
   for (const line of text.split(/\r?\n/)) {
@@ -115,11 +115,11 @@ function expectBalanced(events: readonly CanonEvent[]): void {
   if (ends[0]?.type === "finish") expect(open.size).toBe(0);
 }
 
-/** An answer as this protocol can express it. */
+/** The answer as far as this protocol can express it. */
 function asReported(reply: CanonReply): CanonReply {
   const { stop, parts, logprobs, ...rest } = reply;
   const unified = stop.unified === "other" || stop.unified === "pause" ? "stop" : stop.unified;
-  // What a host does not count is reported as none (choices 5).
+  // Counters that a host does not report are sent as 0 (choices 5).
   const usage = rest.usage && { cacheRead: 0, reasoning: 0, ...rest.usage };
   return { ...rest, ...(usage ? { usage } : {}), ...(logprobs ? { logprobs } : {}), parts, stop: { unified, raw: "" } };
 }
@@ -133,18 +133,18 @@ const answering = streams.filter((recording) => !failing.includes(recording));
 describe.skipIf(!recordingsPresent)("recorded streams", () => {
   const named = answering.map(({ response_file }) => [response_file, readRecording(response_file)] as const);
 
-  test("there are as many as the index says", () => {
+  test("as many recordings exist as the index lists", () => {
     expect(chatRecordings).toHaveLength(47);
     expect(named).toHaveLength(23);
   });
 
-  test.each(named)("the fold says what the bytes say: %s", (_name, bytes) => {
+  test.each(named)("the fold matches the recorded bytes: %s", (_name, bytes) => {
     const events = decodeBytes([bytes]);
     expectBalanced(events);
     expect(readReply(fold(events))).toEqual(readIndependently(bytes.toString()));
   });
 
-  test.each(named)("law 3: written for a client and read again, it is the same answer: %s", (_name, bytes) => {
+  test.each(named)("law 3: encoded for a client and decoded again, it is the same answer: %s", (_name, bytes) => {
     const events = decodeBytes([bytes]);
     const written = encodeEvents(events);
     expect(written.endsWith("data: [DONE]\n\n")).toBe(true);
@@ -161,7 +161,7 @@ describe.skipIf(!recordingsPresent)("recorded streams", () => {
     }
   });
 
-  test.each(named)("law 7, H16: cut before the finish reason, it is an error: %s", (_name, bytes) => {
+  test.each(named)("law 7, H16: a cut before the finish reason is an error: %s", (_name, bytes) => {
     const finish = bytes.toString("latin1").search(/"finish_reason":\s*"/);
     const endOfFinish = bytes.indexOf("\n\n", finish);
     const step = Math.max(1, Math.floor(endOfFinish / 150));
@@ -202,7 +202,7 @@ describe.skipIf(!recordingsPresent)("recorded answers in one piece", () => {
 
   const errors = chatRecordings.filter(({ status }) => status !== 200);
   test.each(errors.map(({ response_file, status }) => [response_file, status] as const))(
-    "an error body under any status is an error: %s",
+    "an error body is an error under any status: %s",
     (file, status) => {
       expect(() => chatCodec.decodeResponse(readRecordedJson(file), decodeContext())).toThrow(GatewayError);
       const failure = { status, body: readRecording(file).toString() };

@@ -3,13 +3,13 @@ import { GatewayError } from "../../../canon/error.ts";
 import type { NativePart } from "../../../canon/part.ts";
 import { audioPart } from "../audio-part.ts";
 
-/** What is kept of one answer's audio until it is whole, in characters. Nothing honest comes near. */
+/** How many characters of audio are buffered per answer. Far above any legitimate answer. */
 const MAX_HELD = 64 * 1024 * 1024;
 
-/** The members that come in pieces. */
+/** The members that are streamed in pieces. */
 const PIECES = ["data", "transcript"] as const;
 
-/** Puts the audio of a streamed answer together: its bytes and its words come in pieces, the rest of it once. */
+/** Assembles the audio of a streamed answer. Its bytes and its transcript come in pieces, the rest comes once. */
 export class SpokenAudio {
   readonly #audio: Record<string, unknown> = {};
   readonly #pieces = { data: "", transcript: "" };
@@ -24,7 +24,7 @@ export class SpokenAudio {
     }
   }
 
-  /** Undefined where nothing was spoken. */
+  /** Undefined if there was no audio. */
   get whole(): NativePart | undefined {
     if (!this.heard) return undefined;
     const said = PIECES.filter((member) => member in this.#audio);

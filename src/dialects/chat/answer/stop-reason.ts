@@ -14,7 +14,7 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["sensitive", "filter"],
 ]);
 
-/** Hosts' own words for which the contract has one (contract 2.13); all others travel as they are. */
+/** Provider terms with a contract equivalent (contract 2.13). All others pass unchanged. */
 const CONTRACT_WORD: ReadonlyMap<string, string> = new Map([
   ["eos", "stop"],
   ["model_length", "length"],
@@ -31,26 +31,26 @@ const WORD_OF_STOP: Readonly<Record<UnifiedStop, string>> = {
   other: "stop",
 };
 
-/** What a client of this dialect is not told of the end of an answer. */
+/** What this dialect cannot tell a client about the end of an answer. */
 export const UNTOLD: Parameters<typeof noteFinish>[2] = { without: ["pause", "other"], explained: false };
 
-/** Words by which hosts say that they broke down: such an answer is not one (H16). */
+/** Reasons that report a failure of the provider. They end no valid answer (H16). */
 const FAILURES: ReadonlySet<string> = new Set(["error", "network_error", "insufficient_system_resource"]);
 
 export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(raw) ?? "other", raw });
 
-/** Hosts say `stop` next to calls where the request forced one; clients of other protocols go by the stop alone. */
+/** Providers report `stop` next to a forced call. Clients of other protocols rely on the stop reason alone. */
 export function decodeStopBeside(raw: string, hasCalls: boolean): Stop {
   const stop = decodeStop(raw);
   return hasCalls && (stop.unified === "stop" || raw === "") ? { unified: "tool", raw } : stop;
 }
 
-/** Words by which models' own hosts say that the output limit was reached, as an aggregating host repeats them. */
+/** Terms of the models' own hosts for a reached output limit, as repeated by an aggregating host. */
 const LIMITS: ReadonlySet<string> = new Set(["max_output_tokens", "max_tokens", "length", "model_length"]);
 
 /**
- * Aggregating hosts say `tool_calls` wherever there is a call, and next to it what the model's own host said. Where that was the
- * limit, arguments that are not whole were cut by it, and the answer is what any other is that was cut.
+ * Aggregating hosts report `tool_calls` for any call, and next to it the reason of the model's own host. If that was the output limit, it
+ * truncated the incomplete arguments, and the answer counts as cut off.
  */
 export function finishOf<Calls>(
   choice: unknown,
@@ -63,13 +63,13 @@ export function finishOf<Calls>(
   return cut ? "length" : finish;
 }
 
-/** `readsOlder`: the client knows calls in their older form alone. */
+/** `readsOlder`: the client supports only legacy function calls. */
 export const encodeStop = ({ unified }: Stop, readsOlder: boolean): string =>
   readsOlder && unified === "tool" ? "function_call" : WORD_OF_STOP[unified];
 
 export const isFailureWord = (raw: string): boolean => FAILURES.has(raw);
 
-/** The stop sequence that matched, which a few hosts tell; a number there is a token. */
+/** The stop sequence that matched, which a few providers report. A number there is a token. */
 export function decodeStopSequence(finish: string | undefined, reported: unknown): { stopSequence?: string } {
   const matched = finish === "stop" && typeof reported === "string" && reported !== "" && !UNIFIED.has(reported);
   return matched ? { stopSequence: reported } : {};

@@ -22,7 +22,7 @@ const eventsOf = (bytes: Buffer): Buffer[] =>
     .split(/(?<=\n\n)/)
     .map((event) => Buffer.from(event, "latin1"));
 
-/** The same, each event into an output of its own. */
+/** The same, with a separate output for each event. */
 function fedApart(events: readonly Buffer[]): { text: string; characters: number } {
   const tap = new ChatTap(context);
   const rendered = events.map((event) => {
@@ -33,7 +33,7 @@ function fedApart(events: readonly Buffer[]): { text: string; characters: number
   return { text: rendered.join(""), characters: tap.generatedCharacters };
 }
 
-/** What each way of feeding gives. */
+/** The result, which must be the same for both ways of feeding. */
 function fed(chunks: readonly Buffer[]): { text: string; characters: number } {
   const tap = new ChatTap(context);
   const output = new ByteBuffer();
@@ -41,7 +41,7 @@ function fed(chunks: readonly Buffer[]): { text: string; characters: number } {
   return { text: output.view().toString(), characters: tap.generatedCharacters };
 }
 
-describe.skipIf(!recordingsPresent)("an event by itself is patched as it is among others", () => {
+describe.skipIf(!recordingsPresent)("an event is patched the same way alone and among others", () => {
   const streams = chatRecordings.filter(({ stream, status }) => stream && status === 200);
   test.each(streams.map(({ response_file }) => [response_file]))("%s", (file) => {
     const events = eventsOf(readRecording(file));
@@ -54,7 +54,7 @@ describe.skipIf(!recordingsPresent)("an event by itself is patched as it is amon
 const chunk = (content: string, more = "") =>
   `data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":${content}},"finish_reason":null}]${more}}\n\n`;
 
-test("what only looks like an ordinary chunk is read with care", () => {
+test("what only looks like an ordinary chunk is parsed", () => {
   const first = Buffer.from(chunk('"a"'));
   const odd = [
     chunk('"quote \\" and \\\\"'),

@@ -21,7 +21,7 @@ import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
 import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
 import { decodeUsage, encodeUsage, usageIn } from "./usage.ts";
 
-/** Text, reasoning under either name: more shapes of ordinary chunks than these no stream was seen to have. */
+/** Text, and reasoning under either name. No stream has been seen with more kinds of ordinary chunks. */
 const MAX_TEMPLATES = 4;
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -36,7 +36,7 @@ export class ChatTap extends TapBase {
   readonly #templates: ChunkTemplate[] = [];
   #id: string | undefined;
   #created: number | undefined;
-  /** Usage that came in a place where clients do not look, as the host wrote it; undefined once it stood where they do. */
+  /** The provider's usage if it came where clients do not look; undefined once they have seen it. */
   #owedUsage: JsonObject | undefined;
 
   constructor(context: NativeAnswerContext<ChatQuirks>) {
@@ -54,7 +54,7 @@ export class ChatTap extends TapBase {
     return this;
   }
 
-  /** Runs of ordinary chunks as they are, but for their heads; what is between them is read. */
+  /** Copies runs of ordinary chunks with a patched head, and parses everything between them. */
   #pass(events: Uint8Array, output: ByteBuffer): void {
     const { bytes, view } = viewedBytes(events);
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
@@ -81,7 +81,7 @@ export class ChatTap extends TapBase {
 
   protected override closing(): string {
     if (this.state !== "complete") return "";
-    // Some hosts close right after the finish reason; clients of this protocol wait for the sentinel.
+    // Some providers close the stream right after the finish reason, but clients of this protocol wait for the sentinel.
     return `${this.#usageChunk()}data: [DONE]\n\n`;
   }
 
@@ -116,8 +116,8 @@ export class ChatTap extends TapBase {
   }
 
   /**
-   * Gives the usage that the chunk must show in place of its own, which counts less than clients were shown and which they would take
-   * for the last word (decision 0085): null in place of zeros (H39). Undefined where its own stands.
+   * Returns the usage that replaces the chunk's own, if that counts less than clients have already seen, since they would take it as final
+   * (decision 0085): null in place of zeros (H39). Undefined if the chunk's own usage stays.
    */
   #readUsage(chunk: JsonObject): JsonObject | null | undefined {
     const found = usageIn(chunk);
@@ -132,7 +132,7 @@ export class ChatTap extends TapBase {
     return isZeros ? null : shown;
   }
 
-  /** The usage where clients look for it, for those that asked. */
+  /** The usage where clients look for it, if they requested it. */
   #usageChunk(): string {
     const { publicModel: model, request, makeId } = this.#context;
     if (!this.#owedUsage || !this.usage || !this.#showUsage) return "";
@@ -168,7 +168,7 @@ export class ChatTap extends TapBase {
     return String(editBody({ text: data }, { set }, chunk));
   }
 
-  /** What is to change in a choice; undefined where its chunk is left out. */
+  /** The changes to a choice, or undefined if its chunk is left out. */
   #patchChoice(choice: unknown): ((text: string) => string)[] | undefined {
     const delta = objectAt(choice, "delta") ?? {};
     const changes: ((text: string) => string)[] = [];

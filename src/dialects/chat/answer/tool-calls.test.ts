@@ -16,7 +16,7 @@ const fragment = ({ index, id, name, input = "" }: Chunk): JsonObject => ({
   function: { ...(name === undefined ? {} : { name }), arguments: input },
 });
 
-/** The calls as a client of the same protocol puts them together: ids, names and arguments are joined by index. */
+/** Calls as a client of the same protocol assembles them: by index. */
 function nativeCalls(parts: readonly Chunk[]): { id: string; name: string; input: string }[] {
   let made = 0;
   const indexer = new ToolCallIndexer(() => `made${made++}`);
@@ -39,7 +39,7 @@ function nativeCalls(parts: readonly Chunk[]): { id: string; name: string; input
   return calls;
 }
 
-/** The calls as clients of other protocols get them. */
+/** Calls as clients of other protocols get them. */
 const translatedCalls = (parts: readonly Chunk[]) =>
   decodeChunks([...parts.map((part) => chunk({ tool_calls: [fragment(part)] })), chunk({}, "tool_calls")]).parts.map(
     (part) => (part.type === "tool-call" ? { id: part.id, name: part.name, input: part.input } : part),
@@ -139,7 +139,7 @@ describe("H03: streamed calls are distinguished and assembled, natively and tran
     expect(translatedCalls(parts)).toEqual(calls);
   });
 
-  test("well-formed deltas stay untouched, a name behind the id too", () => {
+  test("well-formed deltas pass unchanged, even with the name after the id", () => {
     const indexer = new ToolCallIndexer(() => "made");
     for (const part of [
       { index: 0, id: "a", name: "f" },
@@ -151,7 +151,7 @@ describe("H03: streamed calls are distinguished and assembled, natively and tran
     }
   });
 
-  test("H20: arguments that wait for a name have a bound", () => {
+  test("H20: arguments that wait for a name are bounded", () => {
     const endless = [{ index: 0, id: "a" }, ...Array(3).fill({ index: 0, input: "x".repeat(512 * 1024) })];
     expect(() => translatedCalls(endless)).toThrow("without its name");
   });

@@ -4,18 +4,18 @@ import { argumentsText } from "../../answer/arguments-text.ts";
 import { CallInput } from "./call-input.ts";
 
 interface KnownCall {
-  /** Its place in the answer. */
+  /** Its position in the answer. */
   readonly index: number;
-  /** Undefined where the host gave none. */
+  /** Undefined if the provider sent none. */
   hostId: string | undefined;
   hostIndex: number | undefined;
-  /** Undefined until a fragment brings it. */
+  /** Undefined until a fragment contains it. */
   name: string | undefined;
-  /** Whole arguments are a sign that the next call may have begun. */
+  /** Complete arguments suggest that the next call may have begun. */
   readonly input: CallInput;
 }
 
-/** What one fragment says of itself. */
+/** The identifying fields of one fragment. */
 interface Fragment {
   id: string | undefined;
   index: number | undefined;
@@ -24,12 +24,11 @@ interface Fragment {
 }
 
 /**
- * Gives streamed tool calls the index of their identity (H03). Hosts were seen that send every parallel call under index
- * 0, without an index, without an id, with one id for all, or with id and name repeated on each fragment; well-formed
- * deltas stay untouched.
+ * Assigns each streamed tool call an index of its own (H03). Some providers send parallel calls under index 0, without an index or id, with
+ * one id for all, or with id and name repeated on each fragment. Well-formed deltas pass unchanged.
  */
 export class ToolCallIndexer {
-  /** Those of a host's id, of its index, and of both: the last of each. */
+  /** The last call for each id, for each index, and for each pair of both. */
   readonly #byId = new Map<string, KnownCall>();
   readonly #byIndex = new Map<number, KnownCall>();
   readonly #byIdAndIndex = new Map<string, KnownCall>();
@@ -40,12 +39,12 @@ export class ToolCallIndexer {
     this.#makeId = makeId;
   }
 
-  /** Whether the arguments of one are not whole, as far as they have come. */
+  /** Whether the arguments of a call are incomplete so far. */
   get hasBroken(): boolean {
     return this.#calls.some(({ input }) => input.isBroken);
   }
 
-  /** The delta's tool calls as they should read, or undefined when they are right already. */
+  /** The corrected tool calls of the delta, or undefined if they are already correct. */
   repair(delta: JsonObject): JsonObject[] | undefined {
     const calls = arrayAt(delta, "tool_calls");
     if (calls.length === 0) return undefined;
@@ -66,7 +65,7 @@ export class ToolCallIndexer {
     const { index } = known;
     const { id, name } = fragment;
     known.input.push(fragment.input);
-    // Readers put names together as they do arguments: a call's first one is news, and no other.
+    // Readers concatenate names like arguments, so only a call's first name is passed on.
     const news = known.name === undefined && name !== undefined;
     known.name ??= name;
     if (call["index"] === index && id === undefined && (news || name === undefined)) return call;
@@ -83,7 +82,7 @@ export class ToolCallIndexer {
   #lastLike({ id, index }: Fragment): KnownCall | undefined {
     if (id === undefined) return index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
     const there = index === undefined ? undefined : this.#byIdAndIndex.get(placeOf(id, index));
-    // An id says more than an index, which hosts get wrong.
+    // An id is more reliable than an index, which providers get wrong.
     return there ?? this.#byId.get(id);
   }
 
@@ -113,14 +112,14 @@ function readFragment(call: JsonObject): Fragment {
   };
 }
 
-/** Whether a fragment that might go on with a known call is the first of another one. */
+/** Whether a fragment that could continue a known call starts another one. */
 function beginsAnother({ id, index, name }: Fragment, known: KnownCall): boolean {
   if (name === undefined || known.name === undefined) return false;
-  // Who gives ids gives one to each call.
+  // A provider that sends ids sends one for each call.
   if (id === undefined && known.hostId !== undefined) return false;
   if (id === undefined) return name !== known.name || known.input.isWhole;
   const elsewhere = index !== undefined && index !== known.hostIndex;
-  // With one id for several calls; amid its arguments it is a call whose id and name are repeated, under whatever index.
+  // One id is shared by several calls. In the middle of the arguments, id and name are merely repeated, under any index.
   return (name !== known.name || elsewhere) && (known.input.isEmpty || known.input.isWhole);
 }
 

@@ -8,7 +8,7 @@ const usage = (completion: number, reasoning: number, total?: number) => ({
   completion_tokens_details: { reasoning_tokens: reasoning },
 });
 
-describe("H27: reasoning beside the completion, or inside it", () => {
+describe("H27: reasoning in addition to the completion, or included in it", () => {
   test.each([
     ["the total has it", usage(12, 38, 59), false, 12, 38],
     ["the total leaves it out, though it is far larger than the completion", usage(52, 232, 61), false, 52, 232],
@@ -21,7 +21,7 @@ describe("H27: reasoning beside the completion, or inside it", () => {
   });
 });
 
-test("H06, H38: what is cached is a part of the prompt, and holds where it is more than that", () => {
+test("H06, H38: cached tokens are part of the prompt, and count in full where they exceed it", () => {
   const cached = (count: number) => ({
     prompt_tokens: 10,
     completion_tokens: 1,
@@ -31,7 +31,7 @@ test("H06, H38: what is cached is a part of the prompt, and holds where it is mo
   expect(decodeUsage(cached(163))).toEqual({ input: 0, cacheRead: 163, output: 1 });
 });
 
-test("sound in a prompt is counted apart", () => {
+test("audio in a prompt is counted separately", () => {
   const reported = {
     prompt_tokens: 100,
     completion_tokens: 1,

@@ -6,7 +6,7 @@ import { promptCounts } from "../../request/prompt-counts.ts";
 import type { ChatQuirks } from "../quirks.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
-/** Where a chunk or a whole answer has its usage: in its own member, or where single hosts put it. */
+/** The usage of a chunk or whole answer, in its own member or where some providers put it. */
 export function usageIn(answer: JsonObject): { raw: JsonObject; elsewhere: boolean } | undefined {
   const own = objectAt(answer, "usage");
   if (own !== undefined && countAt(own, "prompt_tokens") !== undefined) return { raw: own, elsewhere: false };
@@ -14,15 +14,13 @@ export function usageIn(answer: JsonObject): { raw: JsonObject; elsewhere: boole
   return other === undefined ? undefined : { raw: other, elsewhere: true };
 }
 
-/** The usage that a chunk or a whole answer reports. */
 export function readUsage(answer: JsonObject, quirks: Pick<ChatQuirks, "reasoningBeside">): Usage | undefined {
   return decodeUsage(usageIn(answer)?.raw, quirks.reasoningBeside);
 }
 
 /**
- * `prompt_tokens` includes cached ones and `completion_tokens` includes reasoning, but some hosts leave reasoning out of
- * `completion_tokens`: some always (`reasoningBeside`), of others only `total_tokens` tells. Hosts put the cached count in
- * three different places.
+ * `prompt_tokens` includes cached tokens. `completion_tokens` includes reasoning, except at providers that always exclude it
+ * (`reasoningBeside`) and at some where only `total_tokens` shows it. The cached count is in one of three places.
  */
 export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | undefined {
   const prompt = countAt(raw, "prompt_tokens");
@@ -64,7 +62,7 @@ export function decodeUsage(raw: unknown, reasoningBeside = false): Usage | unde
   return usage;
 }
 
-/** The same sums back, with both details (choices 5); the two ages of a cache's entries are one number in this protocol. */
+/** The reverse, with both details (choices 5). This protocol has one number for both ages of cache entries. */
 export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
   const { cacheRead = 0, cacheWrite5m, cacheWrite1h, audioInput, audioOutput, imageOutput } = usage;
   const { reasoning = 0, searches } = usage;

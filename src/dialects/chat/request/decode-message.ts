@@ -11,21 +11,21 @@ import { decodeMedia } from "../media.ts";
 import { EMPTY_TEXT_ID, NATIVE_ID, type OriginReader, opaqueOf, readDetail, TEXT_ID } from "../reasoning-details.ts";
 import { callsNothing, decodeToolCall, signatureAt } from "../tool-call.ts";
 
-/** Ids of details that name no call, but a place in the message. */
+/** Ids of details that refer to a position in the message instead of a call. */
 const POSITIONS: ReadonlySet<string> = new Set([TEXT_ID, EMPTY_TEXT_ID]);
 
-/** What the reading of an assistant's message depends on: it stands in a request's history, or is an answer. */
+/** The context of an assistant message: a request's history, or a response. */
 interface MessageReading {
-  /** JSON path of the message; an answer has none. */
+  /** JSON path of the message. Absent in a response. */
   path?: string;
   readOrigin: OriginReader;
-  /** An id for a call that came without one. */
+  /** Makes an id for a call without one. */
   makeId: () => string;
-  /** Where the host's tool calls carry a signature, and whose it is. */
+  /** The keys and origin of signatures in the provider's tool calls. */
   toolSignature?: { keys: readonly string[]; origin: string };
 }
 
-/** The parts of an assistant's message: its reasoning, then what it says, then what it wants to be called. */
+/** The parts of an assistant message: reasoning, then content, then tool calls. */
 export function decodeMessage(message: Fields, reading: MessageReading): Part[] {
   const at = (key: string) => (reading.path === undefined ? undefined : `${reading.path}.${key}`);
   const located = (key: string) => {
@@ -54,7 +54,7 @@ export function decodeMessage(message: Fields, reading: MessageReading): Part[] 
   const signed = calls.map((call) => {
     const signature = call.type === "tool-call" ? signatures.get(call.id) : undefined;
     if (call.type !== "tool-call" || signature === undefined) return call;
-    // Where an id comes twice, its signature is the first one's.
+    // If an id occurs twice, its signature belongs to the first.
     signatures.delete(call.id);
     return { ...call, signature };
   });
@@ -62,7 +62,7 @@ export function decodeMessage(message: Fields, reading: MessageReading): Part[] 
   return [...reasoning, ...natives, ...content, ...behind, ...signed];
 }
 
-/** Hosts that sign their calls sign a message without any as a whole. */
+/** Providers that sign calls sign a message without calls as a whole. */
 function messageSignature(message: Fields, { toolSignature }: MessageReading): Opaque | undefined {
   const [first, ...rest] = toolSignature?.keys ?? [];
   if (toolSignature === undefined || first === undefined) return undefined;
@@ -80,7 +80,7 @@ function decodeCalls(
   const calls = (message.array("tool_calls") ?? []).map((raw, index) => {
     const call = decodeToolCall(raw, reading.makeId, at(`tool_calls[${index}]`));
     if (call.type === "native") return call;
-    // Calls of a history get distinct ids together with their results.
+    // In a history, calls get distinct ids together with their results.
     const id = reading.path === undefined && seen.has(call.id) ? reading.makeId() : call.id;
     seen.add(id);
     const value = signatureAt(raw, toolSignature?.keys);
@@ -98,14 +98,14 @@ const idsOf = (calls: readonly (ToolCallPart | NativePart)[]): ReadonlySet<strin
 
 interface ReasoningFields {
   reasoning: ReasoningPart[];
-  /** Signatures that belong to something else in the message, by its id. */
+  /** Signatures of other parts of the message, by id. */
   natives: NativePart[];
   signatures: Map<string, Opaque>;
   /** The signature of an empty text after the others. */
   lone: Opaque | undefined;
 }
 
-/** `reasoning_details` say it best; the plain fields repeat their text, and stand alone where there are none. */
+/** `reasoning_details` are the most precise. The plain fields repeat their text, and are used if there are no details. */
 function decodeReasoningFields(
   message: Fields,
   reading: MessageReading,
@@ -123,7 +123,7 @@ function decodeReasoningFields(
     const named = belongs && (callIds.has(id) || POSITIONS.has(id) || (reading.path !== undefined && id === NATIVE_ID));
     const opaque = opaqueOf(detail, reading.readOrigin, belongs && !named);
     const path = reading.path === undefined ? {} : { path: `${reading.path}.reasoning_details[${index}]` };
-    // Only clients bring such blocks back; a host's own answer means something else by the word.
+    // Only clients return such blocks. In a provider's answer the term means something else.
     const carried =
       reading.path !== undefined && id === NATIVE_ID && opaque
         ? nativeOf({ ...opaque, kind: "native" }, parseInOrder)
@@ -154,7 +154,7 @@ function decodeReasoningFields(
   return { reasoning: [{ type: "reasoning", text: spoken, ...path }, ...details], natives, signatures, lone };
 }
 
-/** Annotations count the characters of the whole answer; citations those of their own part. */
+/** Annotations count the characters of the whole answer, citations those of their own part. */
 function attachAnnotations(content: readonly Part[], annotations: readonly unknown[]): void {
   const texts = content.filter((part): part is TextPart => part.type === "text");
   const citations = new Map<TextPart, Citation[]>();

@@ -6,7 +6,7 @@ import { requestContext } from "../contexts.sample.ts";
 import { chatRecordings, readRecordedJson, recordingsPresent } from "../recordings.sample.ts";
 import { checkChatRequest } from "../schema/check-request.ts";
 
-/** A host of the dialect that takes everything as the contract has it. */
+/** A host of the dialect that accepts everything as the contract defines it. */
 const CONTRACT_HOST = {
   reasoningField: "reasoning",
   reasoningHistory: "keep",
@@ -16,7 +16,7 @@ const CONTRACT_HOST = {
   unsupported: [],
 } as const;
 
-/** There and back. Nothing of a request may be noted as lost on the way to its own dialect. */
+/** Decodes and encodes. A request to its own dialect must not lose anything. */
 function roundTrip(body: JsonObject, quirks: object = {}): JsonObject {
   const context = requestContext({ ...CONTRACT_HOST, ...quirks });
   const encoded = chatCodec.encodeRequest(chatCodec.decodeRequest(body), {
@@ -35,7 +35,7 @@ interface RecordedMessage extends JsonObject {
   tool_calls?: unknown[];
 }
 
-/** The normal form, as the comment on decodeRequest has it, written down without that code. */
+/** The normal form that decodeRequest documents, computed without its code. */
 function normalForm({
   stream: _stream,
   stream_options: _options,
@@ -88,7 +88,7 @@ describe.skipIf(!recordingsPresent)("law 1: recorded requests come back in their
   });
 });
 
-/** Requests with every field of the schema, in their normal form already. */
+/** Requests with every field of the schema, already in normal form. */
 const WHOLE: Record<string, JsonObject> = {
   settings: {
     model: "m",
@@ -232,7 +232,7 @@ const WHOLE: Record<string, JsonObject> = {
   },
 };
 
-describe("law 1: hand-made requests come back as they were", () => {
+describe("law 1: hand-made requests come back unchanged", () => {
   test.each(Object.entries(WHOLE))("%s", (_name, body) => {
     expect(refusalOf(checkChatRequest, body, AT_DROPIN_DOOR)).toBeUndefined();
     const before = structuredClone(body);
@@ -240,7 +240,7 @@ describe("law 1: hand-made requests come back as they were", () => {
     expect(body).toEqual(before);
   });
 
-  test("what the gateway honours itself does not go up", () => {
+  test("fields that the gateway handles itself are not sent", () => {
     const own = {
       stream: true,
       stream_options: { include_usage: true },
@@ -274,7 +274,7 @@ describe("law 1: hand-made requests come back as they were", () => {
 describe("messages", () => {
   const turnsOf = (...messages: unknown[]) => chatCodec.decodeRequest({ model: "m", messages }).turns;
 
-  test("system and developer messages before the conversation are its system text, in order", () => {
+  test("leading system and developer messages are the system text, in order", () => {
     const call = chatCodec.decodeRequest({
       model: "m",
       messages: [
@@ -303,7 +303,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("choices 5: the function role answers the last call of its name", () => {
+  test("choices 5: a function message answers the last call of its name", () => {
     const [, assistant, results] = turnsOf(
       user,
       { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } },
@@ -316,7 +316,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("H01, H02: reasoning_details bring every opaque value back to what it belongs to", () => {
+  test("H01, H02: reasoning_details return every opaque value to what it belongs to", () => {
     const details = [
       { type: "reasoning.text", text: "think", signature: "s1", format: "messages", index: 0 },
       { type: "reasoning.encrypted", data: "r1", format: "messages", index: 1 },
@@ -351,7 +351,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("a file's type follows from its data URL, or from its name", () => {
+  test("a file's type comes from its data URL or its name", () => {
     const file = (fields: object) => ({ role: "user", content: [{ type: "file", file: fields }] });
     const sources = turnsOf(
       file({ file_data: "aGk=" }),

@@ -15,14 +15,14 @@ import { FIELD_NAMES } from "./field-names.ts";
 import { decodeFormat } from "./response-format.ts";
 import { decodeSettings } from "./settings.ts";
 
-/** Fields that the gateway itself honours. */
+/** Fields that the gateway handles itself. */
 const HONOURED = ["model", "stream", "stream_options", "usage", ...ROUTING_FIELDS];
 
 /**
- * What comes back from `encodeRequest` for a host of this dialect is the same request in its normal form: the system's and
- * developer's messages before the conversation are one system message, texts of system and tool messages are one string,
- * a single text part is a string, `functions` are tools, `function_call` and the function role are tool calls and results,
- * thinking is in the host's own fields, and defaults (null, `logprobs: false`, a text format) are left out.
+ * Decoding and then encoding for a provider of this dialect gives the same request in normal form: leading system and developer messages
+ * are one system message, texts of system and tool messages are one string, a single text part is a string, `functions` are tools,
+ * `function_call` and the function role are tool calls and results, thinking is in the provider's own fields, and defaults (null,
+ * `logprobs: false`, a text format) are left out.
  */
 export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
@@ -96,8 +96,8 @@ function decodeMessages(messages: readonly unknown[]): { system: TextPart[]; tur
 }
 
 /**
- * A message's own fields stand in an empty text before its others, at the message's path. What is no text has no place in
- * the canon's system, and stands in a turn of its own.
+ * A message's own fields are stored in an empty text before its others, at the message's path. Parts other than text are not allowed in the
+ * canon's system, and become a separate turn.
  */
 function decodeSystem(fields: Fields, path: string): { texts: TextPart[]; others: Part[] } {
   const parts = withMark(decodeContent(fields.take("content"), `${path}.content`), fields);
@@ -130,7 +130,7 @@ function decodeAssistant(fields: Fields, path: string, legacyCalls: Map<string, 
   return { role: "assistant", parts: withMark(parts, fields), ...nameOf(fields), path, ...takeExtras(fields) };
 }
 
-/** The function role names the function instead of the call: it answers the last call of that name. */
+/** The function role names the function instead of the call, so it answers the last call of that name. */
 function decodeResult(fields: Fields, path: string, legacyCalls: ReadonlyMap<string, string>): ToolResultPart {
   const { name } = nameOf(fields);
   const callId = fields.string("tool_call_id") ?? legacyCalls.get(name ?? "") ?? name ?? "";
@@ -139,7 +139,7 @@ function decodeResult(fields: Fields, path: string, legacyCalls: ReadonlyMap<str
   return { type: "tool-result", callId, ...named, content, path, ...takeCache(fields), ...takeExtras(fields) };
 }
 
-/** Some clients put the mark on a message as a whole: it goes to its last part, unless that has one of its own. */
+/** Some clients set the mark on a whole message. It moves to the last part, unless that has its own. */
 function withMark(parts: Part[], fields: Fields): Part[] {
   const last = parts.findLastIndex(({ type }) => type !== "reasoning" && type !== "native");
   const part = parts[last];
@@ -154,10 +154,10 @@ function withMark(parts: Part[], fields: Fields): Part[] {
 const isResultContent = (part: Part): part is ToolResultPart["content"][number] =>
   part.type === "text" || part.type === "media" || part.type === "native";
 
-/** Results that follow each other are one turn of the user's. */
+/** Consecutive results form one user turn. */
 function addResult(turns: Turn[], result: ToolResultPart, path: string): void {
   const last = turns.at(-1);
-  // What a user's own message holds is never a result: such a turn was made here, and so was its list.
+  // A user message never contains results, so this turn and its list were created here and can be changed.
   const isResults = last?.role === "user" && last.parts[0]?.type === "tool-result";
   if (isResults) (last.parts as Part[]).push(result);
   else turns.push({ role: "user", parts: [result], path });

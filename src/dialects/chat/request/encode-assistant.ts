@@ -10,7 +10,7 @@ import { encodeText, noteCitations } from "../text-part.ts";
 import { encodeToolCall, withSignatureAt } from "../tool-call.ts";
 import { cacheControl, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 
-/** A message of the history that the model once wrote, this one or another. */
+/** A message of the history, from this model or another. */
 export function encodeAssistant(turn: Turn, scope: RequestScope): JsonObject {
   const { quirks } = scope.context;
   const details: JsonObject[] = [];
@@ -51,7 +51,7 @@ export function encodeAssistant(turn: Turn, scope: RequestScope): JsonObject {
   return withExtras(message, ownExtras(scope, turn.extras));
 }
 
-/** A native part of the content goes back among it; other native parts are fields of the message. */
+/** A native part of the content stays in the content. Other native parts are fields of the message. */
 function mergeNative(own: JsonObject, raw: JsonObject, texts: JsonObject[]): JsonObject {
   if (typeof raw["type"] === "string") {
     texts.push(raw);
@@ -63,7 +63,7 @@ function mergeNative(own: JsonObject, raw: JsonObject, texts: JsonObject[]): Jso
   return { ...own, ...raw, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
 }
 
-/** The text to send back, where the host takes any; its signature goes into the details, where they are the host's own. */
+/** The text to return if the provider accepts any. Its signature goes into the details if they are the provider's own. */
 function encodeHistoryReasoning(part: ReasoningPart, details: JsonObject[], scope: RequestScope): string | undefined {
   const { quirks } = scope.context;
   const readable = part.signature === undefined || mayReturn(part.signature, scope);
@@ -90,7 +90,7 @@ function mayReturn(signature: Opaque, { context }: RequestScope): boolean {
   return signature.origin === context.origin;
 }
 
-/** Reasoning without words is its signature and nothing else. */
+/** Reasoning without text consists only of its signature. */
 function noteSignature(part: Part, scope: RequestScope): void {
   const whole = part.type === "reasoning" && part.text === "" ? part.path : undefined;
   scope.notes.dropped(whole ?? pathIn(scope, part, "signature"), "only the provider that created it can read it");
@@ -117,7 +117,7 @@ function encodeCall(part: ToolCallPart, details: JsonObject[], scope: RequestSco
   const { signature } = part;
   if (signature === undefined) return call;
   if (mayReturn(signature, scope)) {
-    // A signature that came among the details has their format, and goes back among them.
+    // A signature that came in the details has their format, and returns there.
     const amongDetails = quirks.reasoningDetails !== false && signature.format !== undefined;
     if (quirks.toolSignatureKeys !== undefined && !amongDetails) {
       return withSignatureAt(call, quirks.toolSignatureKeys, signature.value);

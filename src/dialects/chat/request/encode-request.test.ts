@@ -17,7 +17,7 @@ const user: Turn = {
   path: "messages[0]",
 };
 
-/** A call of a messages client's. */
+/** A call from a messages client. */
 const callOf = (fields: Partial<CanonCall> = {}): CanonCall => ({
   dialect: "messages",
   fieldNames: FIELD_NAMES,
@@ -78,7 +78,7 @@ describe("mapping 5: tool results", () => {
     ),
   ];
 
-  test("contract 2.6: an answer that its client keeps as several turns is one message, which the results follow", () => {
+  test("contract 2.6: an answer kept as several turns becomes one message, followed by the results", () => {
     const chunks = [
       turn("assistant", { type: "text", text: "Let me " }),
       turn("assistant", { type: "text", text: "see." }),
@@ -99,7 +99,7 @@ describe("mapping 5: tool results", () => {
     expect(encode({ dialect: "chat", turns: [user, ...chunks] }).messages).toHaveLength(3);
   });
 
-  test("results follow their calls in order; media and text come after them", () => {
+  test("results follow their calls in order, and media and text come after them", () => {
     const { messages, notes } = encode({ turns });
     expect(messages.slice(1)).toEqual([
       {
@@ -121,13 +121,13 @@ describe("mapping 5: tool results", () => {
     expect(notes).toEqual(["approximated result.a", "approximated result.b.is_error"]);
   });
 
-  test("a host whose tool role takes images gets them there", () => {
+  test("images stay in the tool role if the host accepts them there", () => {
     const { messages, notes } = encode({ turns }, { mediaInToolRole: true });
     expect(messages[2]).toMatchObject({ role: "tool", content: [{ type: "image_url" }] });
     expect(notes).not.toContain("approximated result.a");
   });
 
-  test("ids are made to fit, the same on the call and on its result", () => {
+  test("ids are adapted, the same on a call and its result", () => {
     const toolId = { pattern: /^[a-z0-9]{9}$/, make: (seed: string) => seed.slice(0, 9) };
     const { messages } = encode({ turns }, { toolId });
     const calls = messages[1]?.["tool_calls"] as { id: string }[];
@@ -149,7 +149,7 @@ describe("mapping 3: opaque values (H01, H02)", () => {
     ),
   ];
 
-  test("go back to their origin in the host's own form", () => {
+  test("return to their origin in the host's own form", () => {
     const { messages, notes } = encode({ turns: history({ ...own, format: "v1#rs_1" }) }, { reasoningDetails: true });
     expect(messages[1]).toMatchObject({
       reasoning_content: "hm",
@@ -162,7 +162,7 @@ describe("mapping 3: opaque values (H01, H02)", () => {
     expect(notes).toEqual([]);
   });
 
-  test("stand inside the call where the host has them there", () => {
+  test("are inside the call if the host expects them there", () => {
     const { messages } = encode({ turns: history(own) }, { toolSignatureKeys: ["extra", "sig"] });
     expect(messages[1]).toMatchObject({ tool_calls: [{ id: "a", extra: { sig: "s" } }] });
   });
@@ -181,7 +181,7 @@ describe("mapping 3: opaque values (H01, H02)", () => {
     },
   );
 
-  test("reasoning without details: kept, dropped and noted, or required in every message", () => {
+  test("reasoning without details is kept, dropped and noted, or required in every message", () => {
     const turns = [...history(undefined), user, turn("assistant", { type: "text", text: "x" })];
     const said = ({ messages }: Outcome) => messages.filter(({ role }) => role === "assistant");
     const kept = said(encode({ turns }, { reasoningHistory: "keep", reasoningHistoryField: "reasoning" }));
@@ -203,7 +203,7 @@ describe("content that this protocol lacks", () => {
     return { content: messages[0]?.["content"], notes };
   };
 
-  test("documents: a PDF is a file, text is text under its title, others are noted", () => {
+  test("a PDF is a file, a text document is text under its title, others are noted", () => {
     const pdf = { type: "data", mimeType: "application/pdf", data: "aGk=" } as const;
     const media = { type: "media", kind: "document", path: "doc" } as const;
     expect(only({ ...media, source: pdf, title: "Report" })).toEqual({
@@ -226,7 +226,7 @@ describe("content that this protocol lacks", () => {
     expect(only({ ...media, source: { type: "file", id: "f", origin: "messages" } }).notes).toEqual(["dropped doc"]);
   });
 
-  test("search results are text; blocks of another protocol are left out; both are noted", () => {
+  test("search results become text, blocks of another protocol are left out, and both are noted", () => {
     const result: Part = {
       type: "search-result",
       title: "T",
@@ -240,7 +240,7 @@ describe("content that this protocol lacks", () => {
     expect(encode({ turns: [user, turn("assistant", searched)] }).notes).toContain("dropped s");
   });
 
-  test("images and sounds that the host does not take are left out, and noted", () => {
+  test("images and audio that the host does not accept are left out and noted", () => {
     const url: Part = {
       type: "media",
       kind: "image",
@@ -256,7 +256,7 @@ describe("content that this protocol lacks", () => {
     expect(only(url, { media: ["audio"] }).notes).toEqual(["dropped i"]);
   });
 
-  test("H04: cache marks where the host takes them; elsewhere only a request for a time is reported", () => {
+  test("H04: cache marks are sent where the host accepts them, elsewhere only a requested lifetime is noted", () => {
     const marked: Part = { type: "text", text: "a", path: "t", cache: { ttl: "1h" } };
     expect(only(marked, { cacheControl: true }).content).toEqual([
       { type: "text", text: "a", cache_control: { type: "ephemeral", ttl: "1h" } },
@@ -265,7 +265,7 @@ describe("content that this protocol lacks", () => {
     expect(only({ ...marked, cache: {} })).toEqual({ content: "a", notes: [] });
   });
 
-  test("the system's blocks are one message", () => {
+  test("system blocks become one message", () => {
     const system = [
       { type: "text", text: "a" },
       { type: "text", text: "b", cache: {} },
@@ -280,7 +280,7 @@ describe("content that this protocol lacks", () => {
     });
   });
 
-  test("a message to go on from", () => {
+  test("a partial assistant message is continued in the host's way", () => {
     const begun = { role: "assistant", content: "It is" };
     const turns = [user, turn("assistant", { type: "text", text: "It is" })];
     const call = { dialect: "messages", turns } as const;
@@ -296,7 +296,7 @@ describe("content that this protocol lacks", () => {
 });
 
 describe("settings", () => {
-  test("what the host or the model refuses is left out, what does not fit is made to fit; all of it is noted", () => {
+  test("rejected settings are left out, others adjusted, and all are noted", () => {
     const fields = {
       maxOutputTokens: 9000,
       temperature: 1,
@@ -350,7 +350,7 @@ describe("settings", () => {
     expect(notes).toEqual(["dropped context_management"]);
   });
 
-  test("streams ask for their usage", () => {
+  test("streams request their usage", () => {
     const { body } = chatCodec.encodeRequest(callOf(), requestContext({}, {}, true));
     expect(body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
     expect(
@@ -372,7 +372,7 @@ describe("mapping 1: reasoning amount", () => {
     return [rest, ...notes];
   };
 
-  test("by an effort", () => {
+  test("as an effort", () => {
     const field = { reasoningField: "reasoning_effort" } as const;
     expect(reason("high", field)).toEqual([{ reasoning_effort: "high" }]);
     expect(reason({ budget: 9000 }, field)).toEqual([{ reasoning_effort: "medium" }, "approximated r"]);
@@ -386,7 +386,7 @@ describe("mapping 1: reasoning amount", () => {
     expect(reason("off", field, { reasoning: false })).toEqual([{}]);
   });
 
-  test("by the host's other fields", () => {
+  test("in the host's other fields", () => {
     expect(reason("high", { reasoningField: "thinking" })).toEqual([
       { thinking: { type: "enabled" } },
       "approximated r",
@@ -414,7 +414,7 @@ describe("mapping 1: reasoning amount", () => {
     expect(reason("high", { reasoningField: "none" })).toEqual([{}, "dropped r"]);
   });
 
-  test("H09: a request to see thoughts is one to think; that nothing is to be held back is no request at all", () => {
+  test("H09: a request for visible thoughts turns thinking on, exclude: false does not", () => {
     const { body, notes } = encode({ reasoning: { path: "r", show: true } }, { reasoningField: "reasoning_effort" });
     expect([body, notes]).toEqual([{ reasoning_effort: "medium" }, ["approximated r"]]);
     const asked = { model: "m", messages: [{ role: "user", content: "hi" }], reasoning: { exclude: false } };
@@ -422,11 +422,11 @@ describe("mapping 1: reasoning amount", () => {
   });
 });
 
-describe("tools and the answer's form", () => {
+describe("tools and response formats", () => {
   const tools = [fn("f"), fn("g")];
   const any = { type: "any" } as const;
 
-  test("choices by the host's words", () => {
+  test("tool choices use the host's values", () => {
     expect(encode({ tools, toolChoice: any }).body["tool_choice"]).toBe("required");
     expect(encode({ tools, toolChoice: any }, { anyToolWord: "any" }).body["tool_choice"]).toBe("any");
     expect(encode({ tools, toolChoice: any }, { anyToolWord: undefined })).toMatchObject({
@@ -437,12 +437,12 @@ describe("tools and the answer's form", () => {
     expect(named).toMatchObject({ tool_choice: "required", tools: [{ function: { name: "g" } }] });
     const allowed = encode({ tools, toolChoice: { type: "allowed", mode: "auto", names: ["f"] } }).body;
     expect(allowed).toMatchObject({ tool_choice: "auto", tools: [{ function: { name: "f" } }] });
-    // Without tools, only a request for a call is lost.
+    // Without tools, only a forced call is lost.
     expect(encode({ toolChoice: { type: "none" }, parallelTools: true })).toMatchObject({ body: {}, notes: [] });
     expect(encode({ toolChoice: { type: "any" } })).toMatchObject({ body: {}, notes: ["dropped tool_choice"] });
   });
 
-  test("web search where the host has it, noted where it has not", () => {
+  test("web search is sent if the host supports it, and noted otherwise", () => {
     const search: Tool = { type: "web-search", path: "tools[0]", maxUses: 2, location: { city: "Oslo" } };
     expect(encode({ tools: [search] })).toMatchObject({ body: {}, notes: ["dropped tools[0]"] });
     expect(encode({ tools: [search] }, { webSearch: true })).toMatchObject({
@@ -456,7 +456,7 @@ describe("tools and the answer's form", () => {
     }
   });
 
-  test("a schema goes as one, its root made an object", () => {
+  test("a schema is sent with an object at its root", () => {
     const schema = { type: "array", items: { type: "string" } };
     const { body, reading, notes } = encode({ format: { type: "schema", schema, strict: true } });
     expect(body["response_format"]).toMatchObject({
@@ -465,7 +465,7 @@ describe("tools and the answer's form", () => {
     expect([reading, notes]).toEqual([{ unwrapMember: "answer" }, []]);
   });
 
-  test("a forced tool stands in where the host knows no schema", () => {
+  test("a forced tool replaces a schema that the host does not support", () => {
     const format = { type: "schema", schema: { type: "object" } } as const;
     const alone = encode({ format }, { outputFormats: ["json"] });
     expect(alone).toMatchObject({
@@ -483,7 +483,7 @@ describe("tools and the answer's form", () => {
     expect(none["tools"]).toHaveLength(1);
   });
 
-  test("hosts refuse JSON that the prompt does not mention", () => {
+  test("adds a mention of JSON, which hosts require in the prompt", () => {
     const format = { type: "json" } as const;
     expect(encode({ format })).toMatchObject({
       body: { response_format: { type: "json_object" } },
@@ -500,7 +500,7 @@ describe("tools and the answer's form", () => {
   });
 });
 
-describe("what hosts refuse", () => {
+describe("what hosts reject", () => {
   const open = { type: "object", properties: { a: { type: "string" }, b: {} }, required: ["a"] };
   const closed = { ...open, required: ["a", "b"], additionalProperties: false };
   const tool = (schema: JsonObject, strict?: boolean): Tool => ({
@@ -513,7 +513,7 @@ describe("what hosts refuse", () => {
   const declared = (call: Partial<CanonCall>) =>
     (encode(call).body["tools"] as { function: JsonObject }[]).map((one) => one.function);
 
-  test("strict calls whose schema leaves something open: other protocols' hosts take them", () => {
+  test("strict calls with an open schema, which other protocols' hosts accept", () => {
     expect(declared({ tools: [tool(closed, true)] })).toMatchObject([{ strict: true }]);
     expect(declared({ tools: [tool(open, true)] })[0]).not.toHaveProperty("strict");
     expect(encode({ tools: [tool(open, true)] }).notes).toEqual(["dropped tools[0].strict"]);
@@ -523,14 +523,14 @@ describe("what hosts refuse", () => {
     expect(declared({ dialect: "chat", tools: [tool(open, true)] })).toMatchObject([{ strict: true }]);
   });
 
-  test("schemas of arguments that do not say that they are objects with properties", () => {
+  test("schemas of arguments that are not objects with properties", () => {
     const parameters = (schema: JsonObject) => declared({ tools: [tool(schema)] })[0]?.["parameters"];
     expect(parameters({})).toEqual({ type: "object", properties: {} });
     expect(parameters({ type: "object" })).toEqual({ type: "object", properties: {} });
     expect(parameters(open)).toEqual(open);
   });
 
-  test("every setting of sampling, where a model chooses its words by itself", () => {
+  test("all sampling settings, for models without sampling", () => {
     const { body, notes } = encode(
       { temperature: 1, topP: 1, frequencyPenalty: 1, presencePenalty: 1, logprobs: 2, logitBias: { 1: 2 }, seed: 3 },
       {},
@@ -540,7 +540,7 @@ describe("what hosts refuse", () => {
     expect(notes).toHaveLength(6);
   });
 
-  test("a choice of a tool that is no function", () => {
+  test("a choice of a tool that is not a function", () => {
     const toolChoice = { type: "tool", name: "web_search" } as const;
     const { body, notes } = encode({ tools: [fn("f")], toolChoice, paths: { toolChoice: "tool_choice" } });
     expect(body).not.toHaveProperty("tool_choice");
@@ -548,6 +548,6 @@ describe("what hosts refuse", () => {
   });
 });
 
-test("instructions without words are an empty message: hosts refuse a request without messages", () => {
+test("a request without messages: instructions without text become an empty message", () => {
   expect(encode({ turns: [] }).messages).toEqual([{ role: "user", content: "" }]);
 });

@@ -12,7 +12,7 @@ import { encodeToolResult } from "./tool-result.ts";
 /** Between texts that were written as paragraphs of one instruction. */
 const PARAGRAPH = "\n\n";
 
-/** The whole conversation, the system's text first. */
+/** The whole conversation, system text first. */
 export function encodeTurns(scope: RequestScope, instruction: string | undefined): JsonObject[] {
   const turns = joinAnswers(scope);
   const messages = encodeSystem(scope, instruction);
@@ -31,14 +31,14 @@ export function encodeTurns(scope: RequestScope, instruction: string | undefined
     else messages.push(encodeTurn(turn, "system", joinedContent(encodeParts(turn.parts, scope), PARAGRAPH), scope));
     at += 1;
   }
-  // Hosts refuse a request without any message, which is what is left of instructions without words.
+  // Instructions without text leave no message, and providers reject a request without messages.
   if (messages.length === 0) return [{ role: "user", content: "" }];
   return withPrefill(messages, scope);
 }
 
 /**
- * Clients of other dialects may spread an answer over several turns, one for each chunk that was streamed. Here an answer with
- * calls is one message, which their results must follow.
+ * Joins an answer that a client of another dialect spread over several turns, one for each streamed chunk. Here an answer with calls is one
+ * message, which must be followed by the results.
  */
 function joinAnswers({ call, notes }: RequestScope): readonly Turn[] {
   if (call.dialect === "chat") return call.turns;
@@ -55,7 +55,7 @@ function joinAnswers({ call, notes }: RequestScope): readonly Turn[] {
   });
 }
 
-/** One message for all, but for those that had fields of their own: these stand in an empty text before them. */
+/** One message for all system texts, except for those that had their own fields, which are in an empty text before them. */
 function encodeSystem(scope: RequestScope, instruction: string | undefined): JsonObject[] {
   const messages: { of?: string; own: JsonObject; parts: JsonObject[] }[] = [];
   for (const part of scope.call.system) {
@@ -82,7 +82,7 @@ function encodeTurn(turn: Turn, role: string, content: unknown, scope: RequestSc
   return withExtras({ role, content, ...named }, ownExtras(scope, turn.extras));
 }
 
-/** Results go right after the message with their calls, and in its order; what the user says besides comes after them. */
+/** Results directly follow the message with their calls, in its order. The user's other content comes after them. */
 function encodeUserTurns(turns: readonly Turn[], before: Turn | undefined, scope: RequestScope): JsonObject[] {
   const results = turns.flatMap((turn) => turn.parts.filter((part) => part.type === "tool-result"));
   const encoded = inCallOrder(results, before).map((result) => encodeToolResult(result, scope));
@@ -99,7 +99,7 @@ function encodeUserTurns(turns: readonly Turn[], before: Turn | undefined, scope
   return media.length === 0 ? messages : [...messages, { role: "user", content: media }];
 }
 
-/** Blocks that only another protocol knows, and nothing else: without them there is no message. */
+/** Whether there are only blocks of another protocol, so that no message remains without them. */
 const isForeign = (parts: readonly Part[]): boolean =>
   parts.length > 0 && parts.every((part) => part.type === "native" && part.dialect !== "chat");
 
@@ -110,7 +110,7 @@ function inCallOrder(results: readonly ToolResultPart[], before: Turn | undefine
   return results.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** A last message of the assistant's that the model is to go on from (contract 2.10). This protocol itself promises no such thing. */
+/** Marks a partial assistant message for the model to continue (contract 2.10). The protocol itself does not guarantee it. */
 function withPrefill(messages: JsonObject[], { call, context, notes }: RequestScope): JsonObject[] {
   const last = messages.at(-1);
   if (last?.["role"] !== "assistant" || last["tool_calls"] !== undefined) return messages;

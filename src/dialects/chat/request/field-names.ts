@@ -13,7 +13,7 @@ export const FIELD_NAMES: FieldNames = {
   maxOutputTokens: "max_completion_tokens",
 };
 
-/** Every signature stands in the message's `reasoning_details`, whatever part it belongs to. */
+/** Every signature is in the message's `reasoning_details`, whatever part it belongs to. */
 function detailsPath(path: string): string {
   if (path === "") return "reasoning_details";
   return /\.reasoning_details\[\d+\]$/.test(path)

@@ -7,19 +7,19 @@ import type { EncodeRequestContext } from "../../codec.ts";
 import { encodeBreakpoint } from "../../request/cache-breakpoints.ts";
 import type { ChatQuirks } from "../quirks.ts";
 
-/** What every step of writing a request needs. */
+/** What every step of encoding a request needs. */
 export interface RequestScope {
   call: CanonCall;
   context: EncodeRequestContext<ChatQuirks>;
   notes: Notes;
 }
 
-/** Where a field of a part or a tool stood in the client's request. */
+/** The path of a field in the client's request. */
 export function pathIn(scope: RequestScope, holder: { path?: string }, field: FieldName): string {
   return fieldPath(scope.call.fieldNames, holder, field);
 }
 
-/** The fields that only this dialect knows: they go back where they came from, and a client of another one has none. */
+/** Fields that exist only in this dialect. They are restored for its own clients; clients of other dialects have none. */
 export function ownExtras(scope: RequestScope, extras: JsonObject | undefined): JsonObject {
   return scope.call.dialect === "chat" && extras !== undefined ? extras : {};
 }
@@ -29,11 +29,14 @@ interface Marked {
   cache?: CacheMark;
 }
 
-/** The host takes the vendor's own marks, for the models that do. */
+/** The provider accepts the vendor's own marks, for models that support them. */
 export const takesBreakpoints = ({ context: { quirks, traits } }: RequestScope): boolean =>
   quirks.cacheBreakpoints && traits.cacheBreakpoints === true;
 
-/** The mark on a content part where the host takes it. Hosts that cache by themselves lose nothing without it, but for a request for a time. */
+/**
+ * The mark on a content part, if the provider accepts it. Providers that cache automatically lose nothing without it except a requested
+ * lifetime.
+ */
 export function cacheControl(scope: RequestScope, holder: Marked): JsonObject {
   const { cache } = holder;
   if (cache === undefined) return {};
@@ -45,7 +48,7 @@ export function cacheControl(scope: RequestScope, holder: Marked): JsonObject {
   return toolCacheControl(scope, holder);
 }
 
-/** The same on a tool, which the vendor's own marks are not made for. */
+/** The same on a tool, which the vendor's own marks do not support. */
 export function toolCacheControl(scope: RequestScope, holder: Marked): JsonObject {
   const { cache } = holder;
   if (cache === undefined) return {};

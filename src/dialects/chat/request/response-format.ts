@@ -34,11 +34,11 @@ export interface EncodedFormat {
   fields: JsonObject;
   reading: AnswerReading;
   standIn?: StandIn;
-  /** What has to be said in words as well. */
+  /** What the prompt must say as well. */
   instruction?: string;
 }
 
-/** The answer's form by the host's own means, or by a tool whose arguments are the answer. */
+/** The response format in the provider's own fields, or as a tool whose arguments are the response. */
 export function encodeFormat(scope: RequestScope): EncodedFormat {
   const { call, context, notes } = scope;
   const { format } = call;
@@ -67,7 +67,7 @@ export function encodeFormat(scope: RequestScope): EncodedFormat {
 
 const JSON_INSTRUCTION = "Answer with a JSON object and nothing else.";
 
-/** Hosts refuse a request for JSON that the prompt does not mention; clients of this protocol know it, others cannot. */
+/** Providers reject a request for JSON if the prompt does not mention it. Clients of this protocol know that, others cannot. */
 function sayJson({ call, notes }: RequestScope): { instruction?: string } {
   if (call.dialect === "chat") return {};
   const texts = [call.system, ...call.turns.map((turn) => turn.parts)].flat();

@@ -7,7 +7,7 @@ import { type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
 type NumberSetting = "temperature" | "topP" | "topK" | "frequencyPenalty" | "presencePenalty" | "seed";
 
-/** Settings that are one number here and there. */
+/** Settings that are a single number in both forms. */
 const NUMBERS: readonly (readonly [NumberSetting, string])[] = [
   ["temperature", "temperature"],
   ["topP", "top_p"],
@@ -17,13 +17,13 @@ const NUMBERS: readonly (readonly [NumberSetting, string])[] = [
   ["seed", "seed"],
 ];
 
-/** Those of which some hosts take a narrower range than the protocol has. */
+/** Settings for which some providers accept only part of the protocol's range. */
 export const BOUNDED = [
   ["temperature", "temperature"],
   ["topP", "top_p"],
 ] as const;
 
-/** The contract's name of each setting that a host may refuse. */
+/** The contract's names of settings that a provider may reject. */
 export const SETTING_FIELDS: Readonly<Partial<Record<keyof CallSettings, readonly string[]>>> = {
   temperature: ["temperature"],
   topP: ["top_p"],
@@ -39,7 +39,7 @@ export const SETTING_FIELDS: Readonly<Partial<Record<keyof CallSettings, readonl
   userId: ["user"],
 };
 
-/** What models refuse that choose their words by themselves. */
+/** Settings that models without sampling reject. */
 const SAMPLING = [
   "temperature",
   "topP",
@@ -68,7 +68,7 @@ export function decodeSettings(body: Fields): DecodedSettings {
     paths[key] = path;
   };
   const limit = body.number("max_completion_tokens");
-  // Where both are given the newer one holds, and the other stays among the fields that were not read.
+  // If both are given, the newer one is used, and the other stays unread.
   if (limit !== undefined) set("maxOutputTokens", limit, "max_completion_tokens");
   else set("maxOutputTokens", body.number("max_tokens"), "max_tokens");
   for (const [key, field] of NUMBERS) set(key, body.number(field), field);
@@ -80,7 +80,7 @@ export function decodeSettings(body: Fields): DecodedSettings {
   set("candidateCount", body.number("n"), "n");
   set("verbosity", body.string("verbosity") as CallSettings["verbosity"], "verbosity");
   set("parallelTools", body.boolean("parallel_tool_calls"), "parallel_tool_calls");
-  // The newer name of the two holds; the other one stays among the fields that were not read.
+  // The newer of the two names is used, and the other stays unread.
   const user = body.string("safety_identifier");
   if (user !== undefined) set("userId", user, "safety_identifier");
   else set("userId", body.string("user"), "user");
@@ -92,7 +92,7 @@ export function decodeSettings(body: Fields): DecodedSettings {
   };
 }
 
-/** The settings as the host takes them; what it cannot take is left out or made to fit, and noted. */
+/** Encodes the settings. What the provider does not accept is left out or adjusted, and noted. */
 export function encodeSettings(scope: RequestScope): JsonObject {
   const { call, notes, context } = scope;
   const { quirks, traits } = context;
@@ -165,7 +165,7 @@ function withoutRefused({ call, notes, context: { quirks, traits } }: RequestSco
   return settings;
 }
 
-/** Where a host's interval is open, its ends are out by a hundredth. */
+/** The ends of an open interval are adjusted by a hundredth. */
 export function fitInterval(value: number, range: { min: number; max: number } | undefined): number {
   if (range === undefined) return value;
   if (value <= range.min) return range.min + 0.01;

@@ -10,7 +10,7 @@ const ERROR_PREFIX = "Error: ";
 
 export interface EncodedResult {
   message: JsonObject;
-  /** What the tool role cannot carry: parts for the user's message that follows. */
+  /** Parts that the tool role cannot carry, for the user message that follows. */
   media: JsonObject[];
 }
 
@@ -37,7 +37,7 @@ export function encodeToolResult(result: ToolResultPart, scope: RequestScope): E
   return { message, media: media.length === 0 ? [] : [intro, ...media] };
 }
 
-/** The tool role has no flag for a failure. */
+/** The tool role has no error flag. */
 function markError(parts: readonly JsonObject[], result: ToolResultPart, scope: RequestScope): readonly JsonObject[] {
   if (!result.isError) return parts;
   scope.notes.approximated(
@@ -49,7 +49,7 @@ function markError(parts: readonly JsonObject[], result: ToolResultPart, scope: 
   return parts.map((part, index) => (index === first ? { ...part, text: `${ERROR_PREFIX}${part["text"]}` } : part));
 }
 
-/** A cache mark on the result as a whole stands on its last part. */
+/** A cache mark on the whole result moves to its last part. */
 function withMark(content: string | readonly JsonObject[], result: ToolResultPart, scope: RequestScope): unknown {
   const mark = cacheControl(scope, result);
   if (Object.keys(mark).length === 0) return content;

@@ -48,7 +48,7 @@ const RefusalPart = Type.Object(
 
 const TextContent = Type.Union([Type.String(), Type.Array(Type.Union([TextPart, UnlistedPart]))]);
 const UserPart = Type.Union([TextPart, ImagePart, AudioPart, FilePart, UnlistedPart]);
-/** Some hosts take media from tools; the contract lists texts. */
+/** Some providers accept media in tool messages. The contract lists only texts. */
 const ToolMedia = [ImagePart, AudioPart, FilePart].map((part) => Type.Object(part.properties, unlisted));
 const ToolContent = Type.Union([Type.String(), Type.Array(Type.Union([TextPart, ...ToolMedia, UnlistedPart]))]);
 const name = Type.Optional(Type.String());
@@ -125,7 +125,7 @@ const FunctionMessage = Type.Object({
   content: nullable(TextContent),
 });
 
-/** Ordered by how often they come: the compiled check tries them in turn. */
+/** Most frequent first, because the compiled check tries them in order. */
 export const ChatMessage = Type.Union(
   [UserMessage, AssistantMessage, ToolMessage, SystemMessage, DeveloperMessage, FunctionMessage],
   { title: "ChatMessage" },

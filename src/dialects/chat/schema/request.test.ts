@@ -310,7 +310,7 @@ describe("contract 2.12: unsupported fields", () => {
     ["user", "u", OTHER_DOOR],
   ];
 
-  test.each(values)("%s: refused at the contract door, accepted at the drop-in door", (field, value, advice) => {
+  test.each(values)("%s: rejected at the contract door, accepted at the drop-in door", (field, value, advice) => {
     const refusal = refusalOf(check, { ...sound, [field]: value });
     expect(refusal?.kind).toBe("unsupported_parameter");
     expect(refusal?.path).toBe(field);
@@ -322,7 +322,7 @@ describe("contract 2.12: unsupported fields", () => {
     expect(refusalOf(check, { ...sound, [field]: null })).toBeUndefined();
   });
 
-  test("the wrong value of such a field is still called unsupported, so that it is not repaired in vain", () => {
+  test("an invalid value of an unsupported field is reported as unsupported, so that nobody corrects the value for nothing", () => {
     expect(refusalOf(check, { ...sound, max_tokens: "100" })?.kind).toBe("unsupported_parameter");
     expect(refusalOf(check, { ...sound, max_tokens: 0 }, AT_DROPIN_DOOR)?.message).toContain(
       "an integer of at least 1",
@@ -330,7 +330,7 @@ describe("contract 2.12: unsupported fields", () => {
   });
 });
 
-test("unknown fields are passed on, at every level", () => {
+test("unknown fields are passed on at every level", () => {
   const body = {
     ...sound,
     future: { a: 1 },

@@ -6,7 +6,7 @@ import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
 import type { ChatMessage } from "./content.ts";
 import type { ChatRequest } from "./request.ts";
 
-/** What the contract does not accept (contract 2.12), each with the way to say it instead, where there is one. */
+/** Fields that the contract does not accept (contract 2.12), with their replacement if there is one. */
 const NOT_ACCEPTED: Readonly<Record<string, string | undefined>> = {
   max_tokens: "max_completion_tokens",
   functions: "tools",
@@ -37,7 +37,8 @@ export const chatRules: CheckRules<ChatRequest> = {
       if ((message?.role === "user" || message?.role === "tool") && typeof message.content !== "string") {
         checkData(message.content, () => `messages[${index}].content`);
       }
-      // Hosts answer so when the limit ends an answer before its first word, and clients send it back: the host judges it.
+      // Providers return such messages if the output limit ends an answer before its first token, and clients send them back. At the
+      // drop-in door the provider decides.
       if (door === "contract" && message?.role === "assistant" && !saysSomething(message)) {
         refuse(
           `messages[${index}].content`,
@@ -48,7 +49,7 @@ export const chatRules: CheckRules<ChatRequest> = {
   },
 };
 
-/** The other door takes what this one refuses: whoever cannot change the client can change its base URL. */
+/** Suggests the other door, because a base URL can be changed even if the client cannot. */
 function refuseWhatIsNotAccepted(body: Readonly<Record<string, unknown>>, publicUrl: () => string): void {
   for (const field in NOT_ACCEPTED) {
     if (body[field] === undefined || body[field] === null) continue;
@@ -59,7 +60,7 @@ function refuseWhatIsNotAccepted(body: Readonly<Record<string, unknown>>, public
   }
 }
 
-/** A refusal, a spoken answer or reasoning alone stands in for content, as the answers that clients echo back have it. */
+/** A refusal, audio or reasoning can replace content, as in answers that clients send back. */
 function saysSomething(message: ChatMessage & { role: "assistant" }): boolean {
   return (
     (message.content !== undefined && message.content !== null) ||
@@ -74,12 +75,12 @@ function saysSomething(message: ChatMessage & { role: "assistant" }): boolean {
   );
 }
 
-/** `path` is a function, because it is needed for refusals only and parts are many. */
+/** `path` is a function, because there are many parts and only refusals need it. */
 function checkData(parts: readonly { type: string }[], path: () => string): void {
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] as DataPart;
     const at = (field: string) => () => `${path()}[${index}].${field}`;
-    // The type selects the member, as it does for hosts: clients send the others as null.
+    // As at providers, the type selects the member. Clients send the others as null.
     if (part.type === "image_url") checkDataUrl(part.image_url.url, at("image_url.url"));
     else if (part.type === "input_audio") checkBase64(part.input_audio.data, at("input_audio.data"));
     else if (part.type === "file" && typeof part.file.file_data === "string") {
@@ -89,7 +90,7 @@ function checkData(parts: readonly { type: string }[], path: () => string): void
   }
 }
 
-/** The parts whose data is checked, which the schema has seen. */
+/** The parts whose data is checked. The schema has validated them. */
 type DataPart = Extract<
   Exclude<Extract<ChatMessage, { role: "user" }>["content"], string>[number],
   { type: "image_url" | "input_audio" | "file" }

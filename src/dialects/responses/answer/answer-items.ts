@@ -8,7 +8,7 @@ import { type Carrier, wrapCarrier } from "../../request/carriers.ts";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
-/** Clients send ids back, and the vendor's endpoint refuses longer ones from then on (R9). */
+/** Clients return ids, and the vendor's endpoint then rejects longer ones (R9). */
 const CALL_ID: ToolIdRule = { pattern: /^[^\n]{1,64}$/, make: (seed) => `call_${seed}` };
 
 export const messageItem = (id: string, content: readonly JsonObject[], status: ItemStatus): JsonObject => ({
@@ -30,12 +30,12 @@ export const refusalPart = (refusal: string): JsonObject => ({ type: "refusal", 
 
 export const summaryPart = (text: string): JsonObject => ({ type: "summary_text", text });
 
-/** Some clients send back only thoughts with a value: thoughts that nobody has signed get this one where their host takes them. */
+/** Some clients return only thoughts with a value. Unsigned thoughts get this one if their provider accepts them back. */
 export const UNSIGNED: Opaque = { origin: "", kind: "text", value: "" };
 
 /**
- * A thought, which has a value if it is signed. Its value is wrapped whoever made it: the item's id is told before the value comes, and one that the maker has bound
- * to another id would be refused (R10).
+ * A thought, with a value if it is signed. The value is always wrapped: the item's id is sent before the value is known, and a value that
+ * its creator bound to another id would be rejected (R10).
  */
 export const reasoningItem = (id: string, text: string, signature: Opaque | undefined): JsonObject => ({
   id,
@@ -44,13 +44,13 @@ export const reasoningItem = (id: string, text: string, signature: Opaque | unde
   ...(signature === undefined ? {} : { encrypted_content: wrapThought(text, signature) }),
 });
 
-/** A signature of nothing shown says that it is one of a thought: that of the call after it stands in an item of the same form. */
+/** A signature without visible text is marked as a thought's, because the signature of a following call uses the same kind of item. */
 const wrapThought = (text: string, signature: Opaque): string =>
   text === "" && signature.kind === "signature"
     ? wrapCarrier({ position: "thought", signature })
     : wrapOpaque(signature);
 
-/** A reasoning item that shows nothing, and that clients send back: a signature of something next to it (decision 0011). */
+/** A reasoning item that shows nothing and that clients return. It carries a signature of an adjacent item (decision 0011). */
 export const carrierItem = (id: string, carrier: Carrier): JsonObject => ({
   id,
   type: "reasoning",
@@ -58,7 +58,7 @@ export const carrierItem = (id: string, carrier: Carrier): JsonObject => ({
   encrypted_content: wrapCarrier(carrier),
 });
 
-/** The same for what another protocol's provider did by itself. */
+/** The same for blocks of another protocol's provider. */
 export const nativeItem = (id: string, part: NativePart): JsonObject =>
   part.dialect === "responses" && typeof part.raw["type"] === "string"
     ? { ...part.raw, id: stringAt(part.raw, "id") || id }
@@ -84,14 +84,14 @@ export function callItem({ id, callId, name, namespace, custom }: CalledItem, in
   };
 }
 
-/** The free text of a custom tool that the model was given as a function with one argument. */
+/** The free text of a custom tool that the model got as a function with one argument. */
 export function freeTextOf(input: string): string {
   const values = Object.values(parseObject(input) ?? {});
   const [only] = values;
   return values.length === 1 && typeof only === "string" ? only : input;
 }
 
-/** A search with what it was for, and what it found. */
+/** A search with its queries and results. */
 export function searchItem(id: string, call: ServerToolCallPart, found: ServerToolResultPart | undefined): JsonObject {
   const queries = readQueries(parseObject(call.input));
   const [query = ""] = queries;
@@ -111,7 +111,7 @@ export function searchItem(id: string, call: ServerToolCallPart, found: ServerTo
   };
 }
 
-/** An image of the model's; undefined for media that have no place in an answer. */
+/** An image created by the model. Undefined for media that an answer cannot contain. */
 export function imageItem(id: string, { kind, source }: MediaPart): JsonObject | undefined {
   if (kind !== "image" || source.type !== "data") return undefined;
   const format = source.mimeType.replace(/^image\//, "");

@@ -2,15 +2,15 @@ import { arrayAt, type JsonObject, stringAt } from "../../../base/json.ts";
 import { loadedTools } from "../request/loaded-tools.ts";
 import { isNamespace, Namespaces } from "../request/namespaces.ts";
 
-/** How a client knows a tool that the model has called. */
+/** The client's view of a tool that the model called. */
 interface CalledTool {
   name: string;
   namespace?: string;
-  /** It takes free text; where the model was given a function instead, its one argument is that text. */
+  /** It takes free text. If the model got a function instead, its single argument is that text. */
   custom: boolean;
 }
 
-/** The client's own names and kinds of its tools, by those under which the model was given them. */
+/** The client's names and kinds of its tools, by the names that the model got. */
 export class CallNames {
   readonly #namespaces: Namespaces;
   readonly #custom = new Set<string>();

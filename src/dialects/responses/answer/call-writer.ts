@@ -5,12 +5,12 @@ import { type CalledItem, callItem, freeTextOf, type ItemStatus } from "./answer
 import type { Deltas } from "./event-writer.ts";
 import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.ts";
 
-/** A call of one of the client's tools, as its arguments come. */
+/** Writes a call of one of the client's tools while its arguments arrive. */
 export class CallWriter implements OpenItem {
   readonly #place: ItemPlace;
   readonly #call: CalledItem;
   readonly #at: JsonObject;
-  /** The text comes as the one argument of a function, and is taken out of it when it is whole. */
+  /** The text is the single argument of a function, and is extracted when it is complete. */
   readonly #wrapped: boolean;
   #input = "";
   #deltas: Deltas | undefined;
@@ -44,7 +44,7 @@ export class CallWriter implements OpenItem {
       this.#input = freeTextOf(this.#input);
       text = this.#write(this.#input);
     } else if (this.#input === "" && !custom) {
-      // No arguments are an empty object: clients parse what they have put together.
+      // Missing arguments become an empty object, because clients parse what they have assembled.
       text = this.input("{}");
     }
     const whole = this.#input;

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../../base/json.ts";
 
 const FUNCTION_MEMBERS = ["description", "parameters", "strict"] as const;
 
-/** Tools as an answer repeats them: what a function leaves out is null. The list itself where nothing is left out. */
+/** Tools as a response repeats them: missing members of a function are null. Returns the same list if nothing is missing. */
 export function completeTools(tools: readonly unknown[]): readonly unknown[] {
   const isWhole = (tool: unknown): boolean =>
     !isObject(tool) || tool["type"] !== "function" || FUNCTION_MEMBERS.every((member) => member in tool);

@@ -32,7 +32,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   };
 }
 
-/** The parts of all items. Of each message after the first, the first text is apart from what was said before. */
+/** The parts of all items. The first text of each message after the first is marked as separate. */
 function messagesApart(items: readonly ReplyPart[][]): ReplyPart[] {
   let said = false;
   return items.flatMap((parts) => {
@@ -45,7 +45,7 @@ function messagesApart(items: readonly ReplyPart[][]): ReplyPart[] {
   });
 }
 
-/** An error, or an answer that has not ended, under a status of success. */
+/** Throws if a response with a success status has an error or has not ended. */
 export function failIfNoAnswer(body: JsonObject): void {
   const failure = failureIn(body);
   if (failure !== undefined) {
@@ -58,7 +58,7 @@ export function failIfNoAnswer(body: JsonObject): void {
 
 const ENDED: ReadonlySet<string> = new Set(["completed", "incomplete"]);
 
-/** Some hosts say nothing of the status; one that is neither complete nor cut off is no answer. */
+/** Some providers send no status. Any status other than complete or incomplete is a failure. */
 export function failureIn(response: JsonObject): GatewayError | undefined {
   const status = stringAt(response, "status");
   const error = response["error"];

@@ -67,7 +67,7 @@ function decode(...events: (JsonObject | string)[]): CanonEvent[] {
 const partsOf = (...events: (JsonObject | string)[]) => fold(decode(...events)).parts;
 
 describe("a stream of a Responses host", () => {
-  test("R3: is built from the items that were done where the last event holds none", () => {
+  test("R3: is built from the done items if the last event has none", () => {
     const reply = fold(
       decode(created, added(0, { type: "message", id: "m", content: [] }), done(0, message("hi")), completed()),
     );
@@ -75,11 +75,11 @@ describe("a stream of a Responses host", () => {
     expect(reply.id).toBe("resp_1");
   });
 
-  test("R3: and holds what only the last event tells", () => {
+  test("R3: includes what only the last event contains", () => {
     expect(partsOf(created, completed({ output: [message("late")] }))).toEqual([{ type: "text", text: "late" }]);
   });
 
-  test("R7: arguments of parallel calls do not meet, however they interleave", () => {
+  test("R7: arguments of interleaved parallel calls are not mixed up", () => {
     const argument = (output_index: number, delta: string) => ({
       type: "response.function_call_arguments.delta",
       output_index,
@@ -103,7 +103,7 @@ describe("a stream of a Responses host", () => {
     ]);
   });
 
-  test("R19: that it ends in a call, its items tell", () => {
+  test("R19: ends in a call if its items do", () => {
     const finish = decode(created, done(0, call({ arguments: "{}" })), completed()).at(-1);
     expect(finish).toEqual({ type: "finish", stop: { unified: "tool", raw: "completed" } });
     const cut = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
@@ -113,14 +113,14 @@ describe("a stream of a Responses host", () => {
     });
   });
 
-  test("R20: pings, comments, unknown events and [DONE] say nothing, after the end too", () => {
+  test("R20: ignores pings, comments, unknown events and [DONE], even after the end", () => {
     const noise = [": PROCESSING\n\n", { type: "keepalive", sequence_number: 3 }, { type: "response.new.thing" }];
     expect(
       partsOf(created, ...noise, done(0, message("hi")), ...noise, completed(), { type: "ping" }, "data: [DONE]\n\n"),
     ).toEqual([{ type: "text", text: "hi" }]);
   });
 
-  test("R21: an item is known by its place, though its id changes", () => {
+  test("R21: an item is identified by its index, even if its id changes", () => {
     const delta = {
       type: "response.output_text.delta",
       item_id: "other",
@@ -139,7 +139,7 @@ describe("a stream of a Responses host", () => {
     ).toEqual([{ type: "text", text: "hi" }]);
   });
 
-  test("R21: by its id where it has no place, and by its order where it has neither", () => {
+  test("R21: an item is identified by its id without an index, and by its order without either", () => {
     const item = (id?: string) => ({ type: "response.output_item.added", item: { ...call({ arguments: "" }), id } });
     const argument = (delta: string, item_id?: string) => ({
       type: "response.function_call_arguments.delta",
@@ -166,7 +166,7 @@ describe("a stream of a Responses host", () => {
     ).toMatchObject([{ id: "c1", input: '{"x":1}' }]);
   });
 
-  test("R22: arguments and texts that come at the end alone, a nameless call, two thoughts of one id", () => {
+  test("R22: accepts arguments and texts only at the end, a call without a name, and two thoughts with one id", () => {
     const thought = (value: string) => ({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: value });
     const parts = partsOf(
       created,
@@ -186,7 +186,7 @@ describe("a stream of a Responses host", () => {
     ]);
   });
 
-  test("R10: the sealed value is that of the item when it is done, with its id", () => {
+  test("R10: the encrypted value is the one of the done item, with its id", () => {
     const sealed = (value: string) => ({ type: "reasoning", id: "rs_1", summary: [], encrypted_content: value });
     const [thought] = partsOf(
       created,
@@ -197,13 +197,13 @@ describe("a stream of a Responses host", () => {
     expect(thought?.signature).toEqual({ origin: "responses", kind: "encrypted", value: "right", format: "#rs_1" });
   });
 
-  test("R23: a refusal is no text", () => {
+  test("R23: a refusal is not text", () => {
     const refused = { ...message(""), content: [{ type: "refusal", refusal: "No." }] };
     const delta = { type: "response.refusal.delta", output_index: 0, content_index: 0, delta: "No." };
     expect(partsOf(created, delta, done(0, refused), completed())).toEqual([{ type: "refusal", text: "No." }]);
   });
 
-  test("decision 0091: the text of a second message is apart from the first, streamed, only at the end, or whole", () => {
+  test("decision 0091: the text of a second message is separate from the first, streamed, only at the end, or whole", () => {
     const expected = [
       { type: "text", text: "One." },
       { type: "text", text: "Two.", apart: true },
@@ -222,19 +222,19 @@ describe("a stream of a Responses host", () => {
     expect(whole.parts).toEqual(expected as never);
   });
 
-  test("R31: cached tokens are a part of the input, and thoughts of the output", () => {
+  test("R31: cached tokens are part of the input, and thoughts part of the output", () => {
     const { usage } = fold(decode(created, completed()));
     expect(usage).toEqual({ input: 12, cacheRead: 8, output: 5, reasoning: 4 });
   });
 
-  test("a search is counted, since it costs", () => {
+  test("searches are counted, because they cost money", () => {
     const search = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q" } };
     const reply = fold(decode(created, done(0, search), done(1, message("hi")), completed()));
     expect(reply.usage?.searches).toBe(1);
     expect(reply.parts.map(({ type }) => type)).toEqual(["server-tool-call", "server-tool-result", "text"]);
   });
 
-  test("R1: an end without a last event is an error, as is what the host calls one", () => {
+  test("R1: an end without a last event is an error, as are the host's error events", () => {
     const failed = (...events: (JsonObject | string)[]) => {
       const last = decode(...events).at(-1);
       if (last?.type !== "error") throw new Error("no error");
@@ -248,7 +248,7 @@ describe("a stream of a Responses host", () => {
     expect(failed(created, { type: "response.failed", response }).kind).toBe("rate_limited");
   });
 
-  test("R28: a prompt that is too long is the client's fault, by its code", () => {
+  test("R28: a prompt that is too long is a client error, by its code", () => {
     const response = { status: "failed", error: { code: "context_length_exceeded", message: "too long" } };
     const last = decode(created, { type: "response.failed", response }).at(-1);
     if (last?.type !== "error") throw new Error("no error");

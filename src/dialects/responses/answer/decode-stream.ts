@@ -21,8 +21,8 @@ const DELTA_PLACES: VaryingPlaces = {
 };
 
 /**
- * Reads events from `response.created` to the one that ends the answer. Items are built from their own events, because some
- * hosts leave them out of the last one (R3). Kinds of events that are not known say nothing (R20).
+ * Reads events from `response.created` to the one that ends the response. Items are built from their own events, because some providers
+ * omit them from the last one (R3). Unknown kinds of events are ignored (R20).
  */
 export class ResponsesStreamDecoder implements StreamDecoder {
   readonly deltaPlaces = DELTA_PLACES;
@@ -44,7 +44,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     return this.#items.holdsBack;
   }
 
-  /** The tokens are reported at the end. */
+  /** Tokens are reported at the end. */
   get usage(): Usage | undefined {
     return this.#items.hosted.addTo(undefined);
   }
@@ -66,7 +66,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     );
   }
 
-  /** Some hosts answer a stream's request with an error's plain JSON; comments are no JSON. */
+  /** Some providers answer a streaming request with a plain JSON error. Comments are not JSON. */
   #readBare(raw: string): CanonEvent[] {
     const body = raw.startsWith("{") ? parseObject(raw) : undefined;
     return body !== undefined && "error" in body ? this.#fail(decodeErrorObject(body, 200)) : [];
@@ -126,11 +126,11 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
   #end(type: string, response: JsonObject): CanonEvent[] {
     const named = this.#start(response);
-    // The event's name is the last word where its response says nothing.
+    // The event's name provides the status if its response has none.
     const status = stringAt(response, "status") ?? type.slice("response.".length);
     const failure = failureIn({ ...response, status });
     reportTerms(this.#context.served, response["service_tier"]);
-    // A failed answer may have a usage, too, and it is billed.
+    // A failed response may have a usage, which is billed.
     if (failure !== undefined) return [...named, ...this.#usage(response), ...this.#fail(failure)];
     this.#over = true;
     const events = [...named, ...this.#items.endAll(arrayAt(response, "output").filter(isObject))];

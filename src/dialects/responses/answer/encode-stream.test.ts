@@ -50,23 +50,23 @@ describe("the order of events", () => {
     expect(called).toMatchObject({ type: "function_call", call_id: "call_1", name: "look", arguments: '{"a":1}' });
   });
 
-  describe("decision 0091: a thought that nobody has signed", () => {
+  describe("decision 0091: an unsigned thought", () => {
     const thought = { type: "reasoning", text: "Hm." } as const;
     const itemOf = (unsignedComesBack: boolean) => {
       const context = { ...encodeContext(), unsignedComesBack };
       return JSON.parse(encodeResponse({ parts: [thought], stop: STOPPED }, context)).output[0];
     };
 
-    test("has no sealed value", () => {
+    test("has no encrypted value", () => {
       expect(itemOf(false)).toMatchObject({ type: "reasoning", summary: [{ text: "Hm." }] });
       expect(itemOf(false)).not.toHaveProperty("encrypted_content");
     });
 
-    test("has one where its host takes it back, since some clients send back no other", () => {
+    test("has one if its host accepts it back, because some clients return only thoughts with one", () => {
       expect(itemOf(true)).toMatchObject({ encrypted_content: expect.stringMatching(/^trv1\./) });
     });
 
-    test("is read by its host from what a client sends back, in either form", () => {
+    test("reaches its host from what a client returns, in either form", () => {
       for (const comesBack of [false, true]) {
         const input = [itemOf(comesBack), { type: "message", role: "user", content: "Go on." }];
         const [turn] = decodeRequest({ model: "m", input }).turns;
@@ -75,13 +75,13 @@ describe("the order of events", () => {
     });
   });
 
-  test("R20: sequence numbers count from 0 without a gap", () => {
+  test("R20: sequence numbers count from 0 without gaps", () => {
     const parts: ReplyPart[] = [{ type: "reasoning", text: "Hm." }, { type: "text", text: "Hi" }, call("c", "look")];
     const numbers = streamOfParts(parts).map((event) => event["sequence_number"]);
     expect(numbers).toEqual(numbers.map((_, index) => index));
   });
 
-  test("R19: calls end in completed as texts do, a limit and a filter in incomplete with the reason", () => {
+  test("R19: calls end in completed like texts, a limit or a filter in incomplete with the reason", () => {
     const ended = (unified: "tool" | "length" | "filter") =>
       streamOfParts([call("c", "look")], encodeContext(), { unified, raw: "" }).at(-1);
     expect(ended("tool")).toMatchObject({ type: "response.completed" });
@@ -94,8 +94,8 @@ describe("the order of events", () => {
   });
 });
 
-describe("what an answer holds", () => {
-  test("R2: the last event has every item that was done, and a usage though the upstream told none", () => {
+describe("contents of an answer", () => {
+  test("R2: the last event has every done item, and a usage even if the upstream reported none", () => {
     const events = streamOf(unfold({ parts: [{ type: "text", text: "Hello" }, call("c", "look")], stop: STOPPED }));
     const done = events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item);
     expect(outputOf(events)).toEqual(done as JsonObject[]);
@@ -118,7 +118,7 @@ describe("what an answer holds", () => {
     expect(whole).toEqual(responseIn(streamOfParts(parts).at(-1)));
   });
 
-  test("R7: calls at one time are items of their own, and their arguments never merge", () => {
+  test("R7: parallel calls are separate items, and their arguments are never mixed", () => {
     const blocks: CanonEvent[] = [
       { type: "tool-input-start", block: 0, id: "call_a", name: "look" },
       { type: "tool-input-start", block: 1, id: "call_b", name: "find" },
@@ -140,13 +140,13 @@ describe("what an answer holds", () => {
     expect(new Set(outputOf(events).map(({ id }) => id)).size).toBe(2);
   });
 
-  test("a call without arguments has an empty object, and its delta says so", () => {
+  test("a call without arguments has an empty object, also in its delta", () => {
     const events = streamOfParts([call("c", "look", "")]);
     expect(outputOf(events)).toMatchObject([{ arguments: "{}" }]);
     expect(events.find(({ type }) => type === "response.function_call_arguments.delta")?.["delta"]).toBe("{}");
   });
 
-  test("R29: ids have the prefix of their kind, are stable in a stream, and no longer than 64 characters", () => {
+  test("R29: ids have the prefix of their kind, are stable in a stream, and have at most 64 characters", () => {
     const parts: ReplyPart[] = [
       { type: "reasoning", text: "Hm." },
       { type: "text", text: "Hi" },
@@ -165,7 +165,7 @@ describe("what an answer holds", () => {
     }
   });
 
-  test("texts without anything between them are one part; behind a search a new message begins", () => {
+  test("adjacent texts are one part, and a new message begins after a search", () => {
     const search: ReplyPart[] = [
       { type: "server-tool-call", id: "s", name: "web_search", input: '{"query":"oslo"}' },
       {
@@ -194,7 +194,7 @@ describe("what an answer holds", () => {
     ]);
   });
 
-  test("decision 0091: a text that is apart is a message of its own, and cited by its own places", () => {
+  test("decision 0091: a separate text is a message of its own, with its own citation ranges", () => {
     const citations = [{ type: "web", url: "https://a.example", title: "A" }] as const;
     const output = outputOf(
       streamOfParts([
@@ -208,7 +208,7 @@ describe("what an answer holds", () => {
     ]);
   });
 
-  test("citations count from the beginning of the joined text", () => {
+  test("citations count from the start of the joined text", () => {
     const events = streamOfParts([
       { type: "text", text: "One " },
       { type: "text", text: "two.", citations: [{ type: "web", url: "https://a.example", title: "A" }] },
@@ -221,19 +221,19 @@ describe("what an answer holds", () => {
     expect(outputOf(events)).toMatchObject([{ content: [{ annotations: [annotation] }] }]);
   });
 
-  test("R23: a refusal is a part of its own kind, and never text", () => {
+  test("R23: a refusal is a part of its own kind, never text", () => {
     const events = streamOfParts([{ type: "refusal", text: "No." }]);
     expect(typesOf(events)).toContain("refusal.delta");
     expect(outputOf(events)).toMatchObject([{ type: "message", content: [{ type: "refusal", refusal: "No." }] }]);
   });
 
-  test("R23: the text of an answer that a filter ended stays text", () => {
+  test("R23: text of an answer that a filter ended remains text", () => {
     const stop = { unified: "filter", raw: "refusal" } as const;
     const [message] = outputOf(streamOfParts([{ type: "text", text: "I will not." }], encodeContext(), stop));
     expect(message).toMatchObject({ content: [{ type: "output_text", text: "I will not." }] });
   });
 
-  test("log probabilities stand with their text", () => {
+  test("log probabilities are in their text part", () => {
     const logprobs = [{ token: "Hi", logprob: -0.1 }];
     const reply = { parts: [{ type: "text", text: "Hi" }], stop: STOPPED, logprobs } as const;
     const events = streamOf(unfold(reply));
@@ -242,7 +242,7 @@ describe("what an answer holds", () => {
     expect(events.find(({ type }) => type === "response.output_text.done")).toMatchObject({ logprobs: told });
   });
 
-  test("an image of the model's is an item with its bytes; a sound has no place, and words stand in for it", () => {
+  test("an image is an item with its bytes; audio is replaced with a short text", () => {
     const media = (kind: "image" | "audio", mimeType: string): ReplyPart => ({
       type: "media",
       kind,
@@ -258,7 +258,7 @@ describe("what an answer holds", () => {
   });
 });
 
-describe("R6: tools come back under the names that the client knows", () => {
+describe("R6: tools are returned under the client's names", () => {
   const request = {
     tools: [
       {
@@ -275,7 +275,7 @@ describe("R6: tools come back under the names that the client knows", () => {
   };
   const [output] = [(parts: ReplyPart[]) => outputOf(streamOfParts(parts, encodeContext(request)))];
 
-  test("a namespace and the bare name, also beside a function that is called like both", () => {
+  test("a namespace and the bare name, even if a function has the joined name", () => {
     expect(output([call("a", "agents__spawn_"), call("b", "agents__spawn")])).toMatchObject([
       { type: "function_call", namespace: "agents", name: "spawn" },
       { type: "function_call", name: "agents__spawn" },
@@ -283,7 +283,7 @@ describe("R6: tools come back under the names that the client knows", () => {
     expect(output([call("b", "agents__spawn")])[0]).not.toHaveProperty("namespace");
   });
 
-  test("a custom tool that the model called as a function gets its one argument as free text", () => {
+  test("a custom tool that the model called as a function gets its argument as free text", () => {
     expect(
       output([call("a", "shell", '{"input":"ls -l"}'), call("b", "agents__tell", '{"input":"hi"}')]),
     ).toMatchObject([
@@ -292,7 +292,7 @@ describe("R6: tools come back under the names that the client knows", () => {
     ]);
   });
 
-  test("free text that comes as such is streamed as such", () => {
+  test("free text is streamed as free text", () => {
     const part: ReplyPart = { type: "tool-call", id: "a", name: "shell", input: "ls -l", custom: true };
     const events = streamOfParts([part], encodeContext(request));
     expect(typesOf(events)).toContain("custom_tool_call_input.delta");
@@ -300,8 +300,8 @@ describe("R6: tools come back under the names that the client knows", () => {
   });
 });
 
-describe("the settings of the request are repeated", () => {
-  test("as they were asked, and what was kept is said", () => {
+describe("settings of the request are repeated", () => {
+  test("as requested, with whether the answer is stored", () => {
     const request = {
       instructions: "Be brief.",
       previous_response_id: "resp_0",
@@ -317,13 +317,13 @@ describe("the settings of the request are repeated", () => {
     expect(responseIn(streamOfParts([]).at(-1))).toMatchObject({ store: false, tools: [], tool_choice: "auto" });
   });
 
-  test("an id that was told before is the answer's", () => {
+  test("an id that was already sent is the id of the answer", () => {
     const context = { ...encodeContext(), answerId: "resp_told" };
     expect(responseIn(streamOfParts([], context)[0])["id"]).toBe("resp_told");
   });
 });
 
-test("R1: how far a stream has come is known at every step", () => {
+test("R1: the position of a stream is known at every step", () => {
   const encoder = new ResponsesStreamEncoder(encodeContext());
   expect(encoder.position).toBeUndefined();
   let text = "";

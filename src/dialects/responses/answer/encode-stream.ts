@@ -16,7 +16,7 @@ import { encodeStop } from "./stop-reason.ts";
 import type { StreamPosition } from "./stream-position.ts";
 import { encodeUsage } from "./usage.ts";
 
-/** Writes named and numbered events from `response.created` to `response.completed` or `.incomplete`, one item after the other. */
+/** Writes named and numbered events from `response.created` to `response.completed` or `.incomplete`, item by item. */
 export class ResponsesStreamEncoder implements StreamEncoder {
   readonly #context: EncodeAnswerContext;
   readonly #sequence = new InSequence();
@@ -24,7 +24,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   readonly #items: ItemWriter;
   #usage: Usage | undefined;
   #shell: JsonObject | undefined;
-  /** The whole answer, once it has ended. */
+  /** The whole response, once it has ended. */
   response: JsonObject | undefined;
 
   constructor(context: EncodeAnswerContext, { silent = false } = {}) {
@@ -56,7 +56,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     return this.#items.followed.inStep;
   }
 
-  /** Numbers, ids and ends are those that the client has, also where a host has written them. */
+  /** Takes over numbers, ids and ends that the client has seen, even if a provider wrote them. */
   follow({ data }: SseFrame): void {
     const event = data === undefined ? undefined : parseObject(data);
     if (event === undefined) return;
@@ -71,7 +71,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     return this.#items.form;
   }
 
-  /** The events of the run have had their numbers. */
+  /** The events of the run already have their numbers. */
   absorb(event: DeltaEvent): void {
     const { sequence } = this.#events;
     this.push(event);
@@ -106,7 +106,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         return "";
       case "finish":
         return this.#finish(event);
-      // The beginning is written; errors are spoken elsewhere.
+      // The start is already written, and errors are written elsewhere.
       case "metadata":
       case "error":
         return "";
@@ -115,7 +115,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** An answer always has its usage, if only an estimate (R2). */
+  /** A response always has a usage, if only an estimate (R2). */
   #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
     const { estimateInputTokens, nowSeconds, keep, served, note } = this.#context;
     noteFinish(event, note, { without: ["pause", "other"], explained: false });
@@ -139,7 +139,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
 const PREFIX = "resp_";
 const OWN_ID = /^resp_[\w-]{8,56}$/;
 
-/** An id of this protocol is kept; those of others mean nothing to its clients. */
+/** Keeps an id of this protocol. Ids of other protocols mean nothing to its clients. */
 function ownId(event: CanonEvent): string | undefined {
   return event.type === "metadata" && event.id !== undefined && OWN_ID.test(event.id) ? event.id : undefined;
 }

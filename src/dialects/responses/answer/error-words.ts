@@ -1,8 +1,7 @@
 import type { ErrorKind } from "../../../canon/error.ts";
 
 /**
- * `error.code` of an answer that failed, by which clients decide whether to try again: all that they do not know is a failure of
- * the server to them, and is tried again.
+ * `error.code` of a failed response. Clients use it to decide whether to retry: they treat unknown codes as server errors, and retry them.
  */
 // biome-ignore format: a table is read in columns
 export const FAILURE_CODES: Readonly<Record<ErrorKind, string>> = {

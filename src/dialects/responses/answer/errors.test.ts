@@ -19,8 +19,8 @@ const failed = (error: GatewayError, position?: unknown) =>
       .join(""),
   );
 
-describe("R1: a stream that breaks ends in an error event and in response.failed, and nothing follows", () => {
-  test("after content: the numbers go on, and the items that were done are there", () => {
+describe("R1: a broken stream ends with an error event and response.failed, and nothing follows", () => {
+  test("after content, the numbers continue and the done items are included", () => {
     const encoder = new ResponsesStreamEncoder(encodeContext());
     const parts = [
       { type: "reasoning", text: "Hm." },
@@ -48,7 +48,7 @@ describe("R1: a stream that breaks ends in an error event and in response.failed
     });
   });
 
-  test("before anything: an answer of its own, which begins as every other and fails", () => {
+  test("before any content, a response starts like every other and fails", () => {
     const events = failed(new GatewayError("upstream_timeout", "It is late."));
     const response = { id: "resp_req1", model: "acme/model", instructions: "Be brief.", created_at: 9 };
     expect(events).toMatchObject([
@@ -59,7 +59,7 @@ describe("R1: a stream that breaks ends in an error event and in response.failed
     ]);
   });
 
-  test("a host that failed before it had named its answer: the same", () => {
+  test("the same if a host fails before it names its response", () => {
     const position = { sequence: 0, response: {} };
     expect(failed(new GatewayError("upstream_failed", "It broke."), position)).toEqual(
       failed(new GatewayError("upstream_failed", "It broke.")),
@@ -67,7 +67,7 @@ describe("R1: a stream that breaks ends in an error event and in response.failed
   });
 });
 
-test("R28: a prompt that is too long, a limit and an empty purse are told by the codes that clients know", () => {
+test("R28: a long prompt, a rate limit and an exhausted budget have the codes that clients know", () => {
   const codeOf = (error: GatewayError) =>
     stringAt(objectAt(objectAt(failed(error).at(-1), "response"), "error"), "code");
   const tooLong = new GatewayError("invalid_request", "Too long.", { code: "context_length_exceeded" });
@@ -78,14 +78,14 @@ test("R28: a prompt that is too long, a limit and an empty purse are told by the
   expect(codeOf(new GatewayError("budget_exhausted", "No money."))).toBe("insufficient_quota");
 });
 
-test("R34: an unknown model is told in the protocol's words", () => {
+test("R34: an unknown model is reported in the protocol's terms", () => {
   const answer = encodeError(new GatewayError("not_found", "No such model.", { path: "model" }));
   expect(JSON.parse(answer.body)).toEqual({
     error: { message: "No such model.", type: "not_found_error", param: "model", code: "model_not_found" },
   });
 });
 
-test("every kind of error has a code that is a text", () => {
+test("every kind of error has a string code", () => {
   for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {
     const [told, ended] = failed(new GatewayError(kind, "words")).slice(-2);
     expect(stringAt(objectAt(told, "error"), "code")).toBeString();

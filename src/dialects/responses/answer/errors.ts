@@ -7,15 +7,15 @@ import { EventWriter } from "./event-writer.ts";
 import { encodeShell } from "./response-shell.ts";
 import type { StreamPosition } from "./stream-position.ts";
 
-/** Before an answer the protocol's errors are those of chat completions. */
+/** Before a response starts, errors have the format of chat completions. */
 export { encodeError } from "../../chat/answer/errors.ts";
 
-/** The vendor tells this one inside the stream, and Codex takes it as final under a status of its own: it would never compact (R28). */
+/** The vendor sends this error inside the stream. Under an error status Codex treats it as final and never compacts (R28). */
 export const belongsInStream = ({ code }: GatewayError): boolean => code === "context_length_exceeded";
 
 /**
- * An `error` event, then `response.failed`: the only ending that every client takes for an error. Some throw at the one and others at the
- * other, and a stream that just ends is a proper end to most (R1).
+ * An `error` event, then `response.failed`: the only ending that every client treats as an error. Some throw on the one, some on the other,
+ * and most take the plain end of a stream for success (R1).
  */
 export function encodeStreamError(
   error: GatewayError,
@@ -35,13 +35,13 @@ export function encodeStreamError(
   return [{ text: begun + told + events.write("response.failed", { response: failed }), pauseMs: 0 }];
 }
 
-/** Every stream begins with `response.created`: clients take the answer's id from there. */
+/** Every stream begins with `response.created`, from which clients take the response's id. */
 function begin(events: EventWriter, response: JsonObject): string {
   const begun = { response: { ...response, status: "in_progress" } };
   return events.write("response.created", begun) + events.write("response.in_progress", begun);
 }
 
-/** The answer where nothing of it was written before the failure. */
+/** The response if nothing of it was written before the failure. */
 function shellOf(requestId: string, call: StreamState["call"]): JsonObject {
   const { request = {}, model = "", atSeconds = 0 } = call ?? {};
   const id = `resp_${requestId.replace(/[^a-zA-Z0-9]/g, "")}`;

@@ -2,11 +2,11 @@ import type { JsonObject } from "../../../base/json.ts";
 import { stringifyInOrder } from "../../../wire/ordered-json.ts";
 import { DeltaForm } from "../../answer/delta-form.ts";
 
-/** Writes the events of one stream, and numbers them. */
+/** Writes and numbers the events of one stream. */
 export class EventWriter {
   /** The number of the next event. */
   sequence = 0;
-  /** Where nobody reads the events: of an answer in one piece, only its last object is wanted. */
+  /** For a whole response, of which only the last object is needed. */
   readonly silent: boolean;
 
   constructor(silent = false) {
@@ -18,7 +18,7 @@ export class EventWriter {
     return `event: ${type}\ndata: ${stringifyInOrder({ type, sequence_number: this.sequence++, ...fields })}\n\n`;
   }
 
-  /** The deltas of one text, which differ in their number and in the delta alone. */
+  /** The deltas of one text, which differ only in their number and in the delta. */
   deltas(type: string, fields: JsonObject, more: JsonObject = {}): Deltas {
     const middle = `,${JSON.stringify(fields).slice(1, -1)},"delta":`;
     const rest = JSON.stringify(more).slice(1, -1);

@@ -7,7 +7,7 @@ import { ResponsesStreamEncoder } from "./encode-stream.ts";
 
 const PLACE = { item_id: "msg_host", output_index: 0, content_index: 0 };
 
-/** An encoder that has followed another's stream until behind its first words. */
+/** An encoder that has followed another's stream past its first words. */
 function following() {
   const encoder = new ResponsesStreamEncoder(encodeContext());
   const follow = (type: string, number: number, more: object) => {
@@ -26,8 +26,8 @@ function following() {
   return { encoder, follow };
 }
 
-describe("H17: an encoder that goes on where another has written", () => {
-  test("writes the numbers and names that follow on those", () => {
+describe("H17: an encoder that continues another's stream", () => {
+  test("continues its numbers and names", () => {
     const { encoder, follow } = following();
     follow("output_text.delta", 6, { ...PLACE, delta: "" });
     expect(encoder.inStep).toBe(true);
@@ -54,7 +54,7 @@ describe("H17: an encoder that goes on where another has written", () => {
     expect(encoder.inStep).toBe(false);
   });
 
-  test("goes on in another message, behind the one that was told, which stays as it is", () => {
+  test("continues in another message, and leaves the finished one unchanged", () => {
     const { encoder, follow } = following();
     const told = { id: "msg_host", type: "message", phase: "commentary", content: [] };
     follow("output_item.done", 6, { output_index: 0, item: told });
@@ -68,7 +68,7 @@ describe("H17: an encoder that goes on where another has written", () => {
     expect(objectAt(done, "response")?.["output"]).toMatchObject([told, { id: "msg_2", content: [{ text: "It" }] }]);
   });
 
-  test("stays out of step behind a citation, which it does not know", () => {
+  test("stays out of step after a citation, which it does not know", () => {
     const { encoder, follow } = following();
     follow("output_text.annotation.added", 6, PLACE);
     follow("output_text.delta", 7, { ...PLACE, delta: " rises." });

@@ -1,6 +1,6 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../../base/json.ts";
 
-/** They only say that a text is over: who goes on with the answer may have more of it to say. */
+/** They only end a text, and a continuation may add more to it. */
 export const CLOSING_EVENTS: ReadonlySet<string> = new Set([
   "response.output_text.done",
   "response.content_part.done",
@@ -10,20 +10,20 @@ export const CLOSING_EVENTS: ReadonlySet<string> = new Set([
 const CITED = "response.output_text.annotation.added";
 const PLACES = ["item_id", "output_index", "content_index"] as const;
 
-/** The items of a stream that another writes to the client: which ids they have there, and whether one may go on with the last. */
+/** The items of a stream that another writer sends to the client: their ids there, and whether the last one can be continued. */
 export class FollowedItems {
   readonly #ids = new Map<number, string>();
-  /** Citations are known here with the end of their item: if another goes on before it, they would be missing from the whole. */
+  /** Citations are known only at the end of their item. If another writer continues before that, the whole would lack them. */
   #cited = false;
-  /** What the client has read last is not over, and stands where the next text would be written. */
+  /** The client's last item is not finished, and is where the next text would be written. */
   inStep = true;
 
-  /** The id that the client knows the item at this place by. */
+  /** The client's id for the item at this index. */
   idAt(place: number): string | undefined {
     return this.#ids.get(place);
   }
 
-  /** `at`: where the text is that has been written here for the same answer. */
+  /** `at`: the position of the text that was written here for the same response. */
   follow(event: JsonObject, at: JsonObject | undefined): void {
     const type = stringAt(event, "type") ?? "";
     const place = numberAt(event, "output_index");
@@ -39,7 +39,7 @@ export class FollowedItems {
   }
 }
 
-/** Texts that others say in several parts are one here: the rest of such a text would be told at another place. */
+/** Texts that others send in several parts are one here, so the rest would be at another position. */
 function isSamePlace(event: JsonObject, at: JsonObject): boolean {
   return PLACES.every((name) => event[name] === undefined || event[name] === at[name]);
 }

@@ -5,19 +5,19 @@ import { EventWriter } from "./event-writer.ts";
 import type { StreamPosition } from "./stream-position.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
-/** A model that still calls the tool after it was told that there are no more images is not asked again. */
+/** How many more rounds a model gets after it was told that there are no more images. */
 const ROUNDS_AFTER_LIMIT = 1;
 const MADE = "The image was made, and the user sees it.";
 
 interface Played extends HostedContext {
-  /** What the function is called that stands for the tool. */
+  /** The name of the function that replaces the tool. */
   name: string;
   /** The request of the first round. */
   first: JsonObject;
   ask: (call: JsonObject) => AskedImage;
 }
 
-/** An image on its way. */
+/** An image in progress. */
 interface PlayedImage extends AskedImage {
   call: JsonObject;
   id: string;
@@ -26,20 +26,20 @@ interface PlayedImage extends AskedImage {
   result: string;
 }
 
-/** Puts the answers of several rounds together into one, with images where the model called for them. */
+/** Joins the responses of several rounds into one, with images where the model requested them. */
 export class HostedImagesAnswer implements HostedAnswer {
   readonly #body: JsonObject;
   readonly #played: Played;
   readonly #events = new EventWriter();
-  /** What the client has been shown. */
+  /** What the client has received. */
   readonly #output: JsonObject[] = [];
-  /** What the model said in this round, as it wants it back. */
+  /** The model's items of this round, which it gets back. */
   #said: JsonObject[] = [];
   #asked: PlayedImage[] = [];
-  /** Calls of this round that a limit refuses. */
+  /** Calls of this round that exceed a limit. */
   #refused: { call: JsonObject; reason: string }[] = [];
   #images = 0;
-  /** Where the items of this round stand in the whole; absent for the calls that are not shown. */
+  /** Indexes of this round's items in the whole response. Hidden calls have none. */
   #places = new Map<number, number>();
   #hidden = new Set<number>();
   #last: JsonObject = {};
@@ -85,7 +85,7 @@ export class HostedImagesAnswer implements HostedAnswer {
     return this.#events.write(String(type), { ...fields, output_index: this.#places.get(index) ?? index });
   }
 
-  /** The rounds after the first begin and end unseen. */
+  /** Rounds after the first begin and end without events for the client. */
   #takeResponse(type: string, response: JsonObject): string {
     const begins = type === "response.created" || type === "response.in_progress" || type === "response.queued";
     if (begins) {
@@ -185,14 +185,14 @@ export class HostedImagesAnswer implements HostedAnswer {
     return image;
   }
 
-  /** A call of the client's own tools ends the answer: its result comes with the next request. */
+  /** A call of the client's own tools ends the response, because its result comes with the next request. */
   goOn(): boolean {
     const waits = this.#said.some(
       (item) => /^(?:function|custom_tool)_call$/.test(String(item["type"])) && !this.#isPlayed(item),
     );
     if (this.#asked.length + this.#refused.length === 0 || waits || this.#last["status"] !== "completed") return false;
     const { rounds, images } = this.#played.limits;
-    // However a model answers to a refusal: the rounds come to an end.
+    // The rounds end, however the model reacts to a refusal.
     if (this.#round >= rounds + ROUNDS_AFTER_LIMIT) return false;
     const results = [
       ...this.#asked.map(({ call, result }) => resultOf(call, result)),
@@ -206,7 +206,7 @@ export class HostedImagesAnswer implements HostedAnswer {
     const tools = arrayAt(rest, "tools");
     const isOver = this.#round > rounds || this.#images >= images;
     const left = isOver ? tools.filter((tool) => stringAt(tool, "name") !== this.#played.name) : tools;
-    // Who had to call the tool has done so.
+    // A forced call has been made.
     const free = choice === "none" || choice === "auto" ? { tool_choice: choice } : {};
     this.request = { ...rest, ...free, tools: left, input };
     this.#said = [];
@@ -224,7 +224,7 @@ export class HostedImagesAnswer implements HostedAnswer {
     return { answer, event };
   }
 
-  /** What the answer says of the request is what the client asked for. */
+  /** What the response repeats of the request is what the client sent. */
   #patched(response: JsonObject): JsonObject {
     const { answerId } = this.#played;
     const shell = this.#shell ?? {};
@@ -249,14 +249,14 @@ const resultOf = (call: JsonObject, output: string): JsonObject => ({
 const itemsOf = (input: unknown): readonly unknown[] =>
   typeof input === "string" ? [{ type: "message", role: "user", content: input }] : Array.isArray(input) ? input : [];
 
-/** The members of an item that the vendor's own has, as far as the images API tells them. */
+/** The members that the vendor's item has, as far as the images API reports them. */
 function shown({ image, format }: Exclude<ImageOutcome, { error: string }>, request: JsonObject): JsonObject {
   const told = (name: string) => (request[name] === undefined ? {} : { [name]: request[name] });
   return {
     ...told("background"),
     output_format: format ?? request["output_format"] ?? "png",
     ...told("quality"),
-    // Larger ones than an answer holds are given by URL.
+    // Images that are too large for the response are returned by URL.
     result: image["b64_json"] ?? image["url"] ?? null,
     revised_prompt: stringAt(image, "revised_prompt") ?? stringAt(request, "prompt") ?? "",
     ...told("size"),

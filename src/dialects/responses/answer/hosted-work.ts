@@ -4,7 +4,7 @@ import { addToolUse, countAt, type Usage } from "../../../canon/usage.ts";
 import { type KnownCounters, unknownCounters } from "../../answer/unknown-counters.ts";
 import { toolName } from "./tool-name.ts";
 
-/** Where a usage counts calls of hosted tools, and how each of these counters ends. */
+/** The member of a usage that counts calls of hosted tools, and the suffix of its counters. */
 export const TOOL_CALLS = "server_side_tool_usage_details";
 export const CALLS = "_calls";
 
@@ -17,25 +17,25 @@ const BY_THE_CALLER: ReadonlySet<string> = new Set([
   "local_shell",
   "apply_patch",
 ]);
-/** What an item is called that is no call, and shows a tool at work all the same. */
+/** Names of items that are not calls, but are the work of a tool. */
 const OTHER_ITEMS: Readonly<Record<string, string>> = { program: "programmatic_tool_calling" };
-/** Tools that run in a container, which costs the same where what ran in it failed. */
+/** Tools that run in a container, which is billed even if the code in it failed. */
 const IN_CONTAINERS: ReadonlySet<string> = new Set(["code_interpreter", "shell"]);
-/** Events that report on a call that runs. */
+/** Events that report progress of a call. */
 const PROGRESS = /^response\.(\w+_call)\.\w+$/;
 
-/** What a host did besides generating tokens, and bills: of most of it only the items of an answer tell. */
+/** Billed work of a provider besides generating tokens. Mostly, only the items of a response show it. */
 export class HostedWork {
   readonly #uses = new Map<string, number>();
-  /** Of any tool that the host ran, after which it called the model again. */
+  /** Calls of any tool that the provider ran, after each of which it called the model again. */
   #calls = 0;
-  /** Calls by their tools: a use that has begun is paid for, though its end was never seen (H26). */
+  /** Calls that have begun, by tool. A started use is billed, even if its end was not received (H26). */
   readonly #begun = new Map<string, number>();
   readonly #ended = new Map<string, number>();
   /** Counters that cannot be billed. */
   #unknown: readonly string[] | undefined;
 
-  /** Of an answer in one piece. */
+  /** For a whole response. */
   static in(response: JsonObject): HostedWork {
     const work = new HostedWork();
     for (const item of arrayAt(response, "output")) work.count(item);
@@ -43,7 +43,7 @@ export class HostedWork {
     return work;
   }
 
-  /** An item that was announced. */
+  /** An announced item. */
   begin(item: unknown): void {
     const tool = hostedTool(stringAt(item, "type") ?? "");
     if (tool !== undefined) increment(this.#begun, tool);
@@ -56,18 +56,18 @@ export class HostedWork {
     if (tool !== undefined && !this.#begun.has(tool)) increment(this.#begun, tool);
   }
 
-  /** An item that is done. */
+  /** A finished item. */
   count(item: unknown): void {
     const tool = hostedTool(stringAt(item, "type") ?? "");
     if (tool === undefined) return;
     increment(this.#ended, tool);
-    // The model reads of a failure as it reads a result.
+    // The model reads a failure like a result.
     this.#calls++;
     if (stringAt(item, "status") === "failed" && !IN_CONTAINERS.has(tool)) return;
     increment(this.#uses, toolName(item as JsonObject, tool));
   }
 
-  /** Some hosts also count their tools: what they did may not be among the items. */
+  /** Some providers also report counts of their tools, because not all their work is in the items. */
   report(response: JsonObject): void {
     const details = objectAt(objectAt(response, "usage"), TOOL_CALLS);
     for (const key in details) {
@@ -93,7 +93,7 @@ export class HostedWork {
       : { ...counted, unknown: [...(counted?.unknown ?? []), ...this.#unknown] };
   }
 
-  /** Those that are done, and those that have begun. */
+  /** Finished and started uses. */
   #allUses(): ReadonlyMap<string, number> {
     let uses: Map<string, number> | undefined;
     for (const [tool, begun] of this.#begun) {
@@ -106,7 +106,7 @@ export class HostedWork {
   }
 }
 
-/** The tool that an item of this type shows at work, where the host runs it. */
+/** The hosted tool that an item of this type belongs to. */
 function hostedTool(type: string): string | undefined {
   const tool = CALL.exec(type)?.[1] ?? OTHER_ITEMS[type];
   return tool === undefined || BY_THE_CALLER.has(tool) ? undefined : tool;

@@ -4,19 +4,19 @@ import { changeValue, ObjectEdit } from "../../../wire/json-text.ts";
 const OF_PARTS = /^response\.(?:content_part|output_text|refusal|reasoning_text)\./;
 
 /**
- * The ids of a stream's items as they were announced. Some hosts give an item another id in each of its events; clients look an item up
- * by the first one (R21). Reasoning keeps the id that it is done with, to which its sealed value is bound (R10).
+ * The announced ids of a stream's items. Some providers change an item's id in each event, but clients look an item up by the first one
+ * (R21). Reasoning keeps its final id, to which its encrypted value is bound (R10).
  */
 export class ItemIds {
   readonly #announced = new Map<number, string>();
-  /** Of items whose host gives them no place. */
+  /** For items without an index. */
   #lastPlace = -1;
-  /** An item was announced, and no text of it has been read since. */
+  /** An item was announced, and none of its text was read since. */
   fresh = false;
-  /** The host has changed an id. */
+  /** The provider has changed an id. */
   changing = false;
 
-  /** Where an event's item stands, where its host leaves that out: one item comes after the other (R21). */
+  /** The index of an event's item if the provider omits it: items come one after the other (R21). */
   missingPlaces(event: JsonObject, type: string): Record<string, number> {
     const places: Record<string, number> = {};
     if ("item_id" in event || "item" in event) {
@@ -27,7 +27,7 @@ export class ItemIds {
       if (told === undefined) places["output_index"] = place;
     }
     if (OF_PARTS.test(type) && numberAt(event, "content_index") === undefined) places["content_index"] = 0;
-    // Deltas are looked at one by one from here on.
+    // From here on, deltas are parsed one by one.
     if (Object.keys(places).length > 0) this.changing = true;
     return places;
   }
@@ -40,7 +40,7 @@ export class ItemIds {
     if (place !== undefined && id && stringAt(item, "type") !== "reasoning") this.#announced.set(place, id);
   }
 
-  /** The event's text with the id that its item was announced with. */
+  /** The event's text with the announced id of its item. */
   restore(data: string, event: JsonObject, type: string): string {
     if (type.endsWith(".delta")) this.fresh = false;
     const id = this.#announced.get(numberAt(event, "output_index") ?? -1);
@@ -56,13 +56,13 @@ export class ItemIds {
     return text;
   }
 
-  /** The same for an item of the answer. */
+  /** The same for an item of the response. */
   named(item: JsonObject, place: number): JsonObject {
     const id = this.#announced.get(place);
     return id === undefined || id === item["id"] ? item : { ...item, id };
   }
 
-  /** The items of the whole answer; undefined where they have their ids. */
+  /** The items of the whole response, or undefined if they have their announced ids. */
   renamed(output: readonly unknown[]): readonly unknown[] | undefined {
     const items = output.map((item, place) => (isObject(item) ? this.named(item, place) : item));
     return items.every((item, place) => item === output[place]) ? undefined : items;

@@ -21,21 +21,20 @@ import { ThoughtWriter } from "./thought-writer.ts";
 
 export type BlockEvent = Extract<CanonEvent, { block: number }>;
 
-/** What the provider searches the web with. */
 const WEB_SEARCH = "web_search";
 
 /**
- * Writes the blocks of an answer, one after the other, as items. An item is closed when the next begins or the answer ends: only then is
- * known whether more text belongs to it, and whether it was cut off.
+ * Writes the blocks of a response as items, one after the other. An item is closed when the next begins or the response ends, because only
+ * then it is known whether more text follows and whether it was cut off.
  */
 export class ItemWriter {
-  /** The items that are done. */
+  /** The finished items. */
   readonly output: JsonObject[] = [];
-  /** The weight of the generated text, for an estimate where the upstream never says its usage. */
+  /** The weight of the generated text, for an estimate if the upstream reports no usage. */
   characters = 0;
-  /** What the ids of all items have in common: who goes on with an answer makes the same ones (R29). */
+  /** The common part of all item ids, so that a continuation generates the same ones (R29). */
   idBase = "";
-  /** Where another writes the stream. */
+  /** For a stream that another writer sends. */
   readonly followed = new FollowedItems();
   readonly #events: EventWriter;
   readonly #context: EncodeAnswerContext;
@@ -53,13 +52,13 @@ export class ItemWriter {
     this.#names = new CallNames(context.request);
   }
 
-  /** An event that another has written to the client. An item that is done is as it was told, also where it says nothing here. */
+  /** An event that another writer sent to the client. A finished item is stored as sent, even if it is empty here. */
   follow(event: JsonObject): void {
     this.followed.follow(event, this.#open instanceof MessageWriter ? this.#open.at : undefined);
     const place = numberAt(event, "output_index");
     const item = event["type"] === "response.output_item.done" ? objectAt(event, "item") : undefined;
     if (item === undefined || place === undefined) return;
-    // What is written here of its end was never sent.
+    // The end written here was never sent.
     this.finish("completed");
     if (place <= this.output.length) this.output[place] = item;
   }
@@ -120,7 +119,7 @@ export class ItemWriter {
     else this.#logprobs.push(...tokens);
   }
 
-  /** `status`: whether the last item is whole. */
+  /** `status`: whether the last item is complete. */
   finish(status: ItemStatus): string {
     return this.#endSearch() + this.#close(status);
   }
@@ -183,7 +182,7 @@ export class ItemWriter {
     }
   }
 
-  /** Searches are told whole: with what they were for, and what they found. */
+  /** A search is sent as a whole, with its queries and results. */
   #endSearch(found?: ServerToolResultPart): string {
     const call = this.#search;
     if (call === undefined) return "";
@@ -203,7 +202,7 @@ export class ItemWriter {
     return this.#add("rs", (id) => carrierItem(id, { position, signature }));
   }
 
-  /** An item that comes whole. */
+  /** Adds an item in one step. */
   #add(prefix: string, make: (id: string) => JsonObject): string {
     const closed = this.#close("completed");
     const place = this.#place(prefix);
@@ -213,7 +212,7 @@ export class ItemWriter {
     return text;
   }
 
-  /** Goes on with the open item, where it is of the kind; else one begins. */
+  /** Continues the open item if it is of this kind, or begins one. */
   #in<T extends OpenItem>(Writer: new (place: ItemPlace) => T, prefix: string, write: (item: T) => string): string {
     if (this.#open instanceof Writer) return write(this.#open);
     const closed = this.#close("completed");

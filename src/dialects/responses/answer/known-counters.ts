@@ -1,6 +1,6 @@
 import type { KnownCounters } from "../../answer/unknown-counters.ts";
 
-/** Every number in `usage` that the reader of this dialect counts, or that is known to add nothing to a bill. */
+/** Every number in `usage` that this dialect's reader counts, or that is known not to affect the bill. */
 export const KNOWN_COUNTERS: KnownCounters = {
   counts: [
     "input_tokens",
@@ -9,7 +9,7 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "input_tokens_details.cached_tokens",
     "input_tokens_details.cache_write_tokens",
     "output_tokens_details.reasoning_tokens",
-    // Parts of a counter above, at its price.
+    // Subsets of a counter above, at its price.
     "input_tokens_details.text_tokens",
     "input_tokens_details.image_tokens",
     "input_tokens_details.cache_write_tokens_details.ttl_30m_tokens",
@@ -20,11 +20,11 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "num_sources_used",
   ],
   others: [
-    // The context of the last of the host's own passes, which the counters above include.
+    // The context of the provider's last internal pass, which the counters above include.
     "context_details",
-    // Uses of tools, which have prices of their own.
+    // Uses of tools, which have their own prices.
     "server_side_tool_usage_details",
-    // Money.
+    // Costs.
     "cost",
     "cost_details",
     "cost_in_usd_ticks",

@@ -11,7 +11,7 @@ import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.
 
 type PartKind = "text" | "refusal";
 
-/** A part that has begun. Texts without anything between them are one: readers take the last part for the answer. */
+/** A part that has begun. Adjacent texts form one part, because readers take the last part for the answer. */
 interface OpenPart {
   kind: PartKind;
   at: JsonObject;
@@ -25,7 +25,7 @@ const DELTA: Readonly<Record<PartKind, string>> = {
   refusal: "response.refusal.delta",
 };
 
-/** A message, as it is said. */
+/** Writes a message while its text arrives. */
 export class MessageWriter implements OpenItem {
   readonly #place: ItemPlace;
   readonly #parts: JsonObject[] = [];
@@ -37,12 +37,12 @@ export class MessageWriter implements OpenItem {
     this.#place = place;
   }
 
-  /** How much text its last part has. */
+  /** The length of the text in its last part. */
   get textLength(): number {
     return this.#part?.kind === "text" ? this.#part.text.length : 0;
   }
 
-  /** Where its last part is. */
+  /** The position of its last part. */
   get at(): JsonObject | undefined {
     return this.#part?.at;
   }
@@ -57,7 +57,7 @@ export class MessageWriter implements OpenItem {
     return started + part.deltas.write(text);
   }
 
-  /** The pages that the text from `offset` on is from. */
+  /** Cites pages for the text from `offset` on. */
   cite(citations: readonly Citation[], offset: number, note: EncodeAnswerContext["note"]): string {
     if (citations.length === 0) return "";
     const { started, part } = this.#in("text");
@@ -121,7 +121,7 @@ export class MessageWriter implements OpenItem {
   }
 }
 
-/** Chat has the citation in an object of its own; here it is the annotation. */
+/** Chat has a separate object for the citation. Here it is the annotation itself. */
 function flat(annotation: JsonObject): JsonObject {
   const { content: _quoted, ...citation } = annotation["url_citation"] as JsonObject;
   return { type: "url_citation", ...citation };

@@ -2,7 +2,7 @@ import { arrayAt, type JsonObject } from "../../../base/json.ts";
 import { completeTools } from "./complete-tools.ts";
 import { encodeShell } from "./response-shell.ts";
 
-/** Hosts that have no number to tell send null, and the schema takes none. */
+/** Providers without a value send null for these numbers, which the schema does not allow. */
 const NUMBERS: ReadonlySet<string> = new Set([
   "temperature",
   "top_p",
@@ -11,13 +11,13 @@ const NUMBERS: ReadonlySet<string> = new Set([
   "top_logprobs",
 ]);
 
-/** What is never made up is the answer itself; `user` is the vendor's own. */
+/** Members that are never made up, because they are the response itself. `user` is the vendor's own. */
 const NOT_FILLED: ReadonlySet<string> = new Set(["id", "created_at", "status", "model", "output", "store", "user"]);
 
 const EMPTY = { id: "", model: "", createdAtSeconds: 0, status: "completed", store: false } as const;
 const MEMBERS: readonly string[] = Object.keys(encodeShell({}, EMPTY)).filter((key) => !NOT_FILLED.has(key));
 
-/** What a host's answer lacks of the members that every answer has. */
+/** The required members that a provider's response lacks. */
 export function missingMembers(response: JsonObject, request: JsonObject): JsonObject {
   const lacks = (key: string): boolean => response[key] === undefined || (response[key] === null && NUMBERS.has(key));
   const missing = MEMBERS.filter(lacks);

@@ -55,7 +55,7 @@ const eventsOf = (text: string): JsonObject[] =>
 const streams = recordedAnswers.filter(({ stream, features }) => stream && !features.includes("mid-stream-error"));
 const wholes = recordedAnswers.filter(({ stream }) => !stream);
 
-/** What the gateway changes: the rest of an event is as it came. `as`: the event that was recorded, whose members are looked at. */
+/** Applies the gateway's own changes; the rest of an event stays as received. `as`: the recorded event, whose members are compared. */
 function asTheClientGets(event: JsonObject, as: JsonObject | undefined = event): JsonObject {
   const { response, sequence_number: _number, ...rest } = event;
   const { name: _name, ...unnamed } = rest;
@@ -66,21 +66,21 @@ function asTheClientGets(event: JsonObject, as: JsonObject | undefined = event):
 const PATCHED: ReadonlySet<string> = new Set(["model", "store", "previous_response_id", "usage", "output"]);
 const NUMBERS: ReadonlySet<string> = new Set(["temperature", "top_p"]);
 
-/** Members that the host left out are the gateway's, and so are numbers that it left open. */
+/** Members that the host left out are added by the gateway, and so are null numbers. */
 function withoutPatched(response: JsonObject, recorded: unknown = response): JsonObject {
   const known = isObject(recorded) ? recorded : {};
   const isOpen = (key: string) => known[key] === undefined || (known[key] === null && NUMBERS.has(key));
   return Object.fromEntries(Object.entries(response).filter(([key]) => !PATCHED.has(key) && !isOpen(key)));
 }
 
-describe.skipIf(!present)("native answers that were recorded", () => {
-  test("there are some of each kind", () => {
+describe.skipIf(!present)("recorded native answers", () => {
+  test("include some of each kind", () => {
     expect(streams.length).toBeGreaterThan(40);
     expect(wholes.length).toBeGreaterThan(40);
   });
 
   test.each(streams.map((one) => [nameOf(one), one] as const))(
-    "R20: a stream passes as it came, numbered without a gap: %s",
+    "R20: a stream passes as received, numbered without gaps: %s",
     (_name, recording) => {
       const bytes = bytesOf(recording);
       const kept = context();
@@ -95,7 +95,7 @@ describe.skipIf(!present)("native answers that were recorded", () => {
       expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, index) => index));
       for (const { response } of events) if (isObject(response)) expect(response["model"]).toBe(PUBLIC);
       for (const { event, data } of readFrames(text)) if (data) expect(parseObject(data)?.["type"]).toBe(event);
-      // R2: the last event holds all items, and its usage is the one that is billed.
+      // R2: the last event has all items, and its usage is the one that is billed.
       const last = events.at(-1)?.["response"] as JsonObject;
       const done = recorded.filter(({ type }) => type === "response.output_item.done");
       expect((last["output"] as unknown[]).length).toBe(done.length);
@@ -106,7 +106,7 @@ describe.skipIf(!present)("native answers that were recorded", () => {
   );
 
   test.each(wholes.map((one) => [nameOf(one), one] as const))(
-    "a whole answer passes as it came: %s",
+    "a whole answer passes as received: %s",
     (_name, recording) => {
       const text = textOf(recording);
       const body = JSON.parse(text) as JsonObject;

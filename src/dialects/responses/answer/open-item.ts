@@ -3,7 +3,7 @@ import type { DeltaForm } from "../../answer/delta-form.ts";
 import type { ItemStatus } from "./answer-items.ts";
 import type { EventWriter } from "./event-writer.ts";
 
-/** Where an item stands in the answer, and how it is written. */
+/** The position of an item in the response, and how it is written. */
 export interface ItemPlace {
   events: EventWriter;
   index: number;
@@ -12,9 +12,9 @@ export interface ItemPlace {
 
 /** An item that has begun. */
 export interface OpenItem {
-  /** Its last events, and what it has become. */
+  /** Its last events, and the finished item. */
   close(status: ItemStatus): { text: string; item: JsonObject };
-  /** How more of what it says is written; undefined before it has said anything. */
+  /** How more of its text is written; undefined before it has any. */
   readonly form: DeltaForm | undefined;
 }
 

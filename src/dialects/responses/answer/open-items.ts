@@ -20,7 +20,7 @@ import { HostedWork } from "./hosted-work.ts";
 type Said = "text" | "refusal";
 type Thought = "summary" | "content";
 
-/** A block that has begun: its number among ours, and how much of it was told. */
+/** A block that has begun: its number in the canon, and how much of it was sent. */
 interface OpenBlock {
   block: number;
   length: number;
@@ -33,32 +33,32 @@ interface OpenText extends OpenBlock {
 
 interface OpenThought extends OpenBlock {
   from: Thought;
-  /** Which of the item's texts was told last. */
+  /** Which of the item's texts was sent last. */
   at: number;
 }
 
 interface OpenItem {
   type: string | undefined;
   id: string | undefined;
-  /** By their place in the message. */
+  /** By index in the message. */
   texts: Map<number, OpenText>;
   thought?: OpenThought;
   call?: OpenBlock;
 }
 
 const CALLS: ReadonlySet<string | undefined> = new Set(["function_call", "custom_tool_call"]);
-/** They are told as they are made; every other item is told when it is done. */
+/** These items are sent while they are generated, all others when they are done. */
 const STREAMED: ReadonlySet<string | undefined> = new Set([undefined, "message", "reasoning"]);
 
 /**
- * The items of a streamed answer. An item is known by its place in the output, because some hosts change its id on the way or
- * leave it out; where that is missing by its id, and else it is the one that was opened last (R21).
+ * The items of a streamed response. An item is identified by its output index, because some providers change or omit its id. Without an
+ * index it is identified by its id, or else it is the item that was opened last (R21).
  */
 export class OpenItems {
   readonly #context: ItemContext;
   readonly #open = new Map<number, OpenItem>();
   readonly #done = new Set<number>();
-  /** Where the items are that have begun: by their ids, of those with one id the first; and in the order in which they did. */
+  /** Output indexes of started items: by id, the first if several share one, and in the order of their start. */
   readonly #placeOf = new Map<string, number>();
   readonly #begun: number[] = [];
   #nextPlace = 0;
@@ -72,7 +72,7 @@ export class OpenItems {
     this.#context = context;
   }
 
-  /** Something has begun of which no event tells yet. */
+  /** Something has begun that no event has announced yet. */
   get holdsBack(): boolean {
     for (const { type, call } of this.#open.values()) if (call === undefined && !STREAMED.has(type)) return true;
     return false;
@@ -82,7 +82,7 @@ export class OpenItems {
     const item = objectAt(event, "item") ?? {};
     this.hosted.begin(item);
     const open = this.#begin(numberAt(event, "output_index") ?? this.#nextPlace, item);
-    // Without its name a call cannot be told: its end brings all of it.
+    // A call without a name cannot be announced. Its end contains everything.
     return CALLS.has(open.type) && stringAt(item, "name") ? this.#beginCall(open, item) : [];
   }
 
@@ -107,7 +107,7 @@ export class OpenItems {
     return [{ type: "tool-input-delta", block: call.block, text }];
   }
 
-  /** The arguments as a whole, of which some hosts have sent no delta (H45). */
+  /** The whole arguments, of which some providers sent no delta (H45). */
   inputDone(event: JsonObject): CanonEvent[] {
     const call = this.#find(event)?.[1].call;
     if (call === undefined) return [];
@@ -117,7 +117,7 @@ export class OpenItems {
     return [{ type: "tool-input-delta", block: call.block, text }];
   }
 
-  /** A citation waits for the end of the text that it stands in: its range may be that of the whole. */
+  /** A citation waits for the end of its text, because its range may cover the whole text. */
   cite(event: JsonObject): void {
     const citation = readAnnotation(event["annotation"], this.#context.note);
     const text = this.#find(event)?.[1].texts.get(numberAt(event, "content_index") ?? 0);
@@ -131,7 +131,7 @@ export class OpenItems {
     return this.#done.has(place) ? [] : this.#end(place, found?.[1], item);
   }
 
-  /** The answer is over: what it holds in addition to the items that were done is told, and everything that is open ends. */
+  /** The response is over: sends what its items contain in addition, and ends everything that is open. */
   endAll(output: readonly JsonObject[]): CanonEvent[] {
     const events: CanonEvent[] = [];
     for (const [place, item] of output.entries()) {
@@ -162,7 +162,7 @@ export class OpenItems {
     return at === undefined || open === undefined ? undefined : [at, open];
   }
 
-  /** Where the item is that was opened last, and has not ended. */
+  /** The index of the last opened item that has not ended. */
   #lastPlace(): number | undefined {
     for (let last = this.#begun.at(-1); last !== undefined; last = this.#begun.at(-1)) {
       if (this.#open.has(last)) return last;
@@ -171,7 +171,7 @@ export class OpenItems {
     return undefined;
   }
 
-  /** Some hosts do not announce an item before they speak of it; one that is done stays done. */
+  /** Some providers do not announce an item before its other events. A finished item stays finished. */
   #openItem(event: JsonObject): OpenItem | undefined {
     const found = this.#find(event);
     if (found !== undefined) return found[1];
@@ -198,7 +198,7 @@ export class OpenItems {
     return [...start, { type: `${part.said}-delta`, block, text }];
   }
 
-  /** The start of the next block. Texts of one message continue each other, and those of two messages do not. */
+  /** The start of the next block. Texts of one message continue each other, those of two messages do not. */
   #startOf(said: Said, texts: ReadonlyMap<number, OpenText>): CanonEvent {
     const block = this.#nextBlock;
     if (said === "refusal") return { type: "refusal-start", block };
@@ -216,7 +216,7 @@ export class OpenItems {
       events.push({ type: "reasoning-start", block, ...(from === "summary" ? { summary: true } : {}) });
     }
     const { thought } = open;
-    // Of a thought and its summary one is told: the one that comes first.
+    // Of a thought and its summary, only the one that comes first is sent.
     if (thought.from !== from) return [];
     const told = at === thought.at ? text : PARAGRAPH + text;
     thought.at = at;
@@ -224,7 +224,7 @@ export class OpenItems {
     return [...events, { type: "reasoning-delta", block: thought.block, text: told }];
   }
 
-  /** What the item holds in addition to what was told of it, and the ends of its blocks. */
+  /** The rest of the item's content, and the ends of its blocks. */
   #end(place: number, open: OpenItem | undefined, item: JsonObject): CanonEvent[] {
     this.#open.delete(place);
     if (open?.id !== undefined && this.#placeOf.get(open.id) === place) this.#placeOf.delete(open.id);
@@ -286,7 +286,7 @@ export class OpenItems {
   }
 }
 
-/** Some hosts count a text's place in the message from another number than its parts have: then their order tells. */
+/** Some providers number a text differently from its parts. Then the order counts. */
 function inPlace(texts: Map<number, OpenText>, parts: readonly JsonObject[]): Map<number, OpenText> {
   if ([...texts.keys()].every((place) => place < parts.length)) return texts;
   return new Map([...texts.values()].map((text, place) => [place, text]));
@@ -301,5 +301,5 @@ function endText({ block, length, said, citations }: OpenText): CanonEvent[] {
   return [...cited, { type: "text-end", block }];
 }
 
-/** What is not told yet: some hosts give all of it at the end (R22). */
+/** The rest that was not sent yet. Some providers send everything at the end (R22). */
 const rest = (whole: string, told: number): string => (whole.length > told ? whole.slice(told) : "");

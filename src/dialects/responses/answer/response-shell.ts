@@ -6,13 +6,13 @@ interface Shell {
   model: string;
   createdAtSeconds: number;
   status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
-  /** Whether the answer is kept. */
+  /** Whether the response is stored. */
   store: boolean;
 }
 
 /**
- * An answer without anything in it yet. The protocol repeats the request's settings in every answer. All of these members are
- * required by the schema that implementations agreed on (Open Responses); a setting that was not made has the vendor's default.
+ * A response without content. The protocol repeats the request's settings in every response. The schema that implementations agreed on
+ * (Open Responses) requires all of these members. Settings that were not sent have the vendor's defaults.
  */
 export function encodeShell(request: JsonObject, { id, model, createdAtSeconds, status, store }: Shell): JsonObject {
   const or = (key: string, absent: unknown): unknown => request[key] ?? absent;

@@ -5,7 +5,7 @@ import { decodeSealed, OWN_ORIGIN } from "../request/reasoning.ts";
 
 type Known = Pick<SealedOrigins, "originOf">;
 
-/** The sealed values in an item or an answer's items, for whoever has to know later who sealed them. */
+/** Records who encrypted the values in these items, to look it up later. */
 export function learnSealed(items: readonly unknown[], origin: string, sealed: SealedOrigins | undefined): void {
   if (sealed === undefined) return;
   for (const item of items) {
@@ -14,7 +14,7 @@ export function learnSealed(items: readonly unknown[], origin: string, sealed: S
   }
 }
 
-/** Values as they came say nothing of who sealed them: those of other hosts than the vendor's are given their mark before they are read. */
+/** Plain values do not show who encrypted them. Values of providers other than the vendor's are marked before they are read. */
 export function markSealed(body: JsonObject, known: Known): JsonObject {
   const input = arrayAt(body, "input");
   const marked = input.map((item) => (isObject(item) ? markItem(item, known) : item));

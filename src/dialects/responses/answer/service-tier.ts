@@ -1,8 +1,8 @@
 import type { ServedOn } from "../../../canon/terms.ts";
 
-/** This protocol's words for other terms than the ordinary; hosts of other protocols know more. */
+/** This protocol's names for non-standard terms. Providers of other protocols have more. */
 const TIERS: ReadonlySet<string> = new Set(["flex", "scale", "priority", "fast"]);
 
-/** An answer names the tier that served it, whichever was asked for. */
+/** A response names the tier that served it, whichever was requested. */
 export const encodeTier = (served: ServedOn | undefined): string =>
   served?.terms.find((term) => TIERS.has(term)) ?? "default";

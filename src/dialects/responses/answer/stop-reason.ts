@@ -1,7 +1,7 @@
 import { type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import type { Stop, UnifiedStop } from "../../../canon/stop.ts";
 
-/** Why an answer is incomplete. */
+/** Why a response is incomplete. */
 const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["max_output_tokens", "length"],
   ["content_filter", "filter"],
@@ -9,7 +9,7 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
 
 const REASON_OF_STOP: Partial<Record<UnifiedStop, string>> = { length: "max_output_tokens", filter: "content_filter" };
 
-/** A complete answer does not say whether it ends in calls: its items do (R19). */
+/** A complete response does not say whether it ends in calls. Its items show it (R19). */
 export function decodeStop(response: unknown, hasCalls: boolean): Stop {
   const status = stringAt(response, "status") ?? "completed";
   if (status !== "incomplete") return { unified: hasCalls ? "tool" : "stop", raw: status };

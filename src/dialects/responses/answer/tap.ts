@@ -26,7 +26,7 @@ import { decodeUsage } from "./usage.ts";
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const CR = 0x0d;
 
-/** What is kept of the items that were done, in characters, for hosts that leave them out of the last event. */
+/** How many characters of finished items are buffered, for providers that omit them from the last event. */
 const MAX_KEPT = 16 * 1024 * 1024;
 
 const PLACES: VaryingPlaces = {
@@ -38,24 +38,24 @@ const PLACES: VaryingPlaces = {
 
 const ITEMS_OF_WORDS: ReadonlySet<string | undefined> = new Set(["message", "reasoning"]);
 
-/** Reads a stream as it passes. Ordinary deltas are recognised by their bytes, and hold nothing to patch (decision 0004). */
+/** Reads a stream as it passes. Ordinary deltas are recognised by their bytes and need no changes (decision 0004). */
 export class ResponsesTap extends TapBase {
   readonly #context: NativeAnswerContext;
   /** Of the deltas of the item that was written last. */
   #template: FrameTemplate | undefined;
   readonly #ids = new ItemIds();
-  /** The functions that are called, by the places of their items. */
+  /** The called functions, by the index of their items. */
   readonly #called = new Map<number, string>();
-  /** The items that were done. */
+  /** The finished items. */
   readonly #items: JsonObject[] = [];
   #keptCharacters = 0;
   #doneWeight = 0;
   #begun = false;
   #hasCalls = false;
   readonly #hosted = new HostedWork();
-  /** The number of the next event: the client's are without a gap, whatever was left out (R20). */
+  /** The number of the next event. The client's numbers have no gaps, whatever was left out (R20). */
   #sequence = 0;
-  /** The host's own numbers are the client's. */
+  /** The provider's numbers are also the client's. */
   #numbered = true;
   #response: JsonObject = {};
 
@@ -92,7 +92,7 @@ export class ResponsesTap extends TapBase {
     return this;
   }
 
-  /** Copies as many deltas as follow each other. Returns where they end. */
+  /** Passes a run of consecutive deltas unchanged. Returns where the run ends. */
   #passRun(events: Buffer, view: DataView, at: number, output: ByteBuffer): number {
     const template = this.#template;
     if (template === undefined || !this.#numbered || this.#ids.fresh || this.#ids.changing) return at;
@@ -121,7 +121,7 @@ export class ResponsesTap extends TapBase {
       this.failure = decodeErrorObject(event, 200);
       return "";
     }
-    // Keep-alives of the host's or of gateways on the way, some of which are numbered.
+    // Keep-alives of the provider or of proxies, some of which are numbered.
     if (!type.startsWith("response.")) {
       if ("sequence_number" in event) this.#numbered = false;
       return "";
@@ -151,7 +151,7 @@ export class ResponsesTap extends TapBase {
     const response = objectAt(event, "response");
     switch (type) {
       case "response.created":
-        // A host that begins again has begun already.
+        // A repeated start.
         if (this.#begun) return undefined;
         this.#begun = true;
         return this.#begin(data, response ?? {});
@@ -185,7 +185,7 @@ export class ResponsesTap extends TapBase {
     return withFields(data, fields);
   }
 
-  /** The vendor's schema requires the name here, and no host sends it (R22). */
+  /** The vendor's schema requires the name here, and no provider sends it (R22). */
   #nameCall(data: string, event: JsonObject): string {
     const name = this.#called.get(numberAt(event, "output_index") ?? -1);
     if (name === undefined || event["name"] !== undefined) return data;
@@ -198,7 +198,7 @@ export class ResponsesTap extends TapBase {
     const name = type === "function_call" ? stringAt(item, "name") : undefined;
     if (name) this.#called.set(place, name);
     if (type === "reasoning") this.reasoningSeen = true;
-    // A message or a thought that is only announced says nothing: until it does, another offer may still answer.
+    // A message or thought that is only announced has no content. Until it does, another offer can still answer.
     if (!ITEMS_OF_WORDS.has(type)) this.contentSeen = true;
   }
 
@@ -214,7 +214,7 @@ export class ResponsesTap extends TapBase {
     if (this.#keptCharacters <= MAX_KEPT) this.#items.push(this.#ids.named(item, place));
   }
 
-  /** The vendor seals a thought anew for the last event, and takes either value back. */
+  /** The vendor encrypts a thought again for the last event, and accepts either value. */
   #learnSealed(items: readonly unknown[]): void {
     learnSealed(items, this.#context.origin ?? OWN_ORIGIN, this.#context.sealed);
   }
@@ -226,14 +226,14 @@ export class ResponsesTap extends TapBase {
     this.contentSeen = true;
   }
 
-  /** Some hosts send whole items without deltas, or nothing but the whole answer (R22). */
+  /** Some providers send whole items without deltas, or only the whole response (R22). */
   #countDone(weight: number): void {
     this.generatedCharacters = Math.max(this.generatedCharacters, weight);
   }
 
-  /** The whole answer, with the items that some hosts leave out of it here (R2, R3). */
+  /** The whole response, with items that some providers omit here (R2, R3). */
   #end(data: string, response: JsonObject): string | undefined {
-    // A failed answer may have a usage, too, and it is billed.
+    // A failed response may have a usage, which is billed.
     this.report(decodeUsage(response["usage"]));
     this.#hosted.report(response);
     this.failure = failureIn(response);
@@ -262,7 +262,7 @@ function withPlaces(data: string, places: Readonly<Record<string, number>>): str
   return edit.toString();
 }
 
-/** Nearly always the model's name alone, which a search finds. */
+/** Usually only the model's name changes, which a string search finds. */
 function withFields(data: string, fields: JsonObject): string {
   const model = Object.keys(fields).length === 1 ? findOnlyString(data, "model") : undefined;
   if (model !== undefined) return data.slice(0, model.start) + JSON.stringify(fields["model"]) + data.slice(model.end);

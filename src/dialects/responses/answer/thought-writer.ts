@@ -5,13 +5,13 @@ import { reasoningItem, summaryPart } from "./answer-items.ts";
 import type { Deltas } from "./event-writer.ts";
 import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.ts";
 
-/** Reasoning, as it is thought: the summary is where clients show it. */
+/** Writes reasoning while it arrives. Clients show the summary. */
 export class ThoughtWriter implements OpenItem {
   readonly #place: ItemPlace;
   readonly #at: JsonObject;
   #text = "";
   #deltas: Deltas | undefined;
-  /** What its maker wants back with it. */
+  /** Its signature, which the provider expects back. */
   signature: Opaque | undefined;
 
   constructor(place: ItemPlace) {

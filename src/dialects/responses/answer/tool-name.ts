@@ -1,6 +1,6 @@
 import { type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 
-/** The settings of a tool on which its price depends stand behind a colon. */
+/** The tool's type. Settings that affect its price follow a colon. */
 export function toolName(tool: JsonObject, type: string): string {
   if (type === "image_generation") return withVariant(type, stringAt(tool, "quality"));
   if (type === "code_interpreter") return withVariant(type, stringAt(objectAt(tool, "container"), "memory_limit"));
@@ -10,7 +10,7 @@ export function toolName(tool: JsonObject, type: string): string {
   return withVariant(type, runs === "local" ? runs : stringAt(environment, "memory_limit"));
 }
 
-/** Words for what the host chooses, or does anyway, are no variant. */
+/** Default values, which are not variants. */
 const ORDINARY: ReadonlySet<string | undefined> = new Set([undefined, "", "auto", "1g"]);
 
 const withVariant = (name: string, variant: string | undefined): string =>

@@ -9,25 +9,25 @@ const told = (input: number, output: number, reasoning: number, total?: number) 
   ...(total === undefined ? {} : { total_tokens: total }),
 });
 
-describe("H27: what a host of Responses says of its usage is never taken for less than it bills", () => {
-  test("reasoning is inside the output", () => {
+describe("H27: a reported usage is never taken for less than the host bills", () => {
+  test("reasoning is included in the output", () => {
     expect(decodeUsage(told(9, 284, 232, 293))).toEqual({ input: 9, output: 52, reasoning: 232 });
   });
 
-  test("reasoning beside the output, as the total says", () => {
+  test("reasoning is added to the output if the total says so", () => {
     expect(decodeUsage(told(9, 52, 232, 293))).toEqual({ input: 9, output: 52, reasoning: 232 });
   });
 
-  test("reasoning that cannot be inside the output, though the total leaves it out", () => {
+  test("reasoning that exceeds the output is added, even if the total omits it", () => {
     expect(decodeUsage(told(9, 52, 232, 61))).toEqual({ input: 9, output: 52, reasoning: 232 });
     expect(decodeUsage(told(9, 52, 232))).toEqual({ input: 9, output: 52, reasoning: 232 });
   });
 
-  test("reasoning that is a little above the output was miscounted", () => {
+  test("reasoning slightly above the output is a miscount", () => {
     expect(decodeUsage(told(9, 128, 132, 137))).toEqual({ input: 9, output: 0, reasoning: 128 });
   });
 
-  test("a total beyond its parts: the rest was generated", () => {
+  test("a total beyond its parts counts as output", () => {
     expect(decodeUsage({ input_tokens: 10, output_tokens: 5, total_tokens: 40 })).toEqual({
       input: 10,
       output: 5,
@@ -35,20 +35,20 @@ describe("H27: what a host of Responses says of its usage is never taken for les
     });
   });
 
-  test("nothing told of the output is not an output of nothing", () => {
+  test("a missing output is not zero", () => {
     expect(decodeUsage({ input_tokens: 10 })).toEqual({ input: 10 });
     expect(decodeUsage({ input_tokens: 10, total_tokens: 30 })).toEqual({ input: 10, output: 20 });
   });
 
-  test("R31, H38: cached tokens are part of the input, and hold where they are more than that", () => {
+  test("R31, H38: cached tokens are part of the input, and count in full where they exceed it", () => {
     const cached = (tokens: number) => ({ input_tokens: 10, input_tokens_details: { cached_tokens: tokens } });
     expect(decodeUsage(cached(4))).toEqual({ input: 6, cacheRead: 4 });
     expect(decodeUsage(cached(11))).toEqual({ input: 0, cacheRead: 11 });
   });
 });
 
-describe("H26: hosted tools that have begun are paid for", () => {
-  test("where their end was never seen", () => {
+describe("H26: started uses of hosted tools are billed", () => {
+  test("even if their end was not received", () => {
     const work = new HostedWork();
     work.begin({ type: "web_search_call", status: "in_progress" });
     work.begin({ type: "code_interpreter_call" });
@@ -57,7 +57,7 @@ describe("H26: hosted tools that have begun are paid for", () => {
     expect(work.addTo({ input: 1 })).toEqual({ input: 1, searches: 1, tools: { code_interpreter: 1 } });
   });
 
-  test("and once where it was", () => {
+  test("only once if it was", () => {
     const work = new HostedWork();
     work.begin({ type: "web_search_call" });
     work.begin({ type: "web_search_call" });
@@ -67,7 +67,7 @@ describe("H26: hosted tools that have begun are paid for", () => {
     expect(work.addTo({})).toEqual({ rounds: 3, searches: 1 });
   });
 
-  test("where only events of their progress announce them, once", () => {
+  test("only once if progress events announced them", () => {
     const work = new HostedWork();
     work.follow("response.file_search_call.searching");
     work.follow("response.file_search_call.completed");
@@ -79,10 +79,10 @@ describe("H26: hosted tools that have begun are paid for", () => {
   });
 });
 
-describe("H26: what a host does beside generating is counted by its items", () => {
+describe("H26: work besides generating is counted by its items", () => {
   const work = (...items: object[]) => HostedWork.in({ output: items }).addTo({ input: 1 });
 
-  test("searches and images, but those that failed, after which the model was called all the same", () => {
+  test("searches and images count unless they failed, but the model was called again either way", () => {
     const items = [
       { type: "web_search_call", status: "completed" },
       { type: "web_search_call", status: "failed" },
@@ -93,7 +93,7 @@ describe("H26: what a host does beside generating is counted by its items", () =
     expect(work(...items)).toEqual({ input: 1, rounds: 6, searches: 1, tools: { image_generation: 2 } });
   });
 
-  test("decision 0083: other tools of the host, with their variants, and what it counts by itself", () => {
+  test("decision 0083: other hosted tools count, with their variants and the host's own counts", () => {
     expect(
       work(
         { type: "image_generation_call", quality: "low" },
@@ -110,23 +110,23 @@ describe("H26: what a host does beside generating is counted by its items", () =
     });
   });
 
-  test("what the client runs itself is not", () => {
+  test("tools that the client runs do not count", () => {
     expect(work({ type: "function_call" }, { type: "computer_call" }, { type: "apply_patch_call" })).toEqual({
       input: 1,
     });
   });
 
-  test("nothing else is", () => {
+  test("nothing else counts", () => {
     expect(work({ type: "message" })).toEqual({ input: 1 });
-    // A call of the client's own is not.
+    // A call of the client's own tools does not count.
     expect(work({ type: "function_call" }, { type: "custom_tool_call" })).toEqual({ input: 1 });
     expect(work({ type: "image_generation_call" })).toEqual({ input: 1, rounds: 2, tools: { image_generation: 1 } });
     expect(new HostedWork().addTo(undefined)).toBeUndefined();
   });
 });
 
-describe("R2: clients are told all five numbers", () => {
-  test("also where nothing was cached and nothing was thought", () => {
+describe("R2: clients get all five counts", () => {
+  test("even if nothing was cached or thought", () => {
     expect(encodeUsage({ input: 3, output: 2 })).toEqual({
       input_tokens: 3,
       input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },

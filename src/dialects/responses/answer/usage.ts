@@ -6,7 +6,7 @@ import { promptCounts } from "../../request/prompt-counts.ts";
 import { CALLS, TOOL_CALLS } from "./hosted-work.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
-/** `input_tokens` includes cached ones (R31), `output_tokens` includes reasoning, but at some hosts. */
+/** `input_tokens` includes cached tokens (R31). `output_tokens` includes reasoning, except at some providers. */
 export function decodeUsage(raw: unknown): Usage | undefined {
   const prompt = countAt(raw, "input_tokens");
   if (prompt === undefined || !isObject(raw)) return undefined;
@@ -33,7 +33,7 @@ export function decodeUsage(raw: unknown): Usage | undefined {
   return usage;
 }
 
-/** The same sums back, with all details: clients read each of the numbers. */
+/** The reverse, with all details, because clients read each of the numbers. */
 export function encodeUsage(usage: Usage): JsonObject {
   const { cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0, reasoning = 0 } = usage;
   const input = promptTokens(usage);

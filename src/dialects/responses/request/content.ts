@@ -7,10 +7,10 @@ import { takeBreakpoint } from "../../request/cache-breakpoints.ts";
 import { elsewhereOf } from "./loaded-tools.ts";
 import { decodeMedia } from "./media.ts";
 
-/** Which side said it makes the name of a text here, and nothing else: clients mix them up. */
+/** The types differ only in which side wrote the text, and clients mix them up. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(["input_text", "output_text", "text"]);
 
-/** The content of a message, or what a tool gave back: a text, or parts. An empty text is no part. */
+/** The content of a message or of a tool's output: a text or parts. An empty text is not a part. */
 export function decodeContent(content: unknown, path: string): Part[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content, path }];
   if (!Array.isArray(content)) return [];
@@ -27,7 +27,7 @@ function decodePart(raw: unknown, path: string): Part {
   return { ...found, ...cache, ...(extras === undefined ? {} : { extras }) };
 }
 
-/** Annotations that cite no page stay as they are, for hosts of this protocol alone. */
+/** Annotations other than web citations stay as they are, only for providers of this protocol. */
 function decodeText(fields: Fields, path: string): TextPart | undefined {
   const text = fields.string("text");
   if (text === undefined) return undefined;
@@ -48,7 +48,7 @@ function decodeOther(type: string, fields: Fields, path: string): RefusalPart | 
   return refusal === undefined ? undefined : { type: "refusal", text: refusal, path };
 }
 
-/** An item or a part that only this protocol knows. */
+/** An item or part that exists only in this protocol. */
 export function nativePart(raw: unknown, name: string, path: string): NativePart {
   const elsewhere = elsewhereOf(name);
   return {
@@ -61,6 +61,6 @@ export function nativePart(raw: unknown, name: string, path: string): NativePart
   };
 }
 
-/** What a tool's output may hold. */
+/** Whether a tool's output can contain the part. */
 export const isResultContent = (part: Part): part is ToolResultPart["content"][number] =>
   part.type === "text" || part.type === "media" || part.type === "native";

@@ -11,7 +11,7 @@ import { decodeReasoningItem } from "./reasoning.ts";
 
 export type ItemContext = Pick<DecodeAnswerContext, "origin" | "makeId" | "note">;
 
-/** One item of an answer. What only this dialect knows stays as it is, and its maker gets it back. */
+/** One item of a response. Items that exist only in this dialect stay as they are, and are returned to their provider. */
 export function decodeItem(item: JsonObject, context: ItemContext): ReplyPart[] {
   switch (stringAt(item, "type")) {
     case "message":
@@ -34,11 +34,11 @@ export function decodeItem(item: JsonObject, context: ItemContext): ReplyPart[] 
   }
 }
 
-/** Hosts open a part, or think without showing it, and say nothing. */
+/** False for a part that was opened without content, and for hidden reasoning. */
 const saysSomething = (part: ReplyPart): boolean =>
   !("text" in part) || part.text !== "" || part.signature !== undefined;
 
-/** Results match their calls by `call_id`; the item's own id is another thing. */
+/** Results refer to their calls by `call_id`, which differs from the item's own id. */
 export const decodeCallHead = (item: JsonObject, makeId: () => string): { id: string; name: string } => ({
   id: stringAt(item, "call_id") || stringAt(item, "id") || `call_${makeId()}`,
   name: stringAt(item, "name") ?? "",
@@ -68,7 +68,7 @@ function decodeText(part: JsonObject, note: ItemContext["note"]): TextPart {
   return { type: "text", text, ...(citations.length > 0 ? { citations } : {}) };
 }
 
-/** Those that name a page; files of the provider's have no form elsewhere, and the receipt says so. */
+/** Citations of web pages. Files of a provider cannot be cited in other dialects, and are noted. */
 export const citationsOf = (part: JsonObject, length: number, note: ItemContext["note"]): WebCitation[] =>
   arrayAt(part, "annotations").flatMap((raw) => {
     const citation = readAnnotation(raw, note);
@@ -83,7 +83,7 @@ export function readAnnotation(raw: unknown, note: ItemContext["note"]): WebCita
 
 const OF_FILES = answerNote("citations", "dropped", "other protocols cannot cite files stored by a provider");
 
-/** A search as a call and what it found. Opening a page, or looking for words in it, is this dialect's own. */
+/** A search as a call and its result. Opening a page, or searching in it, exists only in this dialect. */
 function decodeSearch(item: JsonObject): ReplyPart[] | undefined {
   const action = objectAt(item, "action");
   const kind = stringAt(action, "type");
@@ -106,7 +106,7 @@ function decodePage(source: unknown): WebPage[] {
   return url === undefined ? [] : [{ url, ...(title ? { title } : {}) }];
 }
 
-/** An image that the model made with a tool of the provider's. */
+/** An image that the model created with a hosted tool. */
 function decodeImage(item: JsonObject): MediaPart | undefined {
   const data = stringAt(item, "result");
   if (!data) return undefined;

@@ -17,8 +17,8 @@ interface DecodedItems {
 }
 
 /**
- * The items of a request as turns. What the model said, thought and called without anything between is one turn, as is what its
- * calls gave (R8): other protocols know no answer in pieces.
+ * The items of a request as turns. Consecutive output of the model is one turn, and so are the results of its calls (R8), because other
+ * protocols have no answers in pieces.
  */
 export function decodeInput(input: unknown, namespaces: Namespaces): DecodedItems {
   const reader = new ItemReader(namespaces);
@@ -30,10 +30,10 @@ export function decodeInput(input: unknown, namespaces: Namespaces): DecodedItem
 class ItemReader {
   readonly #namespaces: Namespaces;
   readonly #system: TextPart[] = [];
-  /** What is no text among the system's words at the beginning. */
+  /** Leading system content other than text. */
   readonly #leading: Turn[] = [];
   readonly #turns: Turn[] = [];
-  /** The answer that is being read, whose parts the last turn gets. */
+  /** The answer that is being read, whose parts go into the last turn. */
   #answer: { signed: SignedParts; path: string } | undefined;
   #results: Part[] | undefined;
 
@@ -75,13 +75,13 @@ class ItemReader {
     const fields = new Fields(item);
     const role = fields.string("role");
     const parts = decodeContent(fields.take("content"), contentPath);
-    // Labels of the item itself, which mean nothing to whoever has not made it.
+    // Labels of the item, which only its creator needs.
     fields.skip("type", "id", "status");
     const rest = fields.rest();
     const own = rest === undefined ? {} : { extras: rest };
     if (role === "assistant") {
       const signed = this.#said(path);
-      // Fields of the message stand in an empty text before its others: the turn holds more than this message.
+      // The message's own fields are stored in an empty text before its others, because the turn contains more than this message.
       if (rest !== undefined) signed.push({ type: "text", text: "", path, extras: rest });
       for (const part of parts) signed.push(part);
       return;
@@ -99,7 +99,9 @@ class ItemReader {
     if (others.length > 0) this.#leading.push({ role: "system", parts: others, path });
   }
 
-  /** A reasoning item is one thought, or a carrier of ours: of a signature, or of a block of another protocol (decision 0011). */
+  /**
+   * A reasoning item is one thought, or a carrier that the gateway made: of a signature, or of a block of another protocol (decision 0011).
+   */
   #reasoning(item: JsonObject, path: string): void {
     const signed = this.#said(path);
     const { summary, text, signature: value } = decodeReasoningItem(item, CLIENT_SOURCE);
@@ -109,7 +111,7 @@ class ItemReader {
     if (carrier !== undefined) signed.carry(carrier, path);
     else if (native !== undefined) signed.push({ ...native, path });
     else if (text !== "" || signature !== undefined) {
-      // Clients are shown every thought as a summary: only whose maker speaks this protocol is known to have made one.
+      // Clients see every thought as a summary. Only a provider of this protocol can really have made one.
       const summed = summary && signature?.origin === OWN_ORIGIN ? { summary } : {};
       const sealed = signature === undefined ? {} : { signature };
       signed.push({ type: "reasoning", text, ...summed, ...sealed, path });
@@ -133,7 +135,7 @@ class ItemReader {
     };
   }
 
-  /** Results that follow each other are one turn of the user's. */
+  /** Consecutive results form one user turn. */
   #result(fields: Fields, path: string, custom: boolean): void {
     fields.skip("type", "id", "status");
     const callId = fields.string("call_id") ?? "";
@@ -156,7 +158,7 @@ class ItemReader {
     else this.#said(path).push(part);
   }
 
-  /** The answer that goes on here, or a new one. */
+  /** The answer that continues here, or a new one. */
   #said(path: string): SignedParts {
     if (this.#answer !== undefined) return this.#answer.signed;
     this.#endRun();
@@ -187,7 +189,7 @@ class ItemReader {
   }
 }
 
-/** An image that the model has made in an earlier turn. */
+/** An image that the model created in an earlier turn. */
 function decodeImage(item: JsonObject, path: string): Part | undefined {
   const fields = new Fields(item);
   const data = fields.string("result");

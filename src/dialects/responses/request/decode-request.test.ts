@@ -22,13 +22,13 @@ const kinds = ({ turns }: ReturnType<typeof decode>) =>
   turns.map(({ role, parts }) => `${role}: ${parts.map(({ type }) => type).join(" ")}`);
 
 describe("R4: every form of input that clients send", () => {
-  test("a bare text is what the user says", () => {
+  test("a bare string is a user message", () => {
     expect(decode("Hello").turns).toEqual([
       { role: "user", parts: [{ type: "text", text: "Hello", path: "input" }], path: "input" },
     ]);
   });
 
-  test("messages without type, content as a text, ids and statuses or none", () => {
+  test("messages can lack a type, have a string as content, and have ids and statuses or not", () => {
     const call = decode([
       asked,
       {
@@ -44,7 +44,7 @@ describe("R4: every form of input that clients send", () => {
     expect(call.extras).toEqual([]);
   });
 
-  test("reasoning with content null and without an id", () => {
+  test("reasoning can have content null and no id", () => {
     const reasoning = { type: "reasoning", summary: [{ type: "summary_text", text: "Hm." }], content: null };
     expect(kinds(decode([asked, reasoning, { role: "assistant", content: "Hi" }, asked]))).toEqual([
       "user: text",
@@ -54,7 +54,7 @@ describe("R4: every form of input that clients send", () => {
   });
 });
 
-describe("R8: what the model said without anything between is one answer", () => {
+describe("R8: consecutive output of the model is one answer", () => {
   const history = [
     asked,
     { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "sealed" },
@@ -67,7 +67,7 @@ describe("R8: what the model said without anything between is one answer", () =>
     asked,
   ];
 
-  test("with its reasoning; and what its calls gave is one turn", () => {
+  test("with its reasoning, and the results of its calls are one turn", () => {
     expect(kinds(decode(history))).toEqual([
       "user: text",
       "assistant: reasoning tool-call tool-call",
@@ -78,7 +78,7 @@ describe("R8: what the model said without anything between is one answer", () =>
     ]);
   });
 
-  test("so that providers of chat and messages get one message with both calls", async () => {
+  test("so that chat and messages providers get one message with both calls", async () => {
     const chat = (await translate("responses", { model: "m", input: history }, TARGETS.chat)).body;
     const called = (chat["messages"] as JsonObject[]).filter((message) => message["tool_calls"] !== undefined);
     expect(called.map((message) => (message["tool_calls"] as unknown[]).length)).toEqual([2, 1]);
@@ -88,10 +88,10 @@ describe("R8: what the model said without anything between is one answer", () =>
   });
 });
 
-describe("R5: tools of kinds that the target does not know never fail a call", () => {
+describe("R5: tools of unknown kinds never fail a call", () => {
   const tools = [{ type: "function", name: "look" }, { type: "shell" }, { type: "brand_new", depth: 3 }];
   test.each(EVERY_TARGET.filter(({ dialect }) => dialect !== "responses"))(
-    "at $name they are left out, and told",
+    "at $name they are left out and noted",
     async (target) => {
       const { body, notes } = await translate("responses", { model: "m", input: "Hello", tools }, target);
       expect(JSON.stringify(body)).toContain("look");
@@ -117,7 +117,7 @@ describe("R6: tools of a namespace", () => {
     },
   ];
 
-  test("are flattened: in the list, in the choice and in the history", () => {
+  test("are flattened in the list, in the choice and in the history", () => {
     const decoded = decode([asked, call("a", { namespace: "agents", name: "spawn" }), output("a")], {
       tools,
       tool_choice: { type: "function", namespace: "agents", name: "spawn" },
@@ -130,15 +130,15 @@ describe("R6: tools of a namespace", () => {
     expect(decoded.turns[1]?.parts).toMatchObject([{ type: "tool-call", name: "agents__spawn" }]);
   });
 
-  test("a flat name that is taken gets another", () => {
+  test("get another name if the flat one is taken", () => {
     const decoded = decode("Hello", { tools: [...tools, { type: "function", name: "agents__spawn" }] });
     const names = decoded.tools.map((tool) => ("name" in tool ? tool.name : ""));
     expect(new Set(names).size).toBe(3);
   });
 });
 
-describe("reasoning comes back to whoever made it", () => {
-  test("R10: a sealed value of this protocol's own keeps the id that it is bound to", () => {
+describe("reasoning returns to its creator", () => {
+  test("R10: an encrypted value of this protocol keeps the id that it is bound to", () => {
     const sealed = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAAsealed" };
     expect(decode([asked, sealed, call("a")]).turns[1]?.parts[0]).toMatchObject({
       type: "reasoning",
@@ -146,7 +146,7 @@ describe("reasoning comes back to whoever made it", () => {
     });
   });
 
-  test("R11: thoughts never become what was said, whatever their sealed value begins with", async () => {
+  test("R11: thoughts never become text, whatever their encrypted value starts with", async () => {
     const thought = {
       type: "reasoning",
       id: "rs_1",
@@ -163,7 +163,7 @@ describe("reasoning comes back to whoever made it", () => {
     }
   });
 
-  test("a value of another family is unwrapped, with its words and without being called a summary", () => {
+  test("a value of another family is unwrapped with its text, and is not a summary", () => {
     const signature = { origin: "messages", kind: "signature", value: "c2ln" } as const;
     const item = {
       type: "reasoning",
@@ -179,7 +179,7 @@ describe("reasoning comes back to whoever made it", () => {
     });
   });
 
-  test("the signature of a call or of a text stands in an item of its own, and goes back where it belongs", () => {
+  test("the signature of a call or text is in a separate item, and returns to where it belongs", () => {
     const signature = { origin: "genai", kind: "signature", value: "c2ln" } as const;
     const carrier = (position: "next-call" | "text") => ({
       type: "reasoning",
@@ -196,7 +196,7 @@ describe("reasoning comes back to whoever made it", () => {
     expect(first?.parts.length).toBe(2);
   });
 
-  test("a block that only another protocol knows comes back whole", () => {
+  test("a block of another protocol is returned complete", () => {
     const part = { type: "native", dialect: "messages", name: "code", raw: { type: "code", text: "1+1" } } as const;
     const answer = JSON.parse(
       encodeResponse({ parts: [part, { type: "text", text: "2" }], stop: STOPPED }, encodeContext()),
@@ -205,14 +205,14 @@ describe("reasoning comes back to whoever made it", () => {
   });
 });
 
-test("R13: a reference to an item that is not kept is left out, with a note", async () => {
+test("R13: a reference to an item that is not stored is left out and noted", async () => {
   const input = [asked, { type: "item_reference", id: "rs_gone" }, { role: "assistant", content: "Hi" }, asked];
   const { notes } = await translate("responses", { model: "m", input }, TARGETS.messages);
   expect(notes).toMatchObject([{ path: "input[1]", action: "dropped" }]);
 });
 
-describe("R14: what a tool gave stays what it is", () => {
-  test("a text is one text, parts are parts", () => {
+describe("R14: the output of a tool keeps its form", () => {
+  test("a string is one text, parts are parts", () => {
     const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" };
     const [, , results] = decode([
       asked,
@@ -230,7 +230,7 @@ describe("R14: what a tool gave stays what it is", () => {
   });
 });
 
-test("R15: messages of the developer keep their place; those before the conversation are the system's words", () => {
+test("R15: developer messages keep their place, and leading ones are the system text", () => {
   const said = (content: string) => ({ role: "developer", content });
   const decoded = decode([said("One."), said("Two."), asked, said("Three."), asked], { instructions: "Zero." });
   expect(decoded.system.map(({ text, path }) => [text, path])).toEqual([
@@ -241,7 +241,7 @@ test("R15: messages of the developer keep their place; those before the conversa
   expect(kinds(decoded)).toEqual(["user: text", "system: text", "user: text"]);
 });
 
-test("R16: an empty list of tools and a choice of none of them ask nothing of the target", async () => {
+test("R16: an empty list of tools with a choice sends nothing to the target", async () => {
   const request = { model: "m", input: "Sum it up.", tools: [], tool_choice: "auto", parallel_tool_calls: false };
   for (const target of EVERY_TARGET) {
     const { body, notes } = await translate("responses", request, target);
@@ -255,7 +255,7 @@ test("R16: an empty list of tools and a choice of none of them ask nothing of th
   }
 });
 
-test("R17: a function without `strict` is not made strict for another protocol", async () => {
+test("R17: a function without `strict` is not strict in other protocols", async () => {
   const tools = [{ type: "function", name: "look", parameters: { type: "object", properties: {} } }];
   for (const target of [TARGETS.chat, TARGETS.messages]) {
     const { body } = await translate("responses", { model: "m", input: "Hello", tools }, target);
@@ -263,7 +263,7 @@ test("R17: a function without `strict` is not made strict for another protocol",
   }
 });
 
-test("R18: the form of the answer and the choice of a tool are flat here", () => {
+test("R18: response formats and tool choices are flat", () => {
   const schema = { type: "object" };
   const decoded = decode("Hello", {
     text: { format: { type: "json_schema", name: "city", schema, strict: true }, verbosity: "low" },
@@ -278,7 +278,7 @@ test("R18: the form of the answer and the choice of a tool are flat here", () =>
   });
 });
 
-test("R26: settings of a search that only its own host knows are told, and go to no other", async () => {
+test("R26: search settings of the own host are noted, and sent to no other", async () => {
   const tools = [
     {
       type: "web_search",
@@ -292,7 +292,7 @@ test("R26: settings of a search that only its own host knows are told, and go to
   expect(notes.map(({ path }) => path)).toEqual(["tools[0].external_web_access", "tools[0].search_content_types"]);
 });
 
-test("R30: the phase of a message goes to no other protocol, and is told", async () => {
+test("R30: the phase of a message is sent to no other protocol, and noted", async () => {
   const said = {
     type: "message",
     role: "assistant",
@@ -306,14 +306,14 @@ test("R30: the phase of a message goes to no other protocol, and is told", async
   }
 });
 
-test("R33: what a client says of itself stays here", async () => {
+test("R33: client metadata stays in the gateway", async () => {
   const request = { model: "m", input: "Hello", client_metadata: { window: "SECRET" } };
   for (const target of EVERY_TARGET) {
     expect(JSON.stringify((await translate("responses", request, target)).body)).not.toContain("SECRET");
   }
 });
 
-test("state that the gateway keeps itself is not passed on, and not told as lost", () => {
+test("state that the gateway manages is not sent, and not noted as lost", () => {
   const state = { store: true, previous_response_id: "resp_1", background: false, metadata: { a: "b" } };
   expect(decode("Hello", { ...state, include: ["reasoning.encrypted_content"] }).extras).toEqual([]);
 });

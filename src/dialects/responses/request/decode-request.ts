@@ -13,8 +13,8 @@ import { decodeFormat } from "./text-format.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
 
 /**
- * Fields that the gateway itself honours: it keeps answers, and continues them, itself; metadata are part of what is kept. What a client
- * says of itself is for its maker alone (R33).
+ * Fields that the gateway handles itself. It stores and continues responses; metadata is stored with them. Client metadata is only for the
+ * client's maker (R33).
  */
 const HONOURED = [
   "model",
@@ -29,8 +29,8 @@ const HONOURED = [
 ];
 
 /**
- * A client's request. Its normal form, to which encoding a decoded request leads back: messages with their type and parts, no
- * labels of items (`id`, `status`), no defaults, and tools of a namespace under both of their names.
+ * Decodes a client's request. Encoding it again gives its normal form: messages with their type and parts, no labels of items (`id`,
+ * `status`), no defaults, and tools of a namespace under both of their names.
  */
 export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
@@ -44,7 +44,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const reasoning = decodeReasoning(body);
   const toolChoice = decodeToolChoice(body["tool_choice"], namespaces);
   if (toolChoice !== undefined) fields.skip("tool_choice");
-  // The default, which says nothing.
+  // The default, which has no effect.
   if (body["truncation"] === "disabled") fields.skip("truncation");
   const instructions = decodeInstructions(fields);
   const extras: Extra[] = [

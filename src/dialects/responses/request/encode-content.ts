@@ -4,12 +4,12 @@ import { encodeBreakpoint } from "../../request/cache-breakpoints.ts";
 import { documentText, headed, headerOf } from "../../request/document-text.ts";
 import { isOwn, leaveOut, ownExtras, pathIn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
-/** Content of a user's message, of the system's, or of a tool's result. */
+/** Content of a user or system message, or of a tool result. */
 export function encodeContent(parts: readonly Part[], scope: RequestScope): JsonObject[] {
   return parts.flatMap((part) => withMark(encodePart(part, scope), part, scope));
 }
 
-/** The parts with a mark on the last, where one is asked for and can be given. */
+/** Sets the requested mark on the last part, if the provider accepts it. */
 export function withMark(content: readonly JsonObject[], marked: Part, scope: RequestScope): readonly JsonObject[] {
   const { cache } = marked;
   const last = content.at(-1);
@@ -40,7 +40,7 @@ function encodePart(part: Part, scope: RequestScope): JsonObject[] {
   return [];
 }
 
-/** The text itself where it is one and nothing else, which every host understands; a list otherwise. */
+/** A plain string for a single text, which every provider accepts, or else a list. */
 export function plainContent(content: readonly JsonObject[]): string | readonly JsonObject[] {
   const [only] = content;
   if (only === undefined) return "";
@@ -54,7 +54,7 @@ function encodeText(part: TextPart, scope: RequestScope): JsonObject {
   return { type: "input_text", text: part.text, ...ownExtras(scope, part.extras) };
 }
 
-/** Hosts cache by themselves: without a mark nothing is lost but a request for a time. */
+/** Providers cache automatically, so only a requested lifetime is lost without a mark. */
 export function noteCache(part: Part, scope: RequestScope): void {
   if (part.cache?.ttl === undefined) return;
   scope.notes.dropped(pathIn(scope, part, "cache"), "this provider decides how long to cache");
@@ -71,7 +71,7 @@ function encodeSearchResult(part: SearchResultPart, scope: RequestScope): JsonOb
   return { type: "input_text", text: [heading, ...texts].filter((text) => text !== "").join("\n\n") };
 }
 
-/** A medium as content. What the host cannot be given is left out, and noted. */
+/** Encodes media as content. What the provider cannot accept is left out and noted. */
 function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] {
   const { notes } = scope;
   const { kind, source } = part;
@@ -115,7 +115,7 @@ function encodeSource(
   const { kind } = part;
   if (!media.includes(kind) || (kind !== "image" && kind !== "document") || source.type === "text") return undefined;
   if (source.type === "url" && !mediaUrls.includes(kind)) return undefined;
-  // Both dialects of a host have the same files.
+  // Both dialects of a provider share its files.
   if (source.type === "file" && source.origin !== "responses" && source.origin !== "chat") return undefined;
   if (kind === "image") return { type: "input_image", ...encodeImage(source), ...encodeDetail(part, scope) };
   if (source.type === "data") {
@@ -134,7 +134,7 @@ function encodeImage(source: Exclude<MediaSource, { type: "parts" | "text" }>): 
   return { image_url: source.type === "url" ? source.url : dataUrl(source) };
 }
 
-/** Bare base64 is refused. */
+/** Providers reject plain base64. */
 const dataUrl = ({ mimeType, data }: { mimeType: string; data: string }): string => `data:${mimeType};base64,${data}`;
 
 function encodeDetail(part: MediaPart, scope: RequestScope): JsonObject {
@@ -147,7 +147,7 @@ function encodeDetail(part: MediaPart, scope: RequestScope): JsonObject {
   return { detail: nearest };
 }
 
-/** Hosts want a name with a file's bytes, and tell the type by its ending. */
+/** Providers require a name with a file's bytes, and detect the type by its extension. */
 function filenameOf({ title = "document" }: MediaPart, mimeType: string): string {
   const ending = mimeType === "application/pdf" ? ".pdf" : "";
   return /\.\w{1,8}$/.test(title) ? title : title + ending;

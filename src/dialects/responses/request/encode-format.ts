@@ -6,13 +6,13 @@ import { isOwn, type RequestScope } from "./request-scope.ts";
 interface EncodedFormat {
   text?: JsonObject;
   reading: AnswerReading;
-  /** What has to be said in words as well: messages for the input. */
+  /** Messages for the input, if the prompt must mention the format as well. */
   instruction: readonly JsonObject[];
 }
 
 const JSON_INSTRUCTION = { type: "message", role: "system", content: "Answer with a JSON object and nothing else." };
 
-/** `text`: the form of the answer, and how many words it has. The form is flat here, unlike in chat (R18). */
+/** `text`: the response format and the verbosity. The format is flat here, unlike in chat (R18). */
 export function encodeFormat(scope: RequestScope): EncodedFormat {
   const { call, context } = scope;
   const { verbosity } = call;
@@ -57,7 +57,7 @@ const schemaInstruction = (schema: JsonObject): JsonObject => ({
   content: `Answer with a JSON object by this JSON Schema and nothing else:\n${JSON.stringify(schema)}`,
 });
 
-/** Hosts refuse a request for JSON whose input does not mention it; clients of this dialect know it, others cannot. */
+/** Providers reject a request for JSON if the input does not mention it. Clients of this dialect know that, others cannot. */
 function sayJson(scope: RequestScope, path: string): readonly JsonObject[] {
   const said = scope.call.turns.some(({ parts }) =>
     parts.some((part) => part.type === "text" && /json/i.test(part.text)),

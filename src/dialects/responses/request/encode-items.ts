@@ -20,12 +20,12 @@ import { isClientItem } from "./is-client-item.ts";
 import { idOfFormat } from "./reasoning.ts";
 import { isOwn, leaveOut, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 
-/** R9: hosts answer longer ids with 400, in every turn that repeats them. */
+/** R9: providers return 400 for longer ids, in every turn that repeats them. */
 export const CALL_ID: ToolIdRule = { pattern: /^[\s\S]{1,64}$/, make: (seed) => `call_${seed}` };
 
 const ERROR_PREFIX = "Error: ";
 
-/** The conversation as the list of input items. */
+/** The conversation as input items. */
 export function encodeItems(scope: RequestScope): JsonObject[] {
   const items = scope.call.turns.flatMap((turn) =>
     turn.role === "assistant" ? encodeAnswer(turn, scope) : encodeAsked(turn, scope),
@@ -33,7 +33,7 @@ export function encodeItems(scope: RequestScope): JsonObject[] {
   return withPrefill(items, scope);
 }
 
-/** What the user says, after the results of tools that came with it; or what the system says in between, in its place (R15). */
+/** A user message after the tool results of its turn, or a system message within the conversation, in its place (R15). */
 function encodeAsked(turn: Turn, scope: RequestScope): JsonObject[] {
   noteName(turn, scope);
   const said = turn.parts.filter((part) => !isItem(part));
@@ -45,7 +45,7 @@ function encodeAsked(turn: Turn, scope: RequestScope): JsonObject[] {
   return [...items, { type: "message", role: turn.role, content, ...ownExtras(scope, turn.extras) }];
 }
 
-/** What is not content of a message: a result, or an item that only this protocol knows. */
+/** Whether a part is a separate item: a tool result, or an item that exists only in this protocol. */
 const isItem = (part: Part): part is ToolResultPart | NativePart =>
   part.type === "tool-result" || (part.type === "native" && part.dialect === "responses" && isClientItem(part.name));
 
@@ -68,7 +68,7 @@ function encodeResult(result: ToolResultPart, scope: RequestScope): JsonObject {
   };
 }
 
-/** Results have no flag for a failure. */
+/** Results have no error flag. */
 function markError(result: ToolResultPart, scope: RequestScope): ToolResultPart["content"] {
   const reason = "tool results in this protocol have no error flag; the text was prefixed instead";
   scope.notes.approximated(pathIn(scope, result, "isError"), reason);
@@ -79,7 +79,7 @@ function markError(result: ToolResultPart, scope: RequestScope): ToolResultPart[
   );
 }
 
-/** What the model once said, this one or another: each block an item of its own, texts next to each other one message. */
+/** An earlier answer, of this model or another. Each block is an item, and adjacent texts are one message. */
 function encodeAnswer(turn: Turn, scope: RequestScope): readonly JsonObject[] {
   noteName(turn, scope);
   const items: JsonObject[] = [];
@@ -92,7 +92,7 @@ function encodeAnswer(turn: Turn, scope: RequestScope): readonly JsonObject[] {
   };
   for (const part of turn.parts) {
     noteCache(part, scope);
-    // What a message says of itself stands in an empty text before its others (R30).
+    // A message's own fields are in an empty text before its others (R30).
     if (part.type === "text" && part.text === "" && part.extras !== undefined) {
       flush();
       own = { ...own, ...ownExtras(scope, part.extras) };
@@ -143,7 +143,7 @@ function encodeAnswerItem(part: Part, scope: RequestScope): JsonObject | undefin
   return undefined;
 }
 
-/** R10, R11: a sealed value goes back with its id to the host that made it; thoughts never become what was said. */
+/** R10, R11: an encrypted value returns with its id to the provider that created it. Thoughts never become text. */
 function encodeThought(part: ReasoningPart, scope: RequestScope): JsonObject | undefined {
   const { context, notes } = scope;
   const { text, summary, signature } = part;
@@ -173,7 +173,7 @@ function encodeThoughtText(text: string, summary: boolean | undefined): JsonObje
   return { summary: [], content: [{ type: "reasoning_text", text }] };
 }
 
-/** Reasoning without words is its sealed value and nothing else. */
+/** Reasoning without text consists only of its encrypted value. */
 function noteSignature(part: Part, scope: RequestScope): void {
   if (part.signature === undefined) return;
   const whole = part.type === "reasoning" && part.text === "" ? part.path : undefined;
@@ -185,12 +185,12 @@ function encodeCall(part: ToolCallPart, scope: RequestScope): JsonObject {
   const call_id = fitToolId(part.id, CALL_ID);
   const extras = ownExtras(scope, part.extras);
   if (part.custom) return { type: "custom_tool_call", call_id, name: part.name, input: part.input, ...extras };
-  // Hosts parse what they get.
+  // Providers parse the arguments.
   const written = part.input === "" ? "{}" : part.input;
   return { type: "function_call", call_id, name: part.name, arguments: written, ...extras };
 }
 
-/** Ids of another protocol's searches are none of this one's. */
+/** Searches of other protocols get new ids. */
 function encodeSearch({ id, input }: ServerToolCallPart): JsonObject {
   const queries = readQueries(parseObject(input));
   const [query = ""] = queries;
@@ -202,14 +202,14 @@ function encodeSearch({ id, input }: ServerToolCallPart): JsonObject {
   };
 }
 
-/** Hosts refuse reasoning that nothing of the same answer stands next to: a client may have cut that off. */
+/** Providers reject reasoning without other items of the same answer, which a client may have removed. */
 function withoutLoneThoughts(items: readonly JsonObject[], turn: Turn, { notes }: RequestScope): readonly JsonObject[] {
   if (items.length === 0 || items.some((item) => item["type"] !== "reasoning")) return items;
   notes.dropped(turn.path, "reasoning cannot be sent without the output that followed it");
   return [];
 }
 
-/** This protocol knows no answer that is begun: a model that is not known to go on by itself is asked to in words (contract 2.10). */
+/** This protocol has no partial answers. A model that is not known to continue them gets an instruction to do so (contract 2.10). */
 function withPrefill(items: JsonObject[], scope: RequestScope): JsonObject[] {
   const last = items.at(-1);
   if (isOwn(scope) || scope.context.traits.prefill || last?.["role"] !== "assistant") return items;

@@ -29,7 +29,7 @@ function send(call: CanonCall, quirks: Partial<ResponsesQuirks> = {}, traits: Pa
 const chat = (body: JsonObject): CanonCall =>
   chatCodec.decodeRequest({ messages: [{ role: "user", content: "q" }], ...body });
 
-/** A conversation as the canon has it. */
+/** A conversation in the canon's form. */
 function conversation(...turns: [Turn["role"], ...Part[]][]): CanonCall {
   const base = chat({});
   return { ...base, turns: turns.map(([role, ...parts], index) => ({ role, parts, path: `messages[${index}]` })) };
@@ -43,8 +43,8 @@ const answered = (callId: string, ...content: Extract<Part, { type: "text" | "me
   content,
 });
 
-describe("what a host of Responses is sent for clients of other dialects", () => {
-  test("no state is left there, and sealed reasoning is asked for where the model reasons", () => {
+describe("requests of other dialects to a Responses host", () => {
+  test("store nothing there, and request encrypted reasoning from reasoning models", () => {
     expect(send(chat({})).body).toEqual({
       model: "m",
       input: [{ type: "message", role: "user", content: "q" }],
@@ -55,20 +55,20 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(send(chat({}), { seals: false }).body["include"]).toBeUndefined();
   });
 
-  test("contract 2.10: an answer that is begun goes as it is to a model that goes on from it, to others with words that ask for it", () => {
+  test("contract 2.10: a partial answer is sent unchanged to a model that continues it, and with an instruction to others", () => {
     const begun = conversation(["user", text("Count.")], ["assistant", text("One, two")]);
     const last = (traits: Partial<ModelTraits>) => send(begun, {}, traits).input.at(-1)?.["role"];
     expect([last({}), last({ prefill: false }), last({ prefill: true })]).toEqual(["user", "user", "assistant"]);
   });
 
-  test("instructions without any other words go with an empty message: hosts refuse a request without input", () => {
+  test("instructions alone get an empty message, because hosts reject a request without input", () => {
     const input = [{ type: "message", role: "user", content: "" }];
     const instructed = chat({ messages: [{ role: "system", content: "Say hello." }] });
     expect(send(instructed).body).toMatchObject({ instructions: "Say hello.", input });
     expect(send(chat({ messages: [{ role: "system", content: "" }] })).input).toEqual(input);
   });
 
-  test("R5: a tool that the host does not know is left out, and noted", () => {
+  test("R5: a tool that the host does not support is left out and noted", () => {
     const tools: Tool[] = [
       { type: "native", dialect: "responses", name: "local_shell", raw: { type: "local_shell" }, path: "tools[0]" },
       { type: "native", dialect: "messages", name: "bash", raw: { type: "bash" }, path: "tools[1]" },
@@ -82,7 +82,7 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(send({ ...chat({}), tools }).body["tools"]).toEqual([{ type: "local_shell" }]);
   });
 
-  test("R7, R8: calls of one answer stay one item each, their results too, in order", () => {
+  test("R7, R8: calls of one answer are one item each, and so are their results, in order", () => {
     const { input } = send(
       conversation(
         ["user", text("q")],
@@ -106,7 +106,7 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     ]);
   });
 
-  test("R9: an id of more than 64 characters is shortened, of a call and of its result alike", () => {
+  test("R9: an id of more than 64 characters is shortened, the same on a call and its result", () => {
     const long = `${"x".repeat(1000)}1`;
     const other = `${"x".repeat(1000)}2`;
     const { input } = send(
@@ -121,7 +121,7 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(Math.max(...ids.map((id) => id.length))).toBe(64);
   });
 
-  test("R10: a sealed value goes back with the id of its item, to its origin alone", () => {
+  test("R10: an encrypted value returns with the id of its item, only to its origin", () => {
     const signature = { origin: "responses", kind: "encrypted", value: "gAAAAsealed", format: "#rs_1" } as const;
     const history = (origin: string) =>
       send(
@@ -145,14 +145,14 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(foreign.notes.length).toBeGreaterThan(0);
   });
 
-  test("R11: thoughts never become what was said", () => {
+  test("R11: thoughts never become text", () => {
     const call = conversation(["assistant", { type: "reasoning", text: "secret" }, text("a")], ["user", text("q")]);
     expect(JSON.stringify(send(call).body)).not.toContain("secret");
     const [thought] = send(call, { openReasoning: true }).input;
     expect(thought).toMatchObject({ type: "reasoning", content: [{ type: "reasoning_text", text: "secret" }] });
   });
 
-  test("reasoning that lost what followed it is left out", () => {
+  test("reasoning without the output that followed it is left out", () => {
     const signature = { origin: "responses", kind: "encrypted", value: "v", format: "#rs_1" } as const;
     const { input, notes } = send(
       conversation(["assistant", { type: "reasoning", text: "", signature }], ["user", text("q")]),
@@ -161,7 +161,7 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(notes).toHaveLength(1);
   });
 
-  test("R14: a result that is a text stays one, and one with an image has parts", () => {
+  test("R14: a text result stays text, and one with an image has parts", () => {
     const image = { type: "data", mimeType: "image/png", data: "AAAA" } as const;
     const { input } = send(
       conversation(
@@ -180,7 +180,7 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     ]);
   });
 
-  test("R15: a system message in the middle keeps its place", () => {
+  test("R15: a system message within the conversation keeps its place", () => {
     const { body, input } = send(
       chat({
         messages: [
@@ -199,7 +199,7 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect("tool_choice" in body || "parallel_tool_calls" in body || "tools" in body).toBe(false);
   });
 
-  test("R17: strict is said, because hosts take silence for it; a schema that is not strict is not called so", () => {
+  test("R17: strict is always explicit, because hosts default to it, and an open schema is not strict", () => {
     const tool = (more: JsonObject): JsonObject => ({
       type: "function",
       function: { name: "look", parameters: { type: "object", properties: { a: { type: "string" } } }, ...more },
@@ -212,7 +212,7 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(strictOf({ strict: true, parameters: closed })).toEqual([true]);
   });
 
-  test("R18: functions, the choice among them and the answer's schema are flat", () => {
+  test("R18: functions, tool choices and response schemas are flat", () => {
     const { body } = send(
       chat({
         tools: [
@@ -240,13 +240,13 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     });
   });
 
-  test("R24: a limit below 16 is raised to it, and noted", () => {
+  test("R24: a limit below 16 is raised to 16 and noted", () => {
     const { body, notes } = send(chat({ max_completion_tokens: 5 }));
     expect(body["max_output_tokens"]).toBe(16);
     expect(notes).toMatchObject([{ path: "max_completion_tokens", action: "approximated" }]);
   });
 
-  test("R25: what a model that reasons refuses is left out, and noted", () => {
+  test("R25: settings that reasoning models reject are left out and noted", () => {
     const asked = chat({ temperature: 0.5, top_p: 0.5, seed: 7, stop: ["x"], frequency_penalty: 1 });
     const { body, notes } = send(asked, {}, { rejectsSampling: true });
     expect(Object.keys(body)).toEqual(["model", "input", "store", "include"]);
@@ -254,7 +254,7 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(send(asked).body).toMatchObject({ temperature: 0.5, top_p: 0.5 });
   });
 
-  test("R26: members of a search that the host does not know are left out, and noted", () => {
+  test("R26: search settings that the host does not support are left out and noted", () => {
     const tools: Tool[] = [
       {
         type: "web-search",
@@ -277,7 +277,7 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(narrow.notes).toHaveLength(2);
   });
 
-  test("a custom tool keeps its grammar, or becomes a function that says it", () => {
+  test("a custom tool keeps its grammar, or becomes a function that describes it", () => {
     const grammar = { syntax: "lark", definition: "start: /x/" };
     const asked = chat({
       tools: [{ type: "custom", custom: { name: "patch", format: { type: "grammar", grammar } } }],
@@ -290,13 +290,13 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
     expect(tool?.["description"]).toContain("start: /x/");
   });
 
-  test("JSON is spoken of in the input, where hosts look for it", () => {
+  test("JSON is mentioned in the input, where hosts look for it", () => {
     const { input } = send(chat({ response_format: { type: "json_object" } }));
     expect(JSON.stringify(input)).toContain("JSON");
     expect(input).toHaveLength(2);
   });
 
-  test("10,000 turns and ids of 1,000 characters are written in a moment", () => {
+  test("10,000 turns with ids of 1,000 characters are encoded quickly", () => {
     const turns = Array.from({ length: 5_000 }, (_, index): [Turn["role"], ...Part[]][] => {
       const id = `${"i".repeat(1_000)}${index}`;
       return [
@@ -310,15 +310,15 @@ describe("what a host of Responses is sent for clients of other dialects", () =>
   });
 });
 
-describe("R30: what a message says of itself", () => {
+describe("R30: a message's own fields", () => {
   const own = (words: string, extras: JsonObject): Part => ({ type: "text", text: words, extras });
-  /** The messages of an answer that a Responses client repeats. */
+  /** The messages of an answer that a Responses client returns. */
   const messages = (...parts: Part[]) => {
     const call = conversation(["user", text("q")], ["assistant", ...parts], ["user", text("and?")]);
     return send({ ...call, dialect: "responses" }).input.slice(1, -1);
   };
 
-  test("stands in an empty text before its others, and ends the message before it", () => {
+  test("are in an empty text before its others, which ends the preceding message", () => {
     const [first, second] = [own("", { phase: "commentary" }), own("", { phase: "final_answer" })];
     expect(messages(first, text("a"), second, text("b"))).toMatchObject([
       { role: "assistant", content: "a", phase: "commentary" },
@@ -326,7 +326,7 @@ describe("R30: what a message says of itself", () => {
     ]);
   });
 
-  test("an empty text that says nothing begins no message, nor does a text with words", () => {
+  test("neither an empty text without fields nor a text with words begins a message", () => {
     const both = [{ role: "assistant", content: [{ text: "a" }, { text: "b" }] }];
     expect(messages(text("a"), text(""), text("b"))).toMatchObject(both);
     const one = messages(text("a"), own("b", { phase: "commentary" }));
@@ -343,7 +343,7 @@ describe("H09: the name of a document", () => {
   const data = { type: "data", mimeType: "application/pdf", data: "JVBERi0=" } as const;
   const url = { type: "url", url: "https://a.test/b.pdf" } as const;
 
-  test("goes with documents that are sent as data, and is noted where they are not", () => {
+  test("is sent with documents as data, and noted otherwise", () => {
     const named = sentWith({ type: "media", kind: "document", source: data, title: "b.pdf" });
     expect(named).toMatchObject({ content: [{ type: "input_file", filename: "b.pdf" }], noted: [] });
     const linked = sentWith({ type: "media", kind: "document", source: url, title: "b.pdf" });

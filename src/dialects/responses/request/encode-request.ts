@@ -18,10 +18,10 @@ import { isOwn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
 const TOOL_NAMES = plainNames(128);
 
-/** What asks for a sealed value of the reasoning, without which nothing of it can be sent back. */
+/** Requests the encrypted value of the reasoning, without which it cannot be returned. */
 export const SEALED = "reasoning.encrypted_content";
 
-/** State is the gateway's own: no host is asked to keep any, or is told of any. */
+/** The gateway manages state itself. No provider is asked to store any, or gets any of these fields. */
 export const STATE_FIELDS = ["previous_response_id", "conversation", "background", "prompt", "store"] as const;
 
 export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<ResponsesQuirks>): EncodedRequest {
@@ -61,17 +61,17 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
   };
 }
 
-/** Hosts refuse a request without any input, even one with instructions. */
+/** Providers reject a request without input, even if it has instructions. */
 const someInput = (items: readonly JsonObject[]): readonly JsonObject[] =>
   items.length > 0 ? items : [{ type: "message", role: "user", content: "" }];
 
-/** What a client of this dialect wants the answer to hold. */
+/** What a client of this dialect requests for the response. */
 function askedToInclude(scope: RequestScope): readonly unknown[] {
   const asked = isOwn(scope) ? scope.call.extras.find(({ keys }) => keys[0] === "include")?.value : undefined;
   return Array.isArray(asked) ? asked : [];
 }
 
-/** What a host may be told of the client's own fields: nothing of state, and of the client itself only its maker (R33). */
+/** The client's own fields that a provider may get: no state, and client metadata only for its maker (R33). */
 const goesUp =
   ({ clientMetadata }: ResponsesQuirks) =>
   ({ keys: [field = ""] }: Extra): boolean =>
@@ -80,8 +80,8 @@ const goesUp =
     (clientMetadata || field !== "client_metadata");
 
 /**
- * Texts of the system's as `instructions`; a client of this dialect may have given some of them as messages, which they stay. Where one of
- * them ends a prefix that is to be cached, all are messages: a string carries no mark.
+ * System texts as `instructions`. Those that a client of this dialect sent as messages stay messages. If one of them ends a prefix to
+ * cache, all are messages, because a string cannot carry a mark.
  */
 function encodeSystem(scope: RequestScope): { instructions?: string; messages: JsonObject[] } {
   const { system } = scope.call;

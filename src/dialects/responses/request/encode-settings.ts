@@ -4,28 +4,28 @@ import { clampOutput } from "../../../canon/clamp-output.ts";
 import { encodeCacheOptions, RESPONSES_AGES } from "../../request/cache-breakpoints.ts";
 import { isOwn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
-/** Hosts answer 400 to less. */
+/** Providers return 400 for less. */
 export const MIN_OUTPUT = 16;
 export const RAISED = `this protocol's minimum is ${MIN_OUTPUT}`;
 const MAX_TOP_LOGPROBS = 20;
-/** The newer of two fields for the caller's own user takes no more characters. */
+/** The maximum length of the newer of two fields for the caller's end user. */
 const MAX_IDENTIFIER = 128;
 
-/** What this dialect has no field for. */
+/** Settings that this dialect has no field for. */
 const ABSENT = ["topK", "frequencyPenalty", "presencePenalty", "seed", "stop", "logitBias"] as const;
 
-/** What models refuse that choose their words by themselves (R25). */
+/** Settings that models without sampling reject (R25). */
 const SAMPLING = ["temperature", "topP", "logprobs"] as const;
 
 const LOGPROBS = "message.output_text.logprobs";
 
 interface EncodedSettings {
   fields: JsonObject;
-  /** What the answer must be asked to hold. */
+  /** What the response must be asked to include. */
   include: readonly string[];
 }
 
-/** The settings as the host takes them; what it cannot take is left out or made to fit, and noted. */
+/** Encodes the settings. What the provider does not accept is left out or adjusted, and noted. */
 export function encodeSettings(scope: RequestScope): EncodedSettings {
   const { call, context, notes } = scope;
   const body: Record<string, unknown> = {};

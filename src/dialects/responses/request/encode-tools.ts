@@ -5,7 +5,7 @@ import { isStrict, objectSchema } from "../../request/strict-schema.ts";
 import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 import { unsentMembers } from "./unsent-members.ts";
 
-/** `tools`, `tool_choice` and `parallel_tool_calls`, as far as the host knows them. Without tools there is nothing to choose from (R16). */
+/** `tools`, `tool_choice` and `parallel_tool_calls`, as far as the provider supports them. Without tools, nothing is sent (R16). */
 export function encodeTools(scope: RequestScope): JsonObject {
   const { call, context, notes } = scope;
   const tools = call.tools.filter((tool) => !(isOwn(scope) && tool.loaded)).flatMap((tool) => encodeTool(tool, scope));
@@ -46,7 +46,7 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       return [];
     case "native":
       if (tool.dialect === "responses" && knows(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
-      // R5: a tool that is not known never fails the call.
+      // R5: an unknown tool never fails the call.
       notes.dropped(
         tool.path,
         tool.dialect === "responses"
@@ -59,7 +59,7 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
   }
 }
 
-/** R17: without the word, hosts hold calls to the schema; clients of other dialects mean that they should not. */
+/** R17: `strict` is explicit, because providers default to true and other dialects to false. */
 function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
   const { name, description } = tool;
   const own = isOwn(scope);
@@ -85,7 +85,7 @@ function encodeCustom({ name, description, format, extras }: CustomTool, scope: 
   return { type: "custom", name, ...described, ...formed, ...ownExtras(scope, extras) };
 }
 
-/** A grammar's members stand next to its type here. */
+/** A grammar's members are next to its type here. */
 function flatFormat(format: JsonObject): JsonObject {
   const { grammar: _nested, ...rest } = format;
   return { ...rest, ...objectAt(format, "grammar") };
@@ -115,7 +115,7 @@ function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
   return sentMembers(wire, tool.path, scope);
 }
 
-/** A tool without what hosts are not sent of it (R26, S07). */
+/** Removes members that providers do not get (R26, S07). */
 function sentMembers(wire: JsonObject, path: string, { context, notes }: RequestScope): JsonObject {
   const unsent = unsentMembers(wire, context.quirks);
   for (const { member, reason } of unsent) notes.dropped(`${path}.${member}`, reason);
@@ -152,7 +152,7 @@ function encodeToolChoice(scope: RequestScope): unknown {
   }
 }
 
-/** How a choice names each of the client's tools. */
+/** How a choice refers to each of the client's tools. */
 function namesOf(scope: RequestScope): ReadonlyMap<string, JsonObject> {
   const names = new Map<string, JsonObject>();
   for (const tool of scope.call.tools) {

@@ -11,7 +11,7 @@ const turn = (input: unknown[], output: unknown[]) => ({
 const NOTHING = { turns: [], items: new Map<string, string>() };
 
 describe("readState", () => {
-  test("store is true where it is absent or null, and only true is the background", () => {
+  test("store defaults to true, also for null, and background is on only if it is true", () => {
     expect(readState({})).toEqual({ keep: true, background: false, previous: undefined, references: [] });
     expect(readState({ store: null, background: null, previous_response_id: null })).toMatchObject({ keep: true });
     expect(readState({ store: false, background: true, previous_response_id: "resp_1" })).toMatchObject({
@@ -21,7 +21,7 @@ describe("readState", () => {
     });
   });
 
-  test("R13: a reference may have no type, and a message with an id is none", () => {
+  test("R13: a reference may lack a type, and a message with an id is not a reference", () => {
     const input = [
       { type: "item_reference", id: "rs_1" },
       { id: "msg_1" },
@@ -38,7 +38,7 @@ describe("readState", () => {
 });
 
 describe("expand", () => {
-  test("a request that names nothing keeps its bytes, and what it brought is its input as a list", () => {
+  test("a request without references keeps its bytes, and its own input is returned as a list", () => {
     const list = received('{"model":"m", "input": [ {"role":"user","content":"Hi","n":1.50} ] }');
     expect(expand(list, NOTHING)).toEqual({ request: list, own: '[ {"role":"user","content":"Hi","n":1.50} ]' });
     const text = received('{"input":"Grüß \\"dich\\"","model":"m"}');
@@ -47,7 +47,7 @@ describe("expand", () => {
     expect(JSON.parse(own)).toEqual([{ type: "message", role: "user", content: 'Grüß "dich"' }]);
   });
 
-  test("history comes first, then what the request brought; settings and the name of the answer stay", () => {
+  test("the history comes first, then the request's own items, and settings stay", () => {
     const request = received(
       '{"model":"m","previous_response_id":"resp_1","input":"And now?","seed":12345678901234567890}',
     );
@@ -71,7 +71,7 @@ describe("expand", () => {
     expect(JSON.parse(own)).toEqual([{ type: "message", role: "user", content: "And now?" }]);
   });
 
-  test("a request without input goes on with its history alone", () => {
+  test("a request without input continues with its history alone", () => {
     for (const text of ['{"model":"m"}', '{"model":"m","input":[]}', '{"model":"m","input":null}']) {
       const turns = [turn([{ role: "user", content: "One" }], [{ id: "msg_1" }])];
       const { request, own } = expand(received(text), { turns, items: new Map() });
@@ -81,7 +81,7 @@ describe("expand", () => {
     }
   });
 
-  test("R13: references become their items, in their places; unknown ones are left out and noted", () => {
+  test("R13: references are replaced with their items in place, and unknown ones are left out and noted", () => {
     const request = received(
       '{"input":[{"role":"user","content":"a"},{"type":"item_reference","id":"rs_1"},{"id":"rs_9"},{"role":"user","content":"b"}]}',
     );
@@ -99,13 +99,13 @@ describe("expand", () => {
     ]);
   });
 
-  test("what the door has noted stays noted", () => {
+  test("earlier notes are kept", () => {
     const noted = { path: "user", action: "dropped" as const, reason: "here" };
     const request = { ...received('{"input":[{"id":"rs_9"}]}'), adapted: [noted] };
     expect(expand(request, NOTHING).request.adapted?.map(({ path }) => path)).toEqual(["user", "input[0]"]);
   });
 
-  test("hostile: a history of 10,000 items is put together in order, within a second", () => {
+  test("hostile: a history of 10,000 items is assembled in order within a second", () => {
     const items = Array.from({ length: 10_000 }, (_, index) => ({ role: "user", content: `item ${index} ] , "` }));
     const references = Array.from({ length: 10_000 }, (_, index) => ({ type: "item_reference", id: `rs_${index}` }));
     const request = received(JSON.stringify({ input: references }));
@@ -117,7 +117,7 @@ describe("expand", () => {
   });
 });
 
-test("the items of an answer by their ids; those without one are not named", () => {
+test("returns the items of an answer by id, without those that have none", () => {
   const answer = JSON.stringify({ output: [{ id: "rs_1", a: [1, 2] }, { type: "message" }, { id: "msg_1" }] });
   expect([...itemsOf(answer)]).toEqual([
     ["rs_1", '{"id":"rs_1","a":[1,2]}'],

@@ -4,7 +4,7 @@ import { elementTexts, findValue, ObjectEdit } from "../../../wire/json-text.ts"
 import type { ExpandedRequest, FoundState, StateWords } from "../../answer/stored-answers.ts";
 import type { ReceivedRequest } from "../../received-request.ts";
 
-/** An item that only names one which is stored; its type may be left out. */
+/** The id of a stored item that this item refers to. The type may be missing. */
 function referenceOf(item: unknown): string | undefined {
   if (!isObject(item)) return undefined;
   const type = item["type"] ?? undefined;
@@ -27,8 +27,8 @@ export function readState(body: JsonObject): StateWords {
 }
 
 /**
- * The request with its history before its own items, and items in place of references. Texts are put together, not parsed and
- * written again, so that each item stays as it was first said (H05).
+ * Puts the history before the request's own items, and replaces references with their items. Texts are concatenated without parsing them,
+ * so that each item keeps its original bytes (H05).
  */
 export function expand(request: ReceivedRequest, { turns, items }: FoundState): ExpandedRequest {
   const notes = new Notes();
@@ -62,7 +62,7 @@ function ownItems(input: unknown, raw: string, items: FoundState["items"], notes
   return `[${texts.join(",")}]`;
 }
 
-/** The list of items in an answer. */
+/** The list of items in a response. */
 export function outputOf(answer: string): string {
   const span = findValue(answer, ["output"]);
   return span === undefined ? "[]" : answer.slice(span.start, span.end);
@@ -70,7 +70,7 @@ export function outputOf(answer: string): string {
 
 const withoutBrackets = (list: string): string => list.trim().slice(1, -1).trim();
 
-/** The items of an answer by their ids. */
+/** The items of a response by id. */
 export function itemsOf(answer: string): Map<string, string> {
   const items = new Map<string, string>();
   for (const text of elementTexts(outputOf(answer))) {

@@ -23,7 +23,7 @@ const turn = (items: unknown[], answer?: string, id = "resp_1"): InputTurn => ({
 });
 const TURNS = [turn(ITEMS)];
 
-/** The turns in the order of the conversation. */
+/** The turns in conversation order. */
 function list(query = "", turns = TURNS): Page {
   const page = openPage(new URLSearchParams(query));
   for (const one of page.order === "asc" ? turns : turns.toReversed()) if (!page.take(one)) break;
@@ -31,7 +31,7 @@ function list(query = "", turns = TURNS): Page {
 }
 
 describe("input items", () => {
-  test("the latest first; each has its type and an id that stays the same", () => {
+  test("come latest first, with their type and a stable id", () => {
     const page = list();
     expect(page.data.map(({ type }) => type)).toEqual(["message", "function_call_output", "function_call", "message"]);
     expect(page.data[2]).toEqual({ ...ITEMS[1] } as never);
@@ -47,7 +47,7 @@ describe("input items", () => {
     });
   });
 
-  test("page by page, in either order, everything comes once", () => {
+  test("come exactly once over all pages, in either order", () => {
     for (const order of ["asc", "desc"]) {
       const ids: string[] = [];
       let page = list(`limit=1&order=${order}`);
@@ -60,13 +60,13 @@ describe("input items", () => {
     }
   });
 
-  test("a page behind the last item is empty, and so is that of a response without input", () => {
+  test("a page after the last item is empty, as is that of a response without input", () => {
     const last = list("order=asc").last_id;
     expect(list(`order=asc&after=${last}`)).toMatchObject({ data: [], first_id: null, last_id: null, has_more: false });
     expect(list("", [turn([])])).toMatchObject({ data: [], has_more: false });
   });
 
-  test("hostile: what a page cannot be is refused with the parameter", () => {
+  test("hostile: an invalid page is rejected with the parameter", () => {
     for (const [query, path] of [
       ["limit=0", "limit"],
       ["limit=101", "limit"],
@@ -92,7 +92,7 @@ describe("input items", () => {
   ];
   const texts = ({ data }: Page) => data.map(({ content }) => (content as { text: string }[])[0]?.text);
 
-  test("an answer was made from its whole conversation, but not from itself", () => {
+  test("include the whole conversation, but not the answer itself", () => {
     expect(texts(list("order=asc", CONVERSATION))).toEqual(["in 1", "out 1", "in 2a", "in 2b"]);
     expect(texts(list("", CONVERSATION))).toEqual(["in 2b", "in 2a", "out 1", "in 1"]);
     expect(texts(list("limit=2", CONVERSATION))).toEqual(["in 2b", "in 2a"]);
@@ -100,19 +100,19 @@ describe("input items", () => {
     expect(texts(list(`after=${last_id}`, CONVERSATION))).toEqual(["out 1", "in 1"]);
   });
 
-  test("an item has the same id in the lists of all answers that were made from it", () => {
+  test("have the same id in the lists of all answers created from them", () => {
     const [first] = CONVERSATION;
     const own = list("", [{ ...(first as InputTurn), answer: undefined }]);
     expect(list("", CONVERSATION).data.at(-1)?.id).toBe(own.data[0]?.id as string);
   });
 
-  test("a page that is full asks for no further turn", () => {
+  test("a full page requests no further turn", () => {
     const page = openPage(new URLSearchParams("limit=1"));
     expect(page.take(CONVERSATION[1] as InputTurn)).toBe(false);
     expect(JSON.parse(page.encode())).toMatchObject({ has_more: true });
   });
 
-  test("hostile: a page of large items ends early, and goes on after them", () => {
+  test("hostile: a page of large items ends early and continues after them", () => {
     const large = Array.from({ length: 4 }, (_, index) => asked(`${index}${"x".repeat(3 * 1024 * 1024)}`));
     const pages: string[] = [];
     for (let query = "order=asc"; ; ) {

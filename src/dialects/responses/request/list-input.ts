@@ -8,7 +8,7 @@ import { outputOf } from "./expand-items.ts";
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** How the ids of items begin that came without one. */
+/** Prefixes of generated item ids. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: "msg",
   reasoning: "rs",
@@ -18,12 +18,12 @@ const PREFIXES: Readonly<Record<string, string>> = {
   custom_tool_call_output: "ctco",
 };
 
-/** A page ends before an item that would make it longer: one item may be as large as a request. */
+/** A page ends before an item that would exceed this. A single item can be as large as a request. */
 const MAX_PAGE_CHARACTERS = 8 * 1024 * 1024;
 
 /**
- * Opens one page of the items that an answer was made from, the latest first unless the query says otherwise. It takes turns in
- * its order until it is full; an item that is not on the page is not parsed.
+ * Opens one page of a response's input items, latest first by default. It takes turns in its order until it is full. Items that are not on
+ * the page are not parsed.
  */
 export function openPage(query: URLSearchParams): InputPage {
   return new Page(limitOf(query.get("limit")), orderOf(query.get("order")), query.get("after"));
@@ -56,7 +56,7 @@ class Page implements InputPage {
     return true;
   }
 
-  /** False where the page is full. */
+  /** Returns false if the page is full. */
   #add(text: string, turn: string, index: number): boolean {
     const isFull = this.#items.length === this.#limit;
     if (isFull || (this.#items.length > 0 && this.characters + text.length > MAX_PAGE_CHARACTERS)) {
@@ -79,7 +79,7 @@ class Page implements InputPage {
   }
 }
 
-/** An item's own id; one that came without gets one that stays the same. */
+/** An item's own id, or a stable generated one. */
 function idOf(text: string, turn: string, index: number): string {
   const own = valueAt(text, "id");
   if (typeof own === "string") return own;
@@ -110,7 +110,7 @@ function refuse(path: string, problem: string): never {
   throw new GatewayError("invalid_request", `${path} ${problem}.`, { path });
 }
 
-/** An item in full: a message may have come without its type, and as a plain text. */
+/** The complete item. A message may lack a type, and have a string as content. */
 function listed(item: unknown, id: string): JsonObject {
   const { type = "message", ...rest } = isObject(item) ? item : {};
   const full = { type, id, ...(type === "message" ? { status: "completed" } : {}), ...rest };

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
 import type { NativePart } from "../../../canon/part.ts";
 
-/** Items that bring tools into a conversation: those that a search has found, and those that the client adds (H51). */
+/** Items that add tools to a conversation: search results, and tools from the client (H51). */
 const LOADING: ReadonlySet<string | undefined> = new Set(["tool_search_output", "additional_tools"]);
 
 interface LoadedTool {
@@ -9,10 +9,9 @@ interface LoadedTool {
   path: string;
 }
 
-/** Whether an item adds tools to the conversation. */
 export const loadsTools = (item: unknown): boolean => LOADING.has(stringAt(item, "type"));
 
-/** The tools that items of the input bring, but for those that the request lists itself. */
+/** Tools that items of the input add, without those that the request itself lists. */
 export function loadedTools(body: JsonObject): readonly LoadedTool[] {
   const known = new Set(arrayAt(body, "tools").map((tool) => stringAt(tool, "name")));
   return arrayAt(body, "input").flatMap((item, index): LoadedTool[] => {
@@ -26,7 +25,7 @@ export function loadedTools(body: JsonObject): readonly LoadedTool[] {
   });
 }
 
-/** What targets of other dialects are given of such an item. */
+/** What targets of other dialects get instead of such an item. */
 export const elsewhereOf = (type: string): NativePart["elsewhere"] =>
   LOADING.has(type)
     ? { reason: "this protocol cannot add tools during a conversation; they were sent from the start" }

@@ -5,10 +5,10 @@ import { kindOfSource, sourceOfFile, sourceOfUrl } from "../../request/media-sou
 
 type FoundMedia = Pick<MediaPart, "kind" | "source" | "detail" | "title">;
 
-/** Whose files the ids of this protocol name. */
+/** The origin of this protocol's file ids. */
 const FILES = "responses";
 
-/** The media parts of this protocol; undefined for a part of any other type, or without anything in it. */
+/** A media part of this protocol, or undefined for any other type and for a part without content. */
 export function decodeMedia(raw: unknown, path: string): MediaPart | undefined {
   const fields = new Fields(raw);
   const type = fields.string("type") ?? "";
@@ -24,7 +24,7 @@ const READERS: ReadonlyMap<string, (fields: Fields) => FoundMedia | undefined> =
   ["input_file", readFile],
 ]);
 
-/** `original` is the closest look that there is. */
+/** `original` is the highest level of detail. */
 const DETAILS: ReadonlyMap<string, NonNullable<MediaPart["detail"]>> = new Map([
   ["low", "low"],
   ["high", "high"],
@@ -41,7 +41,7 @@ function readImage(fields: Fields): FoundMedia | undefined {
   return id === undefined ? undefined : { kind: "image", source: { type: "file", id, origin: FILES }, ...looked };
 }
 
-/** A file that is given in several ways is the first of them; the others stay among what was not read. */
+/** The first of several forms in which a file is given is used. The others stay unread. */
 function readFile(fields: Fields): FoundMedia | undefined {
   const filename = fields.string("filename");
   const title = filename === undefined ? {} : { title: filename };

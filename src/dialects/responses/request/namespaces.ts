@@ -1,20 +1,20 @@
 import { arrayAt, type JsonObject, stringAt } from "../../../base/json.ts";
 
-/** Where a tool stands that the model is given under a name of its own. */
+/** The original position of a tool that the model gets under a flat name. */
 export interface NamespacedTool {
   namespace: string;
   name: string;
 }
 
 /**
- * No other protocol has namespaces of tools: there a tool's name begins with that of its namespace. Clients run only what is
- * called by both names again (R6).
+ * No other protocol has tool namespaces. There, a tool's name starts with its namespace. Clients only run calls that have both names again
+ * (R6).
  */
 export class Namespaces {
   readonly #flat = new Map<string, string>();
   readonly #tools = new Map<string, NamespacedTool>();
 
-  /** `tools`: as the request has them. */
+  /** `tools`: as in the request. */
   constructor(tools: readonly unknown[]) {
     const taken = new Set(tools.flatMap((tool) => (isNamespace(tool) ? [] : (stringAt(tool, "name") ?? []))));
     for (const space of tools) {
@@ -27,13 +27,13 @@ export class Namespaces {
     }
   }
 
-  /** The name of a tool as the model is given it. */
+  /** The name of a tool for the model. */
   flatName(namespace: string | undefined, name: string): string {
     if (namespace === undefined) return name;
     return this.#flat.get(keyOf(namespace, name)) ?? flatNameOf({ namespace, name });
   }
 
-  /** Both names of a tool that the model calls by one. */
+  /** Both names of a tool that the model called by its flat name. */
   toolOf(flatName: string): NamespacedTool | undefined {
     return this.#tools.get(flatName);
   }

@@ -8,7 +8,7 @@ import type { ModelTraits } from "../../../canon/traits.ts";
 import { effortOfWord, encodeEffort } from "../../request/effort-words.ts";
 import type { ResponsesQuirks } from "../quirks.ts";
 
-/** The origin of sealed values that stand in this dialect as they are. */
+/** The origin of encrypted values that are unwrapped in this dialect. */
 export const OWN_ORIGIN = "responses";
 
 /** Between the texts of one reasoning item, which are paragraphs. */
@@ -16,10 +16,12 @@ export const PARAGRAPH = "\n\n";
 
 const ID_MARK = "#";
 
-/** A sealed value is bound to the id of its item (R10): the id travels as the value's format, after a mark that chat's details share. */
+/**
+ * An encrypted value is bound to the id of its item (R10). The id travels as the value's format, after the same mark as in chat's details.
+ */
 const formatOfId = (id: string): string => ID_MARK + id;
 
-/** The item's id in the format of a value, where there is one. */
+/** The item's id in a value's format, if there is one. */
 export function idOfFormat(format: string | undefined): string | undefined {
   const mark = format?.indexOf(ID_MARK) ?? -1;
   return format === undefined || mark < 0 ? undefined : format.slice(mark + 1) || undefined;
@@ -27,18 +29,18 @@ export function idOfFormat(format: string | undefined): string | undefined {
 
 interface DecodedReasoning {
   desired?: ReasoningRequest;
-  /** Members that only this dialect knows. */
+  /** Members that exist only in this dialect. */
   rest?: JsonObject;
 }
 
-/** How much to think, and whether to show a summary of it. A word that is not known stays among the rest. */
+/** How much to think, and whether to show a summary. Unknown values stay in the rest. */
 export function decodeReasoning({ reasoning }: JsonObject): DecodedReasoning {
   const fields = new Fields(reasoning);
   const word = stringAt(reasoning, "effort");
   const amount = effortOfWord(word);
   if (word === undefined || amount !== undefined) fields.skip("effort");
   const summary = stringAt(reasoning, "summary") ?? stringAt(reasoning, "generate_summary");
-  // Which kind of summary it should be, only this dialect can say.
+  // Only this dialect has kinds of summaries.
   if (summary === undefined || summary === "auto") fields.skip("summary", "generate_summary");
   const rest = fields.rest();
   const left = rest === undefined ? {} : { rest };
@@ -53,7 +55,7 @@ interface ReasoningTarget {
   traits: Pick<ModelTraits, "reasoning" | "efforts">;
 }
 
-/** The request as the target takes it. A summary is asked for where the client wants thoughts, and may see them. */
+/** Encodes the request for the target. A summary is requested if the client expects thoughts and may see them. */
 export function encodeReasoning(
   desired: ReasoningRequest | undefined,
   { quirks, traits }: ReasoningTarget,
@@ -66,24 +68,24 @@ export function encodeReasoning(
     return {};
   }
   const words = { known: traits.efforts ?? quirks.efforts, words: quirks.effortWords };
-  // Without a word the model thinks as much as it likes.
+  // Without an effort, the model decides how much to think.
   const effort = amount === "dynamic" ? {} : { effort: encodeEffort(amount, desired.path, words, notes) };
   const shown = quirks.summaries && amount !== "off" && desired.show !== false;
   const reasoning = { ...effort, ...(shown ? { summary: "auto" } : {}) };
   return Object.keys(reasoning).length === 0 ? {} : { reasoning };
 }
 
-/** Where a reasoning item comes from, which decides whose its sealed value is. */
+/** The source of a reasoning item, which determines the origin of its encrypted value. */
 export interface ItemSource {
-  /** Whose a value is that stands there as it is. */
+  /** The origin of an unwrapped value. */
   origin: string;
-  /** A client's request: values of other origins stand there wrapped. What a host sends is its own in any form. */
+  /** In a client's request, values of other origins are wrapped. A provider's own values can have any form. */
   fromClient: boolean;
 }
 
 export const CLIENT_SOURCE: ItemSource = { origin: OWN_ORIGIN, fromClient: true };
 
-/** The thoughts of an item as they are, where they are shown, else their summary; and the sealed value with the item's id. */
+/** The thoughts of an item if they are visible, or else their summary, and the encrypted value with the item's id. */
 export function decodeReasoningItem(item: JsonObject, source: ItemSource): ReasoningPart {
   const whole = textsOf(item["content"]);
   const text = (whole.length > 0 ? whole : textsOf(item["summary"])).join(PARAGRAPH);

@@ -6,21 +6,21 @@ import type { Part } from "../../../canon/part.ts";
 import type { EncodeRequestContext } from "../../codec.ts";
 import type { ResponsesQuirks } from "../quirks.ts";
 
-/** What every step of writing a request needs. */
+/** What every step of encoding a request needs. */
 export interface RequestScope {
   call: CanonCall;
   context: EncodeRequestContext<ResponsesQuirks>;
   notes: Notes;
 }
 
-/** The client speaks this dialect too: what only it knows goes back where it came from. */
+/** Whether the client also uses this dialect, so that its own fields are restored. */
 export const isOwn = ({ call }: RequestScope): boolean => call.dialect === "responses";
 
-/** Where a field of a part or a tool stood in the client's request. */
+/** The path of a field in the client's request. */
 export const pathIn = ({ call }: RequestScope, holder: { path?: string }, field: FieldName): string =>
   fieldPath(call.fieldNames, holder, field);
 
-/** The host takes marks of cached prefixes, for the models that do. */
+/** The provider accepts marks of cached prefixes, for models that support them. */
 export const takesBreakpoints = ({ context: { quirks, traits } }: RequestScope): boolean =>
   quirks.cacheBreakpoints && traits.cacheBreakpoints === true;
 

@@ -8,21 +8,21 @@ const NUMBERS = [
   ["topP", "top_p"],
 ] as const satisfies readonly (readonly [keyof CallSettings, string])[];
 
-/** Whoever asks for log probabilities names them here; how many of them stands in a field of its own. */
+/** The `include` value that requests log probabilities. Their number is in a separate field. */
 const LOGPROBS = "message.output_text.logprobs";
 
-/** What is given to every client, asked for or not. */
+/** Included in every response, requested or not. */
 const ALWAYS_GIVEN: ReadonlySet<string> = new Set(["reasoning.encrypted_content", "web_search_call.action.sources"]);
 
 interface DecodedSettings {
   settings: CallSettings;
   paths: Partial<Record<keyof CallSettings, string>>;
-  /** What is asked for in addition, and what only this protocol knows. */
+  /** What is requested in addition, and exists only in this protocol. */
   include: readonly unknown[];
   extras: readonly Extra[];
 }
 
-/** `text`: the object of that name, which holds the verbosity. Without tools nothing is said of how to call them (R16). */
+/** `text`: the object of that name, which contains the verbosity. Without tools, settings for calls are ignored (R16). */
 export function decodeSettings(body: Fields, text: Fields, hasTools: boolean): DecodedSettings {
   const settings: CallSettings = {};
   const paths: DecodedSettings["paths"] = {};
@@ -39,7 +39,7 @@ export function decodeSettings(body: Fields, text: Fields, hasTools: boolean): D
   set("verbosity", text.string("verbosity") as CallSettings["verbosity"], "text.verbosity");
   const parallel = body.boolean("parallel_tool_calls");
   if (hasTools) set("parallelTools", parallel, "parallel_tool_calls");
-  // The newer name of the two holds; the other one stays among the fields that were not read.
+  // The newer of the two names is used, and the other stays unread.
   const user = body.string("safety_identifier");
   if (user !== undefined) set("userId", user, "safety_identifier");
   else set("userId", body.string("user"), "user");

@@ -1,7 +1,7 @@
 import type { OutputFormat } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 
-/** `text.format`: flat, with the schema among its own fields (R18). */
+/** `text.format`: flat, with the schema in its own fields (R18). */
 export function decodeFormat(text: Fields): { format?: OutputFormat; rest: ReturnType<Fields["rest"]> } {
   const fields = new Fields(text.object("format"));
   const type = fields.string("type");

@@ -4,7 +4,7 @@ import type { CustomTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from "
 import { loadedTools } from "./loaded-tools.ts";
 import { isNamespace, type Namespaces } from "./namespaces.ts";
 
-/** The tools of a request, and those that its items bring. */
+/** The tools of a request, and those that its items add. */
 export function decodeTools(body: JsonObject, namespaces: Namespaces): Tool[] {
   const read = (tool: unknown, path: string): Tool[] =>
     isNamespace(tool) ? decodeNamespace(tool, path, namespaces) : [decodeTool(tool, path)];
@@ -22,7 +22,7 @@ function decodeTool(raw: unknown, path: string): Tool {
   return { type: "native", dialect: "responses", name: type, raw: isObject(raw) ? raw : {}, path };
 }
 
-/** What is said of the namespace as a whole is said with its first tool. */
+/** The namespace's own fields are stored with its first tool. */
 function decodeNamespace(raw: JsonObject, path: string, namespaces: Namespaces): Tool[] {
   const { tools: _tools, ...shell } = raw;
   const namespace = stringAt(raw, "name") ?? "";
@@ -40,7 +40,7 @@ function decodeNamespace(raw: JsonObject, path: string, namespaces: Namespaces):
   });
 }
 
-/** That a schema is to be enforced where nothing is said is this protocol's own rule: other hosts are not held to it (R17). */
+/** Only this protocol enforces a schema by default. Other providers are not asked to (R17). */
 function decodeFunction(fields: Fields, path: string): FunctionTool {
   const name = fields.string("name") ?? "";
   const description = fields.string("description");
@@ -71,7 +71,7 @@ function decodeCustom(fields: Fields, path: string): CustomTool {
   };
 }
 
-/** The canon has the grammar in an object of its own, as chat has it; here it is flat. */
+/** The canon has a separate object for the grammar, like chat. Here it is flat. */
 function decodeToolFormat(format: JsonObject | undefined): JsonObject | undefined {
   if (format?.["type"] !== "grammar") return format;
   const { type, ...grammar } = format;
@@ -81,7 +81,7 @@ function decodeToolFormat(format: JsonObject | undefined): JsonObject | undefine
 const CONTEXT_SIZES = ["low", "medium", "high"] as const;
 const PLACES = ["city", "region", "country", "timezone"] as const;
 
-/** A version of the search and settings of its own stay among the extras (R26). */
+/** The search's version and specific settings stay in the extras (R26). */
 function decodeWebSearch(type: string, fields: Fields, path: string): WebSearchTool {
   const filters = new Fields(fields.object("filters"));
   const allowedDomains = texts(filters.array("allowed_domains"));
@@ -125,7 +125,7 @@ function extrasOf(fields: Fields): { extras?: JsonObject } {
   return extras === undefined ? {} : { extras };
 }
 
-/** Undefined for a choice among the provider's own tools, which no other protocol can be told. */
+/** Undefined for a choice of hosted tools, which other protocols cannot express. */
 export function decodeToolChoice(choice: unknown, namespaces: Namespaces): ToolChoice | undefined {
   if (choice === "none" || choice === "auto") return { type: choice };
   if (choice === "required") return { type: "any" };

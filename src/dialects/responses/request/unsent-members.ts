@@ -7,10 +7,10 @@ interface UnsentMember {
   reason: string;
 }
 
-/** Tools of the client's own: what they are called with is its business, and a schema may well have a `model`. */
+/** The client's own tools, whose schemas may well have a `model`. */
 const OF_CLIENTS: ReadonlySet<string | undefined> = new Set(["function", "custom", "namespace"]);
 
-/** What a host is not sent of a tool. */
+/** Members of a tool that the provider does not get. */
 export function unsentMembers(
   tool: JsonObject,
   { searchFields }: Pick<ResponsesQuirks, "searchFields">,

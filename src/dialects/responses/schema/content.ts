@@ -1,7 +1,7 @@
 import { Type } from "../../../base/type.ts";
 import { anyOtherKind, nullable, openObject } from "../../reading/schema-builders.ts";
 
-/** Longer texts are refused by the vendor's own endpoint. */
+/** The vendor's own endpoint rejects longer texts. */
 export const MAX_TEXT = 10_485_760;
 
 const LISTED_PARTS = ["input_text", "output_text", "refusal", "input_image", "input_file"];
@@ -50,5 +50,5 @@ const Refusal = Type.Object({ type: Type.Literal("refusal"), refusal: Type.Strin
 
 const ContentPart = Type.Union([InputText, OutputText, InputImage, InputFile, Refusal, anyOtherKind(LISTED_PARTS)]);
 
-/** A text, or parts: in messages, and in what tools give back (R4, R14). */
+/** A text or parts, in messages and in tool outputs (R4, R14). */
 export const Content = Type.Union([Type.String({ maxLength: MAX_TEXT }), Type.Array(ContentPart)]);

@@ -3,7 +3,7 @@ import { Type } from "../../../base/type.ts";
 import { anyOtherKind, nullable, openObject } from "../../reading/schema-builders.ts";
 import { Content, MAX_TEXT } from "./content.ts";
 
-/** The vendor takes 64 characters, and has given out more itself: what no host gives out is refused. */
+/** The vendor accepts 64 characters, but has issued longer ids itself. No provider issues ids of more than this. */
 const MAX_ID = 512;
 
 const Id = Type.String({ maxLength: MAX_ID });
@@ -17,7 +17,7 @@ const CallId = Type.String({
 const namespace = Type.Optional(nullable(Type.String()));
 const ToolName = Type.String({ minLength: 1 });
 
-/** `type` may be absent: the short form of a message (R4). */
+/** `type` may be absent in the short form of a message (R4). */
 const Message = Type.Object(
   {
     type: Type.Optional(nullable(Type.Literal("message"))),
@@ -70,7 +70,7 @@ const CustomToolCallOutput = Type.Object(
 
 const thoughts = Type.Array(Type.Object({ type: Type.String(), text: Type.String() }));
 
-/** Some clients write `content: null`, others leave it or the id out (R4). */
+/** Some clients send `content: null`, others omit it or the id (R4). */
 const Reasoning = Type.Object(
   {
     type: Type.Literal("reasoning"),
@@ -104,7 +104,7 @@ const LISTED_ITEMS = [
   "item_reference",
 ];
 
-/** Ordered by how often they come: the compiled check tries them in turn. Any other item goes to hosts of this protocol as it is. */
+/** Most frequent first, because the compiled check tries them in order. Any other item is sent unchanged to providers of this protocol. */
 export const InputItem = Type.Union(
   [
     Message,
@@ -120,7 +120,7 @@ export const InputItem = Type.Union(
 );
 export type InputItem = Static<typeof InputItem>;
 
-/** An item of an answer, of whatever kind. */
+/** An item of a response, of any kind. */
 export const OutputItem = Type.Unsafe<Record<string, unknown>>({
   ...openObject("A message, a tool call, reasoning, or the work of a hosted tool, depending on its `type`."),
   title: "ResponsesOutputItem",

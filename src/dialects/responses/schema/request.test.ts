@@ -143,11 +143,11 @@ const rows: RefusalRow[] = [
   },
 ];
 
-describe("what is refused, and where", () => {
+describe("invalid requests", () => {
   testRefusals(check, sound, rows);
 });
 
-test("R12: state of other kinds is refused with what to use, never ignored, at both doors", () => {
+test("R12: other kinds of state are rejected with what to use instead, never ignored, at both doors", () => {
   for (const context of [AT_CONTRACT_DOOR, AT_DROPIN_DOOR]) {
     const refusal = refusalOf(check, { ...sound, conversation: "conv_1" }, context);
     expect(refusal?.kind).toBe("unsupported_parameter");
@@ -157,7 +157,7 @@ test("R12: state of other kinds is refused with what to use, never ignored, at b
   }
 });
 
-test("R5: kinds of tools, items and parts that are not known are no reason to refuse, at both doors", () => {
+test("R5: unknown kinds of tools, items and parts are accepted, at both doors", () => {
   const request = {
     ...sound,
     input: [asked, { type: "compaction", encrypted_content: "x" }, { role: "user", content: [{ type: "hologram" }] }],
@@ -166,7 +166,7 @@ test("R5: kinds of tools, items and parts that are not known are no reason to re
   for (const context of [AT_CONTRACT_DOOR, AT_DROPIN_DOOR]) expect(refusalOf(check, request, context)).toBeUndefined();
 });
 
-test("R4: nulls that say nothing are taken", () => {
+test("R4: null values without a meaning are accepted", () => {
   const request = {
     ...sound,
     instructions: null,
@@ -182,7 +182,7 @@ test("R4: nulls that say nothing are taken", () => {
   expect(refusalOf(check, request)).toBeUndefined();
 });
 
-test("a history of 10,000 items is checked within seconds, and the one that is wrong is named", () => {
+test("a history of 10,000 items is checked within seconds, and the invalid item is named", () => {
   const items = Array.from({ length: 10_000 }, (_, index) => ({
     type: "function_call",
     call_id: `c${index}`,

@@ -6,7 +6,7 @@ import { MAX_TEXT } from "./content.ts";
 import { InputItem } from "./items.ts";
 import { ResponsesTool, ResponsesToolChoice } from "./tools.ts";
 
-// Hosts take null where the vendor says so; elsewhere it is the field left out, and is not passed on.
+// null is passed on where the vendor documents it. Elsewhere it means that the field is absent.
 const text = Type.Optional(nullable(Type.String()));
 const word = Type.Optional(Type.String());
 const flag = Type.Optional(nullable(Type.Boolean()));

@@ -5,7 +5,7 @@ import { checkBase64, checkDataUrl } from "../../reading/check-base64.ts";
 import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
 import type { ResponsesRequest } from "./request.ts";
 
-/** State that only the vendor's own account keeps, each with the way to say it instead. */
+/** State that only the vendor's own account stores, with what to use instead. */
 const NOT_KEPT: Readonly<Record<string, string>> = {
   conversation: "continue a response with previous_response_id, or send the items in input",
   prompt: "send the prompt's text in instructions and input",
@@ -32,7 +32,7 @@ export const responsesRules: CheckRules<ResponsesRequest> = {
   },
 };
 
-/** Parts stand in messages and in the outputs of tools. */
+/** Messages and tool outputs contain parts. */
 function checkItems(items: readonly unknown[]): void {
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
@@ -44,7 +44,7 @@ function checkItems(items: readonly unknown[]): void {
   }
 }
 
-/** `path` is a function, because it is needed for refusals only and parts are many. */
+/** `path` is a function, because there are many parts and only refusals need it. */
 function checkParts(parts: readonly unknown[], path: () => string): void {
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index];

@@ -61,7 +61,7 @@ const WebSearchTool = Type.Object(
   { title: "ResponsesWebSearchTool" },
 );
 
-/** A tool of any other kind goes to hosts of this protocol as it is, and to no other (R5). */
+/** Any other tool is sent unchanged to providers of this protocol, and to no other (R5). */
 export const ResponsesTool = Type.Union([
   FunctionTool,
   CustomTool,
