@@ -4,9 +4,9 @@ import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../src/b
 import { withoutAbsent } from "../src/base/without-absent.ts";
 import type { Citation } from "../src/canon/citation.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
+import { unfold } from "../src/canon/fold.ts";
 import type { Opaque } from "../src/canon/opaque.ts";
 import type { CanonReply, ReplyPart } from "../src/canon/reply.ts";
-import { unfold } from "../src/canon/unfold.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
 import { encodeContext } from "../src/dialects/request/encode-context.sample.ts";
 import { readFrames } from "../src/wire/sse.ts";

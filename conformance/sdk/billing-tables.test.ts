@@ -11,7 +11,7 @@ import { genai } from "../../src/dialects/genai/index.ts";
 import { KNOWN_COUNTERS as MESSAGES_COUNTERS } from "../../src/dialects/messages/answer/known-counters.ts";
 import { ServerTools } from "../../src/dialects/messages/answer/server-tools.ts";
 import { messages } from "../../src/dialects/messages/index.ts";
-import { HostedWork } from "../../src/dialects/responses/answer/hosted-work.ts";
+import { HostedToolUses } from "../../src/dialects/responses/answer/hosted-tool-uses.ts";
 import { KNOWN_COUNTERS as RESPONSES_COUNTERS } from "../../src/dialects/responses/answer/known-counters.ts";
 import { responses } from "../../src/dialects/responses/index.ts";
 import { ANTHROPIC_BILLING } from "../../src/providers/billing/anthropic.ts";
@@ -77,7 +77,7 @@ describe("decision 0083: every tool of the vendors' SDKs is in the tables", () =
     const types = TypeDefinitions.of(RESPONSES);
     const items = toolTypes(types, "ResponseOutputItem");
     expect(items).toEqual(expect.arrayContaining(["web_search_call", "code_interpreter_call", "function_call"]));
-    const used = HostedWork.in({ output: items.map((type) => ({ type })) }).addTo({})?.tools ?? {};
+    const used = HostedToolUses.in({ output: items.map((type) => ({ type })) }).addTo({})?.tools ?? {};
     expect(Object.keys(used).filter((name) => !lists(OPENAI_BILLING, name))).toEqual([]);
   });
 

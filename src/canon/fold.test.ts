@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "./error.ts";
 import type { CanonEvent } from "./event.ts";
-import { fold } from "./fold.ts";
+import { fold, unfold } from "./fold.ts";
 import { InSequence } from "./in-sequence.ts";
 import type { CanonReply } from "./reply.ts";
-import { unfold } from "./unfold.ts";
 
 const signature = { origin: "genai", kind: "signature", value: "c2ln" } as const;
 

@@ -1,6 +1,5 @@
 import { GatewayError } from "./error.ts";
-import type { CanonEvent } from "./event.ts";
-import { holdEvent } from "./hold-event.ts";
+import { type CanonEvent, holdEvent } from "./event.ts";
 
 /** How many characters may wait for the open block to end. Far above any legitimate stream. */
 const MAX_HELD = 8 * 1024 * 1024;

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { cpuMs } from "../base/cpu-time.sample.ts";
-import { boundNotes } from "./bound-notes.ts";
-import { Notes } from "./notes.ts";
+import { boundNotes, Notes } from "./notes.ts";
 
 test("a note is recorded once, and another reason for the same field is another note", () => {
   const notes = new Notes();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Opaque, unwrapOpaque, unwrapOpaqueBase64, wrapOpaque, wrapOpaqueBase64 } from "./opaque.ts";
-import { readThoughts, thoughtsAsSignature } from "./thoughts-carrier.ts";
+import { readThoughts, thoughtsAsSignature } from "./opaque-carriers.ts";
 
 const arbitraryOpaque: fc.Arbitrary<Opaque> = fc
   .record({

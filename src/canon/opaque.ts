@@ -19,8 +19,8 @@ export const BYTES = "base64";
 const KINDS = ["signature", "redacted", "encrypted", "native", "text", "thoughts"] as const;
 
 /**
- * `native`: a whole block that exists only in its own dialect (native-carrier.ts). `text`: unsigned reasoning that the client does not show
- * but the provider expects back. `thoughts`: signed reasoning on a call (thoughts-carrier.ts).
+ * `native`: a whole block that exists only in its own dialect. `text`: unsigned reasoning that the client does not show
+ * but the provider expects back. `thoughts`: signed reasoning on a call. opaque-carriers.ts makes and reads `native` and `thoughts`.
  */
 type OpaqueKind = (typeof KINDS)[number];
 

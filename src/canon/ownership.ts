@@ -19,3 +19,7 @@ export interface Reader {
 /** An object that the reader may not access must look as if it did not exist (S09). */
 export const isVisible = ({ project, keyId, share }: Owned, reader: Reader): boolean =>
   project === reader.project && (share === "project" || keyId === reader.keyId);
+
+/** Objects that clients create in the gateway and refer to in later requests. */
+export const OBJECT_KINDS = ["file", "batch", "conversation", "cache", "upload", "completion"] as const;
+export type ObjectKind = (typeof OBJECT_KINDS)[number];

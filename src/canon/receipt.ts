@@ -1,7 +1,6 @@
-import type { FailureCause } from "./failure-cause.ts";
+import type { FailureCause } from "./error.ts";
 import type { Stop } from "./stop.ts";
-import type { Usage, UsageSource } from "./usage.ts";
-import type { CorrectedUsage } from "./usage-correction.ts";
+import type { CorrectedUsage, Usage, UsageSource } from "./usage.ts";
 
 /** One attempt of a call, in order. */
 export interface OfferTried {

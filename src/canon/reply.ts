@@ -14,7 +14,7 @@ export interface TokenLogprob {
 export type ReplyPart = Exclude<Part, { type: "tool-result" | "search-result" }>;
 
 /** The weight of the text, reasoning and tool arguments, from which output tokens are estimated. */
-export function charactersOf(parts: readonly ReplyPart[]): number {
+export function weightOfParts(parts: readonly ReplyPart[]): number {
   let characters = 0;
   for (const part of parts) {
     if ("text" in part) characters += textWeight(part.text);

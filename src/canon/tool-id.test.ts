@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { digestOf, fitToolId, type ToolIdRule } from "./tool-id.ts";
+import { digestOfText, fitToolId, type ToolIdRule } from "./tool-id.ts";
 
 const nine: ToolIdRule = { pattern: /^[a-zA-Z0-9]{9}$/, make: (seed) => seed.slice(-9) };
 
@@ -16,6 +16,6 @@ test("mapping 4: a valid id is kept, and an invalid one always gets the same der
 });
 
 test("two ids of one response do not collide", () => {
-  const ids = Array.from({ length: 5000 }, (_, index) => digestOf(`toolu_${index}`).slice(-9));
+  const ids = Array.from({ length: 5000 }, (_, index) => digestOfText(`toolu_${index}`).slice(-9));
   expect(new Set(ids).size).toBe(ids.length);
 });

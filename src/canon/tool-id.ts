@@ -7,11 +7,11 @@ export interface ToolIdRule {
 
 /** The id itself if it is valid, or else one derived from it, which is the same for a call and its result. */
 export function fitToolId(id: string, rule: ToolIdRule | undefined): string {
-  return rule === undefined || rule.pattern.test(id) ? id : rule.make(digestOf(id));
+  return rule === undefined || rule.pattern.test(id) ? id : rule.make(digestOfText(id));
 }
 
 /** Thirteen letters and digits that depend on every character of the text. */
-export function digestOf(text: string): string {
+export function digestOfText(text: string): string {
   let high = 0x811c9dc5;
   let low = 0x01000193;
   for (let index = 0; index < text.length; index++) {

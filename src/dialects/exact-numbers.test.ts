@@ -9,9 +9,8 @@ import {
   type UpstreamDialectName,
 } from "../canon/dialect-name.ts";
 import type { CanonEvent } from "../canon/event.ts";
-import { fold } from "../canon/fold.ts";
-import { carryNative, nativeOf } from "../canon/native-carrier.ts";
-import { unfold } from "../canon/unfold.ts";
+import { fold, unfold } from "../canon/fold.ts";
+import { carryNative, nativeOf } from "../canon/opaque-carriers.ts";
 import { parseInOrder } from "../wire/ordered-json.ts";
 import { readFrames } from "../wire/sse.ts";
 import type { DecodeAnswerContext } from "./codec.ts";

@@ -1,7 +1,6 @@
 import type { CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
-import { type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";
-import type { CorrectionReason } from "../canon/usage-correction.ts";
+import { type CorrectionReason, type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";
 
 /** A receipt as `GET /api/v1/generation?id=` shows it. What is not known is null, never 0. */
 interface ReceiptView {

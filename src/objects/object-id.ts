@@ -1,5 +1,5 @@
 import type { Random } from "../base/sources.ts";
-import type { ObjectKind } from "../canon/object-kind.ts";
+import type { ObjectKind } from "../canon/ownership.ts";
 
 /** How each protocol writes the id of a kind, where it has that kind. The random part is the same in all of them. */
 const FORMS = {

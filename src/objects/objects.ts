@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { ObjectKind } from "../canon/object-kind.ts";
-import { isVisible, type Reader } from "../canon/ownership.ts";
+import { isVisible, type ObjectKind, type Reader } from "../canon/ownership.ts";
 import type { Storage } from "../storage/storage.ts";
 import { deleteExpiredObjects, deleteObject, type StoredObject, selectObjects } from "../storage/tables/objects.ts";
 import { parseObjectId } from "./object-id.ts";

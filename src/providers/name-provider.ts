@@ -1,5 +1,4 @@
-import type { GatewayError } from "../canon/error.ts";
-import type { FailureCause } from "../canon/failure-cause.ts";
+import type { FailureCause, GatewayError } from "../canon/error.ts";
 
 /** The provider that failed, as far as its operator can do something about it. */
 export interface FailedProvider {

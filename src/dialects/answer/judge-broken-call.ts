@@ -1,7 +1,6 @@
 import { GatewayError } from "../../canon/error.ts";
-import { isCut } from "../../canon/is-cut.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import type { Stop } from "../../canon/stop.ts";
+import { isCut, type Stop } from "../../canon/stop.ts";
 import { answerNote } from "./answer-note.ts";
 
 /**

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { ByteBuffer } from "../../base/byte-buffer.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonEvent } from "../../canon/event.ts";
+import { unfold } from "../../canon/fold.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
-import { unfold } from "../../canon/unfold.ts";
 import { TranslatingTap } from "./translating-tap.ts";
 import { AnswerUnwrapper, unwrapReply } from "./unwrap-answer.ts";
 

@@ -1,8 +1,6 @@
-import type { CanonEvent } from "../../canon/event.ts";
-import { fold } from "../../canon/fold.ts";
-import { holdEvent } from "../../canon/hold-event.ts";
+import { type CanonEvent, holdEvent } from "../../canon/event.ts";
+import { fold, unfold } from "../../canon/fold.ts";
 import type { CanonReply } from "../../canon/reply.ts";
-import { unfold } from "../../canon/unfold.ts";
 import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { AnswerReading } from "../codec.ts";
 import { requireFewBlocks } from "./answer-bounds.ts";

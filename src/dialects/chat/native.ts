@@ -1,9 +1,9 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
-import { clampOutput } from "../../canon/clamp-output.ts";
 import { Notes } from "../../canon/notes.ts";
 import { EFFORTS, type Effort, type ReasoningRequest } from "../../canon/reasoning.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
+import { clampOutput } from "../../canon/traits.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { requireFewCalls, requireFewChoices } from "../answer/answer-bounds.ts";

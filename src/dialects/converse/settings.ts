@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { CallSettings, CanonCall } from "../../canon/call.ts";
-import { clampOutput } from "../../canon/clamp-output.ts";
 import type { Notes } from "../../canon/notes.ts";
+import { clampOutput } from "../../canon/traits.ts";
 import type { EncodeRequestContext } from "../codec.ts";
 
 /** Settings for which the protocol has no field, whatever the model. */

@@ -1,7 +1,6 @@
 import { arrayAt, objectAt, stringAt } from "../../base/json.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
-import { unknownCounters } from "../answer/unknown-counters.ts";
-import { KNOWN_COUNTERS } from "./known-counters.ts";
+import { type KnownCounters, unknownCounters } from "../answer/unknown-counters.ts";
 
 /** `inputTokens` excludes tokens read from or written to a cache. `outputTokens` includes thinking, which is not counted separately. */
 export function decodeUsage(holder: unknown): Usage | undefined {
@@ -29,3 +28,18 @@ function writtenForAnHour(raw: unknown): number | undefined {
     ? undefined
     : details.reduce<number>((sum, detail) => sum + (countAt(detail, "inputTokens") ?? 0), 0);
 }
+
+/** Every number in `usage` that this dialect's reader counts, or that is known not to affect the bill. */
+const KNOWN_COUNTERS: KnownCounters = {
+  counts: [
+    "inputTokens",
+    "outputTokens",
+    "totalTokens",
+    "cacheReadInputTokens",
+    "cacheWriteInputTokens",
+    "cacheDetails.inputTokens",
+    // The same two counts under their older names.
+    "cacheReadInputTokenCount",
+    "cacheWriteInputTokenCount",
+  ],
+};

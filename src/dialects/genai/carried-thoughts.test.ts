@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { unfold } from "../../canon/fold.ts";
 import type { CanonReply } from "../../canon/reply.ts";
-import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { encodeContext } from "../request/encode-context.sample.ts";
 import { genaiCodec } from "./codec.ts";

@@ -1,6 +1,6 @@
 import type { Opaque } from "../../canon/opaque.ts";
+import { readThoughts, type Thought, thoughtsAsSignature } from "../../canon/opaque-carriers.ts";
 import type { Part, ReasoningPart, ToolCallPart } from "../../canon/part.ts";
-import { readThoughts, type Thought, thoughtsAsSignature } from "../../canon/thoughts-carrier.ts";
 import { OWN_ORIGIN } from "./signature.ts";
 
 /** An unsigned thought, in the position of a signature. */

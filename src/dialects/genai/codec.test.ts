@@ -4,17 +4,15 @@ import { GoogleGenAI } from "@google/genai";
 import { isOptional } from "../../../testing/is-present.ts";
 import { isObject, type JsonObject, parseObject } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
-import { fold } from "../../canon/fold.ts";
+import { fold, unfold } from "../../canon/fold.ts";
 import type { CanonReply } from "../../canon/reply.ts";
-import { unfold } from "../../canon/unfold.ts";
 import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import { readQueries } from "../answer/search-queries.ts";
 import type { DecodeAnswerContext, EncodeAnswerContext, EncodeRequestContext } from "../codec.ts";
 import { genaiCodec } from "./codec.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
 import type { GenaiOptions } from "./options.ts";
-import type { GenaiQuirks } from "./quirks.ts";
-import { DEFAULT_GENAI_QUIRKS } from "./quirks.ts";
+import { DEFAULT_GENAI_QUIRKS, type GenaiQuirks } from "./quirks.ts";
 
 interface Recording {
   case: string;

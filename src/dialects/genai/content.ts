@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
-import { carryNative, nativeOf } from "../../canon/native-carrier.ts";
 import { wrapOpaqueBase64 } from "../../canon/opaque.ts";
+import { carryNative, nativeOf } from "../../canon/opaque-carriers.ts";
 import type { MediaPart, NativePart, ReasoningPart, SearchResultPart, TextPart } from "../../canon/part.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";

@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
-import { clampOutput } from "../../canon/clamp-output.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
+import { clampOutput } from "../../canon/traits.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { requireFewChoices } from "../answer/answer-bounds.ts";

@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
-import { clampOutput } from "../../canon/clamp-output.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
-import { charactersOf } from "../../canon/reply.ts";
+import { weightOfParts } from "../../canon/reply.ts";
+import { clampOutput } from "../../canon/traits.ts";
 import { countAt } from "../../canon/usage.ts";
 import { editBody } from "../../wire/edit-body.ts";
 import { modelJson } from "../answer/model-json.ts";
@@ -95,7 +95,7 @@ function estimatedUsage(
   { request, quirks }: NativeAnswerContext,
 ): JsonObject {
   const said = () =>
-    charactersOf(
+    weightOfParts(
       arrayAt(body, "content").map((block) =>
         decodeAnswerBlock(block, { origin: "", quirks, reading: {}, makeId: () => "" }),
       ),

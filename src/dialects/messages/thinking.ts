@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { Fields } from "../../canon/fields.ts";
-import { nativeOf } from "../../canon/native-carrier.ts";
 import { BYTES, type Opaque } from "../../canon/opaque.ts";
+import { nativeOf } from "../../canon/opaque-carriers.ts";
 import type { NativePart, ReasoningPart } from "../../canon/part.ts";
 import { parseInOrder } from "../../wire/ordered-json.ts";
 import { type BlockSource, encodeOpaque, readOpaque } from "./opaque-values.ts";

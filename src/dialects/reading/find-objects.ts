@@ -1,6 +1,6 @@
 import { isObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { ObjectKind } from "../../canon/object-kind.ts";
+import type { ObjectKind } from "../../canon/ownership.ts";
 import { pathTo } from "./explain-mismatch.ts";
 import type { ObjectField, ObjectFields } from "./object-fields.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { ObjectKind } from "../../canon/object-kind.ts";
+import type { ObjectKind } from "../../canon/ownership.ts";
 
 /** A field by which a request can name something that a provider keeps in its account. */
 export interface ObjectField {

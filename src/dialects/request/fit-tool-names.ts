@@ -2,7 +2,7 @@ import type { CanonCall } from "../../canon/call.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { Part } from "../../canon/part.ts";
 import type { ToolChoice } from "../../canon/tool.ts";
-import { digestOf } from "../../canon/tool-id.ts";
+import { digestOfText } from "../../canon/tool-id.ts";
 import type { AnswerReading } from "../codec.ts";
 
 /** What the names of tools may look like at a target. */
@@ -71,7 +71,7 @@ function namesFit({ tools, turns }: CanonCall, { pattern }: ToolNameRule): boole
 
 /** What is legal of the name, and a digest that keeps it apart from every other. */
 function fittedName(name: string, { foreign, longest, pattern }: ToolNameRule): string {
-  const tail = `_${digestOf(name)}`;
+  const tail = `_${digestOfText(name)}`;
   const head = name.replace(foreign, "_").slice(0, longest - tail.length - 1);
   return pattern.test(head + tail) ? head + tail : `_${head}${tail}`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { unfold } from "../../canon/fold.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { CanonReply } from "../../canon/reply.ts";
-import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { DIALECTS } from "../index.ts";
 import { encodeContext } from "./encode-context.sample.ts";

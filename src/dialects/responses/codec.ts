@@ -1,12 +1,44 @@
-import type { ClientCodec, UpstreamCodec } from "../codec.ts";
+import { type JsonObject, numberAt } from "../../base/json.ts";
+import { WEB_SEARCH } from "../../canon/billable.ts";
+import type { ClientCodec, DecodeAnswerContext, TokenCounting, UpstreamCodec } from "../codec.ts";
+import { decodeResponse } from "./answer/decode-response.ts";
+import { ResponsesStreamDecoder } from "./answer/decode-stream.ts";
 import { encodeResponse } from "./answer/encode-response.ts";
 import { ResponsesStreamEncoder } from "./answer/encode-stream.ts";
+import { decodeError } from "./answer/errors.ts";
+import type { ResponsesQuirks } from "./quirks.ts";
 import { decodeRequest } from "./request/decode-request.ts";
-import { responsesUpstream } from "./upstream-codec.ts";
+import { encodeRequest } from "./request/encode-request.ts";
+import { MIN_OUTPUT } from "./request/encode-settings.ts";
+import { OWN_ORIGIN } from "./request/reasoning.ts";
+
+/** Fields that are part of the prompt. The counter rejects those that affect only the response. */
+const PROMPT = ["model", "instructions", "input", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text"];
+
+const counting: TokenCounting = {
+  encodeRequest: (body): JsonObject => Object.fromEntries(Object.entries(body).filter(([key]) => PROMPT.includes(key))),
+  decodeAnswer: (body) => numberAt(body, "input_tokens"),
+};
+
+const takesTool = (type: string, { toolTypes }: ResponsesQuirks): boolean => toolTypes?.includes(type) ?? true;
 
 /** Responses through the canon, in both directions. */
 export const responsesCodec: UpstreamCodec & ClientCodec = {
-  ...responsesUpstream,
+  name: OWN_ORIGIN,
+  encodeRequest,
+  decodeResponse,
+  createStreamDecoder: (context: DecodeAnswerContext) => new ResponsesStreamDecoder(context),
+  decodeError,
+  limitHeaders: ["requests", "tokens"].map((limit) => ({
+    remaining: `x-ratelimit-remaining-${limit}`,
+    reset: `x-ratelimit-reset-${limit}`,
+  })),
+  counting,
+  leastOutputLimit: MIN_OUTPUT,
+  oneFamily: true,
+  reasoning: { shown: "summary", unasked: true },
+  takesTool,
+  takesSearch: (quirks: ResponsesQuirks) => takesTool(WEB_SEARCH, quirks),
   decodeRequest,
   encodeResponse,
   createStreamEncoder: (context) => new ResponsesStreamEncoder(context),

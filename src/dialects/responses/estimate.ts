@@ -7,7 +7,11 @@ export const estimateResponsesTokens = (body: JsonObject, surplusBytes?: number)
   estimateTokens([body["instructions"], body["input"], body["tools"], objectAt(body["text"], "format")], surplusBytes);
 
 /** The reported usage, completed with estimates (R2). */
-export const wholeUsage = (reported: Usage | undefined, estimateInput: () => number, characters: number): Usage => ({
+export const usageWithEstimates = (
+  reported: Usage | undefined,
+  estimateInput: () => number,
+  characters: number,
+): Usage => ({
   ...reported,
   input: reported?.input ?? estimateInput(),
   output: reported?.output ?? tokensOfCharacters(characters),

@@ -1,8 +1,8 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
-import { clampOutput } from "../../canon/clamp-output.ts";
 import { Notes } from "../../canon/notes.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import { fitToolId } from "../../canon/tool-id.ts";
+import { clampOutput } from "../../canon/traits.ts";
 import { countAt } from "../../canon/usage.ts";
 import { type BodySource, editBody } from "../../wire/edit-body.ts";
 import { changeElements, ObjectEdit } from "../../wire/json-text.ts";
@@ -15,12 +15,12 @@ import type { ReceivedRequest } from "../received-request.ts";
 import { emptyTools } from "../request/empty-tools.ts";
 import { oneLimit, otherLimits } from "../request/other-limits.ts";
 import { failIfNoAnswer } from "./answer/decode-response.ts";
-import { HostedWork } from "./answer/hosted-work.ts";
-import { missingMembers } from "./answer/missing-members.ts";
+import { HostedToolUses } from "./answer/hosted-tool-uses.ts";
+import { missingMembers } from "./answer/response-shell.ts";
 import { learnSealed } from "./answer/sealed-reasoning.ts";
 import { decodeStop } from "./answer/stop-reason.ts";
 import { decodeUsage, encodeUsage } from "./answer/usage.ts";
-import { estimateResponsesTokens, itemWeight, wholeUsage } from "./estimate.ts";
+import { estimateResponsesTokens, itemWeight, usageWithEstimates } from "./estimate.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { CALL_ID } from "./request/encode-items.ts";
 import { SEALED, STATE_FIELDS } from "./request/encode-request.ts";
@@ -133,7 +133,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   failIfNoAnswer(body);
   const output = arrayAt(body, "output");
   const set = endedFields(body, context, () => output.reduce<number>((sum, item) => sum + itemWeight(item), 0));
-  const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
+  const usage = HostedToolUses.in(body).addTo(decodeUsage(body["usage"]));
   reportTerms(context.served, body["service_tier"]);
   context.keep?.({ ...body, ...set });
   learnSealed(output, context.origin ?? OWN_ORIGIN, context.sealed);
@@ -179,7 +179,7 @@ export function endedFields(
   const reported = decodeUsage(usage);
   if (reported?.output === undefined) {
     const estimateInput = () => estimateResponsesTokens(context.request);
-    set["usage"] = { ...usage, ...encodeUsage(wholeUsage(reported, estimateInput, characters())) };
+    set["usage"] = { ...usage, ...encodeUsage(usageWithEstimates(reported, estimateInput, characters())) };
   } else {
     const input = objectAt(usage, "input_tokens_details");
     const output = objectAt(usage, "output_tokens_details");

@@ -1,8 +1,8 @@
 import { type JsonObject, parseObject, stringAt } from "../../base/json.ts";
 import type { CanonEvent } from "../../canon/event.ts";
+import { unfold } from "../../canon/fold.ts";
 import type { ReplyPart } from "../../canon/reply.ts";
 import type { Stop } from "../../canon/stop.ts";
-import { unfold } from "../../canon/unfold.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { encodeContext } from "../request/encode-context.sample.ts";
 import { ResponsesStreamEncoder } from "./answer/encode-stream.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { charactersOf } from "../../canon/reply.ts";
+import { weightOfParts } from "../../canon/reply.ts";
 import type { TextTarget } from "../../routing/target.ts";
 
 /** How much an upstream's whole answer says, for where it does not tell its usage. */
@@ -13,7 +13,7 @@ export function answerCharacters(body: JsonObject, { codec, origin, quirks }: Te
       // It is counted, and not sent.
       makeId: () => "",
     });
-    return charactersOf(parts);
+    return weightOfParts(parts);
   } catch (error) {
     // An answer that the canon takes for none, such as one without candidates, says nothing.
     if (error instanceof GatewayError) return 0;

@@ -1,6 +1,6 @@
-import { addNote } from "../../canon/add-note.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
+import { addNote } from "../../canon/notes.ts";
 import { sumUsage, type Usage } from "../../canon/usage.ts";
 import { priceCall } from "../../catalogue/price-call.ts";
 import type { TextTarget } from "../../routing/target.ts";

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { addNote } from "../../canon/add-note.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { addNote } from "../../canon/notes.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { requireFewCalls } from "../../dialects/answer/answer-bounds.ts";
 import { DeltaRunTap } from "../../dialects/answer/delta-run-tap.ts";

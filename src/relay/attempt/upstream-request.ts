@@ -1,4 +1,4 @@
-import { boundNotes } from "../../canon/bound-notes.ts";
+import { boundNotes } from "../../canon/notes.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { ForwardedOptions, UpstreamRequest } from "../../dialects/dialect.ts";
 import { noteOtherModels } from "../../dialects/reading/routing-fields.ts";

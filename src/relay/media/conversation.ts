@@ -1,6 +1,6 @@
 import { asGatewayError } from "../../canon/error.ts";
+import { unfold } from "../../canon/fold.ts";
 import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
-import { unfold } from "../../canon/unfold.ts";
 import type { Offer } from "../../catalogue/model.ts";
 import { priceCall } from "../../catalogue/price-call.ts";
 import { answerNote } from "../../dialects/answer/answer-note.ts";

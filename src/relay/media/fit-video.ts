@@ -1,5 +1,5 @@
-import { boundNotes } from "../../canon/bound-notes.ts";
 import { asGatewayError } from "../../canon/error.ts";
+import { boundNotes } from "../../canon/notes.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { Pricings } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";

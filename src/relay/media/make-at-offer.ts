@@ -1,5 +1,5 @@
-import { boundNotes } from "../../canon/bound-notes.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { boundNotes } from "../../canon/notes.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { ImageAdapter } from "../../media/adapter.ts";
 import { fitImageCall } from "../../media/fit-image-call.ts";

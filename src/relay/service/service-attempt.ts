@@ -1,5 +1,5 @@
-import { boundNotes } from "../../canon/bound-notes.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { boundNotes } from "../../canon/notes.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
 import type { AttemptCapture } from "../../capture/call-capture.ts";

@@ -1,6 +1,11 @@
 import type { Stop } from "../../canon/stop.ts";
-import { completionTokens, promptTokens, type Usage, type UsageCounter } from "../../canon/usage.ts";
-import type { CorrectionReason } from "../../canon/usage-correction.ts";
+import {
+  type CorrectionReason,
+  completionTokens,
+  promptTokens,
+  type Usage,
+  type UsageCounter,
+} from "../../canon/usage.ts";
 import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import { isEnough } from "./is-enough.ts";
 

@@ -1,12 +1,12 @@
-import { addNote } from "../../canon/add-note.ts";
 import type { Billable } from "../../canon/billable.ts";
-import { boundNotes } from "../../canon/bound-notes.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import { type MediaTokens, withMedia } from "../../canon/media-tokens.ts";
+import { addNote, boundNotes } from "../../canon/notes.ts";
 import type { FieldNote, PlannedOffer, PricedPart, Receipt } from "../../canon/receipt.ts";
 import type { Stop } from "../../canon/stop.ts";
 import { unionOfTags } from "../../canon/tags.ts";
 import {
+  type CorrectedUsage,
   completionTokens,
   promptTokens,
   sumUsage,
@@ -14,7 +14,6 @@ import {
   type UsagePass,
   type UsageSource,
 } from "../../canon/usage.ts";
-import type { CorrectedUsage } from "../../canon/usage-correction.ts";
 import type { Offer, Pricings } from "../../catalogue/model.ts";
 import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import type { Target } from "../../routing/target.ts";

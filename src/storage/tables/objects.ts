@@ -1,6 +1,5 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
-import type { ObjectKind } from "../../canon/object-kind.ts";
-import type { Owned } from "../../canon/ownership.ts";
+import type { ObjectKind, Owned } from "../../canon/ownership.ts";
 import { number, optionalNumber, readSharing, text } from "../columns.ts";
 import type { Parameter, Queries, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";

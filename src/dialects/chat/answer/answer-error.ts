@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../../base/json.ts";
-import { GatewayError } from "../../../canon/error.ts";
-import { paidFailure } from "../../../canon/paid-failure.ts";
+import { GatewayError, paidFailure } from "../../../canon/error.ts";
 import { decodeErrorObject } from "../../answer/error-object.ts";
 import { decodeUsage, usageIn } from "./usage.ts";
 

@@ -1,7 +1,6 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../../base/json.ts";
-import { GatewayError } from "../../../canon/error.ts";
+import { GatewayError, paidFailure } from "../../../canon/error.ts";
 import { Fields } from "../../../canon/fields.ts";
-import { paidFailure } from "../../../canon/paid-failure.ts";
 import type { Part } from "../../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
 import { reportTerms } from "../../../canon/terms.ts";

@@ -2,8 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, parseObject, st
 import type { WebCitation } from "../../../canon/citation.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
-import { isCut } from "../../../canon/is-cut.ts";
-import type { Stop } from "../../../canon/stop.ts";
+import { isCut, type Stop } from "../../../canon/stop.ts";
 import { reportTerms } from "../../../canon/terms.ts";
 import { laterUsage, type Usage } from "../../../canon/usage.ts";
 import type { VaryingPlaces } from "../../../wire/frame-template.ts";

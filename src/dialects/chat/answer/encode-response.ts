@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
-import { carryNative } from "../../../canon/native-carrier.ts";
+import { carryNative } from "../../../canon/opaque-carriers.ts";
 import type { MediaPart } from "../../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
 import { noteFinish } from "../../answer/note-finish.ts";

@@ -1,11 +1,11 @@
 import type { Citation } from "../../../canon/citation.ts";
 import type { Fields } from "../../../canon/fields.ts";
-import { nativeOf } from "../../../canon/native-carrier.ts";
 import type { Opaque } from "../../../canon/opaque.ts";
+import { nativeOf } from "../../../canon/opaque-carriers.ts";
 import type { NativePart, Part, ReasoningPart, TextPart, ToolCallPart } from "../../../canon/part.ts";
 import { parseInOrder } from "../../../wire/ordered-json.ts";
 import { citationWithin, decodeAnnotation } from "../../answer/url-citation.ts";
-import { audioPart } from "../audio-part.ts";
+import { audioPart } from "../answer/spoken-audio.ts";
 import { decodeContent } from "../content.ts";
 import { decodeMedia } from "../media.ts";
 import { EMPTY_TEXT_ID, NATIVE_ID, type OriginReader, opaqueOf, readDetail, TEXT_ID } from "../reasoning-details.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../base/json.ts";
 import type { CallSettings, Extra } from "../../../canon/call.ts";
-import { clampOutput } from "../../../canon/clamp-output.ts";
 import type { Fields } from "../../../canon/fields.ts";
+import { clampOutput } from "../../../canon/traits.ts";
 import { CHAT_AGES, encodeCacheOptions, takeCacheOptions } from "../../request/cache-breakpoints.ts";
 import { type RequestScope, takesBreakpoints } from "./request-scope.ts";
 

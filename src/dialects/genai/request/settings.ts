@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../base/json.ts";
 import type { CallSettings, CanonCall, Extra, OutputFormat } from "../../../canon/call.ts";
-import { clampOutput } from "../../../canon/clamp-output.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { MediaPart } from "../../../canon/part.ts";
 import type { ReasoningRequest } from "../../../canon/reasoning.ts";
+import { clampOutput } from "../../../canon/traits.ts";
 import { describedSchema } from "../../reading/answer-schema.ts";
 import { encodeDetail } from "../media.ts";
 import { type EncodeScope, fieldPathOf } from "./encode-scope.ts";

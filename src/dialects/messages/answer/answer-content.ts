@@ -1,7 +1,6 @@
-import type { JsonObject } from "../../../base/json.ts";
-import { isObject, stringAt } from "../../../base/json.ts";
-import { carryNative } from "../../../canon/native-carrier.ts";
+import { isObject, type JsonObject, stringAt } from "../../../base/json.ts";
 import { wrapOpaque } from "../../../canon/opaque.ts";
+import { carryNative } from "../../../canon/opaque-carriers.ts";
 import type { MediaPart } from "../../../canon/part.ts";
 import type { ReplyPart } from "../../../canon/reply.ts";
 import { requireSmallArguments } from "../../answer/answer-bounds.ts";

@@ -1,6 +1,6 @@
 import { isObject, objectAt, stringAt } from "../../../base/json.ts";
 import type { FieldNote } from "../../../canon/receipt.ts";
-import { type CanonReply, charactersOf } from "../../../canon/reply.ts";
+import { type CanonReply, weightOfParts } from "../../../canon/reply.ts";
 import { stringifyInOrder } from "../../../wire/ordered-json.ts";
 import { answerNote } from "../../answer/answer-note.ts";
 import { judgeBrokenCall } from "../../answer/judge-broken-call.ts";
@@ -33,7 +33,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
     ...encodeFinish(reply, refused),
     usage: encodeUsage(reply.usage, {
       input: context.estimateInputTokens,
-      output: () => tokensOfCharacters(charactersOf(reply.parts)),
+      output: () => tokensOfCharacters(weightOfParts(reply.parts)),
     }),
   });
 }

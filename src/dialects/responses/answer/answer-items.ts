@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseObject, stringAt } from "../../../base/json.ts";
-import { carryNative } from "../../../canon/native-carrier.ts";
 import { type Opaque, wrapOpaque } from "../../../canon/opaque.ts";
+import { carryNative } from "../../../canon/opaque-carriers.ts";
 import type { MediaPart, NativePart, ServerToolCallPart, ServerToolResultPart } from "../../../canon/part.ts";
 import { fitToolId, type ToolIdRule } from "../../../canon/tool-id.ts";
 import { readQueries } from "../../answer/search-queries.ts";

@@ -1,6 +1,8 @@
-import type { JsonObject } from "../../../base/json.ts";
+import { arrayAt, type JsonObject, stringAt } from "../../../base/json.ts";
 import { requireSmallArguments } from "../../answer/answer-bounds.ts";
 import { DeltaForm } from "../../answer/delta-form.ts";
+import { loadedTools } from "../request/loaded-tools.ts";
+import { isNamespace, Namespaces } from "../request/namespaces.ts";
 import { type CalledItem, callItem, freeTextOf, type ItemStatus } from "./answer-items.ts";
 import type { Deltas } from "./event-writer.ts";
 import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.ts";
@@ -60,5 +62,39 @@ export class CallWriter implements OpenItem {
     const type = this.#call.custom ? "response.custom_tool_call_input.delta" : "response.function_call_arguments.delta";
     this.#deltas ??= this.#place.events.deltas(type, this.#at);
     return this.#deltas.write(text);
+  }
+}
+
+/** The client's view of a tool that the model called. */
+interface CalledTool {
+  name: string;
+  namespace?: string;
+  /** It takes free text. If the model got a function instead, its single argument is that text. */
+  custom: boolean;
+}
+
+/** The client's names and kinds of its tools, by the names that the model got. */
+export class CallNames {
+  readonly #namespaces: Namespaces;
+  readonly #custom = new Set<string>();
+
+  constructor(request: JsonObject) {
+    const tools = [...arrayAt(request, "tools"), ...loadedTools(request).map(({ raw }) => raw)];
+    this.#namespaces = new Namespaces(tools);
+    for (const tool of tools) {
+      if (isNamespace(tool)) for (const inner of arrayAt(tool, "tools")) this.#note(inner, stringAt(tool, "name"));
+      else this.#note(tool, undefined);
+    }
+  }
+
+  #note(tool: unknown, namespace: string | undefined): void {
+    const name = stringAt(tool, "name");
+    if (name !== undefined && stringAt(tool, "type") === "custom")
+      this.#custom.add(this.#namespaces.flatName(namespace, name));
+  }
+
+  toolOf(flatName: string): CalledTool {
+    const custom = this.#custom.has(flatName);
+    return { name: flatName, ...this.#namespaces.toolOf(flatName), custom };
   }
 }

@@ -7,7 +7,7 @@ import { decodeErrorObject } from "../../answer/error-object.ts";
 import { decodeTokens } from "../../answer/token-logprobs.ts";
 import type { DecodeAnswerContext } from "../../codec.ts";
 import { decodeItem } from "../request/decode-item.ts";
-import { HostedWork } from "./hosted-work.ts";
+import { HostedToolUses } from "./hosted-tool-uses.ts";
 import { decodeStop } from "./stop-reason.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -15,7 +15,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   failIfNoAnswer(body);
   const items = arrayAt(body, "output").filter(isObject);
   const parts = messagesApart(items.map((item) => decodeItem(item, context)));
-  const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
+  const usage = HostedToolUses.in(body).addTo(decodeUsage(body["usage"]));
   const logprobs = items.flatMap((item) =>
     arrayAt(item, "content").flatMap((part) => decodeTokens(arrayAt(part, "logprobs"))),
   );
@@ -49,7 +49,7 @@ function messagesApart(items: readonly ReplyPart[][]): ReplyPart[] {
 export function failIfNoAnswer(body: JsonObject): void {
   const failure = failureIn(body);
   if (failure !== undefined) {
-    const usage = HostedWork.in(body).addTo(decodeUsage(body["usage"]));
+    const usage = HostedToolUses.in(body).addTo(decodeUsage(body["usage"]));
     throw usage === undefined || countsNothing(usage) ? failure : failure.withFailure({ usage });
   }
   if (!Array.isArray(body["output"]))

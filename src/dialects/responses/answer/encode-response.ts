@@ -1,5 +1,5 @@
+import { unfold } from "../../../canon/fold.ts";
 import type { CanonReply } from "../../../canon/reply.ts";
-import { unfold } from "../../../canon/unfold.ts";
 import { stringifyInOrder } from "../../../wire/ordered-json.ts";
 import type { EncodeAnswerContext } from "../../codec.ts";
 import { ResponsesStreamEncoder } from "./encode-stream.ts";

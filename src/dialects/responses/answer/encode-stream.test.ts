@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { arrayAt, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
+import { unfold } from "../../../canon/fold.ts";
 import type { ReplyPart } from "../../../canon/reply.ts";
-import { unfold } from "../../../canon/unfold.ts";
 import { encodeContext } from "../../request/encode-context.sample.ts";
 import { decodeRequest } from "../request/decode-request.ts";
 import { readEvents, STOPPED, streamOf, streamOfParts, typesOf } from "../stream.sample.ts";

@@ -1,17 +1,17 @@
 import { type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../../base/json.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
 import { InSequence } from "../../../canon/in-sequence.ts";
+import type { ServedOn } from "../../../canon/terms.ts";
 import type { Usage } from "../../../canon/usage.ts";
 import type { SseFrame } from "../../../wire/sse.ts";
 import type { DeltaEvent, DeltaForm } from "../../answer/delta-form.ts";
 import { noteFinish } from "../../answer/note-finish.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../../codec.ts";
-import { wholeUsage } from "../estimate.ts";
+import { usageWithEstimates } from "../estimate.ts";
 import { EventWriter } from "./event-writer.ts";
 import { CLOSING_EVENTS } from "./followed-items.ts";
 import { ItemWriter } from "./item-writer.ts";
 import { encodeShell } from "./response-shell.ts";
-import { encodeTier } from "./service-tier.ts";
 import { encodeStop } from "./stop-reason.ts";
 import type { StreamPosition } from "./stream-position.ts";
 import { encodeUsage } from "./usage.ts";
@@ -121,7 +121,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     noteFinish(event, note, { without: ["pause", "other"], explained: false });
     const end = encodeStop(event.stop);
     const items = this.#items.finish(end.status);
-    const counted = wholeUsage(this.#usage, estimateInputTokens, this.#items.characters);
+    const counted = usageWithEstimates(this.#usage, estimateInputTokens, this.#items.characters);
     const response = {
       ...this.#shell,
       ...end,
@@ -143,3 +143,9 @@ const OWN_ID = /^resp_[\w-]{8,56}$/;
 function ownId(event: CanonEvent): string | undefined {
   return event.type === "metadata" && event.id !== undefined && OWN_ID.test(event.id) ? event.id : undefined;
 }
+
+/** This protocol's names for non-standard terms. Providers of other protocols have more. */
+const TIERS: ReadonlySet<string> = new Set(["flex", "scale", "priority", "fast"]);
+
+/** A response names the tier that served it, whichever was requested. */
+const encodeTier = (served: ServedOn | undefined): string => served?.terms.find((term) => TIERS.has(term)) ?? "default";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { objectAt, stringAt } from "../../../base/json.ts";
 import { ERROR_TABLE, type ErrorKind, GatewayError } from "../../../canon/error.ts";
-import { unfold } from "../../../canon/unfold.ts";
+import { unfold } from "../../../canon/fold.ts";
 import { encodeContext } from "../../request/encode-context.sample.ts";
 import { readEvents, STOPPED } from "../stream.sample.ts";
 import { ResponsesStreamEncoder } from "./encode-stream.ts";

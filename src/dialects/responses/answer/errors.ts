@@ -1,7 +1,10 @@
-import type { JsonObject } from "../../../base/json.ts";
+import { type JsonObject, parseObject } from "../../../base/json.ts";
 import type { GatewayError } from "../../../canon/error.ts";
+import { decodeErrorObject } from "../../answer/error-object.ts";
 import { ERROR_WORDS } from "../../chat/answer/error-words.ts";
 import type { StreamErrorWrite, StreamState } from "../../dialect.ts";
+import type { UpstreamFailure } from "../../upstream-failure.ts";
+import { DEFAULT_RESPONSES_QUIRKS, type ResponsesQuirks } from "../quirks.ts";
 import { FAILURE_CODES } from "./error-words.ts";
 import { EventWriter } from "./event-writer.ts";
 import { encodeShell } from "./response-shell.ts";
@@ -46,4 +49,11 @@ function shellOf(requestId: string, call: StreamState["call"]): JsonObject {
   const { request = {}, model = "", atSeconds = 0 } = call ?? {};
   const id = `resp_${requestId.replace(/[^a-zA-Z0-9]/g, "")}`;
   return encodeShell(request, { id, model, createdAtSeconds: atSeconds, status: "in_progress", store: false });
+}
+
+export function decodeError(
+  { body, status, retryAfterSeconds }: UpstreamFailure,
+  { badKeyIs400 }: ResponsesQuirks = DEFAULT_RESPONSES_QUIRKS,
+): GatewayError {
+  return decodeErrorObject(parseObject(body), status, retryAfterSeconds, badKeyIs400);
 }

@@ -1,5 +1,6 @@
 import { type JsonObject, numberAt, objectAt } from "../../../base/json.ts";
 import { textWeight } from "../../../base/text-weight.ts";
+import { WEB_SEARCH } from "../../../canon/billable.ts";
 import type { Citation } from "../../../canon/citation.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
 import type { Opaque } from "../../../canon/opaque.ts";
@@ -11,8 +12,7 @@ import type { CarrierPosition } from "../../request/carriers.ts";
 import { omitMedia } from "../../request/omit-media.ts";
 import { sayNative } from "../../request/say-native.ts";
 import { carrierItem, type ItemStatus, imageItem, nativeItem, searchItem, UNSIGNED } from "./answer-items.ts";
-import { CallNames } from "./call-names.ts";
-import { CallWriter } from "./call-writer.ts";
+import { CallNames, CallWriter } from "./call-writer.ts";
 import type { EventWriter } from "./event-writer.ts";
 import { FollowedItems } from "./followed-items.ts";
 import { MessageWriter } from "./message-writer.ts";
@@ -20,8 +20,6 @@ import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.
 import { ThoughtWriter } from "./thought-writer.ts";
 
 export type BlockEvent = Extract<CanonEvent, { block: number }>;
-
-const WEB_SEARCH = "web_search";
 
 /**
  * Writes the blocks of a response as items, one after the other. An item is closed when the next begins or the response ends, because only

@@ -15,7 +15,7 @@ import {
   readAnnotation,
 } from "../request/decode-item.ts";
 import { decodeSealed, PARAGRAPH, textsOf } from "../request/reasoning.ts";
-import { HostedWork } from "./hosted-work.ts";
+import { HostedToolUses } from "./hosted-tool-uses.ts";
 
 type Said = "text" | "refusal";
 type Thought = "summary" | "content";
@@ -66,7 +66,7 @@ export class OpenItems {
   /** A message has had text. */
   #spoke = false;
   hasCalls = false;
-  readonly hosted = new HostedWork();
+  readonly hosted = new HostedToolUses();
 
   constructor(context: ItemContext) {
     this.#context = context;

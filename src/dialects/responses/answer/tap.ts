@@ -16,7 +16,7 @@ import { itemWeight } from "../estimate.ts";
 import { clientFields, endedFields, isCall } from "../native.ts";
 import { OWN_ORIGIN } from "../request/reasoning.ts";
 import { failureIn } from "./decode-response.ts";
-import { HostedWork } from "./hosted-work.ts";
+import { HostedToolUses } from "./hosted-tool-uses.ts";
 import { ItemIds } from "./item-ids.ts";
 import { learnSealed } from "./sealed-reasoning.ts";
 import { decodeStop } from "./stop-reason.ts";
@@ -52,7 +52,7 @@ export class ResponsesTap extends TapBase {
   #doneWeight = 0;
   #begun = false;
   #hasCalls = false;
-  readonly #hosted = new HostedWork();
+  readonly #hosted = new HostedToolUses();
   /** The number of the next event. The client's numbers have no gaps, whatever was left out (R20). */
   #sequence = 0;
   /** The provider's numbers are also the client's. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { HostedWork } from "./hosted-work.ts";
+import { HostedToolUses } from "./hosted-tool-uses.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
 const told = (input: number, output: number, reasoning: number, total?: number) => ({
@@ -49,7 +49,7 @@ describe("H27: a reported usage is never taken for less than the host bills", ()
 
 describe("H26: started uses of hosted tools are billed", () => {
   test("even if their end was not received", () => {
-    const work = new HostedWork();
+    const work = new HostedToolUses();
     work.begin({ type: "web_search_call", status: "in_progress" });
     work.begin({ type: "code_interpreter_call" });
     work.begin({ type: "message" });
@@ -58,7 +58,7 @@ describe("H26: started uses of hosted tools are billed", () => {
   });
 
   test("only once if it was", () => {
-    const work = new HostedWork();
+    const work = new HostedToolUses();
     work.begin({ type: "web_search_call" });
     work.begin({ type: "web_search_call" });
     work.count({ type: "web_search_call", status: "completed" });
@@ -68,7 +68,7 @@ describe("H26: started uses of hosted tools are billed", () => {
   });
 
   test("only once if progress events announced them", () => {
-    const work = new HostedWork();
+    const work = new HostedToolUses();
     work.follow("response.file_search_call.searching");
     work.follow("response.file_search_call.completed");
     work.follow("response.output_text.done");
@@ -80,7 +80,7 @@ describe("H26: started uses of hosted tools are billed", () => {
 });
 
 describe("H26: work besides generating is counted by its items", () => {
-  const work = (...items: object[]) => HostedWork.in({ output: items }).addTo({ input: 1 });
+  const work = (...items: object[]) => HostedToolUses.in({ output: items }).addTo({ input: 1 });
 
   test("searches and images count unless they failed, but the model was called again either way", () => {
     const items = [
@@ -104,8 +104,8 @@ describe("H26: work besides generating is counted by its items", () => {
     ).toEqual({ "image_generation:low": 1, file_search: 1, hologram: 1, programmatic_tool_calling: 1 });
     const usage = { server_side_tool_usage_details: { web_search_calls: 4, x_search_calls: 2 } };
     const answer = { output: [{ type: "web_search_call" }], usage };
-    expect(HostedWork.in(answer).addTo({})).toEqual({ rounds: 2, searches: 4, tools: { x_search: 2 } });
-    expect(HostedWork.in({ output: [], tool_usage: { web_search: { num_requests: 3 } } }).addTo({})).toEqual({
+    expect(HostedToolUses.in(answer).addTo({})).toEqual({ rounds: 2, searches: 4, tools: { x_search: 2 } });
+    expect(HostedToolUses.in({ output: [], tool_usage: { web_search: { num_requests: 3 } } }).addTo({})).toEqual({
       searches: 3,
     });
   });
@@ -121,7 +121,7 @@ describe("H26: work besides generating is counted by its items", () => {
     // A call of the client's own tools does not count.
     expect(work({ type: "function_call" }, { type: "custom_tool_call" })).toEqual({ input: 1 });
     expect(work({ type: "image_generation_call" })).toEqual({ input: 1, rounds: 2, tools: { image_generation: 1 } });
-    expect(new HostedWork().addTo(undefined)).toBeUndefined();
+    expect(new HostedToolUses().addTo(undefined)).toBeUndefined();
   });
 });
 

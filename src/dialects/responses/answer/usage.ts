@@ -3,7 +3,7 @@ import { completionTokens, countAt, MAX_UNKNOWN_COUNTERS, promptTokens, type Usa
 import { generatedTokens } from "../../answer/generated-tokens.ts";
 import { unknownCounters, unknownToolCounters } from "../../answer/unknown-counters.ts";
 import { promptCounts } from "../../request/prompt-counts.ts";
-import { CALLS, TOOL_CALLS } from "./hosted-work.ts";
+import { CALLS, TOOL_CALLS } from "./hosted-tool-uses.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
 /** `input_tokens` includes cached tokens (R31). `output_tokens` includes reasoning, except at some providers. */

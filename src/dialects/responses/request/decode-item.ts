@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
+import { WEB_SEARCH } from "../../../canon/billable.ts";
 import type { WebCitation } from "../../../canon/citation.ts";
 import type { MediaPart, NativePart, TextPart, WebPage } from "../../../canon/part.ts";
 import type { ReplyPart } from "../../../canon/reply.ts";
@@ -97,8 +98,6 @@ function decodeSearch(item: JsonObject): ReplyPart[] | undefined {
     { type: "server-tool-result", callId: id, name: WEB_SEARCH, result: failed ? { error: "unavailable" } : { pages } },
   ];
 }
-
-export const WEB_SEARCH = "web_search";
 
 function decodePage(source: unknown): WebPage[] {
   const url = stringAt(source, "url");

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, stringAt } from "../../../base/json.ts";
 import type { Turn } from "../../../canon/call.ts";
 import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
 import { Fields } from "../../../canon/fields.ts";
-import { nativeOf } from "../../../canon/native-carrier.ts";
+import { nativeOf } from "../../../canon/opaque-carriers.ts";
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from "../../../canon/part.ts";
 import { parseInOrder } from "../../../wire/ordered-json.ts";
 import { SignedParts, unwrapCarrier } from "../../request/carriers.ts";

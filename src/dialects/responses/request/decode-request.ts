@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
-import type { CanonCall, Extra } from "../../../canon/call.ts";
+import type { CanonCall, Extra, OutputFormat } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { TextPart } from "../../../canon/part.ts";
 import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
@@ -9,7 +9,6 @@ import { loadedTools } from "./loaded-tools.ts";
 import { Namespaces } from "./namespaces.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { decodeSettings } from "./settings.ts";
-import { decodeFormat } from "./text-format.ts";
 import { decodeToolChoice, decodeTools } from "./tools.ts";
 
 /**
@@ -81,4 +80,23 @@ function extrasOf(rest: JsonObject | undefined, ...keys: string[]): Extra[] {
 function decodeInstructions(fields: Fields): TextPart[] {
   const text = fields.string("instructions");
   return text ? [{ type: "text", text, path: "instructions" }] : [];
+}
+
+/** `text.format`: flat, with the schema in its own fields (R18). */
+function decodeFormat(text: Fields): { format?: OutputFormat; rest: ReturnType<Fields["rest"]> } {
+  const fields = new Fields(text.object("format"));
+  const type = fields.string("type");
+  if (type === "json_object") return { format: { type: "json" }, rest: fields.rest() };
+  if (type !== "json_schema") return { rest: fields.rest() };
+  const name = fields.string("name");
+  const description = fields.string("description");
+  const strict = fields.boolean("strict");
+  const format: OutputFormat = {
+    type: "schema",
+    schema: fields.object("schema") ?? {},
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(strict === undefined ? {} : { strict }),
+  };
+  return { format, rest: fields.rest() };
 }

@@ -1,4 +1,5 @@
 import { type JsonObject, parseObject } from "../../../base/json.ts";
+import { WEB_SEARCH } from "../../../canon/billable.ts";
 import type { Turn } from "../../../canon/call.ts";
 import type {
   NativePart,
@@ -10,11 +11,10 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../../../canon/part.ts";
-import { digestOf, fitToolId, type ToolIdRule } from "../../../canon/tool-id.ts";
+import { digestOfText, fitToolId, type ToolIdRule } from "../../../canon/tool-id.ts";
 import { stringifyInOrder } from "../../../wire/ordered-json.ts";
 import { readQueries } from "../../answer/search-queries.ts";
 import { CONTINUE_PROMPT } from "../../request/continue-prompt.ts";
-import { WEB_SEARCH } from "./decode-item.ts";
 import { encodeContent, noteCache, plainContent, withMark } from "./encode-content.ts";
 import { isClientItem } from "./is-client-item.ts";
 import { idOfFormat } from "./reasoning.ts";
@@ -149,7 +149,7 @@ function encodeThought(part: ReasoningPart, scope: RequestScope): JsonObject | u
   const { text, summary, signature } = part;
   const extras = ownExtras(scope, part.extras);
   if (signature?.origin === context.origin && signature.kind === "encrypted") {
-    const id = idOfFormat(signature.format) ?? `rs_${digestOf(signature.value)}`;
+    const id = idOfFormat(signature.format) ?? `rs_${digestOfText(signature.value)}`;
     return {
       type: "reasoning",
       id,
@@ -161,7 +161,7 @@ function encodeThought(part: ReasoningPart, scope: RequestScope): JsonObject | u
   if (signature !== undefined) noteSignature(part, scope);
   if (text === "") return undefined;
   if (context.quirks.openReasoning) {
-    return { type: "reasoning", id: `rs_${digestOf(text)}`, ...encodeThoughtText(text, summary), ...extras };
+    return { type: "reasoning", id: `rs_${digestOfText(text)}`, ...encodeThoughtText(text, summary), ...extras };
   }
   notes.dropped(part.path ?? "reasoning", "this provider accepts only reasoning that it encrypted itself");
   return undefined;
@@ -196,7 +196,7 @@ function encodeSearch({ id, input }: ServerToolCallPart): JsonObject {
   const [query = ""] = queries;
   return {
     type: "web_search_call",
-    id: id.startsWith("ws_") ? id : `ws_${digestOf(id)}`,
+    id: id.startsWith("ws_") ? id : `ws_${digestOfText(id)}`,
     status: "completed",
     action: { type: "search", query, ...(queries.length > 1 ? { queries } : {}) },
   };

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../base/json.ts";
 import type { CallSettings } from "../../../canon/call.ts";
-import { clampOutput } from "../../../canon/clamp-output.ts";
+import { clampOutput } from "../../../canon/traits.ts";
 import { encodeCacheOptions, RESPONSES_AGES } from "../../request/cache-breakpoints.ts";
 import { isOwn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
 

@@ -1,6 +1,5 @@
 import { Type } from "../../../base/type.ts";
-import { OBJECT_KINDS } from "../../../canon/object-kind.ts";
-import { SHARING } from "../../../canon/ownership.ts";
+import { OBJECT_KINDS, SHARING } from "../../../canon/ownership.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer } from "./answers.ts";
 

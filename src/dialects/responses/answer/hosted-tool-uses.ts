@@ -25,7 +25,7 @@ const IN_CONTAINERS: ReadonlySet<string> = new Set(["code_interpreter", "shell"]
 const PROGRESS = /^response\.(\w+_call)\.\w+$/;
 
 /** Billed work of a provider besides generating tokens. Mostly, only the items of a response show it. */
-export class HostedWork {
+export class HostedToolUses {
   readonly #uses = new Map<string, number>();
   /** Calls of any tool that the provider ran, after each of which it called the model again. */
   #calls = 0;
@@ -36,8 +36,8 @@ export class HostedWork {
   #unknown: readonly string[] | undefined;
 
   /** For a whole response. */
-  static in(response: JsonObject): HostedWork {
-    const work = new HostedWork();
+  static in(response: JsonObject): HostedToolUses {
+    const work = new HostedToolUses();
     for (const item of arrayAt(response, "output")) work.count(item);
     work.report(response);
     return work;
