@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { CanonCall, Turn } from "./call.ts";
 import type { Notes } from "./notes.ts";
 import type { Part, TextPart, ToolResultPart } from "./part.ts";
@@ -29,7 +30,5 @@ function inWords<P extends Part | Content>(part: P, notes: Notes): (P | TextPart
   notes.approximated(part.path ?? part.name, reason);
   if (words === undefined) return [];
   const { path, cache } = part;
-  return [
-    { type: "text", text: words, ...(path === undefined ? {} : { path }), ...(cache === undefined ? {} : { cache }) },
-  ];
+  return [{ type: "text", text: words, ...withoutAbsent({ path, cache }) }];
 }

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import { completionTokens, type Usage } from "./usage.ts";
 
 /**
@@ -141,9 +142,7 @@ export class GatewayError extends Error {
     const { upstreamDetails = this.upstreamDetails, failure = this.failure } = changes;
     const Same = this.constructor as new (...parameters: ConstructorParameters<typeof GatewayError>) => this;
     return new Same(this.kind, message, {
-      ...(path === undefined ? {} : { path }),
-      ...(code === undefined ? {} : { code }),
-      ...(this.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: this.retryAfterSeconds }),
+      ...withoutAbsent({ path, code, retryAfterSeconds: this.retryAfterSeconds }),
       upstreamDetails,
       failure,
       cause: this.cause,

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Citation } from "./citation.ts";
 import { GatewayError } from "./error.ts";
 import type { CanonEvent } from "./event.ts";
@@ -102,15 +103,14 @@ export function fold(events: Iterable<CanonEvent>): CanonReply {
 /** The stream that folds to this response. */
 export function* unfold(reply: CanonReply): Generator<CanonEvent> {
   const { id, created, parts, usage, logprobs, stop, stopSequence, stopDetail } = reply;
-  yield { type: "metadata", ...(id === undefined ? {} : { id }), ...(created === undefined ? {} : { created }) };
+  yield { type: "metadata", ...withoutAbsent({ id, created }) };
   for (const [block, part] of parts.entries()) yield* unfoldPart(part, block);
   if (logprobs !== undefined) yield { type: "logprobs", tokens: logprobs };
   if (usage !== undefined) yield { type: "usage", usage };
   yield {
     type: "finish",
     stop,
-    ...(stopSequence === undefined ? {} : { stopSequence }),
-    ...(stopDetail === undefined ? {} : { stopDetail }),
+    ...withoutAbsent({ stopSequence, stopDetail }),
   };
 }
 

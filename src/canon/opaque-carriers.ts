@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, parseObject, stringAt } from "../base/json.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { UPSTREAM_DIALECT_NAMES } from "./dialect-name.ts";
 import { altered, type Opaque, unwrapOpaque, wrapOpaque } from "./opaque.ts";
 import type { NativePart } from "./part.ts";
@@ -8,7 +9,7 @@ import type { NativePart } from "./part.ts";
  * show it, but can return it to its provider.
  */
 export function carryNative({ dialect, name, raw, signature }: NativePart): Opaque {
-  const value = JSON.stringify({ name, raw, ...(signature === undefined ? {} : { signature }) });
+  const value = JSON.stringify({ name, raw, ...withoutAbsent({ signature }) });
   return { origin: dialect, kind: "native", value };
 }
 
@@ -49,7 +50,7 @@ export function readThoughts({ kind, value }: Opaque): Thought[] | undefined {
   if (kind !== "thoughts") return undefined;
   return readHeld(value).map((thought) => {
     const signature = unwrapOpaque(stringAt(thought, "signature") ?? "");
-    return { text: stringAt(thought, "text") ?? "", ...(signature === undefined ? {} : { signature }) };
+    return { text: stringAt(thought, "text") ?? "", ...withoutAbsent({ signature }) };
   });
 }
 

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 import { billableTools } from "../reading/billable-tools.ts";
 import { askedTerms } from "../reading/priced-fields.ts";
@@ -23,7 +24,7 @@ export function billables(body: JsonObject): readonly Billable[] {
       kind: "tool",
       name: "live_search",
       path: "search_parameters",
-      ...(most === undefined ? {} : { most }),
+      ...withoutAbsent({ most }),
     });
   }
   for (const [index, plugin] of arrayAt(body, "plugins").entries()) {

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { Part, SearchResultPart, TextPart } from "../../canon/part.ts";
 import { decodeMedia, encodeMedia } from "./media.ts";
@@ -14,7 +15,7 @@ export function decodeContent(content: unknown, path?: string): Part[] {
 }
 
 function textPart(text: string, path: string | undefined): TextPart {
-  return { type: "text", text, ...(path === undefined ? {} : { path }) };
+  return { type: "text", text, ...withoutAbsent({ path }) };
 }
 
 function decodePart(raw: unknown, path: string | undefined): Part {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaPart, MediaSource } from "../../canon/part.ts";
 import { documentText, headed, headerOf } from "../request/document-text.ts";
@@ -94,9 +95,7 @@ export function encodeMedia(part: MediaPart, scope: RequestScope): JsonObject[] 
   if (text !== undefined) {
     notes.approximated(part.path ?? kind, "this protocol has no text documents; sent as plain text");
     const { path, cache, extras } = part;
-    const located = path === undefined ? {} : { path };
-    const marks = { ...(cache === undefined ? {} : { cache }), ...(extras === undefined ? {} : { extras }) };
-    return [encodeText({ type: "text", text: headed(part, text), ...located, ...marks }, scope)];
+    return [encodeText({ type: "text", text: headed(part, text), ...withoutAbsent({ path, cache, extras }) }, scope)];
   }
   if (source.type === "parts") {
     notes.approximated(part.path ?? kind, "this protocol has no multi-part documents; the parts were sent one by one");

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Notes } from "../../canon/notes.ts";
 import { EFFORTS, type Effort, type ReasoningRequest } from "../../canon/reasoning.ts";
 import { reportTerms } from "../../canon/terms.ts";
@@ -130,7 +131,7 @@ function translateReasoning(
   }
   const limit = numberAt(body, "max_completion_tokens") ?? numberAt(body, "max_tokens");
   const traits = { efforts: knownEfforts ?? efforts(desired, quirks) };
-  const fields = encodeReasoning(desired, { quirks, traits, ...(limit === undefined ? {} : { limit }) }, notes);
+  const fields = encodeReasoning(desired, { quirks, traits, ...withoutAbsent({ limit }) }, notes);
   for (const [key, value] of Object.entries(fields)) set[key] = JSON.stringify(value);
   if (fields["reasoning_effort"] === undefined) remove.push("reasoning_effort");
 }

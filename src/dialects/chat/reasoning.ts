@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { BUDGET_OF_EFFORT, type ReasoningAmount, type ReasoningRequest, wantedAmount } from "../../canon/reasoning.ts";
@@ -47,12 +48,12 @@ export function decodeReasoning(body: JsonObject): DecodedReasoning {
                 ? [undefined, "reasoning.exclude"]
                 : undefined;
   const read = ["reasoning", ...(effort === undefined ? [] : ["reasoning_effort"])];
-  const left = { read, ...(rest === undefined ? {} : { rest }) };
+  const left = { read, ...withoutAbsent({ rest }) };
   if (found === undefined) return left;
   const [amount, path] = found;
   // `exclude: false` does not imply thinking.
   const show = exclude === true ? { show: false } : {};
-  return { ...left, desired: { path, ...show, ...(amount === undefined ? {} : { amount }) } };
+  return { ...left, desired: { path, ...show, ...withoutAbsent({ amount }) } };
 }
 
 /** The properties of a provider and model that determine the fields. */
@@ -92,13 +93,13 @@ export function encodeReasoning(desired: ReasoningRequest, target: ReasoningTarg
       }
       const budget = encodeBudget(amount, desired.path, target, thinkingBudget, notes);
       if (budget === "off") return { thinking: { type: "disabled" } };
-      return { thinking: { type: "enabled", ...(budget === undefined ? {} : { budget_tokens: budget }) } };
+      return { thinking: { type: "enabled", ...withoutAbsent({ budget_tokens: budget }) } };
     }
     case "enable_thinking": {
       if (amount === undefined) return {};
       const budget = encodeBudget(amount, desired.path, target, true, notes);
       if (budget === "off") return { enable_thinking: false };
-      return { enable_thinking: true, ...(budget === undefined ? {} : { thinking_budget: budget }) };
+      return { enable_thinking: true, ...withoutAbsent({ thinking_budget: budget }) };
     }
     case "none":
       if (amount !== undefined) notes.dropped(desired.path, "this provider has no setting for reasoning effort");

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import {
   asksForCall,
@@ -25,10 +26,9 @@ export function decodeTool(raw: unknown, path: string): Tool {
   const name = inner.string("name");
   if (name === undefined) return { type: "native", dialect: "chat", name: type, raw: isObject(raw) ? raw : {}, path };
   const description = inner.string("description");
-  const described = description === undefined ? {} : { description };
   if (type === "custom") {
     const format = inner.object("format");
-    const tool = { type: "custom", name, ...described, ...(format === undefined ? {} : { format }), path } as const;
+    const tool = { type: "custom", name, ...withoutAbsent({ description, format }), path } as const;
     return { ...tool, ...takeCache(fields), ...takeExtras(fields, type, inner) };
   }
   const schema = inner.object("parameters");
@@ -36,9 +36,7 @@ export function decodeTool(raw: unknown, path: string): Tool {
   return {
     type: "function",
     name,
-    ...described,
-    ...(schema === undefined ? {} : { schema }),
-    ...(strict === undefined ? {} : { strict }),
+    ...withoutAbsent({ description, schema, strict }),
     path,
     ...takeCache(fields),
     ...takeExtras(fields, type, inner),
@@ -62,7 +60,7 @@ function decodeWebSearch(options: JsonObject): WebSearchTool {
   return {
     type: "web-search",
     path: "web_search_options",
-    ...(contextSize === undefined ? {} : { contextSize }),
+    ...withoutAbsent({ contextSize }),
     ...(approximate === undefined ? {} : { location }),
     ...takeExtras(fields),
   };
@@ -114,8 +112,7 @@ export function encodeTools(scope: RequestScope, standIn?: StandIn): JsonObject 
   const parallel = context.quirks.unsupported.includes("parallelTools") ? undefined : call.parallelTools;
   return {
     tools,
-    ...(choice.wire === undefined ? {} : { tool_choice: choice.wire }),
-    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+    ...withoutAbsent({ tool_choice: choice.wire, parallel_tool_calls: parallel }),
     ...options,
   };
 }
@@ -155,16 +152,13 @@ function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
     type: "function",
     function: {
       name,
-      ...(description === undefined ? {} : { description }),
-      ...(schema === undefined ? {} : { parameters: schema }),
-      ...(strict === undefined ? {} : { strict }),
+      ...withoutAbsent({ description, parameters: schema, strict }),
     },
   };
 }
 
 function encodeCustom({ name, description, format }: CustomTool): JsonObject {
-  const described = description === undefined ? {} : { description };
-  return { type: "custom", custom: { name, ...described, ...(format === undefined ? {} : { format }) } };
+  return { type: "custom", custom: { name, ...withoutAbsent({ description, format }) } };
 }
 
 function encodeStandIn({ name, schema, description = "Gives the answer." }: StandIn): JsonObject {
@@ -185,7 +179,7 @@ function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
     notes.dropped(pathIn(scope, tool, "cache"), "this provider does not accept cache marks on web search");
   }
   const options = {
-    ...(tool.contextSize === undefined ? {} : { search_context_size: tool.contextSize }),
+    ...withoutAbsent({ search_context_size: tool.contextSize }),
     ...(tool.location === undefined ? {} : { user_location: { type: "approximate", approximate: tool.location } }),
   };
   return { web_search_options: withExtras(options, ownExtras(scope, tool.extras)) };

@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Citation } from "../../canon/citation.ts";
 
 const UNIT_OF_POSITION = { documentChar: "character", documentPage: "page", documentChunk: "block" } as const;
@@ -13,7 +14,7 @@ export function decodeCitation(raw: unknown): Citation | undefined {
     .join("");
   const base = {
     ...(citedText === "" ? {} : { citedText }),
-    ...(title === undefined ? {} : { title }),
+    ...withoutAbsent({ title }),
   };
   const location = objectAt(raw, "location");
   const position = POSITIONS.find((name) => objectAt(location, name) !== undefined);
@@ -33,7 +34,7 @@ export function decodeCitation(raw: unknown): Citation | undefined {
     const source = stringAt(raw, "source");
     return {
       type: "search-result",
-      ...(source === undefined ? {} : { source }),
+      ...withoutAbsent({ source }),
       resultIndex: numberAt(result, "searchResultIndex") ?? 0,
       fromBlock: numberAt(result, "start") ?? 0,
       toBlock: numberAt(result, "end") ?? 0,
@@ -50,7 +51,7 @@ export function encodeCitation(citation: Citation): JsonObject | undefined {
   if (location === undefined) return undefined;
   const { title, citedText } = citation;
   return {
-    ...(title === undefined ? {} : { title }),
+    ...withoutAbsent({ title }),
     ...(citation.type === "search-result" && citation.source !== undefined ? { source: citation.source } : {}),
     ...(citedText === undefined ? {} : { sourceContent: [{ text: citedText }] }),
     location,

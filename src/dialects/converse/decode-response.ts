@@ -1,4 +1,5 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { CanonReply } from "../../canon/reply.ts";
 import { countsNothing } from "../../canon/usage.ts";
@@ -30,7 +31,6 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
   return {
     parts,
     stop: decodeStop(raw),
-    ...(stopSequence === undefined ? {} : { stopSequence }),
-    ...(usage === undefined ? {} : { usage }),
+    ...withoutAbsent({ stopSequence, usage }),
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { adaptNative } from "../../canon/adapt-native.ts";
 import { withFallingAges, withHourAges, withMostMarks } from "../../canon/cache-marks.ts";
 import type { CanonCall } from "../../canon/call.ts";
@@ -46,7 +47,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
   const forbidden = forced ? "a model that must call a tool cannot think first" : whyNotThink(messages, context);
   const reasoning = encodeAmount(call, context, { maxTokens, forbidden }, notes);
   const inferenceConfig = {
-    ...(reasoning.maxTokens === undefined ? {} : { maxTokens: reasoning.maxTokens }),
+    ...withoutAbsent({ maxTokens: reasoning.maxTokens }),
     ...encodeSampling(call, context, reasoning.thinks, notes),
     ...encodeStops(call, context, notes),
   };
@@ -61,7 +62,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext): 
     ...(system.length === 0 ? {} : { system }),
     messages,
     ...(Object.keys(inferenceConfig).length === 0 ? {} : { inferenceConfig }),
-    ...(toolConfig === undefined ? {} : { toolConfig }),
+    ...withoutAbsent({ toolConfig }),
     ...(Object.keys(fields).length === 0 ? {} : { additionalModelRequestFields: fields }),
     // The first path is for whole responses, the second for streams. Missing paths are ignored.
     ...("stopSequences" in inferenceConfig && context.origin === "messages"

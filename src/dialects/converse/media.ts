@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
@@ -98,7 +99,7 @@ export class MediaEncoder {
         format: content.format,
         name: this.#nameOf(part),
         source: content.source,
-        ...(part.context === undefined ? {} : { context: part.context }),
+        ...withoutAbsent({ context: part.context }),
         ...(part.citations ? { citations: { enabled: true } } : {}),
       },
     };

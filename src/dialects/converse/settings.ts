@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { CallSettings, CanonCall } from "../../canon/call.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { clampOutput } from "../../canon/traits.ts";
@@ -48,7 +49,7 @@ export function encodeSampling(
   const both = temperature !== undefined && topP !== undefined && origin === "messages";
   if (both) notes.dropped(paths.topP ?? "top_p", "models of this family do not accept it together with temperature");
   return {
-    ...(clamped === undefined ? {} : { temperature: clamped }),
+    ...withoutAbsent({ temperature: clamped }),
     ...(topP === undefined || both ? {} : { topP }),
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { CanonCall } from "../../canon/call.ts";
 import { fieldPath } from "../../canon/field-names.ts";
 import type { Notes } from "../../canon/notes.ts";
@@ -54,7 +55,7 @@ export function encodeTools(
   });
   const toolChoice = standIn === undefined ? encodeChoice(call, own, notes) : choiceWith(standIn, call, own);
   return {
-    toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) },
+    toolConfig: { tools, ...withoutAbsent({ toolChoice }) },
     forced: toolChoice !== undefined && !("auto" in toolChoice),
   };
 }

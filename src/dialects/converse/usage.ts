@@ -1,4 +1,5 @@
 import { arrayAt, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 import { type KnownCounters, unknownCounters } from "../answer/unknown-counters.ts";
 
@@ -13,12 +14,9 @@ export function decodeUsage(holder: unknown): Usage | undefined {
   const hour = writtenForAnHour(raw);
   const unknown = unknownCounters("usage", raw, KNOWN_COUNTERS);
   return {
-    ...(input === undefined ? {} : { input }),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...withoutAbsent({ input, cacheRead }),
     ...(written === undefined ? {} : { cacheWrite5m: Math.max(0, written - (hour ?? 0)) }),
-    ...(hour === undefined ? {} : { cacheWrite1h: hour }),
-    ...(output === undefined ? {} : { output }),
-    ...(unknown === undefined ? {} : { unknown }),
+    ...withoutAbsent({ cacheWrite1h: hour, output, unknown }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, numberAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { billableTools, type ReadTool, staying } from "../reading/billable-tools.ts";
 import { askedTerms } from "../reading/priced-fields.ts";
@@ -10,7 +11,7 @@ import { loadsTools } from "./request/loaded-tools.ts";
 export function billables(body: JsonObject): readonly Billable[] {
   const terms = askedTerms(body, PRICED_FIELDS);
   const most = numberAt(body, "max_tool_calls");
-  const read: ReadTool = (tool, type) => ({ name: toolName(tool, type), ...(most === undefined ? {} : { most }) });
+  const read: ReadTool = (tool, type) => ({ name: toolName(tool, type), ...withoutAbsent({ most }) });
   const tools = billableTools(body["tools"], "tools", read);
   const loaded = loadedBillables(body, read);
   return terms.length + loaded.length === 0 ? tools : [...tools, ...loaded, ...terms];

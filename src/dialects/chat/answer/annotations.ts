@@ -1,4 +1,5 @@
 import { type JsonObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { Citation, WebCitation } from "../../../canon/citation.ts";
 import { answerNote } from "../../answer/answer-note.ts";
 import type { EncodeAnswerContext } from "../../codec.ts";
@@ -34,7 +35,7 @@ function encodeAnnotation(citation: Citation, offset: number, length: number): J
     title: title ?? url,
     start_index: offset + (citation.start ?? 0),
     end_index: offset + (citation.end ?? length),
-    ...(citedText === undefined ? {} : { content: citedText }),
+    ...withoutAbsent({ content: citedText }),
   };
   return { type: "url_citation", url_citation: annotation };
 }
@@ -51,6 +52,6 @@ export function decodeSources(body: JsonObject): WebCitation[] {
   return sources.flatMap((url): WebCitation[] => {
     if (typeof url !== "string") return [];
     const title = titles.get(url);
-    return [{ type: "web", url, ...(title === undefined ? {} : { title }) }];
+    return [{ type: "web", url, ...withoutAbsent({ title }) }];
   });
 }

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { GatewayError, paidFailure } from "../../../canon/error.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Part } from "../../../canon/part.ts";
@@ -43,7 +44,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
       parts.some((part) => part.type === "tool-call"),
     ),
     ...decodeStopSequence(finish, choice["stop_reason"]),
-    ...(usage === undefined ? {} : { usage }),
+    ...withoutAbsent({ usage }),
     ...(logprobs.length > 0 ? { logprobs } : {}),
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { carryNative } from "../../../canon/opaque-carriers.ts";
 import type { MediaPart } from "../../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
@@ -129,7 +130,7 @@ function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAns
     ...(annotations.length === 0 ? {} : { annotations }),
     ...(images.length === 0 ? {} : { images }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...(olderCall === undefined ? {} : { function_call: olderCall }),
+    ...withoutAbsent({ function_call: olderCall }),
     ...own,
   };
 }

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, objectAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { addToolUse, completionTokens, countAt, promptTokens, type Usage } from "../../../canon/usage.ts";
 import { generatedTokens } from "../../answer/generated-tokens.ts";
 import { unknownCounters } from "../../answer/unknown-counters.ts";
@@ -76,15 +77,13 @@ export function encodeUsage(usage: Usage, costUsd?: number): JsonObject {
     total_tokens: prompt + completion,
     prompt_tokens_details: {
       cached_tokens: cacheRead,
-      ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
-      ...(audioInput === undefined ? {} : { audio_tokens: audioInput }),
+      ...withoutAbsent({ cache_write_tokens: cacheWrite, audio_tokens: audioInput }),
     },
     completion_tokens_details: {
       reasoning_tokens: reasoning,
-      ...(audioOutput === undefined ? {} : { audio_tokens: audioOutput }),
-      ...(imageOutput === undefined ? {} : { image_tokens: imageOutput }),
+      ...withoutAbsent({ audio_tokens: audioOutput, image_tokens: imageOutput }),
     },
     ...(searches === undefined ? {} : { server_tool_use: { web_search_requests: searches } }),
-    ...(costUsd === undefined ? {} : { cost: costUsd }),
+    ...withoutAbsent({ cost: costUsd }),
   };
 }

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { Citation } from "../../../canon/citation.ts";
 import type { Fields } from "../../../canon/fields.ts";
 import type { Opaque } from "../../../canon/opaque.ts";
@@ -142,7 +143,7 @@ function decodeReasoningFields(
       type: "reasoning",
       text: detail.text ?? "",
       ...(detail.kind === "summary" ? { summary: true } : {}),
-      ...(opaque === undefined ? {} : { signature: opaque }),
+      ...withoutAbsent({ signature: opaque }),
       ...path,
     });
   }

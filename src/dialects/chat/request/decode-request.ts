@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra, Turn } from "../../../canon/call.ts";
 import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
 import { Fields } from "../../../canon/fields.ts";
@@ -52,9 +53,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
     tools,
     ...(olderFunctions.readBy(body) ? { parallelTools: false } : {}),
     ...settings,
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(format === undefined ? {} : { format }),
-    ...(reasoning.desired === undefined ? {} : { reasoning: reasoning.desired }),
+    ...withoutAbsent({ toolChoice, format, reasoning: reasoning.desired }),
     paths: {
       ...(functions.length === 0 ? {} : { parallelTools: "functions" }),
       ...paths,
@@ -147,7 +146,7 @@ function withMark(parts: Part[], fields: Fields): Part[] {
   return parts.with(last, {
     ...part,
     ...takeCache(fields),
-    ...(part.cache === undefined ? {} : { cache: part.cache }),
+    ...withoutAbsent({ cache: part.cache }),
   });
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { Turn } from "../../../canon/call.ts";
 import type { Opaque } from "../../../canon/opaque.ts";
 import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../../../canon/part.ts";
@@ -42,8 +43,7 @@ export function encodeAssistant(turn: Turn, scope: RequestScope): JsonObject {
     role: "assistant",
     content: texts.length === 0 && silent ? null : joinedContent(texts, ""),
     ...own,
-    ...(refusal === undefined ? {} : { refusal }),
-    ...(turn.name === undefined ? {} : { name: turn.name }),
+    ...withoutAbsent({ refusal, name: turn.name }),
     ...(thought === undefined ? {} : { [quirks.reasoningHistoryField]: thought }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
     ...(allCalls.length === 0 ? {} : { tool_calls: allCalls }),

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall } from "../../../canon/call.ts";
 import { type FieldName, fieldPath } from "../../../canon/field-names.ts";
 import type { Notes } from "../../../canon/notes.ts";
@@ -54,7 +55,7 @@ export function toolCacheControl(scope: RequestScope, holder: Marked): JsonObjec
   if (cache === undefined) return {};
   const { ttl } = cache;
   if (scope.context.quirks.cacheControl) {
-    return { cache_control: { type: "ephemeral", ...(ttl === undefined ? {} : { ttl }) } };
+    return { cache_control: { type: "ephemeral", ...withoutAbsent({ ttl }) } };
   }
   if (ttl !== undefined) {
     scope.notes.dropped(pathIn(scope, holder, "cache"), "this provider decides how long to cache");

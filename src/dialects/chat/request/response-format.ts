@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { Extra, OutputFormat } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { AnswerReading } from "../../codec.ts";
@@ -18,9 +19,7 @@ export function decodeFormat(body: Fields): { format?: OutputFormat; extras: Ext
   const format: OutputFormat = {
     type: "schema",
     schema: inner.object("schema") ?? {},
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(strict === undefined ? {} : { strict }),
+    ...withoutAbsent({ name, description, strict }),
   };
   return { format, extras: [...leftOver(fields), ...leftOver(inner, "json_schema")] };
 }
@@ -53,14 +52,12 @@ export function encodeFormat(scope: RequestScope): EncodedFormat {
   }
   const { schema, reading } = objectRoot(format);
   const { name = "answer", description, strict } = format;
-  const described = description === undefined ? {} : { description };
   if (outputFormats.includes("schema") && context.traits.structuredOutput !== false) {
-    const strictness = strict === undefined ? {} : { strict };
-    const json_schema = { name: legalName(name), schema, ...strictness, ...described };
+    const json_schema = { name: legalName(name), schema, ...withoutAbsent({ strict, description }) };
     return { fields: { response_format: { type: "json_schema", json_schema } }, reading };
   }
   const taken = call.tools.flatMap((tool) => ("name" in tool ? [tool.name] : []));
-  const standIn = { name: structuredToolName(taken), schema, ...described };
+  const standIn = { name: structuredToolName(taken), schema, ...withoutAbsent({ description }) };
   notes.approximated(path, "this provider does not support response schemas; a tool call is used instead");
   return { fields: {}, reading: { ...reading, structuredTool: standIn.name }, standIn };
 }

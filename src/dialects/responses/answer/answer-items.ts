@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, parseObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { type Opaque, wrapOpaque } from "../../../canon/opaque.ts";
 import { carryNative } from "../../../canon/opaque-carriers.ts";
 import type { MediaPart, NativePart, ServerToolCallPart, ServerToolResultPart } from "../../../canon/part.ts";
@@ -78,7 +79,7 @@ export function callItem({ id, callId, name, namespace, custom }: CalledItem, in
     type: custom ? "custom_tool_call" : "function_call",
     status,
     call_id: fitToolId(callId, CALL_ID),
-    ...(namespace === undefined ? {} : { namespace }),
+    ...withoutAbsent({ namespace }),
     name,
     [custom ? "input" : "arguments"]: input,
   };

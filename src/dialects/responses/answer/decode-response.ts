@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
 import { reportTerms } from "../../../canon/terms.ts";
@@ -27,7 +28,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
       body,
       parts.some((part) => part.type === "tool-call"),
     ),
-    ...(usage === undefined ? {} : { usage }),
+    ...withoutAbsent({ usage }),
     ...(logprobs.length > 0 ? { logprobs } : {}),
   };
 }

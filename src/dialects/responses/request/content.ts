@@ -1,4 +1,5 @@
 import { isObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { Citation } from "../../../canon/citation.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { NativePart, Part, RefusalPart, TextPart, ToolResultPart } from "../../../canon/part.ts";
@@ -24,7 +25,7 @@ function decodePart(raw: unknown, path: string): Part {
   if (found === undefined) return decodeMedia(raw, path) ?? nativePart(raw, type, path);
   const cache = takeBreakpoint(fields);
   const extras = fields.rest();
-  return { ...found, ...cache, ...(extras === undefined ? {} : { extras }) };
+  return { ...found, ...cache, ...withoutAbsent({ extras }) };
 }
 
 /** Annotations other than web citations stay as they are, only for providers of this protocol. */

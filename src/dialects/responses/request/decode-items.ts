@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { Turn } from "../../../canon/call.ts";
 import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
 import { Fields } from "../../../canon/fields.ts";
@@ -131,7 +132,7 @@ class ItemReader {
       input,
       ...(custom ? { custom } : {}),
       path,
-      ...(extras === undefined ? {} : { extras }),
+      ...withoutAbsent({ extras }),
     };
   }
 
@@ -147,7 +148,7 @@ class ItemReader {
       content,
       ...(custom ? { custom } : {}),
       path,
-      ...(extras === undefined ? {} : { extras }),
+      ...withoutAbsent({ extras }),
     };
     this.#given(path).push(result);
   }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra, OutputFormat } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { TextPart } from "../../../canon/part.ts";
@@ -61,9 +62,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
     turns: items.turns,
     tools: decodeTools(body, namespaces),
     ...settings,
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(format === undefined ? {} : { format }),
-    ...(reasoning.desired === undefined ? {} : { reasoning: reasoning.desired }),
+    ...withoutAbsent({ toolChoice, format, reasoning: reasoning.desired }),
     paths: {
       ...paths,
       ...(toolChoice === undefined ? {} : { toolChoice: "tool_choice" }),
@@ -94,9 +93,7 @@ function decodeFormat(text: Fields): { format?: OutputFormat; rest: ReturnType<F
   const format: OutputFormat = {
     type: "schema",
     schema: fields.object("schema") ?? {},
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(strict === undefined ? {} : { strict }),
+    ...withoutAbsent({ name, description, strict }),
   };
   return { format, rest: fields.rest() };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { AnswerReading } from "../../codec.ts";
 import { objectRoot, structuredToolName } from "../../reading/answer-schema.ts";
 import { isOwn, type RequestScope } from "./request-scope.ts";
@@ -18,7 +19,7 @@ export function encodeFormat(scope: RequestScope): EncodedFormat {
   const { verbosity } = call;
   const takesVerbosity = verbosity !== undefined && !context.quirks.unsupported.includes("verbosity");
   const { format, ...rest } = encodeForm(scope);
-  const text = { ...(format === undefined ? {} : { format }), ...(takesVerbosity ? { verbosity } : {}) };
+  const text = { ...withoutAbsent({ format }), ...(takesVerbosity ? { verbosity } : {}) };
   return { ...rest, ...(Object.keys(text).length === 0 ? {} : { text }) };
 }
 
@@ -45,8 +46,7 @@ function encodeForm(scope: RequestScope): Omit<EncodedFormat, "text"> & { format
     type: "json_schema",
     name: legalName(name),
     schema,
-    ...(strict === undefined ? {} : { strict }),
-    ...(description === undefined ? {} : { description }),
+    ...withoutAbsent({ strict, description }),
   };
   return { format: wire, reading, instruction: [] };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { adaptNative } from "../../../canon/adapt-native.ts";
 import type { CanonCall, Extra } from "../../../canon/call.ts";
 import { mergeExtras, reportExtras } from "../../../canon/extras.ts";
@@ -42,12 +43,12 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
   ]);
   const body: JsonObject = {
     model: context.upstreamModel,
-    ...(instructions === undefined ? {} : { instructions }),
+    ...withoutAbsent({ instructions }),
     input: someInput([...messages, ...instruction, ...encodeItems(scope)]),
     ...settings.fields,
     ...encodeReasoning(call.reasoning, { quirks, traits }, notes),
     ...encodeTools(scope),
-    ...(text === undefined ? {} : { text }),
+    ...withoutAbsent({ text }),
     ...shared,
     store: false,
     ...(include.size === 0 ? {} : { include: [...include] }),

@@ -1,4 +1,5 @@
 import { type JsonObject, objectAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { asksForCall, type CustomTool, type FunctionTool, type Tool, type WebSearchTool } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { isStrict, objectSchema } from "../../request/strict-schema.ts";
@@ -21,8 +22,7 @@ export function encodeTools(scope: RequestScope): JsonObject {
   const parallel = context.quirks.unsupported.includes("parallelTools") ? undefined : call.parallelTools;
   return {
     tools,
-    ...(choice === undefined ? {} : { tool_choice: choice }),
-    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+    ...withoutAbsent({ tool_choice: choice, parallel_tool_calls: parallel }),
   };
 }
 
@@ -72,17 +72,16 @@ function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
   return {
     type: "function",
     name,
-    ...(description === undefined ? {} : { description }),
+    ...withoutAbsent({ description }),
     parameters: schema,
-    ...(strict === undefined ? {} : { strict }),
+    ...withoutAbsent({ strict }),
     ...ownExtras(scope, tool.extras),
   };
 }
 
 function encodeCustom({ name, description, format, extras }: CustomTool, scope: RequestScope): JsonObject {
-  const described = description === undefined ? {} : { description };
-  const formed = format === undefined ? {} : { format: flatFormat(format) };
-  return { type: "custom", name, ...described, ...formed, ...ownExtras(scope, extras) };
+  const optional = withoutAbsent({ description, format: format && flatFormat(format) });
+  return { type: "custom", name, ...optional, ...ownExtras(scope, extras) };
 }
 
 /** A grammar's members are next to its type here. */
@@ -102,14 +101,13 @@ function encodeWebSearch(tool: WebSearchTool, scope: RequestScope): JsonObject {
     scope.notes.dropped(pathIn(scope, tool, "maxUses"), "this provider's web search has no such setting");
   }
   const filters = {
-    ...(allowedDomains === undefined ? {} : { allowed_domains: allowedDomains }),
-    ...(blockedDomains === undefined ? {} : { blocked_domains: blockedDomains }),
+    ...withoutAbsent({ allowed_domains: allowedDomains, blocked_domains: blockedDomains }),
   };
   const wire = {
     type: "web_search",
     ...(Object.keys(filters).length === 0 ? {} : { filters }),
     ...(location === undefined ? {} : { user_location: { type: "approximate", ...location } }),
-    ...(contextSize === undefined ? {} : { search_context_size: contextSize }),
+    ...withoutAbsent({ search_context_size: contextSize }),
     ...ownExtras(scope, tool.extras),
   };
   return sentMembers(wire, tool.path, scope);

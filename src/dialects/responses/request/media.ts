@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { MediaPart } from "../../../canon/part.ts";
 import { takeBreakpoint } from "../../request/cache-breakpoints.ts";
@@ -16,7 +17,7 @@ export function decodeMedia(raw: unknown, path: string): MediaPart | undefined {
   if (found === undefined) return undefined;
   const cache = takeBreakpoint(fields);
   const extras = fields.rest();
-  return { type: "media", ...found, path, ...cache, ...(extras === undefined ? {} : { extras }) };
+  return { type: "media", ...found, path, ...cache, ...withoutAbsent({ extras }) };
 }
 
 const READERS: ReadonlyMap<string, (fields: Fields) => FoundMedia | undefined> = new Map([

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Notes } from "../../../canon/notes.ts";
 import { type Opaque, unwrapOpaque } from "../../../canon/opaque.ts";
@@ -47,7 +48,7 @@ export function decodeReasoning({ reasoning }: JsonObject): DecodedReasoning {
   if (amount === undefined && summary === undefined) return left;
   const path = amount === undefined ? "reasoning.summary" : "reasoning.effort";
   const show = summary === undefined ? {} : { show: true };
-  return { ...left, desired: { ...(amount === undefined ? {} : { amount }), ...show, path } };
+  return { ...left, desired: { ...withoutAbsent({ amount }), ...show, path } };
 }
 
 interface ReasoningTarget {
@@ -94,7 +95,7 @@ export function decodeReasoningItem(item: JsonObject, source: ItemSource): Reaso
     type: "reasoning",
     text,
     ...(whole.length === 0 && text !== "" ? { summary: true } : {}),
-    ...(signature === undefined ? {} : { signature }),
+    ...withoutAbsent({ signature }),
   };
 }
 

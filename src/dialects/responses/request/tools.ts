@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../../canon/tool.ts";
 import { loadedTools } from "./loaded-tools.ts";
@@ -49,9 +50,7 @@ function decodeFunction(fields: Fields, path: string): FunctionTool {
   return {
     type: "function",
     name,
-    ...(description === undefined ? {} : { description }),
-    ...(schema === undefined ? {} : { schema }),
-    ...(strict === undefined ? {} : { strict }),
+    ...withoutAbsent({ description, schema, strict }),
     path,
     ...extrasOf(fields),
   };
@@ -64,8 +63,7 @@ function decodeCustom(fields: Fields, path: string): CustomTool {
   return {
     type: "custom",
     name,
-    ...(description === undefined ? {} : { description }),
-    ...(format === undefined ? {} : { format }),
+    ...withoutAbsent({ description, format }),
     path,
     ...extrasOf(fields),
   };
@@ -93,14 +91,11 @@ function decodeWebSearch(type: string, fields: Fields, path: string): WebSearchT
   const extras = {
     ...(type === "web_search" ? {} : { type }),
     ...fields.rest(),
-    ...(left === undefined ? {} : { filters: left }),
+    ...withoutAbsent({ filters: left }),
   };
   return {
     type: "web-search",
-    ...(allowedDomains === undefined ? {} : { allowedDomains }),
-    ...(blockedDomains === undefined ? {} : { blockedDomains }),
-    ...(contextSize === undefined ? {} : { contextSize }),
-    ...(location === undefined ? {} : { location }),
+    ...withoutAbsent({ allowedDomains, blockedDomains, contextSize, location }),
     path,
     ...(Object.keys(extras).length === 0 ? {} : { extras }),
   };
