@@ -39,9 +39,9 @@ describe("contract 2.12: reasoning reaches every host in its own fields", () => 
     ],
     ["on", { reasoning: { enabled: true } }, {}, [{ reasoning_effort: "medium" }, "approximated reasoning.enabled"]],
     ["off", { reasoning: { enabled: false } }, {}, [{ reasoning_effort: "none" }]],
-    ["the client's own word stays", { reasoning_effort: "minimal" }, {}, [{ reasoning_effort: "minimal" }]],
+    ["the client's own value stays", { reasoning_effort: "minimal" }, {}, [{ reasoning_effort: "minimal" }]],
     [
-      "the host's word",
+      "the host's value",
       { reasoning_effort: "max" },
       { effortWords: { max: "xhigh" } },
       [{ reasoning_effort: "xhigh" }],
@@ -65,7 +65,7 @@ describe("contract 2.12: reasoning reaches every host in its own fields", () => 
       [{ thinking: { type: "disabled" } }],
     ],
     [
-      "thinking of the client's own",
+      "the client's own thinking",
       { thinking: { type: "enabled" }, reasoning_effort: "low" },
       { reasoningField: "thinking" },
       [{ thinking: { type: "enabled" } }, "dropped reasoning_effort"],
@@ -79,7 +79,7 @@ describe("contract 2.12: reasoning reaches every host in its own fields", () => 
     ["nothing", { reasoning_effort: "low" }, { reasoningField: "none" }, [{}, "dropped reasoning_effort"]],
     ["hidden by the gateway", { reasoning: { exclude: true } }, {}, [{}]],
     [
-      "as it came",
+      "unchanged",
       { reasoning: { effort: "low", exclude: true } },
       { reasoningField: "reasoning" },
       [{ reasoning: { effort: "low", exclude: true } }],

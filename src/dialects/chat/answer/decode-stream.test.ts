@@ -16,7 +16,7 @@ describe("peculiarities of hosts (providers 1.1, 1.5, 1.7)", () => {
   });
 
   test.each([
-    ["behind the finish", [chunk({}, "stop"), { choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } }]],
+    ["after the finish", [chunk({}, "stop"), { choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } }]],
     ["on the finish", [chunk({}, "stop", { usage: { prompt_tokens: 3, completion_tokens: 4 } })]],
     [
       "in the choice",
@@ -27,7 +27,7 @@ describe("peculiarities of hosts (providers 1.1, 1.5, 1.7)", () => {
       ],
     ],
     ["in x_groq", [chunk({}, "stop", { x_groq: { usage: { prompt_tokens: 3, completion_tokens: 4 } } })]],
-  ])("usage %s comes before the finish", (_where, last) => {
+  ])("usage %s is emitted before the finish", (_where, last) => {
     const events = decodeText(chunksText([chunk({ content: "a" }), ...last]));
     expect(events.slice(-3).map(({ type }) => type)).toContain("usage");
     expect(fold(events).usage).toEqual({ input: 3, output: 4 });

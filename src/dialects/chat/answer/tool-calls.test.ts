@@ -103,7 +103,7 @@ describe("H03: streamed calls are distinguished and assembled, natively and tran
       [one],
     ],
     [
-      "the id first, the name behind it",
+      "the id first, then the name",
       [
         { index: 0, id: "a" },
         { index: 0, name: "f", input: '{"x":1}' },
@@ -111,7 +111,7 @@ describe("H03: streamed calls are distinguished and assembled, natively and tran
       [one],
     ],
     [
-      "the name behind the id and some of the arguments, with the id repeated, and a second call between",
+      "the name after the id and some of the arguments, with the id repeated and a second call in between",
       [
         { index: 0, id: "a", input: '{"x"' },
         { index: 1, id: "b", name: "", input: "" },
@@ -122,7 +122,7 @@ describe("H03: streamed calls are distinguished and assembled, natively and tran
       [one, { id: "b", name: "g", input: "{}" }],
     ],
     [
-      "two functions without ids, arguments and indexes of their own",
+      "two functions without ids and arguments under one index",
       [
         { index: 0, name: "f" },
         { index: 0, name: "g" },

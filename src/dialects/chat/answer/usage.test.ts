@@ -10,12 +10,12 @@ const usage = (completion: number, reasoning: number, total?: number) => ({
 
 describe("H27: reasoning in addition to the completion, or included in it", () => {
   test.each([
-    ["the total has it", usage(12, 38, 59), false, 12, 38],
-    ["the total leaves it out, though it is far larger than the completion", usage(52, 232, 61), false, 52, 232],
-    ["a host that always tells it beside", usage(52, 20, 61), true, 52, 20],
-    ["inside, as most have it", usage(50, 20, 59), false, 30, 20],
-    ["inside, and miscounted", usage(128, 132, 137), false, 0, 128],
-    ["inside, and miscounted, without a total", usage(128, 132), false, 0, 128],
+    ["the total includes it", usage(12, 38, 59), false, 12, 38],
+    ["the total excludes it, although it is far larger than the completion", usage(52, 232, 61), false, 52, 232],
+    ["a host that always reports it separately", usage(52, 20, 61), true, 52, 20],
+    ["included, as at most hosts", usage(50, 20, 59), false, 30, 20],
+    ["included and miscounted", usage(128, 132, 137), false, 0, 128],
+    ["included and miscounted, without a total", usage(128, 132), false, 0, 128],
   ])("%s", (_, reported, beside, output, reasoning) => {
     expect(decodeUsage(reported, beside)).toEqual({ input: 9, output, reasoning });
   });

@@ -172,7 +172,7 @@ describe("mapping 3: opaque values (H01, H02)", () => {
     ["drop", true],
     ["required", false],
   ] as const)(
-    "of another origin are left out, and noted: history %s, details %p",
+    "of another origin are left out and noted: history %s, details %p",
     (reasoningHistory, reasoningDetails) => {
       const { messages, notes } = encode({ turns: history(foreign) }, { reasoningHistory, reasoningDetails });
       expect(JSON.stringify(messages)).not.toContain('"s"');

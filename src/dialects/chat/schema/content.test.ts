@@ -73,7 +73,7 @@ const rows: RefusalRow[] = [
     says: "a string; it is 7",
   },
   {
-    rule: "contract 2.12: a part of a kind that is not listed",
+    rule: "contract 2.12: a part of an unlisted kind",
     good: asks({ type: "text", text: "a" }),
     bad: asks({ type: "video_url", video_url: { url: "https://a/b.mp4" } }),
     path: "messages[0].content[0].type",
@@ -94,7 +94,7 @@ const rows: RefusalRow[] = [
     says: "has no tool_calls, function_call or reasoning; it is null",
   },
   {
-    rule: "contract 2.12: reasoning alone stands in for content",
+    rule: "contract 2.12: reasoning can replace content",
     good: answers({ content: null, reasoning: "Hm.", reasoning_details: [] }),
     bad: answers({ content: null, reasoning: "", reasoning_details: [] }),
     path: "messages[0].content",
@@ -112,7 +112,7 @@ const rows: RefusalRow[] = [
     says: 'must be base64; it has "*" at character 2',
   },
   {
-    rule: "contract 2.12: an empty list of tool calls is none",
+    rule: "contract 2.12: an empty list of tool calls does not replace content",
     good: answers({ content: "", tool_calls: [] }),
     bad: answers({ tool_calls: [] }),
     path: "messages[0].content",

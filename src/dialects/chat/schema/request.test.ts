@@ -109,14 +109,14 @@ const fields: RefusalRow[] = [
     says: "an integer from 0 to 20",
   },
   {
-    rule: "contract 2.12: top_logprobs belongs to logprobs",
+    rule: "contract 2.12: top_logprobs requires logprobs",
     good: { logprobs: true, top_logprobs: 0 },
     bad: { top_logprobs: 2 },
     path: "top_logprobs",
     says: "requires logprobs to be true",
   },
   {
-    rule: "contract 2.12: reasoning_effort knows many words",
+    rule: "contract 2.12: reasoning_effort has many values",
     good: { reasoning_effort: "xhigh" },
     bad: { reasoning_effort: 3 },
     path: "reasoning_effort",
@@ -158,7 +158,7 @@ const fields: RefusalRow[] = [
     says: "true or false, or null",
   },
   {
-    rule: "contract 2.12: stream_options is an object, of no effect without stream",
+    rule: "contract 2.12: stream_options is an object, without effect unless stream is true",
     good: { stream_options: { include_usage: true } },
     bad: { stream_options: { include_usage: 1 } },
     path: "stream_options.include_usage",

@@ -28,7 +28,7 @@ const rows: RefusalRow[] = [
     says: 'one of "text", "grammar"',
   },
   {
-    rule: "contract 2.12: a tool of a kind that is not listed",
+    rule: "contract 2.12: a tool of an unlisted kind",
     good: { tools: [] },
     bad: { tools: [{ type: "acme:web_search", depth: 3 }] },
     path: "tools[0].type",
@@ -42,7 +42,7 @@ const rows: RefusalRow[] = [
     says: 'one of "function", "custom"; it is missing',
   },
   {
-    rule: "contract 2.12: tool_choice words",
+    rule: "contract 2.12: tool_choice values",
     good: { tool_choice: "required" },
     bad: { tool_choice: "any" },
     path: "tool_choice",

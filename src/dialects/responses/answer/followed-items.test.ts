@@ -42,12 +42,12 @@ describe("H17: an encoder that continues another's stream", () => {
   });
 
   test.each([
-    ["behind the end of the text", "output_text.done", PLACE],
-    ["behind the end of its part", "content_part.done", PLACE],
-    ["behind the end of its message", "output_item.done", { output_index: 0 }],
+    ["after the end of the text", "output_text.done", PLACE],
+    ["after the end of its part", "content_part.done", PLACE],
+    ["after the end of its message", "output_item.done", { output_index: 0 }],
     ["in another message", "output_text.delta", { ...PLACE, item_id: "msg_2", output_index: 1 }],
     ["in another part", "output_text.delta", { ...PLACE, content_index: 1 }],
-    ["behind a citation", "output_text.annotation.added", PLACE],
+    ["after a citation", "output_text.annotation.added", PLACE],
   ])("is out of step %s", (_where, type, more) => {
     const { encoder, follow } = following();
     follow(type, 6, more);

@@ -141,7 +141,7 @@ describe("R2: clients get all five counts", () => {
     [{ cacheWrite1h: 5 }, 5],
     [{ cacheWrite5m: 4, cacheWrite1h: 5 }, 9],
     [{ cacheWrite5m: 0 }, 0],
-  ])("what was written to a cache for any time is one number: %j", (written, tokens) => {
+  ])("cache writes of all lifetimes are one number: %j", (written, tokens) => {
     expect(encodeUsage({ input: 3, output: 2, reasoning: 1, cacheRead: 7, ...written })).toEqual({
       input_tokens: 10 + tokens,
       input_tokens_details: { cached_tokens: 7, cache_write_tokens: tokens },

@@ -28,7 +28,7 @@ const rows: RefusalRow[] = [
     says: "it is missing",
   },
   {
-    rule: "input may be missing only where an answer is continued",
+    rule: "input is optional only when a response is continued",
     good: { input: undefined, previous_response_id: "resp_1" },
     bad: { input: [] },
     path: "input",
@@ -70,7 +70,7 @@ const rows: RefusalRow[] = [
     says: "it is missing",
   },
   {
-    rule: "arguments are a text",
+    rule: "arguments are a string",
     good: {},
     bad: { input: [{ type: "function_call", call_id: "a", name: "look", arguments: {} }] },
     path: "input[0].arguments",
@@ -91,7 +91,7 @@ const rows: RefusalRow[] = [
     says: "must be a string of 0 to 512 characters",
   },
   {
-    rule: "the form of an answer needs its schema",
+    rule: "a response format needs its schema",
     good: { text: { format: { type: "json_schema", name: "a", schema: {} } } },
     bad: { text: { format: { type: "json_schema", name: "a" } } },
     path: "text.format.schema",
@@ -105,35 +105,35 @@ const rows: RefusalRow[] = [
     says: "it is missing",
   },
   {
-    rule: "metadata have at most 16 pairs",
+    rule: "metadata has at most 16 pairs",
     good: { metadata: { a: "b" } },
     bad: { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`k${at}`, "v"])) },
     path: "metadata",
     says: "it has 17 pairs",
   },
   {
-    rule: "metadata are texts",
+    rule: "metadata values are strings",
     good: {},
     bad: { metadata: { a: 1 } },
     path: "metadata.a",
     says: "must be a string",
   },
   {
-    rule: "base64 that no bytes have",
+    rule: "invalid base64",
     good: { input: [{ role: "user", content: [{ type: "input_image", image_url: "https://a.example/b.png" }] }] },
     bad: { input: [{ role: "user", content: [{ type: "input_image", image_url: "data:image/png;base64,%%" }] }] },
     path: "input[0].content[0].image_url",
     says: "must be base64",
   },
   {
-    rule: "an image without anything",
+    rule: "an image without a source",
     good: {},
     bad: { input: [{ role: "user", content: [{ type: "input_image" }] }] },
     path: "input[0].content[0].image_url",
     says: "it is missing",
   },
   {
-    rule: "a file without anything, in what a tool gave",
+    rule: "a file without a source, in the output of a tool",
     good: {},
     bad: {
       input: [{ type: "function_call_output", call_id: "a", output: [{ type: "input_file", filename: "a.pdf" }] }],
