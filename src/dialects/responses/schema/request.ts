@@ -63,7 +63,7 @@ export const ResponsesRequest = Type.Object(
     service_tier: text,
     prompt_cache_key: word,
     prompt_cache_retention: text,
-    prompt_cache_options: Type.Optional(openObject("What to cache of the prompt, and for how long at least.")),
+    prompt_cache_options: Type.Optional(openObject("What part of the prompt to cache, and for how long at least.")),
     safety_identifier: Type.Optional(Type.String({ maxLength: 128 })),
     user: word,
     context_management: Type.Optional(nullable(Type.Array(openObject()))),
