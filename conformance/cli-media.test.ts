@@ -175,7 +175,7 @@ describe("trivium image", () => {
       [3, /rejected by the safety system/, ["sim:moderated fox"]],
       [3, /Held back by moderation: .*rejected by the safety system/, ["sim:moderated fox", "--partial", "1"]],
       [1, /overloaded/, ["sim:overloaded fox"]],
-      [1, /^Provider `\S+` made fewer images than it was asked for/, ["sim:one-fails fox", "--n", "2"]],
+      [1, /^Provider `\S+` generated fewer images than requested/, ["sim:one-fails fox", "--n", "2"]],
       [1, /size must be "auto" or/, ["a fox", "--size", "huge"]],
       [1, /There is no model "sim\/pictrue"/, ["a fox", "--model", "sim/pictrue"]],
     ];
@@ -303,7 +303,7 @@ describe("trivium video", () => {
       [3, /^instances\[0\]\.prompt: The request failed because the input text may contain/, ["sim:blocked cat"]],
       [3, /\nHeld back by moderation: The request failed because the output/, ["sim:moderated cat"]],
       [1, /\nProvider `\S+` could not finish the job/, ["sim:fails cat"]],
-      [1, /There is no operation "xyz"/, ["--operation", "publishers/sim/models/video/operations/xyz"]],
+      [1, /No operation "xyz" was found/, ["--operation", "publishers/sim/models/video/operations/xyz"]],
     ];
     const ended = await Promise.all(
       cases.map(([, , args], index) => run(folder, ["video", ...args, "-o", `${index}.mp4`])),

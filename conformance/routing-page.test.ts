@@ -100,7 +100,7 @@ describe.skipIf(!canPaste)("docs/routing.md", () => {
   test("trivium/auto: the cheapest of the list, and why", async () => {
     const receipt = await receiptOf('"model":"trivium/auto"');
     expect(receipt.model).toBe("acme/small");
-    expect(receipt.plan?.[0]?.why).toContain("trivium/auto chose acme/small of 2");
+    expect(receipt.plan?.[0]?.why).toContain("trivium/auto chose acme/small from 2 models");
   });
 
   test("a deadline: an error in the caller's protocol", async () => {

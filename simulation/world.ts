@@ -358,7 +358,7 @@ export class World {
 
   #internal(what: string): void {
     // Store failures are logged, as they should be.
-    if (/StorageTimeout|disk I\/O error|The ledger's store failed|the storage did not take it/.test(what)) return;
+    if (/StorageTimeout|disk I\/O error|The ledger's store failed|not stored within/.test(what)) return;
     this.violate("the gateway has no internal errors", what);
   }
 

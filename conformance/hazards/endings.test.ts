@@ -90,7 +90,7 @@ test("H20: endless data from a host, before or after its content, is not buffere
     wire.chatChunk({ content: "a" }) + wire.chatChunk({}, "stop"),
     wire.chatChunk({ content: "and on ".repeat(1000) }),
   );
-  expect(after.text.slice(-300)).toContain("after the end of its answer");
+  expect(after.text.slice(-300)).toContain("after the end of its response");
 });
 
 describe("choices 3: every chunk is repaired, not only the first", () => {

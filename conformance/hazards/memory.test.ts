@@ -135,7 +135,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
     const { held: other, refused: full } = await crowdedOut(OTHER, 7 * MB, LIMITED, (status) => status >= 500);
     expect(full.status).toBe(name === "messages" ? 529 : 503);
     expect(full.headers.get("retry-after")).toBe("1");
-    expect(protocol.message((await full.json()) as never).message).toContain("holds as much as it can");
+    expect(protocol.message((await full.json()) as never).message).toContain("reached its memory limit");
     // What is small still fits.
     expect((await post(protocol, LIMITED, "no JSON")).status).toBe(400);
     held.socket.destroy();
@@ -153,7 +153,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
     const text = await answer;
     clearInterval(trickle);
     expect(text).toContain("HTTP/1.1 400");
-    expect(text).toContain("more slowly than 1024 KB a second");
+    expect(text).toContain("more slowly than 1024 KB per second");
   });
 
   test.each([20 * 1024, 700 * 1024])(

@@ -18,7 +18,7 @@ test("H18: silence in the middle of a non-streamed response is a timeout, and st
   });
   const response = await callGateway(gateway.url, "chat", gateway.key, { stream: false });
   expect(response.status).toBe(504);
-  expect(await response.text()).toContain(`fell silent for ${WAIT_MS} ms`);
+  expect(await response.text()).toContain(`sent nothing more for ${WAIT_MS} ms`);
   // The host learns of it from its socket, a moment later.
   for (let waited = 0; upstream.disconnects === 0 && waited < 2_000; waited += 10) await sleep(10);
   expect(upstream.disconnects).toBeGreaterThan(0);

@@ -105,7 +105,7 @@ test("H15, H18: headers and keep-alives are sent before a first byte, and the re
 
 test("an upstream that goes silent, and one that never begins, time out", async () => {
   play(() => {});
-  expect(await (await ask()).text()).toContain("fell silent for 400 ms");
+  expect(await (await ask()).text()).toContain("sent nothing more for 400 ms");
   await waitFor(() => upstream.open === 0);
   upstream.play(() => {});
   const response = await callGateway(gateway.url, "chat", gateway.key);

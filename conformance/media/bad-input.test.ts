@@ -208,7 +208,7 @@ refused(
     ["a mask without alpha", () => edit({ image, mask: image }), "mask", /alpha channel.*it has none/],
     ["words for an image", () => edit({ image: Buffer.from("words") }), "image", /PNG, JPEG, WebP or GIF/],
     ["a file of no bytes", () => edit({ image: Buffer.alloc(0) }), "image", /the file is empty/],
-    ["no image to edit", () => edit({}), "image", /must be the image to be edited; it is missing/],
+    ["no image to edit", () => edit({}), "image", /must be the image to edit; it is missing/],
     ["broken base64", () => generate({ image: "data:image/png;base64,@@@@" }), "image", /must be base64/],
     ["another scheme", () => generate({ image: "file:///etc/passwd" }), "image", /data URL.*https.*begins with file:/],
   ],
@@ -251,7 +251,7 @@ test("H12: numbers in a form are read as numbers", async () => {
   expect(data.map(({ b64_json }) => b64_json.slice(0, 4))).toEqual(["/9j/", "/9j/"]);
 });
 
-const KINDS = /makes text, not/;
+const KINDS = /produces text, not/;
 
 refused(
   "contract 4: models that make something else, or nothing",
@@ -259,7 +259,7 @@ refused(
     ["no model", () => postJson(GENERATIONS, { prompt: "a fox" }), "model", /must be a string.*missing/],
     ["no model in a form", () => edit({ image }, { prompt: "more" }), "model", /must be a string.*missing/],
     ["no prompt in a form", () => edit({ image }, { model: IMAGES }), "prompt", /must be a string.*missing/],
-    ["a text model", () => generate({ model: "sim/standard" }), "model", /makes text, not images/],
+    ["a text model", () => generate({ model: "sim/standard" }), "model", /produces text, not images/],
     [
       "a video asked for text",
       () =>
@@ -277,7 +277,7 @@ refused(
       "an embedding",
       () => postJson(at(IMAGES, "predict"), { instances: [{ content: "to be embedded" }] }),
       "instances[0].content",
-      /asks for an embedding, and this model makes images.*instances\[0\]\.prompt/,
+      /requests an embedding, but this model generates images.*instances\[0\]\.prompt/,
     ],
     [
       "an operation without a name",
@@ -304,7 +304,7 @@ refused(
   404,
 );
 
-const OUTSIDE = /Give a public https URL, or the image itself/;
+const OUTSIDE = /Use a public https URL, or send the image itself/;
 
 refused(
   "S12: the URL of an image may only lead to the public web",

@@ -68,7 +68,7 @@ for (const family of IMAGE_FAMILIES) {
         const failure = await failureOf(client().edit(model, PROMPT, { inputs: inputs(family.inputs + 1) }));
         expect(failure).toBeInstanceOf(error);
         expect(failure).toMatchObject({ status: 400 });
-        expect(failure.message).toContain(family.inputs === 0 ? "takes no images" : `at most ${family.inputs}`);
+        expect(failure.message).toContain(family.inputs === 0 ? "accepts no images" : `at most ${family.inputs}`);
         expect(failure.message).toContain("instances[0].referenceImages");
       });
 

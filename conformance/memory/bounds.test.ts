@@ -67,7 +67,7 @@ describe("S23: memory held by responses", () => {
     });
     const refused = await harness.call("chat");
     expect([refused.status, upstream.requests.length]).toEqual([503, 1]);
-    expect(errorIn(refused).message).toContain("holds as much as it can");
+    expect(errorIn(refused).message).toContain("reached its memory limit");
     expect(upstream.open).toBe(0);
     for (const held of others) held.release();
     await clock.pass(0);
@@ -82,7 +82,7 @@ describe("S23: memory held by responses", () => {
     const refused = await harness.call("chat");
     expect([refused.status, errorIn(refused).message]).toEqual([
       502,
-      "Provider `up-chat`'s answer is larger than 33554432 bytes.",
+      "Provider `up-chat`'s response is larger than 33554432 bytes.",
     ]);
   });
 

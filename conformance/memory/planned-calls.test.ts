@@ -99,7 +99,7 @@ describe("choices 6: a call sets how its offers are tried", () => {
   test("a list of providers restricts and orders, and the receipt says why", async () => {
     harness.upstream.play(answers);
     await chat({ provider: { providers: ["west"] } });
-    expect([asked(), planOf()]).toEqual([["west"], ["west: first of the providers asked for"]]);
+    expect([asked(), planOf()]).toEqual([["west"], ["west: first of the requested providers"]]);
   });
 
   test("a call without preferences of a model with one offer has no plan in its receipt", async () => {
@@ -131,8 +131,8 @@ describe("choices 6: a call sets how its offers are tried", () => {
     await chat({});
     expect(asked()).toEqual(["west"]);
     expect(planOf()).toEqual([
-      "west: first in the catalogue's order",
-      "east: its provider asks for a pause of 30 s: tried last",
+      "west: first in catalogue order",
+      "east: its provider asked for a pause of 30 s: tried last",
     ]);
   });
 
@@ -161,7 +161,7 @@ describe("choices 6: a model as the fallback", () => {
       });
       expect([given.status, modelIn(given), asked()]).toEqual([200, "test/large", ["east", "west", "north"]]);
       expect(receipts.at(-1)).toMatchObject({ model: "test/large", provider: "north", costNanoUsd: 30_000 });
-      expect(planOf()?.at(-1)).toBe("east: the fallback that was named: test/large");
+      expect(planOf()?.at(-1)).toBe("east: the named fallback: test/large");
     },
   );
 
@@ -196,7 +196,7 @@ describe("choices 6: a model as the fallback", () => {
     const given = await chat({ provider: { fallback: "test/painter" } });
     expect([given.status, errorIn(given).message]).toEqual([
       400,
-      "provider.fallback: The fallback test/painter makes no text.",
+      "provider.fallback: The fallback model test/painter does not generate text.",
     ]);
   });
 });
@@ -247,7 +247,7 @@ describe("prompt-cache stickiness", () => {
     harness.upstream.play(answers);
     await harness.clock.pass(120_000);
     await chat({ messages: turns("lost", "hi", "more") });
-    expect(planOf()?.[0]).toBe("east: first in the catalogue's order");
+    expect(planOf()?.[0]).toBe("east: first in catalogue order");
   });
 });
 
@@ -270,8 +270,8 @@ describe("choices 8: trivium/auto", () => {
       expect([given.status, modelIn(given), asked()]).toEqual([200, "test/large", ["north"]]);
       expect(receipts.at(-1)).toMatchObject({ model: "test/large", fields: [] });
       expect(planOf()).toEqual([
-        "north: trivium/auto chose test/large of 2: highest quality, 9 of 10; first in the catalogue's order",
-        "east: next in the catalogue's order",
+        "north: trivium/auto chose test/large from 2 models: highest quality (9 of 10); first in catalogue order",
+        "east: next in catalogue order",
         "east: next choice of trivium/auto: test/shared",
         "west: next choice of trivium/auto: test/shared",
       ]);
@@ -283,7 +283,7 @@ describe("choices 8: trivium/auto", () => {
     const given = await auto({ preference: "price", task_info: { complexity: "low" } });
     expect(modelIn(given)).toBe("test/small");
     expect(planOf()?.[0]).toMatch(
-      /^west: trivium\/auto chose test\/small of 4: cheapest for this call, about \$0\.0002\d; the only offer$/,
+      /^west: trivium\/auto chose test\/small of 4: cheapest for this call \(about \$0\.0002\d\); the only offer$/,
     );
     harness.upstream.play(answers);
     expect(modelIn(await auto({ preference: "performance" }))).toBe("test/large");
@@ -316,14 +316,14 @@ describe("choices 8: trivium/auto", () => {
     const only = { available_models: ["test/small"] };
     expect((await auto(only, { reasoning_effort: "high" })).status).toBe(200);
     expect(planOf()).toHaveLength(1);
-    expect(planOf()?.[0]).toContain("trivium/auto chose test/small of 1");
+    expect(planOf()?.[0]).toContain("trivium/auto chose test/small from 1 models");
   });
 
-  test("the model that the call prefers, else the next; fallback false takes none", async () => {
+  test("the preferred model, else the next; fallback false takes none", async () => {
     harness.upstream.play(fails, answers);
     const preferring = { preference: "test/small" };
     expect(modelIn(await auto(preferring))).toBe("test/shared");
-    expect(planOf()?.[0]).toContain("trivium/auto chose test/small of 4: the model that the call prefers");
+    expect(planOf()?.[0]).toContain("trivium/auto chose test/small from 4 models: the preferred model");
     await harness.clock.pass(120_000);
     harness.upstream.play(fails);
     expect((await auto(preferring, { provider: { fallback: "false" } })).status).toBe(429);
@@ -343,7 +343,7 @@ describe("choices 8: trivium/auto", () => {
     const none = await auto({ available_models: ["test/small"] }, { provider: { providers: ["north", "east"] } });
     expect([none.status, errorIn(none).message]).toEqual([
       400,
-      "model_routing_config.available_models: None of test/small answers in text at north, east.",
+      "model_routing_config.available_models: None of test/small generates text at north, east.",
     ]);
   });
 
@@ -355,7 +355,7 @@ describe("choices 8: trivium/auto", () => {
     harness.upstream.play(answers);
     expect(modelIn(await auto(low))).toBe("test/shared");
     expect(asked()).toEqual(["east"]);
-    expect(planOf()?.[0]).toContain("trivium/auto chose test/shared of 4");
+    expect(planOf()?.[0]).toContain("trivium/auto chose test/shared from 4 models");
   });
 
   test("errors name the valid values", async () => {
@@ -365,15 +365,15 @@ describe("choices 8: trivium/auto", () => {
     };
     expect(await refused(undefined)).toEqual([
       400,
-      "model_routing_config is missing: trivium/auto chooses by it; {} lets it choose among all models.",
+      "model_routing_config is required for the model trivium/auto; use {} to let it choose from all models.",
     ]);
     expect(await refused({ task_info: { task_type: "embedding" } })).toEqual([
       400,
-      "model_routing_config.task_info.task_type is embedding, and a conversation is answered in text; it must be one of chat, completion. Embeddings are at POST /v1/embeddings.",
+      'model_routing_config.task_info.task_type is "embedding", but this endpoint generates text; use "chat" or "completion". For embeddings, use POST /v1/embeddings.',
     ]);
     expect(await refused({ available_models: ["test/painter"] })).toEqual([
       400,
-      "model_routing_config.available_models: None of test/painter answers in text.",
+      "model_routing_config.available_models: None of test/painter generates text.",
     ]);
     const [status, message] = await refused({ available_models: ["test/large"] }, {}, NARROW_KEY);
     expect([status, String(message)]).toEqual([403, expect.stringContaining("may not use the model test/large")]);

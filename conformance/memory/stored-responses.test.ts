@@ -514,7 +514,7 @@ describe("store", () => {
     const answer = await create({ input: "Hi" }, TEST_KEY, slow);
     expect([answer.status, answer.endMs]).toEqual([200, 2_000]);
     await slow.gateway.log.flush();
-    expect(log.join("")).toContain('"msg":"response not kept"');
+    expect(log.join("")).toContain('"msg":"response was not stored"');
     expect((await create({ input: "Hm?", previous_response_id: read(answer).id }, TEST_KEY, slow)).status).toBe(400);
     expect(slow.leftovers()).toEqual(NOTHING_LEFT);
   });

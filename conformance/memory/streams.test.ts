@@ -90,8 +90,13 @@ for (const dialect of EVERY_DIALECT) {
       harness.upstream.play(harness.upstream.stream());
       const answer = await harness.call(dialect, { stream: true });
       expect(answer.status).toBe(502);
+<<<<<<< HEAD
       expect(errorIn(answer).message).toContain("before it had answered");
       expect(harness.upstream.requests).toHaveLength(2); // choices 4: upstream_failed is retried once.
+=======
+      expect(errorIn(answer).message).toContain("before it sent any content");
+      expect(harness.upstream.requests).toHaveLength(2); // choices 4: upstream_failed is tried once more
+>>>>>>> 8989d484 (Reword the messages of relay, routing, media and services)
     });
 
     test("H13, H14: a client that disconnects stops the upstream; what was produced is billed once, as partial", async () => {
@@ -167,7 +172,7 @@ for (const dialect of EVERY_DIALECT) {
       const { upstream } = harness;
       upstream.play(upstream.openStream(beginning[dialect]));
       const answer = await harness.call(dialect, { stream: true });
-      expect(answer.text).toContain(`fell silent for ${IDLE_MS} ms`);
+      expect(answer.text).toContain(`sent nothing more for ${IDLE_MS} ms`);
       expect(answer.text).not.toMatch(endMark[dialect]);
       expect(answer.endMs).toBeWithin(IDLE_MS, IDLE_MS + 2 * TICK_MS + 1);
     });
@@ -259,7 +264,7 @@ for (const dialect of EVERY_DIALECT) {
       await clock.pass(10_000);
       call.goOn();
       const { text, endMs } = await clock.until(call.answer);
-      expect(text).toContain(`fell silent for ${IDLE_MS} ms`);
+      expect(text).toContain(`sent nothing more for ${IDLE_MS} ms`);
       // In genai the error is written twice, a tick apart.
       expect(endMs).toBeWithin(IDLE_MS, IDLE_MS + 10_000 + 4 * TICK_MS);
     });

@@ -156,7 +156,7 @@ describe("H28: keep-alives do not count as content", () => {
     };
     harness.upstream.play(harness.upstream.endlessStream(5_000, more[host], CONTENT[host]));
     const answer = await ask(client, `test/${host}`);
-    expect(answer.text).toContain(`did not come to the end of its answer within ${TOTAL_MS} ms`);
+    expect(answer.text).toContain(`did not finish its response within ${TOTAL_MS} ms`);
     expect(answer.endMs).toBeWithin(TOTAL_MS, TOTAL_MS + 2 * TICK_MS + 1);
   });
 });
@@ -209,7 +209,7 @@ describe("H18: a non-streamed response", () => {
     });
     const answer = await patient.call("chat");
     expect(answer.status).toBe(504);
-    expect(answer.text).toContain("fell silent for 20000 ms");
+    expect(answer.text).toContain("sent nothing more for 20000 ms");
     expect(patient.upstream.replies.map(({ closedAtMs }) => closedAtMs !== undefined)).toEqual([true]);
   });
 

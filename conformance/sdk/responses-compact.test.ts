@@ -124,14 +124,14 @@ test("decision 0087: items that repeat an earlier response are sent without its 
 test("a model whose hosts do not compact is refused in one sentence, and nothing is made up", async () => {
   const error = await failureOf(open().responses.compact({ model: "acme/other", input: [QUESTION] }));
   expect(error).toMatchObject({ status: 400, param: "model", code: "model_not_supported" });
-  expect(error.message).toContain("None of the providers of acme/other (other) makes compactions with it.");
+  expect(error.message).toContain("None of the providers of acme/other (other) produces compactions with it.");
 });
 
 test("a host of the vendor's kind that does not speak Responses is not called either", async () => {
   const before = asked.length;
   const error = await failureOf(open().responses.compact({ model: "acme/chat", input: [QUESTION] }));
   expect(error).toMatchObject({ status: 400, param: "model", code: "model_not_supported" });
-  expect(error.message).toContain("None of the providers of acme/chat (chat-alone) makes compactions with it.");
+  expect(error.message).toContain("None of the providers of acme/chat (chat-alone) produces compactions with it.");
   expect(asked).toHaveLength(before);
 });
 

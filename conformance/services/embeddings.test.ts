@@ -233,22 +233,18 @@ describe("errors, in each client's own protocol", () => {
       "input",
       expect.stringMatching(/^input must be a text.*; it is missing\.$/),
     ]);
-    expect(await post({ model, input: "" })).toEqual([400, "input", "input is an empty text; it must not be empty."]);
-    expect(await post({ model, input: [] })).toEqual([
-      400,
-      "input",
-      "input is an empty array; it must hold a text, or several.",
-    ]);
+    expect(await post({ model, input: "" })).toEqual([400, "input", "input must not be an empty string."]);
+    expect(await post({ model, input: [] })).toEqual([400, "input", "input must not be an empty array."]);
     expect(await post({ model, input: ["a", ""] })).toEqual([400, "input[1]", "input[1] must not be empty."]);
     expect(await post({ model, input: ["a", 3] })).toEqual([
       400,
       "input[1]",
-      "input[1] is a number, and input[0] is a string; they must be alike.",
+      "input[1] is a number, but input[0] is a string; all items must have the same type.",
     ]);
     expect(await post({ model, input: Array(10_000).fill("a") })).toEqual([
       400,
       "input",
-      "input has 10000 items; at most 2048 can be sent in one call.",
+      "input has 10000 items; at most 2048 can be sent per request.",
     ]);
     expect(await post({ model, input: "a", dimensions: 0 })).toEqual([400, "dimensions", expect.any(String)]);
     expect(await post({ model, input: "a", encoding_format: "int8" })).toEqual([
@@ -268,7 +264,7 @@ describe("errors, in each client's own protocol", () => {
     expect(await post({ model: "cohere/embedder", input: [[1, 2]] })).toEqual([
       400,
       "input",
-      expect.stringMatching(/takes no tokens; send the text/),
+      expect.stringMatching(/does not accept tokens; send text/),
     ]);
   });
 

@@ -58,7 +58,7 @@ describe("contract 2.4: images are what they say", () => {
     expect(opaque.path).toBe("mask");
     expect(opaque.message).toContain("alpha channel");
     const small = await refused(checkImages(edit([image, plainPng(8, 8)], halfTransparent(8, 8))));
-    expect(small.message).toContain("as large as the first image, 16x8; it is 8x8");
+    expect(small.message).toContain("the same size as the first image, 16x8; it is 8x8");
   });
 
   test("contract 2.1: so are the frames of videos", async () => {

@@ -44,8 +44,8 @@ async function checkImage(image: InlineImage, path: string): Promise<{ image: In
     throw new GatewayError("invalid_request", `${path}: ${error.message}`, { path });
   }
   if (facts === undefined || !TYPES.includes(facts.mimeType)) {
-    const found = facts === undefined ? "its bytes are no image that can be read" : `it is ${facts.mimeType}`;
-    return refuse(path, `must be an image as PNG, JPEG, WebP or GIF; ${found}`);
+    const found = facts === undefined ? "it cannot be read as an image" : `it is ${facts.mimeType}`;
+    return refuse(path, `must be a PNG, JPEG, WebP or GIF image; ${found}`);
   }
   const read = { mimeType: facts.mimeType, base64: image.base64 };
   // Hardly any host takes a GIF, and all of them want a still image.
@@ -55,13 +55,10 @@ async function checkImage(image: InlineImage, path: string): Promise<{ image: In
 /** Contract 2.4: where the mask is transparent, the first image is edited. */
 function checkMask(mask: ImageFacts, first: ImageFacts | undefined, path: string): void {
   if (!mask.alpha) {
-    refuse(
-      path,
-      "must be a PNG or WebP with an alpha channel: where it is transparent, the image is edited; it has none",
-    );
+    refuse(path, "must be a PNG or WebP image with an alpha channel: transparent areas are edited; it has none");
   }
   if (first !== undefined && (mask.width !== first.width || mask.height !== first.height)) {
     const wanted = `${first.width}x${first.height}`;
-    refuse(path, `must be as large as the first image, ${wanted}; it is ${mask.width}x${mask.height}`);
+    refuse(path, `must have the same size as the first image, ${wanted}; it is ${mask.width}x${mask.height}`);
   }
 }

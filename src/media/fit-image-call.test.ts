@@ -87,7 +87,7 @@ describe("contract 8: limits of a model", () => {
     const error = refused({ count: maxCount + 1 }, { maxCount });
     expect(error).toEqual({
       path: "count",
-      message: `${maxCount + 1} images were asked for; acme/paint makes at most ${maxCount} in one call.`,
+      message: `${maxCount + 1} images were requested; acme/paint generates at most ${maxCount} per request.`,
     });
   });
 
@@ -96,14 +96,14 @@ describe("contract 8: limits of a model", () => {
     expect(fit({ inputs: inputs(8) }, { maxInputs: 8 }).call.inputs).toHaveLength(8);
     expect(refused({ inputs: inputs(9) }, { maxInputs: 8 })).toMatchObject({ path: "inputs" });
     expect(refused({ inputs: inputs(1) }, { maxInputs: 0 }).message).toBe(
-      "1 images were given; acme/paint takes no images.",
+      "1 images were sent; acme/paint accepts no images.",
     );
   });
 
   test("a mask needs a model that takes one, and an image that it belongs to", () => {
     expect(refused({ inputs: [IMAGE], mask: IMAGE })).toEqual({
       path: "mask",
-      message: "acme/paint takes no mask.",
+      message: "acme/paint does not accept a mask.",
     });
     expect(refused({ mask: IMAGE }, { mask: true }).path).toBe("mask");
     expect(fit({ inputs: [IMAGE], mask: IMAGE }, { mask: true }).call.mask).toBe(IMAGE);
@@ -181,18 +181,18 @@ describe("contract 2.4, 8: an option that changes the price or the result is met
       "1 to 10, not 60",
     ],
     ["quality", { quality: "low" }, { takes: ["quality"], qualities: ["standard", "hd"] }, "standard or hd, not low"],
-    ["watermark", { watermark: true }, {}, "puts no watermark on its images. Leave it out."],
-    ["background", { background: "transparent" }, {}, "makes no transparent backgrounds"],
+    ["watermark", { watermark: true }, {}, "does not support watermarks. Leave it out."],
+    ["background", { background: "transparent" }, {}, "does not support transparent backgrounds"],
     [
       "background",
       { background: "transparent", inputs: [IMAGE] },
       { takes: ["background"], onlyWithoutInputs: ["background"] },
-      "that are made from an image",
+      "with an input image",
     ],
-    ["editMode", { editMode: "EDIT_MODE_OUTPAINT", inputs: [IMAGE] }, {}, "has no such kind of edit"],
-    ["personGeneration", { personGeneration: "dont_allow" }, {}, "has no setting that keeps people out"],
-    ["aspectRatio", { aspectRatio: "7:5" }, {}, "1:1 or 16:9, not of 7:5"],
-    ["tier", { tier: "4K" }, {}, "level 1K, not of 4K"],
+    ["editMode", { editMode: "EDIT_MODE_OUTPAINT", inputs: [IMAGE] }, {}, "does not support this edit mode"],
+    ["personGeneration", { personGeneration: "dont_allow" }, {}, "has no setting to exclude people"],
+    ["aspectRatio", { aspectRatio: "7:5" }, {}, "1:1 or 16:9, not 7:5"],
+    ["tier", { tier: "4K" }, {}, "at 1K, not 4K"],
   ];
   test.each(wrong)("%s: %j at %j", (path, fields, capabilities, says) => {
     const error = refused(fields, capabilities);

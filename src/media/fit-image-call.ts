@@ -54,9 +54,9 @@ const HARMLESS: Partial<Record<ImageOption, readonly unknown[]>> = {
 
 /** Options that show in the image: a model that cannot meet one is not called, for this reason. */
 const VISIBLE: Partial<Record<ImageOption, string>> = {
-  watermark: "puts no watermark on its images",
-  background: "makes no transparent backgrounds",
-  editMode: "has no such kind of edit",
+  watermark: "does not support watermarks",
+  background: "does not support transparent backgrounds",
+  editMode: "does not support this edit mode",
 };
 
 /**
@@ -87,7 +87,11 @@ export function fitImageCall(
   }
   if (capabilities.seedExcludesWatermark && fitted.watermark && fitted.seed !== undefined) {
     delete fitted.seed;
-    notes.push({ field: "seed", action: "dropped", reason: "this model takes no seed together with a watermark" });
+    notes.push({
+      field: "seed",
+      action: "dropped",
+      reason: "this model does not support a seed together with a watermark",
+    });
   }
   fitNumbers(fitted, capabilities, model, notes);
   fitQuality(fitted, capabilities, model);
@@ -103,15 +107,17 @@ export function fitImageCall(
 
 /** For an option that the model has, but not for every call. */
 function whichImages(option: ImageOption, { onlyWithInputs = [], onlyWithoutInputs = [] }: ImageCapabilities): string {
-  if (onlyWithInputs.includes(option)) return " that are not made from an image";
-  return onlyWithoutInputs.includes(option) ? " that are made from an image" : "";
+  if (onlyWithInputs.includes(option)) return " without an input image";
+  return onlyWithoutInputs.includes(option) ? " with an input image" : "";
 }
 
 function reasonToDrop(option: ImageOption, { inputs }: ImageCall, capabilities: ImageCapabilities): string | undefined {
   const { takes, onlyWithInputs = [], onlyWithoutInputs = [] } = capabilities;
-  if (!takes.includes(option)) return "this model has no such setting";
-  if (inputs.length > 0 && onlyWithoutInputs.includes(option)) return "this model has no such setting with an image";
-  if (inputs.length === 0 && onlyWithInputs.includes(option)) return "this model has no such setting without an image";
+  if (!takes.includes(option)) return "this model does not support this setting";
+  if (inputs.length > 0 && onlyWithoutInputs.includes(option))
+    return "this model does not support this setting with an input image";
+  if (inputs.length === 0 && onlyWithInputs.includes(option))
+    return "this model does not support this setting without an input image";
   return undefined;
 }
 
@@ -124,14 +130,14 @@ function fitNumbers(
   const { seed, guidanceScale } = fitted;
   if (seed !== undefined) fitted.seed = foldSeed(seed, seeds);
   if (seeds && fitted.seed !== seed) {
-    const reason = `the seeds of this model are ${seeds.min} to ${seeds.max}; ${fitted.seed} is sent`;
+    const reason = `this model's seeds range from ${seeds.min} to ${seeds.max}; ${fitted.seed} is sent`;
     notes.push({ field: "seed", action: "approximated", reason });
   }
   if (guidanceScale === undefined || guidance === undefined) return;
   const { min, max } = guidance;
   if (guidanceScale >= min && guidanceScale <= max) return;
   const takes = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
-  refuseField("guidanceScale", `${model} takes ${takes}, not ${guidanceScale}.`);
+  refuseField("guidanceScale", `${model} accepts ${takes}, not ${guidanceScale}.`);
 }
 
 /** Two vocabularies for the same levels. */
@@ -151,7 +157,7 @@ function fitQuality(fitted: FittedImageCall, { qualities }: ImageCapabilities, m
   if (quality === "auto") return;
   const level = LEVELS.get(quality);
   const same = level === undefined ? undefined : qualities.find((word) => LEVELS.get(word) === level);
-  fitted.quality = same ?? refuseField("quality", `${model} takes ${listed(qualities)}, not ${quality}.`);
+  fitted.quality = same ?? refuseField("quality", `${model} accepts ${listed(qualities)}, not ${quality}.`);
 }
 
 /** The most images of this call that one call to the provider can make. */
@@ -165,18 +171,21 @@ export function maxPerCall(
 function refuseTooMuch(call: ImageCall, capabilities: ImageCapabilities, model: string): void {
   const { maxCount, maxInputs, maxPrompt } = capabilities;
   if (call.count > maxCount) {
-    refuseField("count", `${call.count} images were asked for; ${model} makes at most ${maxCount} in one call.`);
+    refuseField("count", `${call.count} images were requested; ${model} generates at most ${maxCount} per request.`);
   }
   if (call.inputs.length > maxInputs) {
-    const most = maxInputs === 0 ? "takes no images" : `takes at most ${maxInputs}`;
-    refuseField("inputs", `${call.inputs.length} images were given; ${model} ${most}.`);
+    const most = maxInputs === 0 ? "accepts no images" : `accepts at most ${maxInputs}`;
+    refuseField("inputs", `${call.inputs.length} images were sent; ${model} ${most}.`);
   }
   if (capabilities.imageOnly && call.inputs.length === 0) {
-    refuseField("inputs", `${model} edits images: the one to be edited is needed.`);
+    refuseField("inputs", `${model} only edits images; send the image to edit.`);
   }
-  if (call.mask && !capabilities.mask) refuseField("mask", `${model} takes no mask.`);
-  if (call.mask && call.inputs.length === 0) refuseField("mask", "A mask needs an image that it belongs to.");
+  if (call.mask && !capabilities.mask) refuseField("mask", `${model} does not accept a mask.`);
+  if (call.mask && call.inputs.length === 0) refuseField("mask", "A mask requires an image to edit.");
   if (maxPrompt !== undefined && [...call.prompt].length > maxPrompt) {
-    refuseField("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);
+    refuseField(
+      "prompt",
+      `The prompt has ${[...call.prompt].length} characters; ${model} accepts at most ${maxPrompt}.`,
+    );
   }
 }

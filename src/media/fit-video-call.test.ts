@@ -69,7 +69,7 @@ describe("contract 8: durations", () => {
   test.each(wrong)("%d s of %j are refused", (seconds, allowed, takes) => {
     const error = refusal({ seconds }, { seconds: allowed });
     expect(error.path).toBe("seconds");
-    expect(error.message).toBe(`acme/video makes videos of ${takes} seconds, not of ${seconds}.`);
+    expect(error.message).toBe(`acme/video generates videos of ${takes} seconds, not ${seconds}.`);
   });
 
   test("every length that the model makes is honoured", () => {
@@ -82,29 +82,34 @@ describe("contract 8: durations", () => {
     const tied = { tied: [{ resolutions: ["1080p"], lastFrame: true as const, seconds: [8] }] };
     expect(fit({ resolution: "1080p" }, tied).call.seconds).toBe(8);
     expect(fit({ seconds: 5 }, tied).call.seconds).toBe(5);
-    expect(refusal({ seconds: 5, resolution: "1080p" }, tied).message).toContain("8 seconds with 1080p, not of 5");
+    expect(refusal({ seconds: 5, resolution: "1080p" }, tied).message).toContain("8 seconds with 1080p, not 5");
     const frames = { image: IMAGE, lastFrame: IMAGE };
-    expect(refusal({ seconds: 5, ...frames }, tied).message).toContain("8 seconds with a last frame, not of 5");
+    expect(refusal({ seconds: 5, ...frames }, tied).message).toContain("8 seconds with a last frame, not 5");
   });
 });
 
 describe("contract 2.1, 8: an option that changes the price or the result is met or refused", () => {
   const wrong: [string, Partial<VideoCall>, Partial<VideoCapabilities>, string][] = [
-    ["resolution", { resolution: "4k" }, {}, "720p or 1080p, not of 4k"],
-    ["aspectRatio", { aspectRatio: "1:1" }, {}, "16:9 or 9:16, not of 1:1"],
-    ["aspectRatio", { aspectRatio: "7:5" }, { ratios: ["4:3", "16:9"] }, "4:3 or 16:9, not of 7:5"],
+    ["resolution", { resolution: "4k" }, {}, "720p or 1080p, not 4k"],
+    ["aspectRatio", { aspectRatio: "1:1" }, {}, "16:9 or 9:16, not 1:1"],
+    ["aspectRatio", { aspectRatio: "7:5" }, { ratios: ["4:3", "16:9"] }, "4:3 or 16:9, not 7:5"],
     ["aspectRatio", { aspectRatio: "16:9" }, { ratios: [] }, "cannot be chosen. Leave it out."],
-    ["aspectRatio", { aspectRatio: "9:16", image: IMAGE }, { shapedByImage: true }, "shape of their first frame"],
-    ["audio", { audio: true }, { audio: "never" }, "silent videos only. Leave it out, or set it to false."],
-    ["audio", { audio: false }, { audio: "always" }, "always have sound. Leave it out, or set it to true."],
+    [
+      "aspectRatio",
+      { aspectRatio: "9:16", image: IMAGE },
+      { shapedByImage: true },
+      "aspect ratio of their first frame",
+    ],
+    ["audio", { audio: true }, { audio: "never" }, "only silent videos. Leave it out, or set it to false."],
+    ["audio", { audio: false }, { audio: "always" }, "only videos with audio. Leave it out, or set it to true."],
     ["fps", { fps: 24 }, {}, "cannot be chosen. Leave it out."],
-    ["fps", { fps: 60 }, { takes: ["fps"], fps: [16, 24] }, "16 or 24 frames a second, not of 60"],
-    ["personGeneration", { personGeneration: "dont_allow" }, {}, "has no setting that keeps people out"],
+    ["fps", { fps: 60 }, { takes: ["fps"], fps: [16, 24] }, "16 or 24 frames per second, not 60"],
+    ["personGeneration", { personGeneration: "dont_allow" }, {}, "has no setting to exclude people"],
     [
       "personGeneration",
       { personGeneration: "dont_allow" },
       { takes: ["personGeneration"], people: ["allow_adult", "allow_all"] },
-      "takes allow_adult or allow_all, not dont_allow",
+      "accepts allow_adult or allow_all, not dont_allow",
     ],
   ];
   test.each(wrong)("%s: %j at %j", (path, fields, capabilities, says) => {

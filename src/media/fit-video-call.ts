@@ -54,16 +54,16 @@ export function fitVideoCall(
     if (call[option] === undefined || capabilities.takes.includes(option)) continue;
     delete fitted[option];
     if (option === "personGeneration") refuseUnkeptPromise(call[option] ?? "", model);
-    if (call[option] !== false) note(option, "dropped", "this model has no such setting");
+    if (call[option] !== false) note(option, "dropped", "this model does not support this setting");
   }
   if (fitted.seed !== undefined) fitted.seed = foldSeed(fitted.seed, capabilities.seeds);
   if (fitted.seed !== undefined && fitted.seed !== call.seed) {
-    note("seed", "approximated", `the seeds of this model go to ${capabilities.seeds?.max}; ${fitted.seed} is sent`);
+    note("seed", "approximated", `this model's seeds go up to ${capabilities.seeds?.max}; ${fitted.seed} is sent`);
   }
   if (fitted.personGeneration !== undefined && capabilities.people !== undefined) {
     fitted.personGeneration = settlePeople(fitted.personGeneration, capabilities.people, model);
     if (fitted.personGeneration !== call.personGeneration) {
-      note("personGeneration", "approximated", `the widest that this model allows is ${fitted.personGeneration}`);
+      note("personGeneration", "approximated", `this model allows at most ${fitted.personGeneration}`);
     }
   }
   const ratio = settleRatio(call, capabilities, model);
@@ -74,7 +74,7 @@ export function fitVideoCall(
 function settleResolution({ resolution }: VideoCall, { resolutions }: VideoCapabilities, model: string): string {
   if (resolution === undefined) return resolutions[0] ?? "720p";
   if (resolutions.includes(resolution)) return resolution;
-  return refuseField("resolution", `${model} makes videos of ${listed(resolutions)}, not of ${resolution}.`);
+  return refuseField("resolution", `${model} generates videos at ${listed(resolutions)}, not ${resolution}.`);
 }
 
 function settleSeconds(
@@ -94,7 +94,7 @@ function settleSeconds(
   const condition =
     tied === undefined ? "" : ` with ${tied.resolutions?.includes(resolution) ? resolution : "a last frame"}`;
   const makes = isList(lengths) ? listed(lengths) : `${lengths.min} to ${lengths.max}`;
-  return refuseField("seconds", `${model} makes videos of ${makes} seconds${condition}, not of ${wanted}.`);
+  return refuseField("seconds", `${model} generates videos of ${makes} seconds${condition}, not ${wanted}.`);
 }
 
 const isList = (lengths: VideoCapabilities["seconds"]): lengths is readonly number[] => Array.isArray(lengths);
@@ -105,8 +105,8 @@ function settleAudio({ audio }: VideoCall, capabilities: VideoCapabilities, mode
   if (capabilities.audio === "chosen") return audio ?? capabilities.defaultAudio ?? false;
   const sounds = capabilities.audio === "always";
   if (audio === undefined || audio === sounds) return sounds;
-  const makes = sounds ? "videos that always have sound" : "silent videos only";
-  return refuseField("audio", `${model} makes ${makes}. Leave it out, or set it to ${sounds}.`);
+  const makes = sounds ? "only videos with audio" : "only silent videos";
+  return refuseField("audio", `${model} generates ${makes}. Leave it out, or set it to ${sounds}.`);
 }
 
 function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoCapabilities, model: string): string | undefined {
@@ -114,13 +114,13 @@ function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoCapabiliti
   // A first frame has a shape of its own, which a default must not cut.
   if (aspectRatio === undefined) return image ? undefined : ratios[0];
   if (shapedByImage && image) {
-    refuseSetting("aspectRatio", `The videos of ${model} have the shape of their first frame. Leave it out.`);
+    refuseSetting("aspectRatio", `Videos from ${model} have the aspect ratio of their first frame. Leave it out.`);
   }
   if (ratios.length === 0)
-    refuseSetting("aspectRatio", `The shape of ${model}'s videos cannot be chosen. Leave it out.`);
+    refuseSetting("aspectRatio", `The aspect ratio of ${model}'s videos cannot be chosen. Leave it out.`);
   return (
     sameRatio(aspectRatio, ratios) ??
-    refuseField("aspectRatio", `${model} makes videos of ${listed(ratios)}, not of ${aspectRatio}.`)
+    refuseField("aspectRatio", `${model} generates videos in ${listed(ratios)}, not ${aspectRatio}.`)
   );
 }
 
@@ -130,22 +130,25 @@ function refuseFps({ fps }: VideoCall, capabilities: VideoCapabilities, model: s
     refuseSetting("fps", `The frame rate of ${model}'s videos cannot be chosen. Leave it out.`);
   }
   if (capabilities.fps !== undefined && !capabilities.fps.includes(fps)) {
-    refuseField("fps", `${model} makes videos of ${listed(capabilities.fps)} frames a second, not of ${fps}.`);
+    refuseField("fps", `${model} generates videos at ${listed(capabilities.fps)} frames per second, not ${fps}.`);
   }
 }
 
 function refuseTooMuch(call: VideoCall, capabilities: VideoCapabilities, model: string): void {
   if (call.count > MAX_VIDEOS) {
-    refuseField("count", `${call.count} videos were asked for; one operation makes at most ${MAX_VIDEOS}.`);
+    refuseField("count", `${call.count} videos were requested; one operation generates at most ${MAX_VIDEOS}.`);
   }
-  if (call.image && !capabilities.image) refuseField("image", `${model} takes no first frame.`);
-  if (call.lastFrame && !capabilities.lastFrame) refuseField("lastFrame", `${model} takes no last frame.`);
+  if (call.image && !capabilities.image) refuseField("image", `${model} does not accept a first frame.`);
+  if (call.lastFrame && !capabilities.lastFrame) refuseField("lastFrame", `${model} does not accept a last frame.`);
   if (capabilities.imageOnly && !call.image)
-    refuseField("image", `${model} animates an image: a first frame is needed.`);
-  if (call.lastFrame && !call.image) refuseField("lastFrame", "A last frame needs a first one.");
+    refuseField("image", `${model} animates an image; a first frame is required.`);
+  if (call.lastFrame && !call.image) refuseField("lastFrame", "A last frame requires a first frame.");
   const { maxPrompt, promptNeeded } = capabilities;
-  if (promptNeeded && !call.prompt) refuseField("prompt", `${model} needs a prompt in addition to its images.`);
+  if (promptNeeded && !call.prompt) refuseField("prompt", `${model} requires a prompt in addition to the images.`);
   if (maxPrompt !== undefined && call.prompt !== undefined && [...call.prompt].length > maxPrompt) {
-    refuseField("prompt", `The prompt has ${[...call.prompt].length} characters; ${model} takes at most ${maxPrompt}.`);
+    refuseField(
+      "prompt",
+      `The prompt has ${[...call.prompt].length} characters; ${model} accepts at most ${maxPrompt}.`,
+    );
   }
 }

@@ -13,10 +13,10 @@ import type { ImageLink, ImageRequest } from "./image-request.ts";
 /** The settings that mean something to a model that only makes images. */
 const HONOURED: ReadonlySet<keyof CallSettings> = new Set(["seed", "candidateCount"]);
 
-const MAKES_IMAGES = "this model makes images";
-const NO_CONVERSATION = "this model makes images from the last message alone";
-const NO_OTHER_MEDIA = "this model makes images from text and images alone";
-const NO_SUCH_SETTING = "this model has no such setting";
+const MAKES_IMAGES = "this model only generates images";
+const NO_CONVERSATION = "this model uses only the last message";
+const NO_OTHER_MEDIA = "this model accepts only text and images";
+const NO_SUCH_SETTING = "this model does not support this setting";
 const IMAGE_CONFIG = "generationConfig.imageConfig";
 const MODALITIES = "generationConfig.responseModalities";
 
@@ -30,7 +30,7 @@ export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): Imag
   const last = call.turns.findLast((turn) => turn.role === "user");
   const prompt = [...call.system, ...(last?.parts ?? [])].flatMap((part) => (part.type === "text" ? [part.text] : []));
   if (last === undefined || prompt.join("").trim() === "") {
-    const message = "The last message holds no text; a model that makes images needs one that says what to make.";
+    const message = "The last message contains no text. Describe the image to generate.";
     throw new GatewayError("invalid_request", message, { path: last?.path ?? "messages" });
   }
   const given = imagesOf(last);
@@ -109,7 +109,7 @@ function inputsOf(parts: readonly MediaPart[]): Pick<ImageRequest, "links" | "in
     else {
       refuse(
         path,
-        "names a file that was given to a provider, which cannot be read here; send the image itself, or a public https URL",
+        "refers to a file in a provider's account, which the gateway cannot read; send the image itself, or a public https URL",
       );
     }
     inputPaths.push(path);

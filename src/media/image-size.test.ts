@@ -59,18 +59,20 @@ describe("contract 2.4: imageSize for models with presets", () => {
 
   test("another size is refused, and the message lists the right ones", () => {
     const message = refusal(() => settle(PRESETS, { size: size(1000, 1000) }));
-    expect(message).toBe("acme/paint makes no images of 1000x1000: 1024x1024, 1536x1024, 1024x1536, auto.");
+    expect(message).toBe(
+      "acme/paint does not generate images of 1000x1000: use 1024x1024, 1536x1024, 1024x1536 or auto.",
+    );
   });
 
   test("an aspect ratio chooses among them, or is refused", () => {
     expect(settle(PRESETS, { aspectRatio: "2:3" })).toEqual({ pixels: size(1024, 1536), notes: [] });
     const message = refusal(() => settle(PRESETS, { aspectRatio: "21:9" }), "aspectRatio");
-    expect(message).toBe("acme/paint makes images of 1024x1024, 1536x1024 or 1024x1536; none of them is 21:9.");
+    expect(message).toBe("acme/paint generates images of 1024x1024, 1536x1024 or 1024x1536; none of them is 21:9.");
   });
 
   test("so does a level", () => {
     expect(settle(PRESETS, { tier: "1K" }).pixels).toEqual(size(1024, 1024));
-    expect(refusal(() => settle(PRESETS, { tier: "4K" }), "tier")).toContain("none of them is of level 4K");
+    expect(refusal(() => settle(PRESETS, { tier: "4K" }), "tier")).toContain("none of them is 4K");
   });
 });
 
@@ -134,12 +136,12 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
 
   test("a level that the model lacks is refused; a model without levels has the first", () => {
     expect(refusal(() => settle(RATIO, { aspectRatio: "16:9", tier: "4K" }), "tier")).toBe(
-      "acme/paint makes images of level 1K or 2K, not of 4K.",
+      "acme/paint generates images at 1K or 2K, not 4K.",
     );
-    expect(refusal(() => settle({ ...FREE, tiers: ["1K"] }, { tier: "2K" }), "tier")).toContain("level 1K, not of 2K");
+    expect(refusal(() => settle({ ...FREE, tiers: ["1K"] }, { tier: "2K" }), "tier")).toContain("1K, not 2K");
     const plain: SizeRule = { kind: "ratio", ratios: ["1:1"], tiers: [] };
     expect(settle(plain, { tier: "1K" })).toEqual({ notes: [] });
-    expect(refusal(() => settle(plain, { tier: "2K" }), "tier")).toContain("level 1K, not of 2K");
+    expect(refusal(() => settle(plain, { tier: "2K" }), "tier")).toContain("1K, not 2K");
   });
 
   test("a model that takes shapes gets the shape of a size, where it makes the shape and the level", () => {
@@ -147,8 +149,8 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     expect(settled).toMatchObject({ aspectRatio: "16:9", tier: "2K" });
     expect(noted(settled)).toEqual(["size approximated"]);
     expect(settle(RATIO, { size: "auto" })).toEqual({ notes: [] });
-    expect(refusal(() => settle(RATIO, { size: size(1536, 1024) }))).toContain("1536x1024 is none of these");
-    expect(refusal(() => settle(RATIO, { size: size(4096, 4096) }))).toContain("level 1K or 2K, not of 4K");
+    expect(refusal(() => settle(RATIO, { size: size(1536, 1024) }))).toContain("1536x1024 is none of them");
+    expect(refusal(() => settle(RATIO, { size: size(4096, 4096) }))).toContain("1K or 2K, not 4K");
   });
 
   test("the default size where nothing is asked for", () => {
@@ -185,6 +187,8 @@ describe("contract 2.4: size, shape and level that contradict each other", () =>
 
   test("a level that the bounds of a side do not allow in this shape is refused", () => {
     const narrow: SizeRule = { ...FREE, free: { ...FREE.free, maxSide: 2048 } };
-    expect(refusal(() => settle(narrow, { tier: "2K", aspectRatio: "1:4" }), "tier")).toContain("of level 2K and 1:4");
+    expect(refusal(() => settle(narrow, { tier: "2K", aspectRatio: "1:4" }), "tier")).toContain(
+      "none of them is 2K and 1:4",
+    );
   });
 });

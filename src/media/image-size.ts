@@ -63,27 +63,31 @@ function wantedRatio(asked: Asked): number | undefined {
 function settleRatio(asked: Asked, { ratios, tiers }: Extract<SizeRule, { kind: "ratio" }>): SettledSize {
   const settled: SettledSize = { notes: [] };
   const size = exactSize(asked);
-  const shapes = `${asked.model} makes images of ${listed(ratios)}`;
+  const shapes = `${asked.model} generates images in ${listed(ratios)}`;
   if (asked.aspectRatio !== undefined) {
     settled.aspectRatio =
-      sameRatio(asked.aspectRatio, ratios) ?? refuseField("aspectRatio", `${shapes}, not of ${asked.aspectRatio}.`);
+      sameRatio(asked.aspectRatio, ratios) ?? refuseField("aspectRatio", `${shapes}, not ${asked.aspectRatio}.`);
   }
   if (size !== undefined) {
     refuseContradiction(size, asked);
     const own = nearRatio(ratioOf(size), ratios, SHAPE_TOLERANCE);
-    settled.aspectRatio ??= own ?? refuseField("size", `${shapes}, and ${words(size)} is none of these.`);
+    settled.aspectRatio ??= own ?? refuseField("size", `${shapes}, and ${words(size)} is none of them.`);
   }
   const tier = asked.tier ?? tierOf(size);
   // A model without levels has the first.
   const levels = tiers.length === 0 ? (["1K"] as const) : tiers;
   if (tier !== undefined && !levels.includes(tier)) {
     const field = asked.tier === undefined ? "size" : "tier";
-    refuseField(field, `${asked.model} makes images of level ${listed(levels)}, not of ${tier}.`);
+    refuseField(field, `${asked.model} generates images at ${listed(levels)}, not ${tier}.`);
   }
   if (tier !== undefined && tiers.length > 0) settled.tier = tier;
   if (size !== undefined) {
     const sent = [settled.aspectRatio, settled.tier].filter((word) => word !== undefined).join(" at ");
-    settled.notes.push({ field: "size", action: "approximated", reason: `this model takes a shape: ${sent}` });
+    settled.notes.push({
+      field: "size",
+      action: "approximated",
+      reason: `this model takes an aspect ratio instead of a size: ${sent}`,
+    });
   }
   return settled;
 }
@@ -134,7 +138,7 @@ function settleFree(asked: Asked, rule: Extract<SizeRule, { kind: "free" }>): Se
   }
   const { aspectRatio, tier, model } = asked;
   if (tier !== undefined && !rule.tiers.includes(tier)) {
-    refuseField("tier", `${model} makes images of level ${listed(rule.tiers)}, not of ${tier}.`);
+    refuseField("tier", `${model} generates images at ${listed(rule.tiers)}, not ${tier}.`);
   }
   const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
   if (ratio === undefined && tier === undefined) return { pixels: rule.standard, notes: [] };
@@ -153,11 +157,11 @@ function settleFree(asked: Asked, rule: Extract<SizeRule, { kind: "free" }>): Se
 function met(chosen: PixelSize, { aspectRatio, tier, model }: Asked, makes: string): SettledSize {
   const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
   if (ratio !== undefined && ratioDistance(ratioOf(chosen), ratio) > SHAPE_TOLERANCE) {
-    refuseField("aspectRatio", `${model} makes images ${makes}; none of them is ${aspectRatio}.`);
+    refuseField("aspectRatio", `${model} generates images ${makes}; none of them is ${aspectRatio}.`);
   }
   if (tier !== undefined && tierOf(chosen) !== tier) {
     const shape = aspectRatio === undefined ? "" : ` and ${aspectRatio}`;
-    refuseField("tier", `${model} makes images ${makes}; none of them is of level ${tier}${shape}.`);
+    refuseField("tier", `${model} generates images ${makes}; none of them is ${tier}${shape}.`);
   }
   return { pixels: chosen, notes: [] };
 }
@@ -172,10 +176,13 @@ function exactly(size: PixelSize, asked: Asked): SettledSize {
 function refuseContradiction(size: PixelSize, { aspectRatio, tier }: Asked): void {
   const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
   if (ratio !== undefined && ratioDistance(ratioOf(size), ratio) > SHAPE_TOLERANCE) {
-    refuseField("aspectRatio", `The size ${words(size)} is not of the shape ${aspectRatio}. Leave one of them out.`);
+    refuseField(
+      "aspectRatio",
+      `The size ${words(size)} does not have the aspect ratio ${aspectRatio}. Leave one of them out.`,
+    );
   }
   if (tier !== undefined && tier !== tierOf(size)) {
-    refuseField("tier", `The size ${words(size)} is not of the level ${tier}. Leave one of them out.`);
+    refuseField("tier", `The size ${words(size)} does not match the resolution ${tier}. Leave one of them out.`);
   }
 }
 
@@ -211,20 +218,23 @@ export function sizeProblem({ width, height }: PixelSize, free: FreeSizes): stri
   if (width % free.multipleOf !== 0 || height % free.multipleOf !== 0) {
     return `width and height must be multiples of ${free.multipleOf}`;
   }
-  if (Math.max(width, height) > free.maxSide) return `a side has at most ${free.maxSide} pixels`;
-  if (Math.min(width, height) < free.minSide) return `a side has at least ${free.minSide} pixels`;
+  if (Math.max(width, height) > free.maxSide) return `each side must have at most ${free.maxSide} pixels`;
+  if (Math.min(width, height) < free.minSide) return `each side must have at least ${free.minSide} pixels`;
   if (Math.max(width / height, height / width) > free.maxRatio) {
-    return `the longer side is at most ${free.maxRatio} times the shorter one`;
+    return `the longer side must be at most ${free.maxRatio} times the shorter one`;
   }
   const pixels = width * height;
-  if (free.minPixels !== undefined && pixels < free.minPixels) return `there are at least ${free.minPixels} pixels`;
-  if (free.maxPixels !== undefined && pixels > free.maxPixels) return `there are at most ${free.maxPixels} pixels`;
+  if (free.minPixels !== undefined && pixels < free.minPixels)
+    return `the image must have at least ${free.minPixels} pixels`;
+  if (free.maxPixels !== undefined && pixels > free.maxPixels)
+    return `the image must have at most ${free.maxPixels} pixels`;
   return undefined;
 }
 
 function wrongSize(size: PixelSize, rule: SizeRule, problem: string | undefined, model: string): never {
   const presets = rule.kind === "presets" ? [...rule.sizes.map(words), ...(rule.auto ? ["auto"] : [])] : [];
-  const free = problem ? `${presets.length > 0 ? "; of other sizes, " : ""}${problem}` : "";
-  const message = `${model} makes no images of ${words(size)}: ${presets.join(", ")}${free}.`;
+  const use = presets.length > 0 ? `use ${listed(presets)}` : "";
+  const free = problem ? `${presets.length > 0 ? "; for other sizes, " : ""}${problem}` : "";
+  const message = `${model} does not generate images of ${words(size)}: ${use}${free}.`;
   return refuseField("size", message);
 }

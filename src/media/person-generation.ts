@@ -16,12 +16,12 @@ export function settlePeople(asked: string, words: readonly string[], model: str
     (best, word) => (best === undefined || widthOf(word) > widthOf(best) ? word : best),
     undefined,
   );
-  return widest ?? refuseField("personGeneration", `${model} takes ${listed(words)}, not ${asked}.`);
+  return widest ?? refuseField("personGeneration", `${model} accepts ${listed(words)}, not ${asked}.`);
 }
 
 /** A model without the setting may show people. */
 export function refuseUnkeptPromise(asked: string, model: string): void {
   if (asked === "dont_allow") {
-    refuseSetting("personGeneration", `${model} has no setting that keeps people out. Leave it out, or allow them.`);
+    refuseSetting("personGeneration", `${model} has no setting to exclude people. Leave it out, or allow people.`);
   }
 }

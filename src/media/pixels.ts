@@ -40,7 +40,7 @@ export async function readPixels(image: Uint8Array): Promise<Pixels> {
   });
   const plain = png[24] === 8 && png[25] === COLOUR_WITH_ALPHA && png[28] === 0 && bytes.length === stride * height;
   for (let y = 0; y < height; y++) {
-    if (!plain || bytes[y * stride] !== 0) throw new Error("Bun.Image wrote a PNG in another form than it used to");
+    if (!plain || bytes[y * stride] !== 0) throw new Error("Bun.Image wrote a PNG in an unexpected form");
   }
   return { width, height, bytes, offset: (x, y) => y * stride + 1 + x * 4 };
 }

@@ -16,7 +16,7 @@ function readBase64(text: string, path: string): string {
   if (standard.length % 4 !== 0 || !BASE64.test(standard)) {
     refuse(
       path,
-      text === "" ? "must hold an image as base64; it is empty" : "must be base64; it holds other characters",
+      text === "" ? "must be a base64-encoded image; it is empty" : "must be base64; it contains other characters",
     );
   }
   return standard;

@@ -34,7 +34,10 @@ test("an answer whose process is killed while it makes it is ended as failed by 
   expect(await look()).toMatchObject({
     id,
     status: "failed",
-    error: { code: "server_error", message: "The gateway was stopped while it made this response. Create it again." },
+    error: {
+      code: "server_error",
+      message: "The gateway stopped while it generated this response. Create the response again.",
+    },
   });
   expect(await machine.storage.query("SELECT id FROM operations")).toEqual([]);
   await buryAbandonedAnswers(survivor.gateway, BUILT_IN_DIALECTS);
@@ -125,8 +128,8 @@ describe("H29: a storage that is away", () => {
     await machine.clock.pass(700_000);
     away = false;
     await harness.gateway.log.flush();
-    expect(log.join("")).toContain("response not kept");
-    expect(log.join("")).toContain("response made in the background could not be stored");
+    expect(log.join("")).toContain("response was not stored");
+    expect(log.join("")).toContain("background response could not be stored");
     expect(harness.gateway.background.running).toBe(0);
     await machine.clock.pass(100_000);
     await buryAbandonedAnswers(harness.gateway, BUILT_IN_DIALECTS);

@@ -63,7 +63,7 @@ export async function answerInBackground(
   const finished = finish(made, { id, pending }, keeping, gateway).then(lease.release);
   finished.catch((err: unknown) => {
     lease.leave();
-    gateway.log.error({ err, response: id }, "response made in the background could not be stored");
+    gateway.log.error({ err, response: id }, "background response could not be stored");
   });
   if (log === undefined) return identifiedResponse(queued, answerHeaders(call, "application/json"));
   const { http } = call.incoming.dialect;
@@ -137,7 +137,7 @@ async function finish(
   if (error?.kind === "internal") log.error({ err: error.cause ?? error, response: id }, "internal error");
   if (keeping.saved) return;
   const { stored, call } = keeping;
-  const failure = error ?? new GatewayError("internal", "The gateway could not store the answer.");
+  const failure = error ?? new GatewayError("internal", "The gateway could not store the response.");
   const answer = stored.encodeFailed(pending, failure);
   await answers.end({ id, project: call.project, answer, itemIds: [] }, "failed");
 }
@@ -147,7 +147,7 @@ export async function buryAbandonedAnswers(
   { background, answers }: Pick<Gateway, "background" | "answers">,
   dialects: DialectRegistry,
 ): Promise<void> {
-  const message = "The gateway was stopped while it made this response. Create it again.";
+  const message = "The gateway stopped while it generated this response. Create the response again.";
   await background.buryAbandoned(async ({ id, project, keyId, dialect }) => {
     const { stored } = dialects.get(dialect);
     const kept = await answers.find({ project, keyId }, id, () => {});

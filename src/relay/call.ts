@@ -261,5 +261,5 @@ export class OutrunError extends EndedError {
 export const deadlinePassed = (deadlineMs: number): DeadlineError =>
   new DeadlineError(
     "upstream_timeout",
-    `The answer did not come to its end within this call's deadline of ${deadlineMs} ms.`,
+    `The response did not finish within this request's deadline of ${deadlineMs} ms.`,
   );

@@ -57,5 +57,5 @@ test("H11: a count of another protocol is answered in the client's, and an answe
   const attempt = { target: { ...target, codec: UPSTREAM_CODECS.genai }, notes: [], terms: [] };
   const lane = new TranslatedLane(call, gateway, attempt);
   expect(lane.readCount("", { totalTokens: 9 }).text).toContain("9");
-  expect(() => lane.readCount("", {})).toThrow("The provider gave no count of tokens.");
+  expect(() => lane.readCount("", {})).toThrow("The provider returned no token count.");
 });

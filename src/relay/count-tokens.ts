@@ -10,7 +10,7 @@ import { settle } from "./settle/settle.ts";
 const ESTIMATED: FieldNote = {
   path: "(count)",
   action: "approximated",
-  reason: "no provider of this model counts tokens in this protocol; the figure is the gateway's estimate",
+  reason: "no provider of this model can count tokens in this protocol; the count is the gateway's estimate",
 };
 
 /** The upstream's own count where one of the offers has a counter, else an estimate that the receipt marks as one. */

@@ -33,7 +33,7 @@ describe("choices 8: trivium/auto", () => {
     expect(chosen({ preference: "price" })).toMatchObject({
       option: OPTIONS[2],
       next: OPTIONS[1],
-      why: "trivium/auto chose acme/small of 4: cheapest for this call, about $0.0012",
+      why: "trivium/auto chose acme/small from 4 models: cheapest for this call (about $0.0012)",
     });
   });
 
@@ -42,7 +42,7 @@ describe("choices 8: trivium/auto", () => {
     expect([by("low"), by("medium"), by("high")]).toEqual(["acme/tiny", "acme/small", "acme/middle"]);
     const onTheFloor = [option("seven", 7, 1), option("six", 6, 0.1)];
     expect(chosen({ preference: "price", complexity: "high" }, onTheFloor).why).toBe(
-      "trivium/auto chose acme/seven of 2: cheapest for this call, about $1.00",
+      "trivium/auto chose acme/seven from 2 models: cheapest for this call (about $1.00)",
     );
     const four = [option("five", 5, 1), option("four", 4, 0.1), option("three", 3, 0.01)];
     expect(nameOf({ preference: "price" }, four)).toBe("acme/four");
@@ -51,13 +51,13 @@ describe("choices 8: trivium/auto", () => {
   test("where none is good enough, the best by the same preference, and the receipt says so", () => {
     const low = [option("three", 3, 1), option("two", 2, 0.5)];
     expect(chosen({ preference: "price" }, low).why).toBe(
-      "trivium/auto chose acme/two of 2: cheapest for this call, about $0.50, though below the quality of 4",
+      "trivium/auto chose acme/two from 2 models: cheapest for this call (about $0.50), though below the required quality of 4",
     );
   });
 
   test("performance: quality, then speed, then price", () => {
     expect(chosen({ preference: "performance" }).why).toBe(
-      "trivium/auto chose acme/flagship of 4: highest quality, 10 of 10",
+      "trivium/auto chose acme/flagship from 4 models: highest quality (10 of 10)",
     );
     const equals = [
       option("slow", 9, 0.01, { tokensPerSecond: 20 }),
@@ -72,7 +72,7 @@ describe("choices 8: trivium/auto", () => {
   test("balanced: places in both orders, added up among those that are good enough; at equal sums the middle", () => {
     // Quality: flagship 0, middle 1, small 2; price: small 0, middle 1, flagship 2; tiny is below the floor.
     expect(chosen({}).why).toBe(
-      "trivium/auto chose acme/middle of 4: the best of quality, 8 of 10, and price, about $0.010",
+      "trivium/auto chose acme/middle from 4 models: best balance of quality (8 of 10) and price (about $0.010)",
     );
     expect(nameOf({ preference: "balanced" })).toBe("acme/middle");
     // An even number of them: of the two in the middle, the cheaper.
@@ -87,7 +87,7 @@ describe("choices 8: trivium/auto", () => {
     const [, , , tiny] = OPTIONS;
     expect(chosen({ preference: "acme/tiny", complexity: "high" }, OPTIONS, tiny?.model)).toMatchObject({
       option: { model: { id: "acme/tiny" } },
-      why: "trivium/auto chose acme/tiny of 4: the model that the call prefers",
+      why: "trivium/auto chose acme/tiny from 4 models: the preferred model",
       next: { model: { id: "acme/middle" } },
     });
   });
@@ -106,7 +106,7 @@ describe("choices 8: trivium/auto", () => {
     const dark = [option("dark", 9, undefined), option("dear", 9, 100)];
     expect(nameOf({ preference: "price" }, dark)).toBe("acme/dear");
     expect(chosen({ preference: "price" }, dark.slice(0, 1))).toMatchObject({
-      why: "trivium/auto chose acme/dark of 1: cheapest for this call, which is not known",
+      why: "trivium/auto chose acme/dark from 1 models: cheapest for this call (unknown)",
       next: undefined,
     });
   });
@@ -121,11 +121,11 @@ describe("choices 8: trivium/auto", () => {
   test("prices are told to two digits", () => {
     const words = (usd: number) => chosen({ preference: "price" }, [option("a", 5, usd)]).why.split("about ")[1];
     expect([0, 12.5, 0.034, 0.00056, 0.00000002].map(words)).toEqual([
-      "$0.00",
-      "$12.50",
-      "$0.034",
-      "$0.00056",
-      "$0.000000020",
+      "$0.00)",
+      "$12.50)",
+      "$0.034)",
+      "$0.00056)",
+      "$0.000000020)",
     ]);
   });
 

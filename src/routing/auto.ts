@@ -52,9 +52,14 @@ export function chooseModel(options: readonly AutoOption[], choice: AutoChoice, 
   );
   const [option, next] = ordered;
   if (option === undefined) throw new Error("a choice needs a model");
-  const reason = option.model === preferred ? "the model that the call prefers" : WORDS[preference](option);
-  const below = qualityOf(option) < floor && option.model !== preferred ? `, though below the quality of ${floor}` : "";
-  return { option, why: `${AUTO_MODEL} chose ${option.model.id} of ${options.length}: ${reason}${below}`, next };
+  const reason = option.model === preferred ? "the preferred model" : WORDS[preference](option);
+  const below =
+    qualityOf(option) < floor && option.model !== preferred ? `, though below the required quality of ${floor}` : "";
+  return {
+    option,
+    why: `${AUTO_MODEL} chose ${option.model.id} from ${options.length} models: ${reason}${below}`,
+    next,
+  };
 }
 
 const qualityOf = ({ model }: AutoOption): number => model.quality ?? MIDDLE_QUALITY;
@@ -94,13 +99,13 @@ const placeOf = (option: AutoOption, options: readonly AutoOption[], compare: Co
   options.filter((other) => compare(other, option) < 0).length;
 
 const WORDS: Readonly<Record<AutoPreference, (option: AutoOption) => string>> = {
-  price: (option) => `cheapest for this call, ${costWords(option)}`,
-  performance: (option) => `highest quality, ${qualityOf(option)} of 10`,
-  balanced: (option) => `the best of quality, ${qualityOf(option)} of 10, and price, ${costWords(option)}`,
+  price: (option) => `cheapest for this call (${costWords(option)})`,
+  performance: (option) => `highest quality (${qualityOf(option)} of 10)`,
+  balanced: (option) => `best balance of quality (${qualityOf(option)} of 10) and price (${costWords(option)})`,
 };
 
 function costWords({ costNanoUsd }: AutoOption): string {
-  if (costNanoUsd === undefined) return "which is not known";
+  if (costNanoUsd === undefined) return "unknown";
   // Two digits say enough of an estimate.
   const digits = costNanoUsd === 0 ? 2 : Math.max(2, 11 - String(Math.round(costNanoUsd)).length);
   return `about $${(costNanoUsd / 1e9).toFixed(digits)}`;

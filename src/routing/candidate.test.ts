@@ -16,7 +16,7 @@ describe("choices 6: the price by which offers are compared", () => {
     const prompt = [usd(1.5)];
     expect(priced("text", { prompt, completion: [usd(0.125)] })).toEqual({
       usd: 1.625,
-      words: "$1.50 + $0.125 a million tokens",
+      words: "$1.50 + $0.125 per million tokens",
     });
     expect(priced("text", { prompt })).toBeUndefined();
     expect(priced("text", { completion: prompt })).toBeUndefined();
@@ -35,10 +35,10 @@ describe("choices 6: the price by which offers are compared", () => {
       usd: 0.04,
       words: "$0.04 each",
     });
-    expect(priced("image", { image: [usd(40)] })?.words).toBe("$40.00 a million tokens");
+    expect(priced("image", { image: [usd(40)] })?.words).toBe("$40.00 per million tokens");
     expect(priced("image", { prompt })).toBeUndefined();
     expect(priced("video", { video: [usd(0.1, "perSecond")], audio_and_video: [usd(0.2, "perSecond")] })?.words).toBe(
-      "$0.10 a second",
+      "$0.10 per second",
     );
     expect(priced("video", { image: prompt, audio_and_video: [usd(0.2, "perSecond")] })?.usd).toBe(0.2);
     expect(priced("video", { image: prompt })).toBeUndefined();

@@ -50,7 +50,7 @@ function listPrice({ kind }: Model, { pricings }: Offer): ListPrice | undefined 
     const prompt = ordinaryPrice(pricings.prompt);
     const completion = ordinaryPrice(pricings.completion);
     if (prompt === undefined || completion === undefined) return undefined;
-    const words = `${dollars(prompt.value)} + ${dollars(completion.value)} a million tokens`;
+    const words = `${dollars(prompt.value)} + ${dollars(completion.value)} per million tokens`;
     return { usd: prompt.value + completion.value, words };
   }
   const price = ordinaryPrice(kind === "image" ? pricings.image : (pricings.video ?? pricings.audio_and_video));
@@ -58,10 +58,10 @@ function listPrice({ kind }: Model, { pricings }: Offer): ListPrice | undefined 
 }
 
 const UNIT_WORDS: Readonly<Record<PriceItem["unit"], string>> = {
-  perMTokens: "a million tokens",
+  perMTokens: "per million tokens",
   perCount: "each",
-  perSecond: "a second",
-  perMCharacters: "a million characters",
+  perSecond: "per second",
+  perMCharacters: "per million characters",
 };
 
 /** That of ordinary calls: without conditions of size or resolution, else the first of the list. */

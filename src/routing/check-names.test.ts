@@ -60,12 +60,14 @@ describe("choices 6, 8: names that a call says", () => {
     expect(refusalOf({ providers: ["one", "three"] })).toEqual({
       kind: "invalid_request",
       path: "provider.providers[1]",
-      message: 'provider.providers[1] is "three", which is no provider here; known are one, two.',
+      message:
+        'provider.providers[1] is "three", which is not a configured provider; configured providers are one, two.',
     });
     expect(refusalOf({ fallback: { provider: "three" } })).toEqual({
       kind: "invalid_request",
       path: "provider.fallback",
-      message: 'provider.fallback is "three", which is no provider here and no model; known are one, two.',
+      message:
+        'provider.fallback is "three", which is not a configured provider or model; configured providers are one, two.',
     });
   });
 
@@ -79,7 +81,8 @@ describe("choices 6, 8: names that a call says", () => {
   });
 
   test("a fallback to oneself is refused", () => {
-    const message = "provider.fallback is acme/large itself; name another model or a provider, or leave it out.";
+    const message =
+      "provider.fallback is acme/large, the requested model itself; use another model or a provider, or leave it out.";
     expect(refusalOf({ fallback: { model: "acme/large" } })).toMatchObject({ path: "provider.fallback", message });
   });
 

@@ -42,12 +42,12 @@ function checkFallback(fallback: Fallback, path: string, model: Model | undefine
     if (names.providers.has(provider)) return fallback;
     // An alias, or a vendor's own name of a model.
     const meant = find(provider, names);
-    if (meant === undefined) throw unknownProvider(path, provider, names, " and no model");
+    if (meant === undefined) throw unknownProvider(path, provider, names, " or model");
   }
   const name = "model" in fallback ? fallback.model : fallback.provider;
   const found = resolve(name, path, names);
   if (found.id === model?.id) {
-    const message = `${path} is ${model.id} itself; name another model or a provider, or leave it out.`;
+    const message = `${path} is ${model.id}, the requested model itself; use another model or a provider, or leave it out.`;
     throw new GatewayError("invalid_request", message, { path });
   }
   names.mayCall(found.id);
@@ -63,7 +63,7 @@ function checkAuto({ availableModels, preference }: AutoChoice, path: string, na
   const meant = find(preference, names)?.id;
   if (meant !== undefined && (available === undefined || available.includes(meant))) return;
   const words = AUTO_PREFERENCES.join(", ");
-  const models = availableModels === undefined ? "a model of the list of models" : availableModels.join(", ");
+  const models = availableModels === undefined ? "a model from the model list" : availableModels.join(", ");
   const message = `${at} is ${JSON.stringify(preference.slice(0, 100))}; it must be one of ${words}, or ${models}.`;
   throw new GatewayError("invalid_request", message, { path: at });
 }
@@ -88,6 +88,6 @@ function resolve(name: string, path: string, { catalogue, naming }: KnownNames):
 
 function unknownProvider(path: string, name: string, { providers }: KnownNames, also = ""): GatewayError {
   const known = [...providers.keys()].join(", ");
-  const message = `${path} is ${JSON.stringify(name.slice(0, 100))}, which is no provider here${also}; known are ${known}.`;
+  const message = `${path} is ${JSON.stringify(name.slice(0, 100))}, which is not a configured provider${also}; configured providers are ${known}.`;
   return new GatewayError("invalid_request", message, { path });
 }

@@ -42,27 +42,27 @@ describe("choices 6: each strategy and factor over what was measured, with reaso
       "nothing preferred",
       {},
       [
-        ["east", "first in the catalogue's order"],
-        ["west", "next in the catalogue's order"],
-        ["north", "next in the catalogue's order"],
+        ["east", "first in catalogue order"],
+        ["west", "next in catalogue order"],
+        ["north", "next in catalogue order"],
       ],
     ],
     [
       "priority, cost",
       { type: "priority", primaryFactor: "cost" },
       [
-        ["west", "cheapest: $0.029 + $0.40 a million tokens"],
-        ["north", "next by cost: $1.00 + $5.00 a million tokens"],
-        ["east", "next by cost: $1.25 + $10.00 a million tokens"],
+        ["west", "cheapest: $0.029 + $0.40 per million tokens"],
+        ["north", "next by cost: $1.00 + $5.00 per million tokens"],
+        ["east", "next by cost: $1.25 + $10.00 per million tokens"],
       ],
     ],
     [
       "priority, speed",
       { primaryFactor: "speed" },
       [
-        ["west", "fastest: 85 tokens a second"],
-        ["north", "next by speed: 60 tokens a second"],
-        ["east", "next by speed: 40 tokens a second"],
+        ["west", "fastest: 85 tokens per second"],
+        ["north", "next by speed: 60 tokens per second"],
+        ["east", "next by speed: 40 tokens per second"],
       ],
     ],
     [
@@ -78,8 +78,8 @@ describe("choices 6: each strategy and factor over what was measured, with reaso
       "a list of providers, which restricts and orders whatever the factor says",
       { type: "priority", primaryFactor: "cost", providers: ["north", "nowhere", "east"] },
       [
-        ["north", "first of the providers asked for"],
-        ["east", "number 3 of the providers asked for"],
+        ["north", "first of the requested providers"],
+        ["east", "number 3 of the requested providers"],
       ],
     ],
     [
@@ -96,8 +96,8 @@ describe("choices 6: each strategy and factor over what was measured, with reaso
       { type: "round_robin", primaryFactor: "cost" },
       [
         ["west", "its turn"],
-        ["north", "next by cost: $1.00 + $5.00 a million tokens"],
-        ["east", "next by cost: $1.25 + $10.00 a million tokens"],
+        ["north", "next by cost: $1.00 + $5.00 per million tokens"],
+        ["east", "next by cost: $1.25 + $10.00 per million tokens"],
       ],
     ],
     [
@@ -105,8 +105,8 @@ describe("choices 6: each strategy and factor over what was measured, with reaso
       { type: "round_robin", primaryFactor: "speed" },
       [
         ["west", "its turn"],
-        ["north", "next by speed: 60 tokens a second"],
-        ["east", "next by speed: 40 tokens a second"],
+        ["north", "next by speed: 60 tokens per second"],
+        ["east", "next by speed: 40 tokens per second"],
       ],
     ],
     [
@@ -157,9 +157,9 @@ describe("choices 6: cost", () => {
       { provider: "free", price: [0, 0] },
     ] as const;
     expect(planned(offers, { primaryFactor: "cost" })).toEqual([
-      ["free", "cheapest: $0.00 + $0.00 a million tokens"],
-      ["dear", "next by cost: $9.00 + $9.00 a million tokens"],
-      ["dark", "its price is not known"],
+      ["free", "cheapest: $0.00 + $0.00 per million tokens"],
+      ["dear", "next by cost: $9.00 + $9.00 per million tokens"],
+      ["dark", "price unknown"],
     ]);
   });
 
@@ -179,16 +179,16 @@ describe("choices 6: speed", () => {
     const at = (draw: number, turn = 0) =>
       planned(offers, { primaryFactor: "speed" }, sampleMoment(health, { draw, turn }));
     expect(at(0.1)).toEqual([
-      ["quick", "fastest: 30 tokens a second"],
+      ["quick", "fastest: 30 tokens per second"],
       ["late", "next by speed: 900 ms to first content"],
-      ["new", "its speed is not measured yet"],
-      ["newer", "its speed is not measured yet"],
+      ["new", "speed not measured yet"],
+      ["newer", "speed not measured yet"],
     ]);
     expect(at(0.0999)).toEqual([
       ["new", "not measured yet: its turn"],
-      ["quick", "fastest: 30 tokens a second"],
+      ["quick", "fastest: 30 tokens per second"],
       ["late", "next by speed: 900 ms to first content"],
-      ["newer", "its speed is not measured yet"],
+      ["newer", "speed not measured yet"],
     ]);
     expect(names(at(0, 1))).toBe("newer quick late new");
     // No exploration here: a provider is explored for the sake of latency alone.
@@ -254,14 +254,14 @@ describe("choices 6: least latency", () => {
     const some = { b: { firstContentMs: 30 } };
     expect(at(0.5, some)).toEqual([
       ["b", "fastest to first content: 30 ms"],
-      ["a", "its latency is not measured yet"],
-      ["c", "its latency is not measured yet"],
+      ["a", "latency not measured yet"],
+      ["c", "latency not measured yet"],
     ]);
     expect(names(at(0.1, some))).toBe("b a c");
     expect(at(0.05, some, 7)).toEqual([
       ["c", "not measured yet: its turn"],
       ["b", "fastest to first content: 30 ms"],
-      ["a", "its latency is not measured yet"],
+      ["a", "latency not measured yet"],
     ]);
     expect(names(at(0.05, some, 8))).toBe("a b c");
   });
@@ -313,7 +313,7 @@ describe("choices 8: weights", () => {
     const at = (draw: number) => planned(offers, {}, sampleMoment({}, { draw }));
     expect(names(at(0.74))).toBe("a b");
     expect(at(0.76)).toEqual([
-      ["b", "first in the catalogue's order"],
+      ["b", "first in catalogue order"],
       ["a", "next by weight: 3"],
     ]);
   });
@@ -335,11 +335,11 @@ describe("choices 8: what is left alone goes last, and is not forgotten", () => 
     };
     const offers = [...OFFERS, { provider: "south" }, { provider: "past" }];
     expect(planned(offers, {}, sampleMoment(health))).toEqual([
-      ["north", "first in the catalogue's order"],
-      ["past", "next in the catalogue's order"],
-      ["south", "its provider asks for a pause of 1 s: tried last"],
-      ["west", "its provider asks for a pause of 13 s: tried last"],
-      ["east", "breaker is open: tried last"],
+      ["north", "first in catalogue order"],
+      ["past", "next in catalogue order"],
+      ["south", "its provider asked for a pause of 1 s: tried last"],
+      ["west", "its provider asked for a pause of 13 s: tried last"],
+      ["east", "circuit breaker is open: tried last"],
     ]);
   });
 
@@ -348,10 +348,10 @@ describe("choices 8: what is left alone goes last, and is not forgotten", () => 
     for (const type of ["priority", "round_robin", "least_latency"] as const) {
       expect(names(planned(OFFERS, { type }, sampleMoment(health)))).toMatch(/ east$/);
       const alone = planned(OFFERS, { type, providers: ["east"] }, sampleMoment(health));
-      expect(alone).toEqual([["east", "breaker is open: tried last"]]);
+      expect(alone).toEqual([["east", "circuit breaker is open: tried last"]]);
     }
     expect(planned([{ provider: "east" }], {}, sampleMoment(health))).toEqual([
-      ["east", "breaker is open: tried last"],
+      ["east", "circuit breaker is open: tried last"],
     ]);
   });
 
@@ -365,8 +365,8 @@ describe("choices 8: what is left alone goes last, and is not forgotten", () => 
 
   test("a half-open breaker keeps its place: the call is its probe", () => {
     expect(planned(OFFERS, { providers: ["west", "east"] }, sampleMoment({ west: { state: "half_open" } }))).toEqual([
-      ["west", "first of the providers asked for; its breaker is half open: this call is its probe"],
-      ["east", "number 2 of the providers asked for"],
+      ["west", "first of the requested providers; its circuit breaker is half open, and this call is the probe"],
+      ["east", "number 2 of the requested providers"],
     ]);
   });
 });
@@ -381,10 +381,10 @@ describe("choices 8: several credentials of one provider", () => {
 
   test("stand next to each other, by weight and chance; the next offer comes after all of them", () => {
     expect(at(0.1)).toEqual([
-      ["a(1)", "first in the catalogue's order"],
+      ["a(1)", "first in catalogue order"],
       ["a(2)", "another credential of the same offer"],
       ["a(3)", "another credential of the same offer"],
-      ["b(1)", "next in the catalogue's order"],
+      ["b(1)", "next in catalogue order"],
       ["b(2)", "another credential of the same offer"],
     ]);
     expect(names(at(0.6))).toBe("a(2) a(1) a(3) b(2) b(1)");
@@ -393,11 +393,11 @@ describe("choices 8: several credentials of one provider", () => {
 
   test("one that is left alone leaves the others their place", () => {
     expect(at(0.1, { "a 1": { state: "open" } })).toEqual([
-      ["a(2)", "first in the catalogue's order"],
+      ["a(2)", "first in catalogue order"],
       ["a(3)", "another credential of the same offer"],
-      ["b(1)", "next in the catalogue's order"],
+      ["b(1)", "next in catalogue order"],
       ["b(2)", "another credential of the same offer"],
-      ["a(1)", "breaker is open: tried last"],
+      ["a(1)", "circuit breaker is open: tried last"],
     ]);
   });
 
@@ -413,7 +413,7 @@ describe("choices 8: several credentials of one provider", () => {
     expect(latency.map(([, why]) => why)).toContain("fastest to first content: 200 ms");
     expect(latency.map(([, why]) => why)).toContain("next by latency: 300 ms");
     const speed = planned(pair, { primaryFactor: "speed" }, sampleMoment(health));
-    expect(speed.map(([, why]) => why)).toContain("fastest: 50 tokens a second");
+    expect(speed.map(([, why]) => why)).toContain("fastest: 50 tokens per second");
     const second = {
       ...health,
       "a 1": { firstContentMs: 200, tokensPerSecond: 50 },
@@ -423,7 +423,7 @@ describe("choices 8: several credentials of one provider", () => {
       "fastest to first content: 200 ms",
     );
     expect(planned(pair, { primaryFactor: "speed" }, sampleMoment(second)).map(([, why]) => why)).toContain(
-      "fastest: 50 tokens a second",
+      "fastest: 50 tokens per second",
     );
     const slower = { ...health, "a 2": { firstContentMs: 500, tokensPerSecond: 10 } };
     const [first] = planned(pair, { type: "least_latency" }, sampleMoment(slower));
@@ -433,8 +433,8 @@ describe("choices 8: several credentials of one provider", () => {
   test("the probe of a half-open breaker is that credential's alone", () => {
     const whys = at(0.1, { "a 2": { state: "half_open" } }).map(([, why]) => why);
     expect(whys.slice(0, 2)).toEqual([
-      "first in the catalogue's order",
-      "another credential of the same offer; its breaker is half open: this call is its probe",
+      "first in catalogue order",
+      "another credential of the same offer; its circuit breaker is half open, and this call is the probe",
     ]);
   });
 });
@@ -460,9 +460,9 @@ describe("choices 6: fallback", () => {
 
   test("a provider: its offers last, whether or not it is among those asked for", () => {
     expect(planned(OFFERS, { fallback: { provider: "east" } })).toEqual([
-      ["west", "first in the catalogue's order"],
-      ["north", "next in the catalogue's order"],
-      ["east", "the fallback that was named"],
+      ["west", "first in catalogue order"],
+      ["north", "next in catalogue order"],
+      ["east", "the named fallback"],
     ]);
     expect(names(planned(OFFERS, { providers: ["west"], fallback: { provider: "east" } }))).toBe("west east");
     expect(names(planned(OFFERS, { providers: ["west", "east"], fallback: { provider: "west" } }))).toBe("east west");
@@ -470,28 +470,28 @@ describe("choices 6: fallback", () => {
 
   test("the only provider in the plan is simply called", () => {
     const preference: Preference = { providers: ["west"], fallback: { provider: "west" } };
-    expect(planned(OFFERS, preference)).toEqual([["west", "first of the providers asked for"]]);
+    expect(planned(OFFERS, preference)).toEqual([["west", "first of the requested providers"]]);
   });
 
   test("a fallback that is left alone goes behind the others that are", () => {
     const health = { west: { quietUntilMs: NOW_MS + 5_000 }, north: { state: "open" as const } };
     const preference: Preference = { providers: ["west", "east"], fallback: { provider: "north" } };
     expect(planned(OFFERS, preference, sampleMoment(health))).toEqual([
-      ["east", "number 2 of the providers asked for"],
-      ["west", "its provider asks for a pause of 5 s: tried last"],
-      ["north", "breaker is open: tried last"],
+      ["east", "number 2 of the requested providers"],
+      ["west", "its provider asked for a pause of 5 s: tried last"],
+      ["north", "circuit breaker is open: tried last"],
     ]);
   });
 
   test("a model: its offers after all of the model's own, before what is left alone", () => {
     const candidates = sampleCandidates([{ provider: "x" }, { provider: "y" }], { id: "acme/other" });
-    const fallback = { candidates, why: "the fallback that was named: acme/other" };
+    const fallback = { candidates, why: "the named fallback: acme/other" };
     const health = { east: { state: "open" as const }, y: { quietUntilMs: NOW_MS + 1 } };
     expect(planned(OFFERS, { providers: ["east", "west"] }, sampleMoment(health), { fallback })).toEqual([
-      ["west", "number 2 of the providers asked for"],
-      ["x", "the fallback that was named: acme/other"],
-      ["y", "its provider asks for a pause of 1 s: tried last"],
-      ["east", "breaker is open: tried last"],
+      ["west", "number 2 of the requested providers"],
+      ["x", "the named fallback: acme/other"],
+      ["y", "its provider asked for a pause of 1 s: tried last"],
+      ["east", "circuit breaker is open: tried last"],
     ]);
   });
 });
@@ -535,8 +535,8 @@ describe("prompt-cache stickiness", () => {
   test("a conversation goes first where its cache is, in every strategy", () => {
     expect(planned(OFFERS, {}, held("north"))).toEqual([
       ["north", "holds this conversation's prompt cache"],
-      ["east", "first in the catalogue's order"],
-      ["west", "next in the catalogue's order"],
+      ["east", "first in catalogue order"],
+      ["west", "next in catalogue order"],
     ]);
     expect(names(planned(OFFERS, { type: "round_robin" }, held("west")))).toBe("west east north");
     expect(names(planned(OFFERS, { primaryFactor: "cost" }, held("east")))).toBe("east west north");
@@ -560,7 +560,7 @@ describe("prompt-cache stickiness", () => {
     expect(planned(offers, {}, moment)).toEqual([
       ["b(2)", "holds this conversation's prompt cache"],
       ["b(1)", "another credential of the same offer"],
-      ["a", "first in the catalogue's order"],
+      ["a", "first in catalogue order"],
     ]);
   });
 
@@ -577,7 +577,7 @@ describe("reasons", () => {
 
   test("why the model was chosen stands before the first", () => {
     const [first, second] = planned(OFFERS, {}, sampleMoment(), { modelWhy: "chosen for its price" });
-    expect(first).toEqual(["east", "chosen for its price; first in the catalogue's order"]);
-    expect(second).toEqual(["west", "next in the catalogue's order"]);
+    expect(first).toEqual(["east", "chosen for its price; first in catalogue order"]);
+    expect(second).toEqual(["west", "next in catalogue order"]);
   });
 });

@@ -43,7 +43,7 @@ export function plan<T extends Target>(asked: Asked<T>, moment: Moment): readonl
     // The credentials of one offer are no fallback for each other.
     if (preference.fallback === "none") break;
   }
-  for (const candidate of last) addFallback(planned, candidate, "the fallback that was named", moment, resting);
+  for (const candidate of last) addFallback(planned, candidate, "the named fallback", moment, resting);
   if (fallback !== undefined) {
     for (const candidate of fallback.candidates) addFallback(planned, candidate, fallback.why, moment, resting);
   }
@@ -126,7 +126,10 @@ function addTargets<T extends Target>(
   for (const [index, target] of standing.usable.entries()) {
     const words = index === 0 ? why : "another credential of the same offer";
     const isProbe = standing.probes && health.of(target, nowMs).state === "half_open";
-    planned.push({ target, why: isProbe ? `${words}; its breaker is half open: this call is its probe` : words });
+    planned.push({
+      target,
+      why: isProbe ? `${words}; its circuit breaker is half open, and this call is the probe` : words,
+    });
   }
 }
 
@@ -154,8 +157,8 @@ function addResting<T extends Target>(
     if (only !== undefined && target.offer !== only) continue;
     const why =
       untilMs === Number.POSITIVE_INFINITY
-        ? "breaker is open: tried last"
-        : `its provider asks for a pause of ${Math.ceil((untilMs - nowMs) / 1000)} s: tried last`;
+        ? "circuit breaker is open: tried last"
+        : `its provider asked for a pause of ${Math.ceil((untilMs - nowMs) / 1000)} s: tried last`;
     planned.push({ target, why });
   }
 }

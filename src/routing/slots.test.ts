@@ -117,8 +117,8 @@ describe("choices 8: the queue", () => {
       })
       .catch((error: unknown) => error);
     expect(refusal).toMatchObject({ kind: "overloaded", retryAfterSeconds: 3 });
-    expect(String(refusal)).toContain("run at a, b as may run");
-    expect(String(refusal)).toContain("the queue of 1 is full");
+    expect(String(refusal)).toContain("concurrent requests to a, b");
+    expect(String(refusal)).toContain("the queue (limit 1) is full");
     await settled();
     expect([ends, slots.queued]).toEqual([[], 1]);
   });

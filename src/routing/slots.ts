@@ -71,7 +71,7 @@ export class Slots {
    */
   wait(request: SlotRequest): Promise<string | undefined> {
     const { maxQueue } = request.limits.overload;
-    if (this.#queued >= maxQueue) return Promise.reject(busy(request, `the queue of ${maxQueue} is full`));
+    if (this.#queued >= maxQueue) return Promise.reject(busy(request, `the queue (limit ${maxQueue}) is full`));
     const waiting = new Waiting(request, (ended) => this.#forget(ended));
     const ofKey = this.#waiting.get(request.keyId);
     if (ofKey === undefined) this.#waiting.set(request.keyId, [waiting]);
@@ -161,7 +161,7 @@ class Waiting {
     const waitMs = Math.min(limits.overload.queueMs, withinMs);
     this.#cancel = clock.after(waitMs, () => {
       this.#leave();
-      this.#slot.reject(busy(this.request, `none ended within ${waitMs} ms`));
+      this.#slot.reject(busy(this.request, `none finished within ${waitMs} ms`));
     });
     void disconnection.then(() => {
       if (!this.#ended) this.end(undefined);
@@ -186,7 +186,7 @@ function busy({ providers, limits }: SlotRequest, why: string): GatewayError {
   const names = [...new Set(providers)].join(", ");
   return new GatewayError(
     "overloaded",
-    `As many calls run at ${names} as may run there or at all providers together, and ${why}. Try again in a moment.`,
+    `The limit on concurrent requests to ${names}, or to all providers together, is reached, and ${why}. Try again in a moment.`,
     { retryAfterSeconds: Math.max(MIN_RETRY_SECONDS, Math.ceil(limits.overload.queueMs / 1000)) },
   );
 }

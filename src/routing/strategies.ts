@@ -45,7 +45,7 @@ export function inOrder<T extends Target>(
 function asListed<T extends Target>(standings: readonly Standing<T>[], providers: readonly string[]): Place<T>[] {
   return standings.map((standing) => {
     const place = providers.indexOf(standing.candidate.offer.provider);
-    const why = place === 0 ? "first of the providers asked for" : `number ${place + 1} of the providers asked for`;
+    const why = place === 0 ? "first of the requested providers" : `number ${place + 1} of the requested providers`;
     return { standing, why };
   });
 }
@@ -121,7 +121,7 @@ const noDifference: Compare = () => 0;
 const catalogueWords: Words = ({ candidate: { offer } }, isFirst) => {
   if (offer.weight !== undefined)
     return isFirst ? `chosen by its weight of ${offer.weight}` : `next by weight: ${offer.weight}`;
-  return isFirst ? "first in the catalogue's order" : "next in the catalogue's order";
+  return isFirst ? "first in catalogue order" : "next in catalogue order";
 };
 
 const FACTORS_IN_USE: Readonly<Record<Factor, { compare: Compare; words: Words }>> = {
@@ -129,17 +129,17 @@ const FACTORS_IN_USE: Readonly<Record<Factor, { compare: Compare; words: Words }
     compare: ({ candidate: one }, { candidate: other }) =>
       compareNumbers(one.price?.usd ?? Number.POSITIVE_INFINITY, other.price?.usd ?? Number.POSITIVE_INFINITY),
     words: ({ candidate: { price } }, isFirst) =>
-      price === undefined ? "its price is not known" : `${isFirst ? "cheapest" : "next by cost"}: ${price.words}`,
+      price === undefined ? "price unknown" : `${isFirst ? "cheapest" : "next by cost"}: ${price.words}`,
   },
   speed: {
     compare: (one, other) => compareNumbers(other.tokensPerSecond ?? 0, one.tokensPerSecond ?? 0) || sooner(one, other),
     words: (standing, isFirst) => {
       const { tokensPerSecond, firstContentMs } = standing;
-      if (isUnmeasured(standing)) return "its speed is not measured yet";
+      if (isUnmeasured(standing)) return "speed not measured yet";
       const measured =
         tokensPerSecond === undefined
           ? `${Math.round(firstContentMs ?? 0)} ms to first content`
-          : `${Math.round(tokensPerSecond)} tokens a second`;
+          : `${Math.round(tokensPerSecond)} tokens per second`;
       return `${isFirst ? "fastest" : "next by speed"}: ${measured}`;
     },
   },
@@ -158,7 +158,7 @@ const sooner: Compare = (one, other) =>
   compareNumbers(one.firstContentMs ?? Number.POSITIVE_INFINITY, other.firstContentMs ?? Number.POSITIVE_INFINITY);
 
 const latencyWords: Words = ({ firstContentMs }, isFirst) => {
-  if (firstContentMs === undefined) return "its latency is not measured yet";
+  if (firstContentMs === undefined) return "latency not measured yet";
   return `${isFirst ? "fastest to first content" : "next by latency"}: ${Math.round(firstContentMs)} ms`;
 };
 

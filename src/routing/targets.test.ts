@@ -145,7 +145,7 @@ describe("targets of conversations", () => {
   test("a model that no provider serves as configured is not found", () => {
     const none = made({ offers: [{ provider: "cloud", model: NOVA, dialect: "messages" }] });
     expect(() => none.targets.text(none.model, none.offers, "chat")).toThrow(
-      "None of the providers of acme/model (cloud) serves it as it is configured.",
+      "None of the providers of acme/model (cloud) can serve it as configured.",
     );
   });
 });
@@ -251,13 +251,13 @@ describe("targets of images and videos", () => {
   });
 
   test("a model that makes something else is refused", () => {
-    expect(() => both.targets.videos(both.model, both.offers)).toThrow("acme/model makes text, not videos.");
+    expect(() => both.targets.videos(both.model, both.offers)).toThrow("acme/model produces text, not videos.");
   });
 
   test("a model that no provider makes images with is refused", () => {
     const none = made({ outputModalities: ["image"], offers: [{ provider: "maker", model: "painter" }] });
     expect(() => none.targets.images(none.model, none.offers)).toThrow(
-      "None of the providers of acme/model (maker) makes images with it.",
+      "None of the providers of acme/model (maker) produces images with it.",
     );
   });
 });

@@ -66,7 +66,7 @@ export class Targets {
   #textTargets(model: Model, offers: readonly Offer[]): readonly TextTarget[] {
     const found = offers.flatMap((offer) => this.#byOffer.get(offer)?.text ?? []);
     if (found.length > 0) return found;
-    const message = `None of the providers of ${model.id} (${namesOf(offers)}) serves it as it is configured.`;
+    const message = `None of the providers of ${model.id} (${namesOf(offers)}) can serve it as configured.`;
     throw new GatewayError("not_found", message, { path: "model" });
   }
 
@@ -111,23 +111,23 @@ export class Targets {
     offers: readonly Offer[],
   ): readonly ServiceTarget<Name>[] {
     const { kind, makes } = SERVED_KINDS[name];
-    if (model.kind !== kind) throw wrongModel(`${model.id} makes ${outputsOf(model)}, not ${makes}. ${SEE_LIST}`);
+    if (model.kind !== kind) throw wrongModel(`${model.id} produces ${outputsOf(model)}, not ${makes}. ${SEE_LIST}`);
     const found = offers.flatMap(
       (offer): readonly ServiceTarget<Name>[] => this.#byOffer.get(offer)?.services[name] ?? [],
     );
     if (found.length > 0) return found;
-    throw wrongModel(`None of the providers of ${model.id} (${namesOf(offers)}) makes ${makes} with it.`);
+    throw wrongModel(`None of the providers of ${model.id} (${namesOf(offers)}) produces ${makes} with it.`);
   }
 
   #media<Kind extends "image" | "video">(model: Model, offers: readonly Offer[], kind: Kind) {
     if (!model.outputModalities.includes(kind)) {
-      throw wrongModel(`${model.id} makes ${outputsOf(model)}, not ${kind}s. ${SEE_LIST}`);
+      throw wrongModel(`${model.id} produces ${outputsOf(model)}, not ${kind}s. ${SEE_LIST}`);
     }
     const found = offers.flatMap(
       (offer): readonly OfferTargets[Kind][number][] => this.#byOffer.get(offer)?.[kind] ?? [],
     );
     if (found.length > 0) return found;
-    throw wrongModel(`None of the providers of ${model.id} (${namesOf(offers)}) makes ${kind}s with it.`);
+    throw wrongModel(`None of the providers of ${model.id} (${namesOf(offers)}) produces ${kind}s with it.`);
   }
 }
 

@@ -79,9 +79,7 @@ describe("H12: a form is typed", () => {
   });
 
   test("an edit needs an image", () => {
-    expect(() => decodeEdit([field("model", "a/b"), field("prompt", "x")])).toThrow(
-      "image must be the image to be edited",
-    );
+    expect(() => decodeEdit([field("model", "a/b"), field("prompt", "x")])).toThrow("image must be the image to edit");
   });
 });
 

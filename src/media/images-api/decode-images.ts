@@ -26,7 +26,7 @@ export function decodeEditBody(body: unknown): ImageRequest {
 /** The fields of an edit, whose files a form may have brought already. */
 export function decodeEditFields(body: unknown, inputs: Inputs): ImageRequest {
   const decoded = decode(checkEdit(normalise(body)), inputs, true);
-  if (decoded.inputPaths.length === 0) refuse("image", "must be the image to be edited; it is missing");
+  if (decoded.inputPaths.length === 0) refuse("image", "must be the image to edit; it is missing");
   return decoded;
 }
 
@@ -58,11 +58,11 @@ function decode(request: JsonObject, inputs: Inputs, edit: boolean): ImageReques
     notes.push({
       path: "partial_images",
       action: "dropped",
-      reason: "only a stream shows images while they are made",
+      reason: "partial images are sent only in a stream",
     });
   }
   if (fields.string("response_format") === "url") {
-    notes.push({ path: "response_format", action: "approximated", reason: "images are given as b64_json" });
+    notes.push({ path: "response_format", action: "approximated", reason: "images are returned as b64_json" });
   }
   const call: ImageCall = {
     prompt: fields.string("prompt") ?? "",
@@ -101,7 +101,7 @@ function readSource(value: unknown, path: string): ImageSource {
   if (fields.string("file_id") !== undefined) {
     refuse(
       `${path}.file_id`,
-      "names an uploaded file, and files cannot be uploaded here; send image_url with a data URL",
+      "refers to an uploaded file, which this endpoint does not support; send image_url with a data URL",
     );
   }
   return refuse(`${path}.image_url`, "must be a data URL of an image, or an https URL; it is missing");
@@ -136,7 +136,7 @@ function readOutput(fields: Fields, notes: FieldNote[]): Partial<ImageCall> {
   const output = format === undefined ? {} : { outputMimeType: `image/${format}` };
   if (compression === undefined) return output;
   if (format === "jpeg" || format === "webp") return { ...output, compression };
-  notes.push({ path: "output_compression", action: "dropped", reason: "only jpeg and webp are compressed" });
+  notes.push({ path: "output_compression", action: "dropped", reason: "compression applies only to jpeg and webp" });
   return output;
 }
 

@@ -20,7 +20,7 @@ const ImageMask = Type.Union([...ImageField.anyOf], { [EXPECTED]: IMAGE });
 const shared = {
   model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
   prompt: Type.String({ minLength: 1 }),
-  n: Type.Optional(Type.Integer({ minimum: 1, description: "The most that is possible depends on the model." })),
+  n: Type.Optional(Type.Integer({ minimum: 1, description: "The maximum depends on the model." })),
   size: Type.Optional(stringLike(SIZE_WORD, '"auto" or a width and a height, such as "1536x1024"')),
   quality: Type.Optional(Type.Enum([...QUALITIES])),
   background: Type.Optional(Type.Enum(["transparent", "opaque", "auto"])),
@@ -31,10 +31,7 @@ const shared = {
   response_format: Type.Optional(Type.Enum(["b64_json", "url"])),
   user: Type.Optional(text),
   aspect_ratio: Type.Optional(
-    stringLike(
-      "^(?:auto|[1-9][0-9]{0,3}:[1-9][0-9]{0,3})$",
-      'two whole numbers with a colon between them, such as "16:9"',
-    ),
+    stringLike("^(?:auto|[1-9][0-9]{0,3}:[1-9][0-9]{0,3})$", 'two integers separated by a colon, such as "16:9"'),
   ),
   seed: Type.Optional(Type.Integer()),
   negative_prompt: Type.Optional(text),

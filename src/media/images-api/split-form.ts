@@ -30,12 +30,12 @@ function put(into: Members, path: readonly string[], value: unknown, name: strin
   if (below.length === 0) into[key] = value;
   else if (below.length === 1 && below[0] === "") {
     const list = into[key] ?? [];
-    if (!Array.isArray(list)) refuse(name, `cannot be a list: ${key} is given in another form too`);
+    if (!Array.isArray(list)) refuse(name, `cannot be a list: ${key} is also given in another form`);
     into[key] = [...list, value];
   } else {
     const inner = into[key] ?? members();
     if (typeof inner !== "object" || Array.isArray(inner))
-      refuse(name, `cannot be a member: ${key} is given in another form too`);
+      refuse(name, `cannot be a member: ${key} is also given in another form`);
     into[key] = inner;
     put(inner as Members, below, value, name);
   }

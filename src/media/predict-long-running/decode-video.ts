@@ -26,7 +26,7 @@ interface VideoLink {
 
 const check = defineBodyCheck(VideoRequestBody, ({ instances: [instance] }) => {
   if (!instance?.prompt && instance?.image === undefined) {
-    refuse("instances[0].prompt", "must be a text that is not empty, unless instances[0].image is given");
+    refuse("instances[0].prompt", "must be a non-empty string unless instances[0].image is given");
   }
 });
 

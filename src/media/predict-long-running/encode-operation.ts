@@ -51,7 +51,7 @@ function encodeFailure(name: string, operation: Operation): JsonObject {
   return {
     name,
     done: true,
-    error: encodeError(error ?? { kind: "internal", message: "The operation failed, and nothing is known about why." }),
+    error: encodeError(error ?? { kind: "internal", message: "The operation failed for an unknown reason." }),
   };
 }
 

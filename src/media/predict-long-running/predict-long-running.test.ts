@@ -81,7 +81,7 @@ describe("contract 2.1: a video request", () => {
 
   const wrong: [object, object, string, string][] = [
     [{}, {}, "instances[0].prompt", "unless instances[0].image is given"],
-    [{ prompt: "" }, {}, "instances[0].prompt", "not empty"],
+    [{ prompt: "" }, {}, "instances[0].prompt", "non-empty"],
     [{ prompt: "a", image: { gcsUri: "gs://b/a" } }, {}, "instances[0].image.gcsUri", "bytesBase64Encoded"],
     [{ prompt: "a" }, { durationSeconds: "8" }, "parameters.durationSeconds", 'an integer of at least 1; it is "8"'],
     [{ prompt: "a" }, { durationSeconds: 7.5 }, "parameters.durationSeconds", "7.5"],

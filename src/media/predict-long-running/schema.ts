@@ -37,6 +37,6 @@ export type VideoRequestBody = Static<typeof VideoRequestBody>;
 
 /** Contract 2.3. */
 export const PollRequest = Type.Object(
-  { operationName: Type.String({ description: "The operation's `name`, as the submit call gave it." }) },
+  { operationName: Type.String({ description: "The `name` that the submit request returned." }) },
   { title: "FetchPredictOperationRequest" },
 );

@@ -94,7 +94,7 @@ describe("contract 2.4: a predict request", () => {
     const { call, paths, notes } = decode({ quality: "high" }, { quality: "low" });
     expect(call.quality).toBe("high");
     expect(paths.quality).toBe("parameters.quality");
-    expect(notes).toEqual([{ path: "quality", action: "dropped", reason: "parameters.quality says otherwise" }]);
+    expect(notes).toEqual([{ path: "quality", action: "dropped", reason: "parameters.quality takes precedence" }]);
   });
 
   test("compression is for JPEG alone", () => {
@@ -111,7 +111,7 @@ describe("contract 2.4: a predict request", () => {
     expect(call.extras).toEqual({ labels: { a: "b" }, steps: 30, editConfig: { baseSteps: 35 } });
     expect(notes).toMatchObject([
       { path: "fallbacks", action: "dropped" },
-      { path: "steps", action: "dropped", reason: "parameters.steps says otherwise" },
+      { path: "steps", action: "dropped", reason: "parameters.steps takes precedence" },
     ]);
   });
 
@@ -135,7 +135,7 @@ describe("contract 2.4: a predict request", () => {
       ["constructor", "instances[0].constructor"],
     ]);
     expect(notes).toEqual([
-      { path: "instances[0].steps", action: "dropped", reason: "parameters.steps says otherwise" },
+      { path: "instances[0].steps", action: "dropped", reason: "parameters.steps takes precedence" },
     ]);
   });
 
@@ -149,14 +149,14 @@ describe("contract 2.4: a predict request", () => {
       "an array with one element; it has 2 items",
     ],
     ["no instances", { instances: [] }, "instances", "it has 0 items"],
-    ["an embedding", { instances: [{ content: "hi" }] }, "instances[0].content", "this model makes images"],
+    ["an embedding", { instances: [{ content: "hi" }] }, "instances[0].content", "this model generates images"],
     ...(
       [
         [{ sampleCount: 0 }, "sampleCount", "an integer of at least 1; it is 0"],
         [{ sampleCount: 1.5 }, "sampleCount", "it is 1.5"],
         [{ sampleCount: "2" }, "sampleCount", 'it is "2"'],
         [{ aspectRatio: "wide" }, "aspectRatio", 'such as "16:9"; it is "wide"'],
-        [{ aspectRatio: "0:1" }, "aspectRatio", "two whole numbers"],
+        [{ aspectRatio: "0:1" }, "aspectRatio", "two integers"],
         [
           { outputOptions: { mimeType: "image/gif" } },
           "outputOptions.mimeType",

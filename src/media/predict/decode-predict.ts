@@ -70,7 +70,7 @@ function refuseEmbedding(body: unknown): void {
   const [first] = arrayAt(body, "instances");
   const fields = new Fields(first);
   if (fields.take("content") === undefined || fields.take("prompt") !== undefined) return;
-  refuse("instances[0].content", "asks for an embedding, and this model makes images, from instances[0].prompt");
+  refuse("instances[0].content", "requests an embedding, but this model generates images from instances[0].prompt");
 }
 
 function readOptions(parameters: Fields): Partial<ImageCall> {
@@ -107,12 +107,12 @@ function readOutput(parameters: Fields, notes: FieldNote[]): Partial<ImageCall> 
   const outputMimeType = options.string("mimeType");
   const compression = options.number("compressionQuality");
   for (const key of Object.keys(options.rest() ?? {})) {
-    notes.push({ path: `parameters.outputOptions.${key}`, action: "dropped", reason: "there is no such option" });
+    notes.push({ path: `parameters.outputOptions.${key}`, action: "dropped", reason: "unknown option" });
   }
   if (outputMimeType === "image/jpeg") return { outputMimeType, compression: compression ?? 100 };
   if (compression !== undefined) {
     const path = "parameters.outputOptions.compressionQuality";
-    notes.push({ path, action: "dropped", reason: "only image/jpeg is compressed" });
+    notes.push({ path, action: "dropped", reason: "compression applies only to image/jpeg" });
   }
   return { outputMimeType: outputMimeType ?? DEFAULT_TYPE };
 }
@@ -128,7 +128,7 @@ function readPassthrough(root: Fields, parameters: Fields, notes: FieldNote[]): 
     if (value === undefined) continue;
     passed[name] = { value, path: inner === undefined ? name : `parameters.${name}` };
     if (outer !== undefined && value !== outer) {
-      notes.push({ path: name, action: "dropped", reason: `parameters.${name} says otherwise` });
+      notes.push({ path: name, action: "dropped", reason: `parameters.${name} takes precedence` });
     }
   }
   return passed;
@@ -138,7 +138,7 @@ function readPassthrough(root: Fields, parameters: Fields, notes: FieldNote[]): 
 function noteSecondLevel({ imageSize, sampleImageSize }: Passed, notes: FieldNote[]): void {
   const tier = imageSize && readSize(imageSize.value)?.tier;
   if (!imageSize || !sampleImageSize || tier === undefined || tier === sampleImageSize.value) return;
-  notes.push({ path: imageSize.path, action: "dropped", reason: `${sampleImageSize.path} says otherwise` });
+  notes.push({ path: imageSize.path, action: "dropped", reason: `${sampleImageSize.path} takes precedence` });
 }
 
 function sizeOf({ imageSize, sampleImageSize }: Passed): Partial<ImageCall> {

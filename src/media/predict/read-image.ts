@@ -6,7 +6,11 @@ import type { PredictImage } from "./schema.ts";
 export function readPredictImage(image: PredictImage | undefined, path: string): ImageSource {
   const { bytesBase64Encoded: base64, gcsUri, mimeType } = image ?? {};
   if (base64 !== undefined) return inlineImage(base64, mimeType, `${path}.bytesBase64Encoded`);
-  if (gcsUri === undefined) return refuse(`${path}.bytesBase64Encoded`, "must be an image as base64; it is missing");
+  if (gcsUri === undefined)
+    return refuse(`${path}.bytesBase64Encoded`, "must be a base64-encoded image; it is missing");
   if (/^https?:\/\//i.test(gcsUri)) return { url: gcsUri };
-  return refuse(`${path}.gcsUri`, "must be an https URL: buckets cannot be read here; send bytesBase64Encoded instead");
+  return refuse(
+    `${path}.gcsUri`,
+    "must be an https URL, because the gateway cannot read buckets; send bytesBase64Encoded instead",
+  );
 }

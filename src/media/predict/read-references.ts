@@ -23,7 +23,7 @@ export function readReferences(
     ) {
       inputs.setMask(readPredictImage(referenceImage, `${path}.referenceImage`), `${path}.referenceImage`);
       if (maskImageConfig?.dilation !== undefined) {
-        const reason = "the mask goes on as it is, without being widened";
+        const reason = "the mask is sent unchanged, without dilation";
         notes.push({ path: `${path}.maskImageConfig.dilation`, action: "dropped", reason });
       }
     } else others.push(reference);

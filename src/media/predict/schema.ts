@@ -15,9 +15,11 @@ const REFERENCE_TYPES = [
 ] as const;
 
 export const PredictImage = Type.Object({
-  bytesBase64Encoded: Type.Optional(Type.String({ description: "Base64, in either alphabet." })),
-  gcsUri: Type.Optional(Type.String({ description: "An https URL that is fetched, instead of the bytes." })),
-  mimeType: Type.Optional(Type.String({ description: "Such as `image/png`; the bytes decide." })),
+  bytesBase64Encoded: Type.Optional(Type.String({ description: "Base64, standard or URL-safe." })),
+  gcsUri: Type.Optional(Type.String({ description: "An https URL to fetch instead of the bytes." })),
+  mimeType: Type.Optional(
+    Type.String({ description: "Such as `image/png`. The gateway detects the type from the bytes." }),
+  ),
 });
 export type PredictImage = Static<typeof PredictImage>;
 
@@ -42,7 +44,7 @@ const Instance = Type.Object({
 
 export const aspectRatio = stringLike(
   "^(?:auto|adaptive|[1-9][0-9]{0,3}:[1-9][0-9]{0,3})$",
-  'two whole numbers with a colon between them, such as "16:9"',
+  'two integers separated by a colon, such as "16:9"',
 );
 
 const passthrough = {
@@ -69,7 +71,7 @@ const Parameters = Type.Object({
   addWatermark: Type.Optional(Type.Boolean()),
   guidanceScale: Type.Optional(Type.Number()),
   editMode: Type.Optional(Type.String()),
-  editConfig: Type.Optional(openObject("For the models that know it.")),
+  editConfig: Type.Optional(openObject("For models that support it.")),
   ...passthrough,
 });
 

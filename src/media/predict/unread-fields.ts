@@ -24,7 +24,7 @@ export function unreadFields(
         extras.set(name, value);
         extraPaths.set(name, path);
       } else if (!isDeepStrictEqual(value, extras.get(name))) {
-        notes.push({ path, action: "dropped", reason: `${taken} says otherwise` });
+        notes.push({ path, action: "dropped", reason: `${taken} takes precedence` });
       }
     }
   };

@@ -105,7 +105,7 @@ describe("what a client gets", () => {
     const { output, render } = committed();
     const megabyte = "x".repeat(1024 * 1024);
     for (let count = 0; count < 32; count++) output.keep(render(megabyte));
-    expect(() => output.keep(render("x"))).toThrow("kept sending after");
+    expect(() => output.keep(render("x"))).toThrow("kept sending data after");
   });
 });
 

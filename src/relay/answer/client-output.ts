@@ -186,7 +186,7 @@ export class ClientOutput implements Watched {
     this.#last ??= this.#buffers.take();
     this.#last.putBytes(rendered.view());
     if (this.#last.length > MAX_HELD_BYTES)
-      throw new GatewayError("upstream_failed", "The provider kept sending after the end of its answer.");
+      throw new GatewayError("upstream_failed", "The provider kept sending data after the end of its response.");
   }
 
   /** The same for what was held: all of an answer that was complete before anything of it was sent. */

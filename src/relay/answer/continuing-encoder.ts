@@ -11,7 +11,7 @@ import { judgeContinuation } from "./judge-continuation.ts";
 export class ContinuationRefusedError extends GatewayError {}
 
 const refusal = (reason: string): ContinuationRefusedError =>
-  new ContinuationRefusedError("upstream_failed", `A provider that was to go on with the answer ${reason}.`);
+  new ContinuationRefusedError("upstream_failed", `The provider was asked to continue a response and ${reason}.`);
 
 /**
  * Writes on where another answer broke off: one message with one id, one end and one usage. Until it is clear that what comes is
@@ -81,7 +81,7 @@ export class ContinuingEncoder implements StreamEncoder {
       case "finish":
         return this.#take(event, true);
       default:
-        if (this.undecided && this.#text === "") throw refusal("answered with something else than text");
+        if (this.undecided && this.#text === "") throw refusal("returned something other than text");
         return this.#take(event, true);
     }
   }

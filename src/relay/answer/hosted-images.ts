@@ -77,7 +77,7 @@ export async function answerWithImages(
 const noteOf = ({ tool, imageModel }: HostedWork): FieldNote => ({
   path: tool.path,
   action: "approximated",
-  reason: `this model's hosts make no images; ${imageModel} makes them, with receipts of their own`,
+  reason: `this model's providers do not generate images; ${imageModel} generates them, with separate receipts`,
 });
 
 /** The connection is held by the whole answer. */

@@ -36,7 +36,7 @@ export interface BrokenText {
  * or begins again, is refused: it may be right, but that cannot be known (H17).
  */
 export function judgeContinuation(text: string, { said, given }: BrokenText, ended: boolean): Judgement {
-  if (text.length > MAX_HELD) return refused("repeated what was said");
+  if (text.length > MAX_HELD) return refused("repeated text that was already sent");
   const space = said.slice(given);
   const rest = text.startsWith(space) ? text.slice(space.length) : undefined;
   if (!ended && mayRepeat(text, rest, said, space)) return OPEN;
@@ -46,13 +46,13 @@ export function judgeContinuation(text: string, { said, given }: BrokenText, end
     const behind = text.slice(repeated);
     if (behind === "" || behind.startsWith(space))
       return { is: "continuation", skip: repeated + (behind === "" ? 0 : space.length) };
-    return refused("did not go on as the answer did");
+    return refused("did not continue where the text ended");
   }
-  if (isDoubtful(before, repeated)) return refused("repeated what was said");
-  if (beginsAgain(text, said)) return refused("began the answer again");
+  if (isDoubtful(before, repeated)) return refused("repeated text that was already sent");
+  if (beginsAgain(text, said)) return refused("started the response over");
   if (rest === undefined)
-    return text === "" ? { is: "continuation", skip: 0 } : refused("did not go on as the answer did");
-  if (space !== "" && isDoubtful(said, overlapOf(said, rest))) return refused("repeated what was said");
+    return text === "" ? { is: "continuation", skip: 0 } : refused("did not continue where the text ended");
+  if (space !== "" && isDoubtful(said, overlapOf(said, rest))) return refused("repeated text that was already sent");
   return { is: "continuation", skip: space.length };
 }
 

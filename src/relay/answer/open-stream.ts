@@ -68,7 +68,7 @@ async function readUntilContent(reader: EventReader, tap: Tap, held: ByteBuffer)
     // A usage that runs with every chunk is no report on a failed answer.
     if (failure) throw tap.usageRuns ? failure : paidFailure(failure, tap.usage);
     if (!chunk && !isBehind && state === "open")
-      throw new GatewayError("upstream_failed", "The provider closed the stream before it had answered.");
+      throw new GatewayError("upstream_failed", "The provider closed the stream before it sent any content.");
     if (held.length > MAX_HELD_BYTES)
       throw new GatewayError("upstream_failed", `The provider sent ${MAX_HELD_BYTES} bytes without any content.`);
   }
@@ -86,5 +86,5 @@ async function notAStream(attempt: Attempt, answer: HttpAnswer): Promise<Gateway
       throw error;
     }
   }
-  return new GatewayError("upstream_failed", "The provider did not stream its answer.");
+  return new GatewayError("upstream_failed", "The provider did not stream its response.");
 }

@@ -167,7 +167,7 @@ class StreamRelay {
       const rendered = output.buffer;
       this.#pass(reader.takeRest(rendered), rendered, attempt);
       if (tap.state === "open")
-        throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
+        throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its response.");
     }
     reader.release();
     const owed = output.buffer;

@@ -84,7 +84,7 @@ describe("H17: a stream that survives", () => {
       { extensions: 0 },
     );
     expect([saidIn(text), outcomes]).toEqual([LONG, ["one: answered"]]);
-    expect(text).toContain("Provider `one` broke off the connection");
+    expect(text).toContain("Provider `one` closed the connection");
     expect(receipts[0]?.continued).toBeUndefined();
     const twice = [breaksAfter(LONG), breaksAfter("al up"), goesOn(" it again.")];
     const once = await surviving(twice, {}, { offers: 3, extensions: 1 });
@@ -102,7 +102,7 @@ describe("H17: a stream that survives", () => {
     const without = await surviving([breaksAfter(LONG)], { survive: false });
     const { text, receipts, outcomes } = await surviving([breaksAfter(LONG), { status: 400, body: ["{}"] }]);
     expect(saidIn(text)).toBe(LONG);
-    expect(text).toContain("Provider `one` broke off the connection");
+    expect(text).toContain("Provider `one` closed the connection");
     expect(text).not.toContain("[DONE]");
     expect(outcomes[0]).toBe("one: answered");
     expect(receipts[0]).toMatchObject({ outcome: "upstream_failed", provider: "one" });

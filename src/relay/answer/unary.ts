@@ -66,7 +66,7 @@ async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   requireSmallAnswer(text);
   if (text.length > LARGE_CHARACTERS) await nextTurn();
   const body = parseObject(text);
-  if (!body) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");
+  if (!body) throw new GatewayError("upstream_failed", "The provider's response is not JSON.");
   if (text.length > LARGE_CHARACTERS) await nextTurn();
   if (call.incoming.verb !== "generate") return { answer: attempt.lane.readCount(text, body), characters: 0 };
   const answer = attempt.lane.readAnswer(text, body);

@@ -22,7 +22,7 @@ describe("H18, H28: what a provider is waited for", () => {
 
   test("silence inside an answer", () => {
     const timeouts = begun();
-    expect(livesUntil(timeouts, (now) => now === 50 && timeouts.hear())).toEqual([180, "fell silent for 120 ms"]);
+    expect(livesUntil(timeouts, (now) => now === 50 && timeouts.hear())).toEqual([180, "sent nothing more for 120 ms"]);
   });
 
   test("keep-alives are not content, before the first content and after it", () => {
@@ -53,7 +53,7 @@ describe("H18, H28: what a provider is waited for", () => {
       timeouts.hear();
       timeouts.hearText(bytes("x"));
     });
-    expect(lost).toEqual([7210, "did not come to the end of its answer within 7200 ms"]);
+    expect(lost).toEqual([7210, "did not finish its response within 7200 ms"]);
   });
 
   test("after the end of the content only content makes it wait longer, however often the end is expected", () => {
@@ -65,7 +65,7 @@ describe("H18, H28: what a provider is waited for", () => {
       if (now >= 100) timeouts.expectEnd(50);
       if (now === 130) content++;
     });
-    expect(lost).toEqual([190, "fell silent for 50 ms"]);
+    expect(lost).toEqual([190, "sent nothing more for 50 ms"]);
   });
 
   test("while the gateway waits for its client, neither silence nor missing content is the provider's fault", () => {
@@ -75,6 +75,6 @@ describe("H18, H28: what a provider is waited for", () => {
       if (now === 20) timeouts.pause();
       if (now === 2000) timeouts.resume();
     });
-    expect(lost).toEqual([2130, "fell silent for 120 ms"]);
+    expect(lost).toEqual([2130, "sent nothing more for 120 ms"]);
   });
 });

@@ -87,11 +87,11 @@ export class AttemptTimeouts {
     }
     this.#heardAtMs ??= nowMs;
     this.#contentAtMs ??= nowMs;
-    if (nowMs - this.#startedAtMs > total) return `did not come to the end of its answer within ${total} ms`;
+    if (nowMs - this.#startedAtMs > total) return `did not finish its response within ${total} ms`;
     if (this.#paused) return undefined;
     const limitMs = this.#endWithinMs ?? (this.#heard ? idle : firstByte);
     if (nowMs - this.#heardAtMs > limitMs)
-      return this.#heard ? `fell silent for ${limitMs} ms` : `sent nothing for ${limitMs} ms`;
+      return this.#heard ? `sent nothing more for ${limitMs} ms` : `sent nothing for ${limitMs} ms`;
     return nowMs - this.#contentAtMs > content ? `sent no content for ${content} ms` : undefined;
   }
 }

@@ -106,7 +106,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     let answer: HttpAnswer;
     try {
       if (this.call.client.disconnected) throw new ClientDisconnectedError();
-      if (this.#closed) throw new Error("the attempt was ended while its request was prepared");
+      if (this.#closed) throw new Error("the attempt ended while its request was being prepared");
       if (this.call.capture !== undefined) this.#beginCapture(this.call.capture, outgoing);
       this.call.timer.to("provider");
       this.#exchange = this.gateway.send(outgoing);
@@ -278,10 +278,10 @@ class WholeText implements ChunkTaker {
   /** Most answers come in one chunk. */
   textUnless(tooLarge: boolean): string {
     if (tooLarge)
-      throw new GatewayError("upstream_failed", `The provider's answer is larger than ${this.#maxBytes} bytes.`);
+      throw new GatewayError("upstream_failed", `The provider's response is larger than ${this.#maxBytes} bytes.`);
     const bytes = this.#parts === undefined ? this.#first : Buffer.concat(this.#parts, this.#size);
     if (bytes !== undefined && isBrokenText(bytes))
-      throw new GatewayError("upstream_failed", "The provider's answer is not UTF-8.");
+      throw new GatewayError("upstream_failed", "The provider's response is not valid UTF-8.");
     return decoder.decode(bytes);
   }
 }

@@ -11,7 +11,7 @@ test("a host that cannot be reached and one that breaks off get different messag
   ]);
   expect(refused.failure).toEqual({ errno: "ECONNREFUSED" });
   const broken = connectionFailure("broken", new Error("no word for it"));
-  expect([broken.message, broken.failure]).toEqual(["The provider broke off the connection.", {}]);
+  expect([broken.message, broken.failure]).toEqual(["The provider closed the connection.", {}]);
 });
 
 test("the system's word is found beneath what others made of it, but not without end", () => {

@@ -5,7 +5,7 @@ import type { FailureKind } from "../../wire/http/failure.ts";
 /** A connection to a provider that was never made, or broke. */
 export function connectionFailure(kind: FailureKind, cause: unknown): GatewayError {
   const errno = errnoOf(cause);
-  const what = kind === "connect" ? "The provider could not be reached" : "The provider broke off the connection";
+  const what = kind === "connect" ? "The provider could not be reached" : "The provider closed the connection";
   return new GatewayError("upstream_failed", `${what}${wordsOfErrno(errno)}.`, {
     failure: errno === undefined ? {} : { errno },
     cause,

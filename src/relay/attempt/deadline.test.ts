@@ -20,7 +20,7 @@ describe("choices 8: deadline_ms is the time of the whole call", () => {
     const { ended, clock, network, call } = await limited(1_234, stream, { hangs: true });
     expect(ended).toMatchObject({
       kind: "upstream_timeout",
-      message: "The answer did not come to its end within this call's deadline of 1234 ms.",
+      message: "The response did not finish within this request's deadline of 1234 ms.",
     });
     expect([clock.passedMs, network.requests.length]).toEqual([1_234, 1]);
     expect(network.replies[0]?.closedAtMs).toBe(clock.nowMs());

@@ -71,7 +71,7 @@ export class EventReader {
     try {
       const events = this.#splitter.pushBytes(chunk);
       if (isBrokenText(events))
-        throw new GatewayError("upstream_failed", "The provider sent an event that is not UTF-8.");
+        throw new GatewayError("upstream_failed", "The provider sent an event that is not valid UTF-8.");
       if (events.length > SLICE_BYTES) return this.#render(events, output);
       return events.length > 0 ? this.#tap.push(events, output) : this.#tap;
     } catch (thrown) {

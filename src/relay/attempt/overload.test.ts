@@ -159,7 +159,7 @@ describe("choices 8: an overloaded gateway", () => {
       const { status, headers, text, endMs } = refused;
       expect([status, about(endMs)]).toEqual([dialect === "messages" ? 529 : 503, 0]);
       expect(headers.get("retry-after")).toBe("1");
-      expect(text).toContain("the queue of 0 is full");
+      expect(text).toContain("the queue (limit 0) is full");
       const receipt = await harness.receipt(refused);
       expect(receipt).toMatchObject({ offers: [], cost_nano_usd: 0, usage_source: "measured" });
     },

@@ -164,8 +164,8 @@ export class ProviderExchange {
     if (this.#timedOut) {
       const isSilent = idleMs !== undefined && this.#answer !== undefined;
       const message = isSilent
-        ? `The provider fell silent for ${idleMs} ms.`
-        : `The provider did not answer within ${timeoutMs} ms.`;
+        ? `The provider sent nothing more for ${idleMs} ms.`
+        : `The provider did not respond within ${timeoutMs} ms.`;
       return new UncertainError("upstream_timeout", message, { cause });
     }
     const failed = sendFailure(cause);
@@ -215,7 +215,7 @@ async function readText(exchange: ProviderExchange, maxBytes: number, hold: (byt
   for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
     if (size + chunk.length > maxBytes) {
       exchange.close();
-      throw new GatewayError("upstream_failed", `The provider's answer is larger than ${maxBytes} bytes.`);
+      throw new GatewayError("upstream_failed", `The provider's response is larger than ${maxBytes} bytes.`);
     }
     size += chunk.length;
     try {

@@ -6,6 +6,6 @@ export function refuseNotes(notes: readonly FieldNote[]): void {
   const [first] = notes;
   if (first === undefined) return;
   const list = notes.map(({ path, action, reason }) => `${path} (${action}: ${reason})`).join("; ");
-  const message = `This call is strict, and the model's provider cannot honour all of it: ${list}. Leave these fields out, or do without strictness.`;
+  const message = `Strict mode is on, and the model's provider cannot honour every field: ${list}. Leave these fields out, or turn strict mode off.`;
   throw new GatewayError("unsupported_parameter", message, { path: first.path });
 }

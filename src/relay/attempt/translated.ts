@@ -84,7 +84,7 @@ export class TranslatedLane implements Lane {
 
   readCount(_text: string, body: JsonObject): ClientAnswer {
     const tokens = this.#counting().decodeAnswer(body);
-    if (tokens === undefined) throw new GatewayError("upstream_failed", "The provider gave no count of tokens.");
+    if (tokens === undefined) throw new GatewayError("upstream_failed", "The provider returned no token count.");
     return { text: this.#call.incoming.dialect.codec.encodeTokenCount(tokens), usage: undefined, stop: undefined };
   }
 

@@ -212,7 +212,7 @@ describe("contract 2.4 outputOptions: images of another type than was asked for"
     expect([answer.status, answer.made]).toEqual([200, [odd]]);
     const { fields } = await images.harness.receipt(answer);
     expect(fields).toEqual([
-      { path: "output_format", action: "dropped", reason: "the provider's image/png cannot be converted" },
+      { path: "output_format", action: "dropped", reason: "the provider's image/png image could not be converted" },
     ]);
     expect(await images.rows()).toMatchObject([{ cost_nano_usd: PRICE_NANO_USD }]);
   });

@@ -87,7 +87,7 @@ function withMissing(reply: UpstreamImageReply, { count }: FittedImageCall): Ups
 }
 
 export function missingImages(count: number): ImageResult<never>[] {
-  const problem = "The provider made fewer images than it was asked for, and does not say why.";
+  const problem = "The provider generated fewer images than requested and gave no reason.";
   return Array.from({ length: Math.max(0, count) }, () => ({
     kind: "failed",
     error: new GatewayError("upstream_failed", problem),
@@ -151,7 +151,7 @@ async function asAsked(image: InlineImage, { asked, adapter, upstreamModel, note
     note({
       field: "outputMimeType",
       action: "dropped",
-      reason: `the provider's ${image.mimeType} cannot be converted`,
+      reason: `the provider's ${image.mimeType} image could not be converted`,
     });
     return image;
   }

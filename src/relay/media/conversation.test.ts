@@ -83,7 +83,7 @@ describe("contract 2.6: images in a conversation", () => {
     const { status, text } = await ask("messages");
     expect([status, text]).toEqual([529, expect.stringContaining("file store")]);
     expect(images.sent).toEqual([]);
-    expect(await images.logged("To cure it")).toHaveLength(1);
+    expect(await images.logged("To fix this")).toHaveLength(1);
     // The other protocols need no store.
     expect((await ask("chat")).status).toBe(200);
     await images.emptyStore();

@@ -36,7 +36,7 @@ export async function relayConversationImages(
   offers: readonly Offer[],
 ): Promise<Response> {
   const { incoming } = call;
-  if (!call.request) throw new Error("the request was let go before it was read");
+  if (!call.request) throw new Error("the request was released before it was read");
   const targets = gateway.snapshot.targets.images(call.model, offers);
   const asked = imageRequestOfCall(incoming.dialect.codec.decodeRequest(call.body), call.body);
   const signal = incoming.request.signal;
@@ -154,7 +154,7 @@ async function partOf(
   const { project } = call.principal;
   const content = Buffer.from(base64, "base64");
   const file = await files.keep({ project, owner: call.receiptId, mimeType, content, nowMs: clock.nowMs() });
-  const reason = "answers of this protocol cannot hold images; the text holds the image's URL";
+  const reason = "responses in this protocol cannot contain images; the text contains the image's URL";
   relay.attempt?.notes.push(answerNote("content", "approximated", reason));
   return { type: "text", text: `![image](${files.urlOf(file)})` };
 }

@@ -119,7 +119,7 @@ describe("an exchange that brings no answer", () => {
     const opening = openMedia({ media } as unknown as Provider, { method: "POST", url: "/" }, options);
     const error = await clock.until(opening.catch((thrown: unknown) => thrown));
     expect(error).toBeInstanceOf(UncertainError);
-    expect(error).toMatchObject({ kind: "upstream_timeout", message: "The provider did not answer within 1000 ms." });
+    expect(error).toMatchObject({ kind: "upstream_timeout", message: "The provider did not respond within 1000 ms." });
     expect(clock.passedMs).toBe(1000);
   });
 });

@@ -20,7 +20,7 @@ export async function fetchInput(
     return { mimeType, base64: Buffer.from(bytes).toString("base64") };
   } catch (error) {
     if (!(error instanceof MediaFetchError)) throw error;
-    const message = `${url.slice(0, 200)} could not be fetched: ${error.reason}. Give a public https URL, or the image itself.`;
+    const message = `${url.slice(0, 200)} could not be fetched: ${error.reason}. Use a public https URL, or send the image itself.`;
     throw new GatewayError("invalid_request", message, { path, cause: error });
   }
 }

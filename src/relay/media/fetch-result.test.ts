@@ -88,7 +88,7 @@ describe("an image that the provider gives by its URL", () => {
     };
     images.play(linkTo(OWN_URL, breaks));
     const { status, error } = await images.generated(LINKED);
-    expect([status, error?.message]).toEqual([502, expect.stringContaining("broke off")]);
+    expect([status, error?.message]).toEqual([502, expect.stringContaining("closed the connection")]);
   });
 
   test("H28: whose host never answers is waited for five minutes", async () => {

@@ -66,7 +66,7 @@ async function readImage(content: ReadableStream<Uint8Array>, signal: AbortSigna
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
     signal.throwIfAborted();
-    throw notFetched("the host broke off its answer", cause);
+    throw notFetched("the host closed the connection before the end", cause);
   }
   return Buffer.concat(chunks, size);
 }
@@ -86,6 +86,6 @@ async function fetchForeign(url: string, { streamMedia, signal }: Fetching): Pro
 }
 
 const notFetched = (reason: string, cause?: unknown) =>
-  new GatewayError("upstream_failed", `What the provider made could not be fetched from its URL: ${reason}.`, {
+  new GatewayError("upstream_failed", `The provider's result could not be downloaded from its URL: ${reason}.`, {
     cause,
   });

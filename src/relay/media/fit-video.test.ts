@@ -13,11 +13,11 @@ const SILENT_MODEL = "doubao-seedance-1-0-pro-250528";
 
 describe("contract 2.1, 8: what was asked for, or a 400 that says what the model takes", () => {
   test.each([
-    [{ durationSeconds: 60 }, "parameters.durationSeconds", "4 to 12 seconds, not of 60"],
-    [{ aspectRatio: "7:5" }, "parameters.aspectRatio", "not of 7:5"],
-    [{ resolution: "4k" }, "parameters.resolution", "720p, 480p or 1080p, not of 4k"],
+    [{ durationSeconds: 60 }, "parameters.durationSeconds", "4 to 12 seconds, not 60"],
+    [{ aspectRatio: "7:5" }, "parameters.aspectRatio", "not 7:5"],
+    [{ resolution: "4k" }, "parameters.resolution", "720p, 480p or 1080p, not 4k"],
     [{ fps: 30 }, "parameters.fps", "cannot be chosen"],
-    [{ sampleCount: 5 }, "parameters.sampleCount", "one operation makes at most 4"],
+    [{ sampleCount: 5 }, "parameters.sampleCount", "one operation generates at most 4"],
   ])("%j", async (parameters, path, says) => {
     const videos = await MemoryVideos.start();
     const answer = await videos.submit({ parameters });
@@ -47,7 +47,7 @@ describe("contract 2.1, 8: what was asked for, or a 400 that says what the model
     const { submitted, receipt } = await videos.made({ parameters: { mood: "calm", camera_fixed: true } });
     expect(submitted.headers.get("x-trivium-dropped")).toBe("parameters.mood");
     expect(receipt.fields).toEqual([
-      { path: "parameters.mood", action: "dropped", reason: "this model's provider knows no such field" },
+      { path: "parameters.mood", action: "dropped", reason: "this model's provider does not support this field" },
     ]);
     expect(videos.host.jobs[0]?.request).toMatchObject({ camera_fixed: true });
   });

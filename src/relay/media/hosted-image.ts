@@ -17,7 +17,9 @@ export async function makeHostedImage(asked: AskedImage, rounds: Rounds): Promis
     const response = await askImages(asked.request, rounds);
     const answer = parseObject(await response.text()) ?? {};
     const [image] = arrayAt(answer, "data").filter(isObject);
-    return image === undefined ? { error: "no image came" } : { image, format: stringAt(answer, "output_format") };
+    return image === undefined
+      ? { error: "the provider returned no image" }
+      : { image, format: stringAt(answer, "output_format") };
   } catch (thrown) {
     return failed(thrown);
   }
@@ -41,7 +43,7 @@ export async function* previewHostedImage(
         if (type.endsWith(".partial_image")) yield { preview: stringAt(event, "b64_json") ?? "" };
       }
     }
-    return { error: "no image came" };
+    return { error: "the provider returned no image" };
   } catch (thrown) {
     return failed(thrown);
   }

@@ -66,7 +66,7 @@ async function* streamedSteps(
   if (!type.startsWith("text/event-stream")) {
     // Not streamed, but made and billed: a retry would cost a second time.
     const state = adapter.readSubmit(await readAnswer(exchange, options), call, context);
-    if (state.state !== "done") throw new GatewayError("upstream_failed", "The provider did not stream its answer.");
+    if (state.state !== "done") throw new GatewayError("upstream_failed", "The provider did not stream its response.");
     const results = await Promise.all(state.reply.results.map((result) => finishResult(result, batch)));
     yield* wholeSteps({ ...state.reply, results });
     return;
@@ -96,7 +96,8 @@ async function* streamedSteps(
     }
   }
   // A body that ends without a finished image is broken, even if it ends cleanly (H16).
-  if (!ended) throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its answer.");
+  if (!ended)
+    throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its response.");
   for (const result of missingImages(call.count - results)) yield { kind: "result", result };
 }
 

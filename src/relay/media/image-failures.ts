@@ -10,7 +10,7 @@ export function failureOf(result: Exclude<ImageResult, { kind: "made" }>): Gatew
 export function nothingMade(results: readonly ImageResult[]): GatewayError {
   const [first] = results;
   if (first === undefined || first.kind === "made") {
-    return new GatewayError("upstream_failed", "The provider's answer holds no image.");
+    return new GatewayError("upstream_failed", "The provider's response contains no image.");
   }
   return failureOf(first);
 }

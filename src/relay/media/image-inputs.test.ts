@@ -61,6 +61,6 @@ describe("S12: images that a client gives by URL", () => {
     // Which is more than this model takes.
     const twenty = await edit({ images: many(20) });
     expect([twenty.status, images.harness.web.asked.length]).toEqual([400, 20]);
-    expect(errorOf(twenty).message).toContain("takes at most 16");
+    expect(errorOf(twenty).message).toContain("accepts at most 16");
   });
 });

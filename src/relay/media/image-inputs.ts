@@ -15,7 +15,7 @@ export async function withImages(request: ImageRequest, gateway: Gateway, signal
     path: position === "mask" ? paths.mask : (inputPaths[position] ?? paths.inputs),
   }));
   if (named.length > MAX_LINKS) {
-    const message = `${named.length} images are given by URL; at most ${MAX_LINKS} are fetched for one call.`;
+    const message = `${named.length} images are given by URL; at most ${MAX_LINKS} are fetched per request.`;
     throw new GatewayError("invalid_request", message, { path: paths.inputs });
   }
   const images = await Promise.all(named.map((one) => fetchInput(one, gateway, signal)));

@@ -111,13 +111,13 @@ describe("contract 4: images/edits, a form", () => {
 
 describe("contract 4: what is no form", () => {
   test.each([
-    ["text/plain", "this one is text/plain"],
+    ["text/plain", "it is text/plain"],
     ["", "none was sent"],
   ])("the content type %p is refused", async (type, told) => {
     images.play(images.paints());
     const { status, text } = await posted(new Uint8Array([1]), type === "" ? {} : { "content-type": type });
     expect([status, text]).toEqual([415, expect.stringContaining(told)]);
-    expect(text).toContain("multipart/form-data, or application/json");
+    expect(text).toContain("multipart/form-data or application/json");
   });
 
   test.each([
@@ -130,7 +130,7 @@ describe("contract 4: what is no form", () => {
   });
 
   test.each([
-    ["an empty body", "", 400, "must be a form"],
+    ["an empty body", "", 400, "must be a multipart form"],
     ["a body that breaks off", '--b\r\ncontent-disposition: form-data; name="prompt"\r\n\r\nfox', 400, ""],
   ])("%s", async (_, body, status, told) => {
     images.play(images.paints());

@@ -76,8 +76,8 @@ export const EDITS: ImageProtocol = {
 
 function refuseOtherTypes(type: string): void {
   if (/^application\/([\w.-]+\+)?json\b/i.test(type)) return;
-  const found = type === "" ? "none was sent" : `this one is ${type.slice(0, 80)}`;
-  const message = `The body must have content-type multipart/form-data, or application/json; ${found}.`;
+  const found = type === "" ? "none was sent" : `it is ${type.slice(0, 80)}`;
+  const message = `The Content-Type must be multipart/form-data or application/json; ${found}.`;
   throw new GatewayError("unsupported_media_type", message);
 }
 

@@ -168,7 +168,7 @@ describe("contract 2.14: streamed images that fail", () => {
     images.play(stream(1_000, partial(0)));
     const { events } = await asked({ partial_images: 1 });
     expect(typesOf(events)).toEqual(["partial_image", "error"]);
-    expect(events[1]?.error?.message).toContain("closed the stream in the middle of its answer");
+    expect(events[1]?.error?.message).toContain("closed the stream in the middle of its response");
     expect(await images.rows()).toMatchObject([
       { outcome: "upstream_failed", usage_images: null, usage_source: "partial", cost_nano_usd: 0 },
     ]);

@@ -124,7 +124,7 @@ describe("choices 4: offers of images", () => {
     images.play(() => {});
     const answer = await images.generated();
     expect([answer.status, answer.endMs, images.sent.length]).toEqual([504, 600_000, 1]);
-    expect(answer.error?.message).toContain("did not answer within 600000 ms");
+    expect(answer.error?.message).toContain("did not respond within 600000 ms");
     expect(images.harness.upstream.replies[0]?.closedAtMs).toBeDefined();
   });
 });

@@ -15,8 +15,8 @@ describe("H09: options that a model does not have", () => {
     expect(answer.headers.get("x-trivium-dropped")).toBe("moderation,tint");
     const { fields } = await images.harness.receipt(answer);
     expect(fields).toEqual([
-      { path: "moderation", action: "dropped", reason: "this model has no such setting" },
-      { path: "tint", action: "dropped", reason: "this model's provider knows no such field" },
+      { path: "moderation", action: "dropped", reason: "this model does not support this setting" },
+      { path: "tint", action: "dropped", reason: "this model's provider does not support this field" },
     ]);
     expect(images.sent[0]).toMatchObject({ style: "vivid" });
     expect(images.sent[0]).not.toHaveProperty("tint");

@@ -119,14 +119,14 @@ const INPUTS = ["referenceImages", "mask"];
 function refuseUnreadInputs(unread: readonly FieldNote[], model: string): void {
   const input = unread.find(({ path }) => INPUTS.includes(lastName(path)));
   if (input === undefined) return;
-  const kinds = "Images are given as REFERENCE_TYPE_RAW, a mask as REFERENCE_TYPE_MASK with MASK_MODE_USER_PROVIDED.";
-  const problem = `This input is of a kind that ${model} does not take. ${kinds}`;
+  const kinds = "Send images as REFERENCE_TYPE_RAW, and a mask as REFERENCE_TYPE_MASK with MASK_MODE_USER_PROVIDED.";
+  const problem = `${model} does not accept this kind of input. ${kinds}`;
   throw new GatewayError("invalid_request", problem, { path: input.path });
 }
 
 const lastName = (path: string): string => (path.split(".").at(-1) ?? "").replace(/\[\d+\]$/, "");
 
-const NO_PARTIALS = "this model's images are not shown while they are made";
+const NO_PARTIALS = "this model does not stream partial images";
 
 /** A stream alone is not enough: some hosts stream finished images only. */
 const showsPartials = (call: FittedImageCall, adapter: ImageAdapter, model: string): boolean =>

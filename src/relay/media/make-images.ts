@@ -49,7 +49,7 @@ export async function makeImages(call: FittedImageCall, upstream: ImageUpstream)
   let failedPolls = 0;
   while (state.state === "waiting") {
     if (clock.nowMs() > deadlineMs) {
-      throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes over the image.");
+      throw new GatewayError("upstream_timeout", "The provider took longer than ten minutes to generate the image.");
     }
     const pollIntervalMs = state.afterMs ?? adapter.pollIntervalMs ?? DEFAULT_POLL_MS;
     await sleep(pollIntervalMs * (1 + failedPolls) * upstream.pollFactor, clock, signal);
@@ -85,7 +85,7 @@ async function ask(
 
 /** Another offer may be tried; this one has accepted the job already. */
 const unreachable = (cause: unknown): GatewayError =>
-  new GatewayError("upstream_timeout", "The provider accepted the job, and could not be polled for it afterwards.", {
+  new GatewayError("upstream_timeout", "The provider accepted the job but could not be polled for its result.", {
     cause,
   });
 

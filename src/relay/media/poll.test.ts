@@ -81,7 +81,7 @@ describe("contract 2.3: a poll", () => {
     const unknown = await videos.clock.until(videos.sendPoll(name.replace(id, "never-was")).answer);
     expect([refused.status, unknown.status]).toEqual([404, 404]);
     expect(errorIn(unknown).message).toBe(errorIn(refused).message.replace(id, "never-was"));
-    expect(errorIn(refused).message).toContain("Operations are kept for 48 h after they end");
+    expect(errorIn(refused).message).toContain("Operations are kept for 48 hours after they end");
   });
 
   test("finds an operation until it expires, and not at that moment", async () => {

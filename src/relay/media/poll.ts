@@ -30,7 +30,7 @@ export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operat
   // Another project's operation looks like one that does not exist (S09).
   const operation = await operations.find(principal.project, operationId);
   if (operation === undefined || (operation.expiresAtMs ?? Number.POSITIVE_INFINITY) <= gateway.clock.nowMs()) {
-    const message = `There is no operation "${operationId.slice(0, 80)}". Operations are kept for ${operations.keptHours} h after they end, and only the project that made one can see it.`;
+    const message = `No operation "${operationId.slice(0, 80)}" was found. Operations are kept for ${operations.keptHours} hours after they end, and only the project that created one can see it.`;
     throw new GatewayError("not_found", message, { path: "operationName", code: "operation_not_found" });
   }
   if (!operation.claimed) await operations.claim(operation.id);

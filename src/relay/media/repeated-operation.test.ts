@@ -34,7 +34,7 @@ describe("choices 5: the same Idempotency-Key", () => {
     await videos.submit(keyed("a"));
     const other = await videos.submit({ prompt: "another", ...keyed("a") });
     expect([other.status, videos.host.jobs.length]).toEqual([400, 1]);
-    expect(errorIn(other).message).toContain("Idempotency-Key was used with another body");
+    expect(errorIn(other).message).toContain("Idempotency-Key was already used with a different body");
   });
 
   test("of another project is another key", async () => {
@@ -127,8 +127,8 @@ describe("choices 5: the same Idempotency-Key", () => {
     reply.fail("broken");
   };
   const doubtful: [string, Script, RegExp][] = [
-    ["whose connection broke", breaks, /^Provider `one` broke off the connection/],
-    ["whose answer broke off", cut, /^Provider `one` broke off the connection/],
+    ["whose connection broke", breaks, /^Provider `one` closed the connection/],
+    ["whose answer broke off", cut, /^Provider `one` closed the connection/],
     ["whose success names no job", answering(200), /^Provider `one` answered without the name of a job\.$/],
   ];
   test.each(doubtful)(

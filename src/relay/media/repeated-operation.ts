@@ -27,7 +27,7 @@ export async function findRepeated(
   if (key === undefined) return operations.claimUnheard(principal.keyId, requestDigest, nowMs - REPETITION_MS);
   const found = await operations.findByKey(principal.project, key, nowMs - IDEMPOTENCY_MS);
   if (found && found.requestDigest !== requestDigest) {
-    const message = "This Idempotency-Key was used with another body. Use a new key for a new request.";
+    const message = "This Idempotency-Key was already used with a different body. Use a new key for a new request.";
     throw new GatewayError("invalid_request", message, { path: "Idempotency-Key", code: "idempotency_key_reused" });
   }
   return found;

@@ -40,7 +40,7 @@ describe("a call whose result could not be stored", () => {
     expect(thrown).toBe(full);
     expect(asked).toEqual([["red", 12, 7]]);
     expect(logged).toEqual([
-      '{"project":"red"} The file store is full. To cure it: raise retention.max_total_mb or retention.max_project_mb, lower retention.hours, or give the file store more disk.',
+      '{"project":"red"} The file store is full. To fix this, raise retention.max_total_mb or retention.max_project_mb, lower retention.hours, or give the file store more disk.',
     ]);
   });
 

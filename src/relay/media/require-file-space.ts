@@ -25,7 +25,7 @@ export async function requireFileSpace(gateway: Gateway, project: string, bytes:
     await files.requireSpace(project, bytes, clock.nowMs());
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    if (error.kind === "overloaded") log.error({ project }, `${error.message} To cure it: ${FULL_STORE_CURE}.`);
+    if (error.kind === "overloaded") log.error({ project }, `${error.message} To fix this, ${FULL_STORE_CURE}.`);
     throw error;
   }
 }

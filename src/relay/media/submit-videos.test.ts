@@ -60,7 +60,7 @@ describe("contract 2.1: several videos", () => {
     videos.host.nextSubmits.push(BUSY, BROKEN);
     const answer = await videos.submit({ model: "test/two", parameters: { sampleCount: 2 } });
     expect(answer.status).toBe(502);
-    expect(errorIn(answer).message).toContain("broke off the connection");
+    expect(errorIn(answer).message).toContain("closed the connection");
     expect(videos.harness.upstream.requests).toHaveLength(2);
   });
 });

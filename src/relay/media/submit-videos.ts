@@ -115,7 +115,7 @@ async function submitPart(
 function readTaken<Reply>(read: () => JobState<Reply>): Exclude<JobState<Reply>, { state: "done" }> {
   try {
     const state = read();
-    if (state.state === "done") throw new Error("a video's job is done before it was polled");
+    if (state.state === "done") throw new Error("a video job is done before it was polled");
     return state;
   } catch (thrown) {
     const error = asGatewayError(thrown);

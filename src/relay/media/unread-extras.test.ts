@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { unreadExtras } from "./unread-extras.ts";
 
-const reason = "this model's provider knows no such field";
+const reason = "this model's provider does not support this field";
 
 test("H09: fields that the provider's adapter does not read are noted, by the client's names for them", () => {
   const call = { extras: { style: "vivid", user: "u", tint: 1 }, extraPaths: new Map([["tint", "parameters.tint"]]) };

@@ -19,7 +19,7 @@ export function unreadExtras<Call extends Pick<ImageCall, "extras" | "extraPaths
     },
   });
   submit({ ...call, extras });
-  const reason = "this model's provider knows no such field";
+  const reason = "this model's provider does not support this field";
   return names
     .filter((name) => !read.has(name))
     .map((name): FieldNote => ({ path: call.extraPaths?.get(name) ?? name, action: "dropped", reason }));

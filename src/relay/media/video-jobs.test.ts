@@ -154,9 +154,9 @@ test("an operation whose job or model is unknown to us is not polled in the dark
   if (part === undefined) throw new Error("an operation has a part");
   const { signal } = new AbortController();
   const { providerJob: _, ...jobless } = part;
-  await expect(jobs.poll(operation, jobless, signal)).rejects.toThrow("a video's job cannot be polled");
+  await expect(jobs.poll(operation, jobless, signal)).rejects.toThrow("a video job cannot be polled");
   const renamed = { ...operation, job: { ...operation.job, upstreamModel: "a-model-of-another-version" } };
-  await expect(jobs.poll(renamed, part, signal)).rejects.toThrow("no longer configured as it was");
+  await expect(jobs.poll(renamed, part, signal)).rejects.toThrow("has changed since it accepted this job");
   expect(jobs.pollIntervalMs(renamed)).toBe(10_000);
   expect(videos.harness.upstream.requests).toHaveLength(1);
 });
@@ -224,7 +224,7 @@ describe("H24: an operation is bound to the credential that submitted it", () =>
       state: "failed",
       error: {
         kind: "upstream_credentials",
-        message: "The provider one is no longer configured as it was when it took this job.",
+        message: "The configuration of provider one has changed since it accepted this job.",
       },
     });
   });

@@ -26,7 +26,7 @@ export class VideoJobs implements JobRunner {
   async poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>> {
     const { provider, adapter } = this.#bound(operation);
     if (!adapter.poll || !adapter.readPoll || part.providerJob === undefined)
-      throw new Error("a video's job cannot be polled");
+      throw new Error("a video job cannot be polled");
     const context = mediaOf(provider).context(operation.job.upstreamModel, operation.id);
     const request = adapter.poll(part.providerJob, context);
     try {
@@ -68,7 +68,7 @@ export class VideoJobs implements JobRunner {
   #bound(operation: Operation): { provider: Provider; adapter: VideoAdapter } {
     const found = this.#find(operation);
     if (found) return found;
-    const message = `The provider ${operation.provider} is no longer configured as it was when it took this job.`;
+    const message = `The configuration of provider ${operation.provider} has changed since it accepted this job.`;
     throw new GatewayError("upstream_credentials", message);
   }
 

@@ -278,7 +278,7 @@ describe("decision 0019: a store without space", () => {
     expect(errorIn(refused).message).toContain("has used its share of the file store");
     expect(await videos.harness.receipts()).toEqual([]);
     await videos.clock.pass(1_000);
-    expect(lines.find((line) => line.includes("To cure it: raise retention.max_total_mb"))).toBeDefined();
+    expect(lines.find((line) => line.includes("To fix this, raise retention.max_total_mb"))).toBeDefined();
     await empty();
     expect((await videos.submit()).status).toBe(200);
   });

@@ -36,13 +36,13 @@ export function notesOnMedia(request: RoutingRequest | undefined, waits: boolean
   const { asked, paths } = request;
   const notes: FieldNote[] = [...request.notes];
   const drop = (path: string, reason: string) => notes.push({ path, action: "dropped", reason });
-  if (asked.survive) drop(paths.survive, "only an answer in text can be continued elsewhere");
-  if (asked.hedge) drop(paths.hedge, "what is made twice is paid twice: only answers in text are asked for twice");
+  if (asked.survive) drop(paths.survive, "only text responses can continue at another provider");
+  if (asked.hedge) drop(paths.hedge, "only text requests are hedged, because both attempts are billed");
   if (asked.auto !== undefined) drop(paths.auto, ONLY_AUTO);
-  if (asked.deadlineMs !== undefined && !waits) drop(paths.deadline, "the job goes on after the answer");
+  if (asked.deadlineMs !== undefined && !waits) drop(paths.deadline, "the job continues after the response");
   return notes;
 }
 
-export const ONLY_AUTO = "only the model trivium/auto chooses between models";
+export const ONLY_AUTO = "this applies only to the model trivium/auto";
 
 const NO_NOTES: readonly FieldNote[] = [];

@@ -49,12 +49,12 @@ const CONFIG = "model_routing_config";
 
 function choiceOf({ routing: { auto } }: ServingCall): AutoChoice {
   if (auto === undefined) {
-    const message = `${CONFIG} is missing: ${AUTO_MODEL} chooses by it; {} lets it choose among all models.`;
+    const message = `${CONFIG} is required for the model ${AUTO_MODEL}; use {} to let it choose from all models.`;
     throw new GatewayError("invalid_request", message, { path: CONFIG });
   }
   if (auto.taskType !== "embedding") return auto;
   const path = `${CONFIG}.task_info.task_type`;
-  const message = `${path} is embedding, and a conversation is answered in text; it must be one of chat, completion. Embeddings are at POST /v1/embeddings.`;
+  const message = `${path} is "embedding", but this endpoint generates text; use "chat" or "completion". For embeddings, use POST /v1/embeddings.`;
   throw new GatewayError("invalid_request", message, { path });
 }
 
@@ -82,7 +82,7 @@ function availableModels(choice: AutoChoice, call: ServingCall, gateway: Gateway
   const { providers } = call.routing.preference;
   const at = providers === undefined ? "" : ` at ${providers.join(", ")}`;
   const which = choice.availableModels === undefined ? "No model" : `None of ${choice.availableModels.join(", ")}`;
-  throw new GatewayError("invalid_request", `${which} answers in text${at}.`, { path: `${CONFIG}.available_models` });
+  throw new GatewayError("invalid_request", `${which} generates text${at}.`, { path: `${CONFIG}.available_models` });
 }
 
 const isWanted = ({ provider }: Offer, { routing: { preference } }: ServingCall): boolean =>

@@ -97,16 +97,16 @@ const isKnown = (name: string, offer: Offer): boolean =>
 function unpriced(billable: Billable, name: string, model: Model, { provider }: Offer): GatewayError {
   const shown = billableName(name);
   const message =
-    `\`${billable.path}\`: the price of ${shown} at ${provider} is not known, so this request cannot be billed. ` +
-    `Leave it out, or have an operator price it: ${settingOf(billable, shown, model)}. ` +
-    "With `billing.unpriced: mark` it passes unbilled.";
+    `\`${billable.path}\`: the price of ${shown} at ${provider} is unknown, so this request cannot be billed. ` +
+    `Leave it out, or ask an operator to set a price: ${settingOf(billable, shown, model)}. ` +
+    "With `billing.unpriced: mark`, it is allowed and not billed.";
   return new GatewayError("invalid_request", message, { path: billable.path, code: "unpriced" });
 }
 
 function producesUnpriced(billable: Billable, produced: string, model: Model, { provider }: Offer): GatewayError {
   const message =
-    `\`${billable.path}\`: an earlier answer with ${billableName(billable.name)} reported ${produced}, whose price at ${provider} ` +
-    `is not known. Leave it out, or have an operator price that: ${settingOf({ ...billable, kind: "tool" }, produced, model)}.`;
+    `\`${billable.path}\`: an earlier response with ${billableName(billable.name)} reported ${produced}, whose price at ${provider} ` +
+    `is unknown. Leave it out, or ask an operator to set a price: ${settingOf({ ...billable, kind: "tool" }, produced, model)}.`;
   return new GatewayError("invalid_request", message, { path: billable.path, code: "unpriced" });
 }
 

@@ -53,6 +53,10 @@ const RETRY_SECONDS = 10;
 
 /** A call without a row would be one that is not accounted for. */
 export const cannotStore = (): GatewayError =>
-  new GatewayError("overloaded", "This gateway cannot store more receipts: its database is away. Try again later.", {
-    retryAfterSeconds: RETRY_SECONDS,
-  });
+  new GatewayError(
+    "overloaded",
+    "The gateway cannot store more receipts because its database is unavailable. Try again later.",
+    {
+      retryAfterSeconds: RETRY_SECONDS,
+    },
+  );

@@ -37,7 +37,7 @@ test("S17: one key cannot hold more than half of it, and the refusal names the k
   second.add(MB);
   const error = refusal(() => second.add(2 * MB));
   expect(error.kind).toBe("rate_limited");
-  expect(error.message).toContain('The calls of the key "greedy" that are under way hold 5 MB,');
+  expect(error.message).toContain('In-flight requests of the key "greedy" use 5 MB of memory,');
   budget.open(key("modest")).add(4 * MB);
   first.release();
   second.add(2 * MB);

@@ -43,7 +43,7 @@ export class MemoryBudget {
   /** For HeldMemory alone. `large` is what of it counts against the key. */
   take(bytes: number, large: number, { keyId, keyName }: MemoryOwner): void {
     if (this.#held + bytes > this.maxBytes) {
-      throw new MemoryExhaustedError("overloaded", "This gateway holds as much as it can at one time. Try again.", {
+      throw new MemoryExhaustedError("overloaded", "The gateway has reached its memory limit. Try again.", {
         code: "memory_exhausted",
         retryAfterSeconds: 1,
       });
@@ -52,7 +52,7 @@ export class MemoryBudget {
       const ofKey = (this.#byKey.get(keyId) ?? 0) + large;
       const share = this.maxBytes * SHARE_OF_ONE_KEY;
       if (ofKey > share) {
-        const message = `The calls of the key "${keyName}" that are under way hold ${Math.round(share / MEGABYTE)} MB, which is all that one key may hold at one time. Try again when some of them have ended.`;
+        const message = `In-flight requests of the key "${keyName}" use ${Math.round(share / MEGABYTE)} MB of memory, which is the limit for one key. Try again when some of them have finished.`;
         throw new MemoryExhaustedError("rate_limited", message, { retryAfterSeconds: 1 });
       }
       this.#byKey.set(keyId, ofKey);

@@ -92,16 +92,13 @@ describe("what is taken", () => {
   );
 
   test.each([
-    ["text/plain", "this one is text/plain"],
-    ["application/jsonp", "this one is application/jsonp"],
-    ["multipart/form-data", "this one is multipart/form-data"],
+    ["text/plain", "it is text/plain"],
+    ["application/jsonp", "it is application/jsonp"],
+    ["multipart/form-data", "it is multipart/form-data"],
     ["", "none was sent"],
   ])("not %p", async (type, words) => {
     const { kind, message } = await refusalOf(read("{}", { type }).reading);
-    expect([kind, message]).toEqual([
-      "unsupported_media_type",
-      `The body must have content-type application/json; ${words}.`,
-    ]);
+    expect([kind, message]).toEqual(["unsupported_media_type", `The Content-Type must be application/json; ${words}.`]);
   });
 
   // As text alone, as bytes at once, and in parts.
@@ -147,7 +144,7 @@ describe("what is taken", () => {
       expect(memory.bytes).toBe(0);
     }
     const { message } = await refusalOf(read(jsonOf(2 * MB), { maxBytes: 1.5 * MB }).reading);
-    expect(message).toBe("The body is larger than the 1.5 MB that this gateway takes.");
+    expect(message).toBe("The body is larger than the limit of 1.5 MB.");
   });
 
   test("S17: the same for one without a declared length", async () => {
@@ -206,8 +203,8 @@ describe("what is no request", () => {
   test.each([
     ["[1]", "The body must be a JSON object.", undefined],
     ["{", "The body is not valid JSON: Expected '}'.", undefined],
-    ['{"a":1,"a":2}', "a is there twice; a field may stand in an object once.", "a"],
-    ['{"a":[{"b":1},{"b":1,"b":2}]}', "a[1].b is there twice; a field may stand in an object once.", "a[1].b"],
+    ['{"a":1,"a":2}', "Duplicate field a.", "a"],
+    ['{"a":[{"b":1},{"b":1,"b":2}]}', "Duplicate field a[1].b.", "a[1].b"],
   ])("%s", async (text, message, path) => {
     const refusal = await refusalOf(read(text).reading);
     expect([refusal.kind, refusal.message, refusal.path]).toEqual(["invalid_request", message, path]);
@@ -226,13 +223,13 @@ describe("what is no request", () => {
     const { kind, message } = await refusalOf(read(`{"a":[${"1,".repeat(1_000_001)}1]}`).reading);
     expect([kind, message]).toEqual([
       "too_large",
-      "The body holds more than 1000000 JSON values, the most that is read.",
+      "The body contains more than 1000000 JSON values, which is the limit.",
     ]);
   });
 });
 
 describe("S17: a body that does not arrive", () => {
-  const slow = "The body stopped arriving before it was whole, or arrived more slowly than 16 KB a second.";
+  const slow = "The body stopped arriving before it was complete, or arrived more slowly than 16 KB per second.";
 
   // Half a minute, and what the body needs at the slowest pace: a minute for a megabyte. Deadlines are looked at ten times a second.
   test.each([
@@ -263,7 +260,7 @@ describe("S17: a body that does not arrive", () => {
       expect(await isPending(reading)).toBe(true);
     }
     await clock.pass(400);
-    expect((await refusalOf(reading)).message).toBe("The body stopped arriving before it was whole.");
+    expect((await refusalOf(reading)).message).toBe("The body stopped arriving before it was complete.");
     // What comes later is not wanted.
     push(1);
     await clock.pass(100);
@@ -280,7 +277,7 @@ describe("S17: a body that does not arrive", () => {
     expect(await isPending(reading)).toBe(true);
     trickle.push(1);
     await clock.pass(500);
-    expect((await refusalOf(reading)).message).toBe("The body arrived more slowly than 16 KB a second.");
+    expect((await refusalOf(reading)).message).toBe("The body arrived more slowly than 16 KB per second.");
     const steady = arriving();
     const slowest = read(steady.body, { length: null });
     steady.pushText("{");
@@ -300,7 +297,7 @@ describe("S17: a body that does not arrive", () => {
     await clock.pass(100);
     fail();
     const refusal = await refusalOf(reading);
-    expect(refusal.message).toBe("The connection broke before the body was whole.");
+    expect(refusal.message).toBe("The connection closed before the body was complete.");
     expect(refusal).toBeInstanceOf(UnreadBodyError);
     await clock.pass(200);
     expect(clock.timers).toBe(0);

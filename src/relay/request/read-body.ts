@@ -45,8 +45,8 @@ export class UnreadBodyError extends GatewayError {}
 export function readBody(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<ReceivedRequest> {
   const type = request.headers.get("content-type") ?? "";
   if (type !== "application/json" && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
-    const found = type === "" ? "none was sent" : `this one is ${type.slice(0, 80)}`;
-    throw new GatewayError("unsupported_media_type", `The body must have content-type application/json; ${found}.`);
+    const found = type === "" ? "none was sent" : `it is ${type.slice(0, 80)}`;
+    throw new GatewayError("unsupported_media_type", `The Content-Type must be application/json; ${found}.`);
   }
   const declared = declaredBytes(request, bounds.maxBytes);
   if (declared <= SMALL) {
@@ -146,7 +146,7 @@ const notUtf8 = (cause?: unknown) => new GatewayError("invalid_request", "The bo
 /** Throws for a text whose parsing would take far more memory than it has bytes. */
 export function refuseManyValues(text: string): void {
   if (!holdsMoreValues(text, MAX_VALUES)) return;
-  throw new GatewayError("too_large", `The body holds more than ${MAX_VALUES} JSON values, the most that is read.`);
+  throw new GatewayError("too_large", `The body contains more than ${MAX_VALUES} JSON values, which is the limit.`);
 }
 
 function parse(
@@ -175,7 +175,7 @@ function standsTwice({ key, path }: RepeatedKey): GatewayError {
   const place = steps
     .reduce<string>((shown, step) => (typeof step === "number" ? `${shown}[${step}]` : pathTo(shown, step)), "")
     .slice(0, 400);
-  return new GatewayError("invalid_request", `${place} is there twice; a field may stand in an object once.`, {
+  return new GatewayError("invalid_request", `Duplicate field ${place}.`, {
     path: place,
   });
 }
@@ -237,7 +237,7 @@ class BodyWait implements Watched {
     this.#deadlineMs ??= nowMs + timings.bodyStallMs + (this.#bytes / timings.bodyBytesPerSecond) * 1000;
     if (closing) this.giveUp(shuttingDown());
     else if (nowMs > this.#deadlineMs) {
-      const message = `The body stopped arriving before it was whole, or arrived more slowly than ${rateOf(timings)}.`;
+      const message = `The body stopped arriving before it was complete, or arrived more slowly than ${rateOf(timings)}.`;
       this.giveUp(new UnreadBodyError("invalid_request", message));
     }
   }
@@ -255,7 +255,7 @@ class BodyWait implements Watched {
 const brokenBody = (cause: unknown): GatewayError =>
   cause instanceof GatewayError
     ? cause
-    : new UnreadBodyError("invalid_request", "The connection broke before the body was whole.", { cause });
+    : new UnreadBodyError("invalid_request", "The connection closed before the body was complete.", { cause });
 
 /** What `read` gives, unless the body stops arriving, or arrives too slowly: then the call is given up. */
 async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader): Promise<T> {
@@ -277,7 +277,7 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
       deadlineMs ??= now + bodyStallMs;
       if (gateway.closing) giveUp(shuttingDown());
       else if (now > deadlineMs)
-        giveUp(new UnreadBodyError("invalid_request", "The body stopped arriving before it was whole."));
+        giveUp(new UnreadBodyError("invalid_request", "The body stopped arriving before it was complete."));
       else if (now - startedMs > bodyStallMs + (received / bodyBytesPerSecond) * 1000)
         giveUp(new UnreadBodyError("invalid_request", `The body arrived more slowly than ${rateOf(timings)}.`));
     },
@@ -297,7 +297,7 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
   }
 }
 
-const rateOf = ({ bodyBytesPerSecond }: Timings) => `${Math.round(bodyBytesPerSecond / 1024)} KB a second`;
+const rateOf = ({ bodyBytesPerSecond }: Timings) => `${Math.round(bodyBytesPerSecond / 1024)} KB per second`;
 
 /** A large body with a declared length: each chunk is copied to its position as it arrives, so that the body is never held twice. */
 async function readInPlace(request: Request, declared: number, heard: Heard): Promise<Buffer> {
@@ -328,5 +328,5 @@ async function readParts(request: Request, { maxBytes, memory }: BodyBounds, hea
 const tooLarge = (maxBytes: number) =>
   new UnreadBodyError(
     "too_large",
-    `The body is larger than the ${Number((maxBytes / 1048576).toFixed(2))} MB that this gateway takes.`,
+    `The body is larger than the limit of ${Number((maxBytes / 1048576).toFixed(2))} MB.`,
   );

@@ -27,7 +27,7 @@ export const isForm = (request: Request): boolean =>
   /^multipart\/form-data\b/i.test(request.headers.get("content-type") ?? "");
 
 async function parseForm(bytes: Uint8Array, type: string): Promise<Form> {
-  if (bytes.length === 0) throw new GatewayError("invalid_request", "The body is empty; it must be a form.");
+  if (bytes.length === 0) throw new GatewayError("invalid_request", "The body is empty; it must be a multipart form.");
   try {
     return await readMultipart(bytes, type, FORM_LIMITS);
   } catch (error) {

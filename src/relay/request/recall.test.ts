@@ -79,7 +79,7 @@ describe("choices 8: deadline_ms is the time of the whole call, also of what the
       );
       expect(status).toBe(504);
       expect(errorIn(text)).toMatchObject({
-        message: "The answer did not come to its end within this call's deadline of 1500 ms.",
+        message: "The response did not finish within this request's deadline of 1500 ms.",
       });
       // A call with a receipt also waits for its row.
       expect(machine.clock.nowMs() - sentAtMs).toBeLessThanOrEqual(1_500 + (form === "background" ? 250 : 0));

@@ -33,6 +33,6 @@ const canBeOwned = (reference: ObjectReference): reference is ObjectReference & 
 function judge({ path, id, what }: ObjectReference, found: Found, { providerObjects }: Principal): void {
   if (found === "own" || (found === "unknown" && providerObjects)) return;
   const shown = JSON.stringify(id.slice(0, 80));
-  const message = `${path} names ${what} that this key has not created: ${shown}. Objects in a provider's account can be named only if the key or its project has \`provider_objects: true\`; ask the operator of this gateway.`;
+  const message = `${path} refers to ${what} that this key did not create: ${shown}. Requests can refer to objects in a provider's account only if the key or its project has \`provider_objects: true\`; ask the operator of this gateway.`;
   throw new GatewayError("invalid_request", message, { path });
 }

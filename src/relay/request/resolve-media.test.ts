@@ -158,9 +158,11 @@ describe("S12: media by URL", () => {
     const { fetchMedia } = library();
     const failure = await failureOf(callWith(at("https://x.example/a.pdf", "messages[0].content[2]")), fetchMedia);
     expect(failure.message).toBe(
-      "messages[0].content[2] could not be fetched: it is application/pdf, which is no image",
+      "messages[0].content[2] could not be fetched: expected image content, got application/pdf",
     );
-    expect((await failureOf(callWith(at("https://x.example/a", "p")), fetchMedia)).message).toContain("no image");
+    expect((await failureOf(callWith(at("https://x.example/a", "p")), fetchMedia)).message).toContain(
+      "expected image content",
+    );
   });
 
   test("a failure is the request's, names its place, and ends the other fetches", async () => {
@@ -209,7 +211,7 @@ describe("S12: media by URL", () => {
     const call = callWith(...[0, 1, 2, 3].map((index) => at(`https://x.example/${index}.png`, `p${index}`)));
     const failure = await failureOf(call, async () => ({ bytes, mimeType: "image/png" }));
     expect(failure.message).toBe(
-      "p3 could not be fetched: with it, the media of this call are larger than 67108864 bytes",
+      "p3 could not be fetched: the media of this request add up to more than 67108864 bytes",
     );
     // As much as the bound is allowed.
     const quarter = new Uint8Array(16 * 1024 * 1024);

@@ -37,7 +37,7 @@ export async function resolveMedia(call: CanonCall, quirks: MediaQuirks, fetchMe
   if (wanted.size > MAX_URLS)
     throw new GatewayError(
       "invalid_request",
-      `The request names ${wanted.size} URLs of media that the model's host does not fetch by itself; at most ${MAX_URLS} are fetched for one call. Send the others as data.`,
+      `The request contains ${wanted.size} media URLs that the model's provider does not fetch itself; the gateway fetches at most ${MAX_URLS} per request. Send the others as inline data.`,
     );
   const fetched = await fetchAll([...wanted.values()], fetchMedia);
   return walkCall(call, (part, path) => {
@@ -95,8 +95,7 @@ async function fetchAll(wanted: readonly Wanted[], fetchMedia: FetchMedia): Prom
         throw error instanceof MediaFetchError ? notFetched(path, error.reason, error) : error;
       });
       total += media.bytes.length;
-      if (total > MAX_BYTES)
-        throw notFetched(path, `with it, the media of this call are larger than ${MAX_BYTES} bytes`);
+      if (total > MAX_BYTES) throw notFetched(path, `the media of this request add up to more than ${MAX_BYTES} bytes`);
       fetched.set(url, media);
     }
   };
@@ -124,7 +123,7 @@ function sourceOf({ kind, source }: MediaPart, media: FetchedMedia, path: string
   const said = source.type === "url" ? source.mimeType : undefined;
   const mimeType = media.mimeType === UNKNOWN_TYPE ? (said ?? UNKNOWN_TYPE) : media.mimeType;
   const fits = mimeType !== UNKNOWN_TYPE && PREFIXES[kind].some((prefix) => mimeType.startsWith(prefix));
-  if (!fits) throw notFetched(path, `it is ${mimeType}, which is no ${kind}`);
+  if (!fits) throw notFetched(path, `expected ${kind} content, got ${mimeType}`);
   if (kind === "document" && mimeType.startsWith("text/"))
     return { type: "text", text: new TextDecoder().decode(media.bytes) };
   const { buffer, byteOffset, length } = media.bytes;

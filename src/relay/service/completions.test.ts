@@ -46,7 +46,7 @@ test("H16: a stream that ends without a reason is broken, and billed as far as i
   harness.upstream.play(harness.upstream.stream(part("twelve chars"), 50));
   const answer = await harness.clock.until(sound.complete().answer);
   expect(answer.text).toContain('"text":"twelve chars"');
-  expect(answer.text).toContain("broke off");
+  expect(answer.text).toContain("closed the stream before the end");
   expect(answer.text).not.toContain(END);
   expect(await harness.receipt(answer)).toMatchObject({ usage: { output: 3 }, usage_source: "partial" });
 });

@@ -148,7 +148,7 @@ async function openCompletion(call: CompletionCall, attempt: Attempt): Promise<O
       return { contentType: "text/event-stream", parts: streamed(call, exchange, attempt, ending) };
     }
     exchange.close();
-    throw new GatewayError("upstream_failed", "The provider did not stream its answer.");
+    throw new GatewayError("upstream_failed", "The provider did not stream its response.");
   } catch (thrown) {
     ending.fail();
     throw thrown;
@@ -176,7 +176,7 @@ async function* streamed(
         yield `data: ${JSON.stringify({ ...part.body, model: call.modelInAnswer })}\n\n`;
     }
     if (finished === 0)
-      throw new GatewayError("upstream_failed", "The provider broke off before the end of its answer.");
+      throw new GatewayError("upstream_failed", "The provider closed the stream before the end of its response.");
     finish(usage, characters);
     yield "data: [DONE]\n\n";
   } finally {

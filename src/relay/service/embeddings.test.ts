@@ -98,14 +98,14 @@ describe("what a host leaves out, or makes up", () => {
 
   test.each([
     ["a vector too few", [{ index: 0, embedding: [1] }], "1 vectors for 2 inputs"],
-    ["no vector", [{ index: 0, embedding: [1] }, { index: 1 }], "something else than a vector"],
+    ["no vector", [{ index: 0, embedding: [1] }, { index: 1 }], "something other than a vector"],
     [
       "null among its numbers",
       [
         { index: 0, embedding: [1] },
         { index: 1, embedding: [1, null] },
       ],
-      "something else than a vector",
+      "something other than a vector",
     ],
     [
       "the same place twice",
@@ -113,7 +113,7 @@ describe("what a host leaves out, or makes up", () => {
         { index: 1, embedding: [1] },
         { index: 1, embedding: [2] },
       ],
-      "something else than a vector",
+      "something other than a vector",
     ],
     [
       "a place far away",
@@ -121,7 +121,7 @@ describe("what a host leaves out, or makes up", () => {
         { index: 0, embedding: [1] },
         { index: 4_000_000_000, embedding: [2] },
       ],
-      "something else than a vector",
+      "something other than a vector",
     ],
     [
       "a place beyond the end",
@@ -129,7 +129,7 @@ describe("what a host leaves out, or makes up", () => {
         { index: 0, embedding: [1] },
         { index: 9, embedding: [2] },
       ],
-      "something else than a vector",
+      "something other than a vector",
     ],
     [
       "half a number in base64",
@@ -137,7 +137,7 @@ describe("what a host leaves out, or makes up", () => {
         { index: 0, embedding: "AAAA" },
         { index: 1, embedding: "AAA=" },
       ],
-      "something else than a vector",
+      "something other than a vector",
     ],
   ])("%s is a failure of the provider, and paid", async (_, data, problem) => {
     services.play(services.harness.upstream.json({ data, usage: { prompt_tokens: 8 } }));
@@ -152,7 +152,7 @@ describe("what a host leaves out, or makes up", () => {
     const answer = await services.embedded({ dimensions: 3 });
     expect([answer.status, answer.body.error?.message]).toEqual([
       502,
-      expect.stringContaining("vectors of 2 numbers, not of 3"),
+      expect.stringContaining("vectors with 2 dimensions instead of 3"),
     ]);
   });
 

@@ -96,12 +96,12 @@ const charactersOf = ({ inputs }: SizedBatch): number => inputs.reduce((sum, { c
 /** A vector for each input, of the size that was asked for: some hosts leave out one or the other without a word. */
 function requireVectors({ vectors }: EmbeddingReply, { inputs, settings }: SizedBatch): void {
   const fail = (problem: string): never => {
-    throw new GatewayError("upstream_failed", `The provider answered with ${problem}.`);
+    throw new GatewayError("upstream_failed", `The provider returned ${problem}.`);
   };
   if (vectors.length !== inputs.length) fail(`${vectors.length} vectors for ${inputs.length} inputs`);
   const wanted = settings.dimensions ?? dimensionsOf(vectors[0]);
   for (const vector of vectors) {
-    const size = dimensionsOf(vector) ?? fail("something else than a vector");
-    if (size !== wanted) fail(`vectors of ${size} numbers, not of ${wanted}`);
+    const size = dimensionsOf(vector) ?? fail("something other than a vector");
+    if (size !== wanted) fail(`vectors with ${size} dimensions instead of ${wanted}`);
   }
 }

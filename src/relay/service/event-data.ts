@@ -21,8 +21,7 @@ function* dataOf(text: string): Generator<JsonObject> {
   for (const { data } of readFrames(text)) {
     if (data === undefined || data === "" || data.trim() === DONE) continue;
     const event = parseObject(data);
-    if (event === undefined)
-      throw new GatewayError("upstream_failed", "An event of the provider's answer is not JSON.");
+    if (event === undefined) throw new GatewayError("upstream_failed", "The provider sent an event that is not JSON.");
     yield event;
   }
 }

@@ -32,7 +32,7 @@ const MODERATIONS: Service<"moderations", JsonObject> = {
 function firstModerator({ snapshot }: Gateway): string {
   const found = snapshot.catalogue.list().find(({ kind }) => kind === "moderation");
   if (found !== undefined) return found.id;
-  const message = "No model of this gateway moderates; docs/speech.md has the providers that do.";
+  const message = "No moderation model is configured. docs/speech.md lists the providers that have one.";
   throw new GatewayError("not_found", message, { path: "model" });
 }
 

@@ -72,7 +72,7 @@ async function rank(
   return mergeRankings(call, parts, replies);
 }
 
-const NO_LIMIT = "this model's provider reads documents to their end, or to a length of its own";
+const NO_LIMIT = "this model's provider does not support a token limit for documents";
 
 async function rankPart(part: RerankPart, attempt: Attempt): Promise<RerankReply> {
   const { adapter } = attempt.target;
@@ -99,6 +99,6 @@ function requireRanking({ results }: RerankReply, { documents, topN = documents.
   const isWhole = places.size === results.length && results.length >= Math.min(topN, documents.length);
   const isKnown = results.every(({ index, score }) => documents[index] !== undefined && Number.isFinite(score));
   if (!isWhole || !isKnown) {
-    throw new GatewayError("upstream_failed", "The provider's ranking is not one of the documents that it was sent.");
+    throw new GatewayError("upstream_failed", "The provider's ranking does not match the documents that it was sent.");
   }
 }

@@ -148,7 +148,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     const { provider, upstreamModel } = offer;
     this.gateway.log.warn(
       { receipt: this.call.receiptId, provider, upstreamModel, reported },
-      "the usage that a provider reported cannot be true; the call is billed by what passed through",
+      "provider reported implausible usage; billing the usage that the gateway measured",
     );
     return false;
   }
@@ -223,7 +223,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
   /** Ends what is still going on; nothing is kept of what was read. */
   close(): void {
     this.finish();
-    this.end(new GatewayError("upstream_failed", "Another part of the call has failed."));
+    this.end(new GatewayError("upstream_failed", "Another part of the request failed."));
     this.call.memory.release(this.#held);
     this.#held = 0;
   }

@@ -105,7 +105,7 @@ describe("the life of a call that is no generation", () => {
     const answer = await services.embedded({ input: "abcd", trivium: { deadline_ms: 2_000 } });
     expect([answer.status, answer.body.error?.message]).toEqual([
       504,
-      "The answer did not come to its end within this call's deadline of 2000 ms.",
+      "The response did not finish within this request's deadline of 2000 ms.",
     ]);
     expect(await services.harness.receipt(answer)).toMatchObject({ usage: { input: 1 }, usage_source: "partial" });
   });
@@ -114,12 +114,12 @@ describe("the life of a call that is no generation", () => {
     const wrong = await services.embedded({ model: "test/writer" });
     expect([wrong.status, wrong.body.error?.message]).toEqual([
       400,
-      "test/writer makes text, not embeddings. The model list shows the output_modalities of each model.",
+      "test/writer produces text, not embeddings. The model list shows the output_modalities of each model.",
     ]);
     const chat = await services.harness.call("chat", { model: "test/vectors" });
     expect([chat.status, JSON.parse(chat.text).error.message]).toEqual([
       400,
-      "model: test/vectors makes embeddings: ask for them with POST /v1/embeddings.",
+      "model: test/vectors generates embeddings, not text; use POST /v1/embeddings.",
     ]);
   });
 });

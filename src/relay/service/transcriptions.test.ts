@@ -102,7 +102,7 @@ describe("a streamed transcript", () => {
     const { harness } = sound;
     harness.upstream.play(harness.upstream.stream(delta("one "), 50, delta("two")));
     const answer = await harness.clock.until(sound.hear({ model: "test/token-ear", stream: "true" }).answer);
-    expect(answer.text).toContain("broke off before the end of the transcript");
+    expect(answer.text).toContain("closed the stream before the end of the transcript");
     expect(await harness.receipt(answer)).toMatchObject({ usage_source: "partial" });
   });
 

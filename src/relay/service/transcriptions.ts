@@ -61,8 +61,8 @@ const serviceOf = (name: Verb): Service<Verb, TranscriptionRequest> => ({
 });
 
 function notAForm(type: string | null): GatewayError {
-  const found = type === null ? "none was sent" : `this one is ${type.slice(0, 80)}`;
-  const message = `The body must have content-type multipart/form-data, with the recording as file; ${found}.`;
+  const found = type === null ? "none was sent" : `it is ${type.slice(0, 80)}`;
+  const message = `The Content-Type must be multipart/form-data, with the recording as file; ${found}.`;
   return new GatewayError("unsupported_media_type", message);
 }
 
@@ -161,7 +161,8 @@ async function* streamed(
         yield frame({ ...event, usage: event["usage"] ?? encodeTranscriptUsage(usage) });
       }
     }
-    if (!whole) throw new GatewayError("upstream_failed", "The provider broke off before the end of the transcript.");
+    if (!whole)
+      throw new GatewayError("upstream_failed", "The provider closed the stream before the end of the transcript.");
   } finally {
     if (!begun) fail();
   }

@@ -57,11 +57,11 @@ export class Keeping {
     if (answer === undefined) return;
     const facts = { request_id: this.call.requestId, response: this.answerId };
     const waitMs = this.pending ? INSIST_MS : SAVE_WAIT_MS;
-    const late = () => new Error(`the storage did not take it within ${waitMs} ms`);
+    const late = () => new Error(`not stored within ${waitMs} ms`);
     try {
       this.saved = await withTimeout(this.#save(answer), waitMs, clock, late);
     } catch (err) {
-      log.error({ err, ...facts }, "response not kept");
+      log.error({ err, ...facts }, "response was not stored");
     }
   }
 

@@ -52,8 +52,8 @@ export function namedFallback(
   const found = snapshot.catalogue.resolve(fallback.model, incoming.naming);
   if (found.model === model || !allowsModel(principal, found.model.id)) return undefined;
   if (!found.model.outputModalities.includes("text")) {
-    const message = `The fallback ${found.model.id} makes no text.`;
+    const message = `The fallback model ${found.model.id} does not generate text.`;
     throw new GatewayError("invalid_request", message, { path: "provider.fallback" });
   }
-  return { model: found.model, offers: found.offers, why: `the fallback that was named: ${found.model.id}` };
+  return { model: found.model, offers: found.offers, why: `the named fallback: ${found.model.id}` };
 }

@@ -403,7 +403,7 @@ function reportedUsage(
       reasons,
       reported: usage,
     },
-    "the usage that a provider reported cannot be true; the call is billed by what can have happened",
+    "provider reported implausible usage; billing the corrected usage",
   );
   return {
     usage: passes === undefined ? own.usage : { ...own.usage, passes: passes.map(({ pass }) => pass) },

@@ -64,7 +64,7 @@ function requestOf(
 ): EmbeddingRequest {
   const unknown = Object.keys(body).filter((name) => !known.includes(camel(name)));
   const notes = unknown.map(
-    (path): FieldNote => ({ path, action: "dropped", reason: "embeddings have no such field" }),
+    (path): FieldNote => ({ path, action: "dropped", reason: "embeddings do not support this field" }),
   );
   return { call: { inputs, extras: {} }, encoding: "float", notes, paths };
 }
@@ -105,7 +105,7 @@ function taskOf(word: string | undefined, path: string): Pick<EmbeddingSettings,
 function textOf({ parts }: EmbedContentRequest["content"], path: string): string {
   const texts = parts.map((part, index) => {
     if (part.text !== undefined) return part.text;
-    return refuse(`${path}.parts[${index}]`, "has no text; only texts are embedded here");
+    return refuse(`${path}.parts[${index}]`, "has no text; only text can be embedded");
   });
   const text = texts.join("\n");
   return text === "" ? refuse(`${path}.parts[0].text`, "must not be empty") : text;

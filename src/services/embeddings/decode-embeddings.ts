@@ -45,7 +45,7 @@ export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
 
 /** Hosts' own words for vectors of small integers or bits. A vector of other numbers than were asked for fits no index. */
 function refuseOtherNumbers(body: JsonObject): void {
-  const reason = "is not served here; vectors are of 32-bit floats, as numbers or in base64 (encoding_format)";
+  const reason = "is not supported; vectors are 32-bit floats, as numbers or base64 (encoding_format)";
   const { output_dtype: type, embedding_types: types } = body;
   if (type !== undefined && type !== null && type !== "float") refuse("output_dtype", reason);
   if (!Array.isArray(types)) return;
@@ -54,20 +54,21 @@ function refuseOtherNumbers(body: JsonObject): void {
 
 /** What a schema of several forms would only call another form. */
 function refuseInputs(input: unknown): void {
-  if (input === "") refuse("input", "is an empty text; it must not be empty");
+  if (input === "") refuse("input", "must not be an empty string");
   if (!Array.isArray(input)) return;
-  if (input.length === 0) refuse("input", "is an empty array; it must hold a text, or several");
+  if (input.length === 0) refuse("input", "must not be an empty array");
   const [first] = input as readonly unknown[];
   const kind = Array.isArray(first) ? "array of tokens" : typeof first;
   if (kind !== "number" && input.length > MAX_INPUTS) {
-    refuse("input", `has ${input.length} items; at most ${MAX_INPUTS} can be sent in one call`);
+    refuse("input", `has ${input.length} items; at most ${MAX_INPUTS} can be sent per request`);
   }
   for (const [index, item] of input.entries()) {
     const path = `input[${index}]`;
     if (item === "" || (Array.isArray(item) && item.length === 0)) refuse(path, "must not be empty");
-    if (isObject(item)) refuse(path, "is an object; only texts and tokens are embedded here");
+    if (isObject(item)) refuse(path, "is an object; only text and tokens can be embedded");
     const found = Array.isArray(item) ? "array of tokens" : typeof item;
-    if (found !== kind) refuse(path, `is ${article(found)}, and input[0] is ${article(kind)}; they must be alike`);
+    if (found !== kind)
+      refuse(path, `is ${article(found)}, but input[0] is ${article(kind)}; all items must have the same type`);
   }
 }
 

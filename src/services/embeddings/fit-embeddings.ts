@@ -8,11 +8,11 @@ export function requireEmbeddings({ inputs }: EmbeddingCall, capabilities: Embed
   const { takes, tokens } = capabilities;
   const sized = inputs.find(({ settings }) => settings.dimensions !== undefined);
   if (sized !== undefined && !takes.includes("dimensions")) {
-    const problem = `the vectors of ${model} have one size, which cannot be chosen; leave it out.`;
+    const problem = `${model} has a fixed vector size; leave it out.`;
     throw new GatewayError("invalid_request", problem, { path: "dimensions" });
   }
   if (tokens === undefined && inputs.some(({ content }) => typeof content !== "string")) {
-    const problem = `${model} takes no tokens; send the text.`;
+    const problem = `${model} does not accept tokens; send text.`;
     throw new GatewayError("invalid_request", problem, { path: "input" });
   }
 }
@@ -29,8 +29,8 @@ export function noteEmbeddings(
     const near = nearest[task];
     notes.push(
       near === undefined
-        ? { path: paths.task, action: "dropped", reason: `this model knows no task ${task}` }
-        : { path: paths.task, action: "approximated", reason: `this model knows ${near}, and not ${task}` },
+        ? { path: paths.task, action: "dropped", reason: `this model does not support the task ${task}` }
+        : { path: paths.task, action: "approximated", reason: `this model supports ${near}, not ${task}` },
     );
   }
   const given = {
@@ -39,7 +39,11 @@ export function noteEmbeddings(
   };
   for (const field of ["title", "truncate"] as const) {
     if (given[field] && !takes.includes(field))
-      notes.push({ path: paths[field], action: "dropped", reason: "this model's provider knows no such field" });
+      notes.push({
+        path: paths[field],
+        action: "dropped",
+        reason: "this model's provider does not support this field",
+      });
   }
   return notes;
 }

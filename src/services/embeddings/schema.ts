@@ -20,7 +20,7 @@ export const EmbeddingsRequest = Type.Object(
         Tokens,
         Type.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
       ],
-      { [EXPECTED]: "a text, or an array of texts; or the tokens of a text, or an array of such" },
+      { [EXPECTED]: "a string, an array of strings, an array of tokens, or an array of token arrays" },
     ),
     dimensions,
     encoding_format: Type.Optional(Type.Enum(["float", "base64"])),
@@ -28,7 +28,7 @@ export const EmbeddingsRequest = Type.Object(
     input_type: Type.Optional(
       Type.String({
         description:
-          "What the vectors are for, where the model was trained for it: `query`, `document`, `similarity`, `classification`, `clustering`, `question_answering`, `fact_verification`, `code_query`, or the words that the hosts have for these.",
+          "What the vectors are for, if the model was trained for it: `query`, `document`, `similarity`, `classification`, `clustering`, `question_answering`, `fact_verification`, `code_query`, or a provider's own name for one of these.",
       }),
     ),
   },

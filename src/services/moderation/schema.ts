@@ -8,7 +8,7 @@ const Input = Type.Union([Type.String(), Type.Object({ type: Type.String() })]);
 export const ModerationRequest = Type.Object(
   {
     model: Type.Optional(
-      Type.String({ minLength: 1, description: "`<provider>/<model_name>`; the first that moderates where absent." }),
+      Type.String({ minLength: 1, description: "`<provider>/<model_name>`. Defaults to the first moderation model." }),
     ),
     input: Type.Union([Type.String(), Type.Array(Input, { minItems: 1 })], {
       [EXPECTED]: "a string, an array of strings, or an array of parts with a type",

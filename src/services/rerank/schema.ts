@@ -7,7 +7,7 @@ import { defineBodyCheck } from "../../media/check-body.ts";
 const MAX_DOCUMENTS = 2048;
 
 const Document = Type.Union([Type.String(), Type.Object({ text: Type.String() })], {
-  [EXPECTED]: "a text, or an object with a text",
+  [EXPECTED]: "a string, or an object with a text field",
 });
 
 export const RerankRequest = Type.Object(
@@ -16,7 +16,9 @@ export const RerankRequest = Type.Object(
     query: Type.String({ minLength: 1 }),
     documents: Type.Array(Document, { minItems: 1, maxItems: MAX_DOCUMENTS }),
     top_n: Type.Optional(Type.Integer({ minimum: 1 })),
-    return_documents: Type.Optional(Type.Boolean({ description: "The answer holds the documents as they were sent." })),
+    return_documents: Type.Optional(
+      Type.Boolean({ description: "Whether the response includes the documents as they were sent." }),
+    ),
     max_tokens_per_doc: Type.Optional(Type.Integer({ minimum: 1 })),
   },
   { title: "RerankRequest" },

@@ -17,7 +17,7 @@ export function fitSpeech(call: SpeechCall, capabilities: SpeechCapabilities, mo
   }
   const notes: FieldNote[] = [];
   const drop = (path: string): void => {
-    notes.push({ path, action: "dropped", reason: "this model has no such setting" });
+    notes.push({ path, action: "dropped", reason: "this model does not support this setting" });
   };
   const fitted: FittedSpeechCall = { ...rest, format, extras: takes.includes("extras") ? extras : {} };
   const other = otherVoice?.(voice);
@@ -30,7 +30,11 @@ export function fitSpeech(call: SpeechCall, capabilities: SpeechCapabilities, mo
     else if (!speaksInstructions) drop("instructions");
     else {
       fitted.instructions = instructions;
-      notes.push({ path: "instructions", action: "approximated", reason: "this model reads them before the text" });
+      notes.push({
+        path: "instructions",
+        action: "approximated",
+        reason: "this model receives them as part of the text",
+      });
     }
   }
   if (speed !== undefined) {

@@ -7,17 +7,19 @@ import { SPEECH_FORMATS } from "./speech-call.ts";
 export const SpeechRequestBody = Type.Object(
   {
     model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
-    input: Type.String({ minLength: 1, description: "The text to speak. The most characters depend on the model." }),
+    input: Type.String({ minLength: 1, description: "The text to speak. The maximum length depends on the model." }),
     voice: Type.Optional(
       Type.Union([Type.String({ minLength: 1 }), Type.Object({ id: Type.String({ minLength: 1 }) })], {
         [EXPECTED]: 'the name of a voice, such as "alloy", or an object with its id',
       }),
     ),
-    instructions: Type.Optional(Type.String({ description: "How it is to be spoken." })),
+    instructions: Type.Optional(Type.String({ description: "How to speak the text." })),
     response_format: Type.Optional(Type.Enum([...SPEECH_FORMATS])),
     speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4 })),
     stream_format: Type.Optional(
-      Type.Enum(["audio", "sse"], { description: "`audio`: the sound as it is made; `sse`: events with parts of it." }),
+      Type.Enum(["audio", "sse"], {
+        description: "`audio`: the audio as it is generated; `sse`: events with parts of it.",
+      }),
     ),
   },
   { title: "SpeechRequest" },

@@ -24,7 +24,7 @@ export function decodeTranscription(form: Form, task: TranscriptionTask): Transc
   for (const entry of rest) {
     const { name } = entry;
     if (name === "file") {
-      if (file !== undefined) refuse("file", "is there twice; one recording is transcribed at a time");
+      if (file !== undefined) refuse("file", "is given more than once; send one recording per request");
       file = recordingOf(entry);
     } else if ("bytes" in entry) refuse(name, "must be text; it is a file");
     else if (known.has(bare(name))) put(fields, bare(name), entry.value);
@@ -32,7 +32,7 @@ export function decodeTranscription(form: Form, task: TranscriptionTask): Transc
   }
   const others = Object.fromEntries(extras.map(({ name, value }) => [baseOf(name), value]));
   const { model, prompt, temperature, response_format: format, ...own } = checked({ ...others, ...fields }, task);
-  if (file === undefined) refuse("file", "is missing; it must be a file of sound");
+  if (file === undefined) refuse("file", "is missing; it must be an audio file");
   if (file.bytes.length === 0) refuse("file", "is empty");
   return {
     model,
@@ -73,7 +73,7 @@ function put(fields: Record<string, unknown>, name: string, value: string): void
     fields[name] = Array.isArray(list) ? [...(list as unknown[]), value] : [value];
     return;
   }
-  if (fields[name] !== undefined) refuse(name, "is there twice; a field may stand in a form once");
+  if (fields[name] !== undefined) refuse(name, "is given more than once");
   fields[name] = typed(name, value);
 }
 
@@ -84,7 +84,7 @@ function typed(name: string, value: string): unknown {
 }
 
 function recordingOf(entry: FormEntry): Recording {
-  if (!("bytes" in entry)) return refuse("file", "must be a file of sound; it is text");
+  if (!("bytes" in entry)) return refuse("file", "must be an audio file; it is text");
   const { fileName, mimeType, bytes } = entry;
   return { fileName: fileName === undefined || fileName === "" ? UNNAMED : fileName, mimeType, bytes };
 }

@@ -27,7 +27,7 @@ describe("choices 5: a transcript in the form that its client asked for", () => 
     expect(srt(untimed)).toBe("1\n00:00:00,000 --> 01:01:02,000\nOne. Two.\n\n");
     expect(srt({ ...untimed, text: " " })).toBe("");
     const { seconds: __, ...timeless } = untimed;
-    expect(() => srt(timeless)).toThrow("The provider answered without times.");
+    expect(() => srt(timeless)).toThrow("The provider's response contains no timestamps.");
   });
 
   test("the host's own JSON where it was asked for that, else the text and what was used", () => {

@@ -60,7 +60,8 @@ export function eventsOfTranscript({ text }: Transcript, usage: Usage): object[]
 function segmentsOf({ text, segments, seconds }: Transcript): readonly TranscriptSegment[] {
   if (segments !== undefined) return segments;
   if (text.trim() === "") return [];
-  if (seconds === undefined) throw new GatewayError("upstream_failed", "The provider answered without times.");
+  if (seconds === undefined)
+    throw new GatewayError("upstream_failed", "The provider's response contains no timestamps.");
   return [{ text, start: 0, end: seconds }];
 }
 

@@ -5,7 +5,7 @@ import { TRANSCRIPT_FORMATS } from "./transcription-call.ts";
 
 const shared = {
   model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
-  prompt: Type.Optional(Type.String({ description: "Words that the recording may hold, in its style." })),
+  prompt: Type.Optional(Type.String({ description: "Words that may occur in the recording, in its style." })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 };
 
@@ -14,7 +14,7 @@ export const TranscriptionFields = Type.Object(
   {
     ...shared,
     response_format: Type.Optional(Type.Enum([...TRANSCRIPT_FORMATS])),
-    language: Type.Optional(Type.String({ description: "Of the recording, such as `en`." })),
+    language: Type.Optional(Type.String({ description: "The language of the recording, such as `en`." })),
     stream: Type.Optional(Type.Boolean()),
     timestamp_granularities: Type.Optional(Type.Array(Type.Enum(["word", "segment"]))),
   },
@@ -37,7 +37,7 @@ export const checkTranscription = defineBodyCheck(
       refuse("stream", `cannot be true with response_format "${format}"; use "json" or "text"`);
     }
     if (granularities !== undefined && format !== "verbose_json") {
-      refuse("timestamp_granularities", 'needs a response_format of "verbose_json"');
+      refuse("timestamp_granularities", 'requires response_format "verbose_json"');
     }
   },
 );
