@@ -133,7 +133,7 @@ describe("S23: all responses together are bounded too", () => {
     for (const response of refused) {
       expect(response.status).toBe(429);
       expect(response.headers.get("retry-after")).toBe("1");
-      expect((await errorOf(response)).message).toContain("all that one key may hold");
+      expect((await errorOf(response)).message).toContain("the limit for one key");
     }
     for (const response of waiting) response.end(JSON.stringify(chatAnswer("hi")));
     await Promise.all(calls);

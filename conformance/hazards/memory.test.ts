@@ -130,7 +130,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
         return undefined;
       });
     const { held, refused: greedy } = await crowdedOut(TEST_KEY, 8 * MB, TEST_KEY, (status) => status === 429);
-    expect(protocol.message((await greedy.json()) as never).message).toContain("which is all that one key may hold");
+    expect(protocol.message((await greedy.json()) as never).message).toContain("which is the limit for one key");
     expect(greedy.headers.get("retry-after")).toBe("1");
     const { held: other, refused: full } = await crowdedOut(OTHER, 7 * MB, LIMITED, (status) => status >= 500);
     expect(full.status).toBe(name === "messages" ? 529 : 503);

@@ -373,7 +373,7 @@ describe("contract 2.3, S09: operations that do not exist", () => {
     const words = ({ message, ...rest }: ReportedError) => ({ ...rest, message: message.replace(/"[^"]*"/, '""') });
     const unknown = await genaiError(poll(name.replace(/[^/]*$/, "nobody-knows-it")));
     expect(unknown).toMatchObject({ status: 404, type: "NOT_FOUND", path: "operationName" });
-    expect(unknown.message).toContain("kept for 48 h after");
+    expect(unknown.message).toContain("kept for 48 hours after");
     expect(words(await genaiError(poll(name, OTHER_KEY)))).toEqual(words(unknown));
     const database = new Database(join(gateway.folder, "data", "trivium.db"));
     database.run("UPDATE operations SET expires_at_ms = ? WHERE state = 'done'", [Date.now() - 60_000]);

@@ -83,7 +83,7 @@ for (const family of IMAGE_FAMILIES) {
           } else {
             const failure = await failureOf(call);
             expect(failure).toMatchObject({ status: 400 });
-            expect(failure.message).toContain("takes no mask");
+            expect(failure.message).toContain("does not accept a mask");
             expect(failure.message).toContain("instances[0].referenceImages[1]");
           }
         });

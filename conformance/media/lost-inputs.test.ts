@@ -97,7 +97,7 @@ describe("H12, contract 4: a mask and an image in the JSON of images/generations
   test("an invalid or unsupported one is refused", async () => {
     await expectRefused(path, body(12), "mask must be");
     await expectRefused(path, body(dataUrl(halfTransparent(64, 64))), "mask");
-    await expectRefused(path, body(MASK, MASKLESS), "takes no mask");
+    await expectRefused(path, body(MASK, MASKLESS), "does not accept a mask");
     await expectRefused(path, { model: PAINTS, prompt: "a hat", mask: MASK }, "mask");
   });
 });

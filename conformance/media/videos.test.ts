@@ -237,7 +237,7 @@ describe("contract 2.1, 8: what was requested, or a 400 with the supported value
     [{ durationSeconds: 60 }, "parameters.durationSeconds", "4, 6 or 8 seconds, not 60"],
     [{ aspectRatio: "1:1" }, "parameters.aspectRatio", "16:9 or 9:16, not 1:1"],
     [{ aspectRatio: "7:5" }, "parameters.aspectRatio", "16:9 or 9:16, not 7:5"],
-    [{ resolution: "480p" }, "parameters.resolution", "720p, 1080p or 4k, not of 480p"],
+    [{ resolution: "480p" }, "parameters.resolution", "720p, 1080p or 4k, not 480p"],
     [{ resolution: "1080p", durationSeconds: 4 }, "parameters.durationSeconds", "8 seconds with 1080p, not 4"],
     [{ fps: 30 }, "parameters.fps", "cannot be chosen"],
   ])("%j", async (config, path, says) => {

@@ -231,7 +231,7 @@ describe("errors, in each client's own protocol", () => {
     expect(await post({ model })).toEqual([
       400,
       "input",
-      expect.stringMatching(/^input must be a text.*; it is missing\.$/),
+      expect.stringMatching(/^input must be a string.*; it is missing\.$/),
     ]);
     expect(await post({ model, input: "" })).toEqual([400, "input", "input must not be an empty string."]);
     expect(await post({ model, input: [] })).toEqual([400, "input", "input must not be an empty array."]);
