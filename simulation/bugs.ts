@@ -32,7 +32,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "forgotten release: a call keeps its memory",
-    file: "src/relay/settle/settle.ts",
+    file: "src/relay/settle/close-call.ts",
     was: "  call.memory.release();\n",
     becomes: "",
   },
@@ -98,7 +98,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "what a failed offer would have cost is billed",
-    file: "src/relay/settle/settle.ts",
+    file: "src/relay/settle/billed-usage.ts",
     was: "if (!ending.produced || call.incoming",
     becomes: "if (call.incoming",
   },

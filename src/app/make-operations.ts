@@ -8,7 +8,7 @@ import { FULL_STORE_CURE } from "../relay/media/require-file-space.ts";
 import { traceOperation } from "../relay/media/trace-operation.ts";
 import { VideoJobs } from "../relay/media/video-jobs.ts";
 import { logCall } from "../relay/settle/log-call.ts";
-import { tellEnded, tellOperation } from "../relay/settle/tell-call.ts";
+import { publishCallEnded, publishOperation } from "../relay/settle/publish-events.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** Asynchronous jobs: open ones continue, and their possible cost is reserved again. */
@@ -36,8 +36,8 @@ export async function makeOperations(
       gateway.metrics.settled(receipt);
       traceOperation(operation, receipt, gateway);
       if (!gateway.events.watched) return;
-      tellOperation(operation, operation.state === "failed" ? "failed" : "done", gateway);
-      tellEnded(receipt, gateway);
+      publishOperation(operation, operation.state === "failed" ? "failed" : "done", gateway);
+      publishCallEnded(receipt, gateway);
     },
     held: () => reservations.held,
   });

@@ -2,7 +2,7 @@ import type { FittedImageCall, ImageCall, ImageOption } from "./image-call.ts";
 import type { ImageCapabilities } from "./image-capabilities.ts";
 import { settleSize } from "./image-size.ts";
 import { foldSeed } from "./number-range.ts";
-import { refuseUnkeptPromise } from "./person-generation.ts";
+import { refuseExcludingPeople } from "./person-generation.ts";
 import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 
 /** A canonical field of the call; `paths` of the request has its name in the client's protocol. */
@@ -82,7 +82,7 @@ export function fitImageCall(
     const seen = VISIBLE[option];
     if (seen !== undefined)
       refuseSetting(option, `${model} ${seen}${whichImages(option, capabilities)}. Leave it out.`);
-    if (option === "personGeneration") refuseUnkeptPromise(String(value), model);
+    if (option === "personGeneration") refuseExcludingPeople(String(value), model);
     notes.push({ field: option, action: "dropped", reason });
   }
   if (capabilities.seedExcludesWatermark && fitted.watermark && fitted.seed !== undefined) {

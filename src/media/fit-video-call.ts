@@ -1,6 +1,6 @@
 import { sameRatio } from "./aspect-ratio.ts";
 import { foldSeed } from "./number-range.ts";
-import { refuseUnkeptPromise, settlePeople } from "./person-generation.ts";
+import { refuseExcludingPeople, settlePeople } from "./person-generation.ts";
 import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
 import type { FittedVideoCall, VideoCall, VideoCapabilities, VideoOption } from "./video-call.ts";
 
@@ -53,7 +53,7 @@ export function fitVideoCall(
   for (const option of OPTIONS) {
     if (call[option] === undefined || capabilities.takes.includes(option)) continue;
     delete fitted[option];
-    if (option === "personGeneration") refuseUnkeptPromise(call[option] ?? "", model);
+    if (option === "personGeneration") refuseExcludingPeople(call[option] ?? "", model);
     if (call[option] !== false) note(option, "dropped", "this model does not support this setting");
   }
   if (fitted.seed !== undefined) fitted.seed = foldSeed(fitted.seed, capabilities.seeds);

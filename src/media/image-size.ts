@@ -27,58 +27,59 @@ const words = ({ width, height }: PixelSize): string => `${width}x${height}`;
  */
 export function settleSize(call: ImageCall, capabilities: ImageCapabilities, model: string): SettledSize {
   const sizes = call.inputs.length === 0 ? capabilities.sizes : (capabilities.sizesWithInputs ?? capabilities.sizes);
-  const asked = { ...call, model };
+  const requested = { ...call, model };
   switch (sizes.kind) {
     case "none":
-      return refuseAll(asked);
+      return refuseAll(requested);
     case "ratio":
-      return settleRatio(asked, sizes);
+      return settleRatio(requested, sizes);
     case "presets":
-      return settlePreset(asked, sizes);
+      return settlePreset(requested, sizes);
     case "free":
-      return settleFree(asked, sizes);
+      return settleFree(requested, sizes);
   }
 }
 
-type Asked = Pick<ImageCall, "size" | "aspectRatio" | "tier"> & { model: string };
+type RequestedSize = Pick<ImageCall, "size" | "aspectRatio" | "tier"> & { model: string };
 
-function refuseAll(asked: Asked): SettledSize {
-  const field = (["size", "aspectRatio", "tier"] as const).find((one) => isAsked(asked, one));
+function refuseAll(requested: RequestedSize): SettledSize {
+  const field = (["size", "aspectRatio", "tier"] as const).find((one) => isRequested(requested, one));
   if (field === undefined) return { notes: [] };
-  return refuseSetting(field, `The size of ${asked.model}'s images cannot be chosen. Leave it out.`);
+  return refuseSetting(field, `The size of ${requested.model}'s images cannot be chosen. Leave it out.`);
 }
 
-const isAsked = (asked: Asked, field: "size" | "aspectRatio" | "tier"): boolean =>
-  asked[field] !== undefined && asked[field] !== "auto";
+const isRequested = (requested: RequestedSize, field: "size" | "aspectRatio" | "tier"): boolean =>
+  requested[field] !== undefined && requested[field] !== "auto";
 
-const exactSize = ({ size }: Asked): PixelSize | undefined => (size === "auto" ? undefined : size);
+const exactSize = ({ size }: RequestedSize): PixelSize | undefined => (size === "auto" ? undefined : size);
 
 /** The shape that the client asked for, by its ratio or by its size. */
-function wantedRatio(asked: Asked): number | undefined {
-  if (asked.aspectRatio !== undefined) return readRatio(asked.aspectRatio);
-  const size = exactSize(asked);
+function wantedRatio(requested: RequestedSize): number | undefined {
+  if (requested.aspectRatio !== undefined) return readRatio(requested.aspectRatio);
+  const size = exactSize(requested);
   return size && ratioOf(size);
 }
 
-function settleRatio(asked: Asked, { ratios, tiers }: Extract<SizeRule, { kind: "ratio" }>): SettledSize {
+function settleRatio(requested: RequestedSize, { ratios, tiers }: Extract<SizeRule, { kind: "ratio" }>): SettledSize {
   const settled: SettledSize = { notes: [] };
-  const size = exactSize(asked);
-  const shapes = `${asked.model} generates images in ${listed(ratios)}`;
-  if (asked.aspectRatio !== undefined) {
+  const size = exactSize(requested);
+  const shapes = `${requested.model} generates images in ${listed(ratios)}`;
+  if (requested.aspectRatio !== undefined) {
     settled.aspectRatio =
-      sameRatio(asked.aspectRatio, ratios) ?? refuseField("aspectRatio", `${shapes}, not ${asked.aspectRatio}.`);
+      sameRatio(requested.aspectRatio, ratios) ??
+      refuseField("aspectRatio", `${shapes}, not ${requested.aspectRatio}.`);
   }
   if (size !== undefined) {
-    refuseContradiction(size, asked);
+    refuseContradiction(size, requested);
     const own = nearRatio(ratioOf(size), ratios, SHAPE_TOLERANCE);
     settled.aspectRatio ??= own ?? refuseField("size", `${shapes}, and ${words(size)} is none of them.`);
   }
-  const tier = asked.tier ?? tierOf(size);
+  const tier = requested.tier ?? tierOf(size);
   // A model without levels has the first.
   const levels = tiers.length === 0 ? (["1K"] as const) : tiers;
   if (tier !== undefined && !levels.includes(tier)) {
-    const field = asked.tier === undefined ? "size" : "tier";
-    refuseField(field, `${asked.model} generates images at ${listed(levels)}, not ${tier}.`);
+    const field = requested.tier === undefined ? "size" : "tier";
+    refuseField(field, `${requested.model} generates images at ${listed(levels)}, not ${tier}.`);
   }
   if (tier !== undefined && tiers.length > 0) settled.tier = tier;
   if (size !== undefined) {
@@ -100,25 +101,25 @@ export function tierOf(size: ImageCall["size"]): ImageTier | undefined {
   return side < 3000 ? "2K" : "4K";
 }
 
-function settlePreset(asked: Asked, rule: Extract<SizeRule, { kind: "presets" }>): SettledSize {
-  const size = exactSize(asked);
+function settlePreset(requested: RequestedSize, rule: Extract<SizeRule, { kind: "presets" }>): SettledSize {
+  const size = exactSize(requested);
   if (size !== undefined) {
     const problem = rule.free === undefined ? "" : sizeProblem(size, rule.free);
     if (problem === undefined || rule.sizes.some((preset) => words(preset) === words(size)))
-      return exactly(size, asked);
-    return wrongSize(size, rule, problem, asked.model);
+      return exactly(size, requested);
+    return wrongSize(size, rule, problem, requested.model);
   }
-  const ratio = wantedRatio(asked);
-  if (ratio === undefined && asked.tier === undefined) {
+  const ratio = wantedRatio(requested);
+  if (ratio === undefined && requested.tier === undefined) {
     const [first] = rule.sizes;
     if (rule.auto) return { size: "auto", notes: [] };
     return first === undefined ? { notes: [] } : { pixels: first, notes: [] };
   }
   const chosen =
     rule.free === undefined
-      ? nearestPreset(ratio ?? 1, asked.tier, rule.sizes)
-      : freeSize(ratio ?? 1, asked.tier ?? "1K", rule.free);
-  return chosen === undefined ? { notes: [] } : met(chosen, asked, `of ${listed(rule.sizes.map(words))}`);
+      ? nearestPreset(ratio ?? 1, requested.tier, rule.sizes)
+      : freeSize(ratio ?? 1, requested.tier ?? "1K", rule.free);
+  return chosen === undefined ? { notes: [] } : met(chosen, requested, `of ${listed(rule.sizes.map(words))}`);
 }
 
 /** By shape first; of two as near, the one whose area is nearer to the level. */
@@ -129,14 +130,14 @@ function nearestPreset(ratio: number, tier: ImageTier | undefined, sizes: readon
   return sizes.length === 0 ? undefined : sizes.reduce((best, size) => (distance(size) < distance(best) ? size : best));
 }
 
-function settleFree(asked: Asked, rule: Extract<SizeRule, { kind: "free" }>): SettledSize {
-  const size = exactSize(asked);
+function settleFree(requested: RequestedSize, rule: Extract<SizeRule, { kind: "free" }>): SettledSize {
+  const size = exactSize(requested);
   if (size !== undefined) {
     const problem = sizeProblem(size, rule.free);
-    if (problem === undefined) return exactly(size, asked);
-    return wrongSize(size, rule, problem, asked.model);
+    if (problem === undefined) return exactly(size, requested);
+    return wrongSize(size, rule, problem, requested.model);
   }
-  const { aspectRatio, tier, model } = asked;
+  const { aspectRatio, tier, model } = requested;
   if (tier !== undefined && !rule.tiers.includes(tier)) {
     refuseField("tier", `${model} generates images at ${listed(rule.tiers)}, not ${tier}.`);
   }
@@ -148,13 +149,13 @@ function settleFree(asked: Asked, rule: Extract<SizeRule, { kind: "free" }>): Se
   const { minSide, maxSide, maxRatio } = rule.free;
   return met(
     chosen,
-    asked,
+    requested,
     `with sides of ${minSide} to ${maxSide} pixels, the longer at most ${maxRatio} times the shorter`,
   );
 }
 
 /** A size that was computed, where it is of the shape and level asked for. A side may be off by the raster alone. */
-function met(chosen: PixelSize, { aspectRatio, tier, model }: Asked, makes: string): SettledSize {
+function met(chosen: PixelSize, { aspectRatio, tier, model }: RequestedSize, makes: string): SettledSize {
   const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
   if (ratio !== undefined && ratioDistance(ratioOf(chosen), ratio) > SHAPE_TOLERANCE) {
     refuseField("aspectRatio", `${model} generates images ${makes}; none of them is ${aspectRatio}.`);
@@ -167,13 +168,13 @@ function met(chosen: PixelSize, { aspectRatio, tier, model }: Asked, makes: stri
 }
 
 /** A size that the model makes. */
-function exactly(size: PixelSize, asked: Asked): SettledSize {
-  refuseContradiction(size, asked);
+function exactly(size: PixelSize, requested: RequestedSize): SettledSize {
+  refuseContradiction(size, requested);
   return { pixels: size, notes: [] };
 }
 
 /** Refuses a shape or level that contradicts the size: only one of them could be met. */
-function refuseContradiction(size: PixelSize, { aspectRatio, tier }: Asked): void {
+function refuseContradiction(size: PixelSize, { aspectRatio, tier }: RequestedSize): void {
   const ratio = aspectRatio === undefined ? undefined : readRatio(aspectRatio);
   if (ratio !== undefined && ratioDistance(ratioOf(size), ratio) > SHAPE_TOLERANCE) {
     refuseField(

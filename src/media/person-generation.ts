@@ -20,7 +20,7 @@ export function settlePeople(asked: string, words: readonly string[], model: str
 }
 
 /** A model without the setting may show people. */
-export function refuseUnkeptPromise(asked: string, model: string): void {
+export function refuseExcludingPeople(asked: string, model: string): void {
   if (asked === "dont_allow") {
     refuseSetting("personGeneration", `${model} has no setting to exclude people. Leave it out, or allow people.`);
   }

@@ -58,7 +58,7 @@ describe("S16: a client's connection", () => {
 
   test("is ended where its client reads nothing, and then counts as disconnected", () => {
     const { presence, done, notified, listener } = arrived();
-    presence.tell(listener("a"));
+    presence.addListener(listener("a"));
     presence.hangUp();
     expect([presence.disconnected, done, notified]).toEqual([true, ["hang up"], ["a"]]);
   });
@@ -70,13 +70,13 @@ describe("H13: a client that disconnects", () => {
     expect(presence.disconnected).toBe(false);
     abort();
     expect(presence.disconnected).toBe(true);
-    presence.tell(listener("a"));
+    presence.addListener(listener("a"));
     expect(notified).toEqual(["a"]);
   });
 
   test("before the first tick is reported to listeners at that tick", async () => {
     const { presence, notified, listener, abort } = arrived();
-    presence.tell(listener("a"));
+    presence.addListener(listener("a"));
     abort();
     await clock.pass(100);
     expect(notified).toEqual(["a"]);
@@ -85,11 +85,11 @@ describe("H13: a client that disconnects", () => {
   test("later is reported once to every listener that was not removed", async () => {
     const { presence, notified, listener, abort } = arrived();
     const [a, b, c] = [listener("a"), listener("b"), listener("c")];
-    for (const one of [a, b, c]) presence.tell(one);
+    for (const one of [a, b, c]) presence.addListener(one);
     await clock.pass(500);
-    presence.forget(a);
-    presence.forget(a);
-    presence.forget(listener("d"));
+    presence.removeListener(a);
+    presence.removeListener(a);
+    presence.removeListener(listener("d"));
     expect([presence.disconnected, notified]).toEqual([false, []]);
     abort();
     presence.markDisconnected();

@@ -199,13 +199,13 @@ export class ClientPresence implements Watched {
     else this.#signal.addEventListener("abort", () => this.markDisconnected(), { once: true });
   }
 
-  /** Calls the listener when the client disconnects, or at once if it has; until `forget`. */
-  tell(listener: DisconnectListener): void {
+  /** Calls the listener when the client disconnects, or at once if it has; until `removeListener`. */
+  addListener(listener: DisconnectListener): void {
     if (this.disconnected) listener.clientDisconnected();
     else this.#listeners.push(listener);
   }
 
-  forget(listener: DisconnectListener): void {
+  removeListener(listener: DisconnectListener): void {
     const at = this.#listeners.indexOf(listener);
     if (at >= 0) this.#listeners.splice(at, 1);
   }

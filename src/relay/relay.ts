@@ -1,6 +1,6 @@
 import { asGatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
-import { answerWithImages, hostedWork } from "./answer/hosted-images.ts";
+import { answerWithImages, hostedImageTask } from "./answer/hosted-images.ts";
 import { RelayError } from "./answer/relay-error.ts";
 import { relayStream } from "./answer/stream.ts";
 import { relayUnary } from "./answer/unary.ts";
@@ -10,11 +10,11 @@ import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
 import { relayConversationImages } from "./media/conversation.ts";
 import { admitCall } from "./request/admit-call.ts";
-import { ONLY_AUTO } from "./request/asked-routing.ts";
 import { HeldRequest } from "./request/held-request.ts";
 import { planText } from "./request/plan-call.ts";
 import type { AdmittedRequest } from "./request/read-request.ts";
 import { refuseKind } from "./request/refuse-kind.ts";
+import { ONLY_AUTO } from "./request/resolve-routing.ts";
 import { speaksInConversation } from "./request/speaks-in-conversation.ts";
 import { TEXT, type TextRequest } from "./request/text-kind.ts";
 import type { ServedModel } from "./settle/served-model.ts";
@@ -38,7 +38,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
       settleFailed(call, gateway, thrown),
     );
   }
-  const images = incoming.dialect.hostedImages && hostedWork(call, served, gateway);
+  const images = incoming.dialect.hostedImages && hostedImageTask(call, served, gateway);
   if (images !== undefined)
     return answerWithImages(call, images, gateway, { first: answer, ask: (next) => relay(next, gateway) });
   // Not by `answer`: every call would pay for one more promise.

@@ -27,7 +27,7 @@ export interface CallRouting {
 export const DEFAULT_ROUTING: CallRouting = Object.freeze({ ...DEFAULT_GATEWAY_ROUTING.calls, auto: undefined });
 
 /** What the configuration says of the health and the load of one provider. */
-export interface ProviderRouting {
+export interface ProviderLimits {
   readonly breaker: BreakerSettings;
   /** Calls there at once; undefined where there is no limit of its own. */
   readonly maxConcurrent: number | undefined;
@@ -40,13 +40,13 @@ export class RoutingDefaults {
   readonly overload: OverloadSettings;
   /** Whether the number of requests at one time is limited anywhere. */
   readonly limitsRequests: boolean;
-  readonly #everyProvider: ProviderRouting;
-  readonly #providers: ReadonlyMap<string, ProviderRouting>;
+  readonly #everyProvider: ProviderLimits;
+  readonly #providers: ReadonlyMap<string, ProviderLimits>;
   readonly #byKey = new WeakMap<RoutingSettings, CallRouting>();
 
   constructor(
     gateway: GatewayRouting = DEFAULT_GATEWAY_ROUTING,
-    providers: ReadonlyMap<string, ProviderRouting> = new Map(),
+    providers: ReadonlyMap<string, ProviderLimits> = new Map(),
   ) {
     const { calls, breaker, maxConcurrent, maxQueue, queueMs } = gateway;
     this.calls = Object.freeze(layOver(calls, DEFAULT_ROUTING));
@@ -57,7 +57,7 @@ export class RoutingDefaults {
       maxConcurrent !== undefined || [...providers.values()].some((provider) => provider.maxConcurrent !== undefined);
   }
 
-  ofProvider(name: string): ProviderRouting {
+  ofProvider(name: string): ProviderLimits {
     return this.#providers.get(name) ?? this.#everyProvider;
   }
 

@@ -1,7 +1,7 @@
 import type { Model, Offer, Pricings } from "../catalogue/model.ts";
 import { candidatesOf } from "./candidate.ts";
 import type { TargetHealth } from "./health/target-health.ts";
-import type { Moment } from "./plan.ts";
+import type { PlanContext } from "./plan.ts";
 import type { Target } from "./target.ts";
 
 /** An offer of a sample model: its provider's name, and what differs. */
@@ -40,10 +40,10 @@ export const sampleCandidates = (offers: readonly SampleOffer[], model?: Partial
 export const NOW_MS = 1_000_000;
 
 /** A moment with what is known of targets, by provider, or provider and credential. */
-export function sampleMoment(
+export function samplePlanContext(
   health: Readonly<Record<string, Partial<TargetHealth>>> = {},
-  moment: Partial<Omit<Moment, "health">> = {},
-): Moment {
+  context: Partial<Omit<PlanContext, "health">> = {},
+): PlanContext {
   const of = ({ offer: { provider }, credential }: Target): TargetHealth => ({
     state: "closed",
     quietUntilMs: 0,
@@ -52,5 +52,5 @@ export function sampleMoment(
     ...health[provider],
     ...health[`${provider} ${credential}`],
   });
-  return { nowMs: NOW_MS, health: { of }, turn: 0, draw: 0.5, ...moment };
+  return { nowMs: NOW_MS, health: { of }, turn: 0, draw: 0.5, ...context };
 }

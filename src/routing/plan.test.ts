@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Preference } from "../canon/preference.ts";
 import type { TargetHealth } from "./health/target-health.ts";
-import { NOW_MS, type SampleOffer, sampleCandidates, sampleMoment } from "./plan.sample.ts";
-import { type Asked, type Moment, type Planned, plan } from "./plan.ts";
+import { NOW_MS, type SampleOffer, sampleCandidates, samplePlanContext } from "./plan.sample.ts";
+import { type PlanContext, type Planned, type PlanRequest, plan } from "./plan.ts";
 import type { Target } from "./target.ts";
 
 type Row = readonly [provider: string, why: string];
@@ -17,10 +17,10 @@ const rows = (planned: readonly Planned<Target>[]): Row[] =>
 function planned(
   offers: readonly SampleOffer[],
   preference: Preference,
-  moment: Moment = sampleMoment(),
-  asked: Partial<Asked<Target>> = {},
+  context: PlanContext = samplePlanContext(),
+  asked: Partial<PlanRequest<Target>> = {},
 ): Row[] {
-  return rows(plan({ candidates: sampleCandidates(offers), preference, ...asked }, moment));
+  return rows(plan({ candidates: sampleCandidates(offers), preference, ...asked }, context));
 }
 
 const names = (planned: readonly Row[]): string => planned.map(([provider]) => provider).join(" ");
@@ -145,7 +145,7 @@ describe("choices 6: each strategy and factor over what was measured, with reaso
     ],
   ];
   test.each(table)("%s", (_, preference, expected) => {
-    expect(planned(OFFERS, preference, sampleMoment(MEASURED, { turn: 1 }))).toEqual(expected);
+    expect(planned(OFFERS, preference, samplePlanContext(MEASURED, { turn: 1 }))).toEqual(expected);
   });
 });
 
@@ -177,7 +177,7 @@ describe("choices 6: speed", () => {
     const offers = ["new", "late", "quick", "newer"].map((provider) => ({ provider }));
     const health = { late: { firstContentMs: 900 }, quick: { tokensPerSecond: 30, firstContentMs: 950 } };
     const at = (draw: number, turn = 0) =>
-      planned(offers, { primaryFactor: "speed" }, sampleMoment(health, { draw, turn }));
+      planned(offers, { primaryFactor: "speed" }, samplePlanContext(health, { draw, turn }));
     expect(at(0.1)).toEqual([
       ["quick", "fastest: 30 tokens per second"],
       ["late", "next by speed: 900 ms to first content"],
@@ -198,7 +198,7 @@ describe("choices 6: speed", () => {
   test("at equal tokens a second the sooner is first", () => {
     const offers = [{ provider: "a" }, { provider: "b" }];
     const health = { a: { tokensPerSecond: 30, firstContentMs: 2 }, b: { tokensPerSecond: 30, firstContentMs: 1 } };
-    expect(names(planned(offers, { primaryFactor: "speed" }, sampleMoment(health)))).toBe("b a");
+    expect(names(planned(offers, { primaryFactor: "speed" }, samplePlanContext(health)))).toBe("b a");
   });
 });
 
@@ -221,7 +221,7 @@ describe("choices 6: quality", () => {
 
   test("an offer has its model's rank unless it has its own", () => {
     const candidates = sampleCandidates([{ provider: "a", quality: 3 }, { provider: "b" }], { quality: 8 });
-    const [first] = plan({ candidates, preference: { primaryFactor: "quality" } }, sampleMoment());
+    const [first] = plan({ candidates, preference: { primaryFactor: "quality" } }, samplePlanContext());
     expect(first?.why).toBe("highest quality: 8 of 10 in the catalogue");
   });
 });
@@ -230,7 +230,7 @@ describe("choices 6: least latency", () => {
   const three = ["a", "b", "c"].map((provider) => ({ provider }));
   const measured = { a: { firstContentMs: 10 }, b: { firstContentMs: 30 }, c: { firstContentMs: 20 } };
   const at = (draw: number, health: Record<string, Partial<TargetHealth>> = measured, turn = 0) =>
-    planned(three, { type: "least_latency" }, sampleMoment(health, { draw, turn }));
+    planned(three, { type: "least_latency" }, samplePlanContext(health, { draw, turn }));
 
   test("one call of a hundred explores one of the slower, each as often as the others", () => {
     expect(names(at(0.9899))).toBe("a c b");
@@ -245,7 +245,7 @@ describe("choices 6: least latency", () => {
     const [first] = planned(
       [{ provider: "a" }, { provider: "b" }],
       { type: "least_latency", providers: ["a"] },
-      sampleMoment({}, { draw: 0.999 }),
+      samplePlanContext({}, { draw: 0.999 }),
     );
     expect(first?.[0]).toBe("a");
   });
@@ -278,7 +278,7 @@ describe("choices 6: least latency", () => {
 describe("choices 8: weights", () => {
   test("in round robin an offer has its share of the turns", () => {
     const offers = [{ provider: "a", weight: 3 }, { provider: "b" }];
-    const at = (turn: number) => planned(offers, { type: "round_robin" }, sampleMoment({}, { turn }));
+    const at = (turn: number) => planned(offers, { type: "round_robin" }, samplePlanContext({}, { turn }));
     expect([0, 1, 2, 3, 4].map((turn) => at(turn)[0]?.[0]).join("")).toBe("aaaba");
     expect(at(3)).toEqual([
       ["b", "its turn, with 1 of 4 turns"],
@@ -291,7 +291,7 @@ describe("choices 8: weights", () => {
       { provider: "a", weight: 1 },
       { provider: "b", weight: 3 },
     ];
-    const at = (draw: number) => planned(offers, {}, sampleMoment({}, { draw }));
+    const at = (draw: number) => planned(offers, {}, samplePlanContext({}, { draw }));
     expect(at(0.24)).toEqual([
       ["a", "chosen by its weight of 1"],
       ["b", "next by weight: 3"],
@@ -303,14 +303,14 @@ describe("choices 8: weights", () => {
       { provider: "same", price: [4, 6], weight: 9 },
       { provider: "dearest", price: [6, 6], weight: 9 },
     ];
-    const byCost = (draw: number) => names(planned(equals, { primaryFactor: "cost" }, sampleMoment({}, { draw })));
+    const byCost = (draw: number) => names(planned(equals, { primaryFactor: "cost" }, samplePlanContext({}, { draw })));
     expect(byCost(0.05)).toBe("cheap dear same dearest");
     expect(byCost(0.15)).toBe("cheap same dear dearest");
   });
 
   test("an offer without a weight weighs 1 among those that have one", () => {
     const offers = [{ provider: "a", weight: 3 }, { provider: "b" }];
-    const at = (draw: number) => planned(offers, {}, sampleMoment({}, { draw }));
+    const at = (draw: number) => planned(offers, {}, samplePlanContext({}, { draw }));
     expect(names(at(0.74))).toBe("a b");
     expect(at(0.76)).toEqual([
       ["b", "first in catalogue order"],
@@ -320,8 +320,8 @@ describe("choices 8: weights", () => {
 
   test("weight 0 is tried after all others", () => {
     const offers = [{ provider: "spare", weight: 0 }, { provider: "a" }, { provider: "b" }];
-    expect(names(planned(offers, { type: "round_robin" }, sampleMoment({}, { turn: 5 })))).toMatch(/spare$/);
-    expect(names(planned(offers, {}, sampleMoment({}, { draw: 0.1 })))).toMatch(/spare$/);
+    expect(names(planned(offers, { type: "round_robin" }, samplePlanContext({}, { turn: 5 })))).toMatch(/spare$/);
+    expect(names(planned(offers, {}, samplePlanContext({}, { draw: 0.1 })))).toMatch(/spare$/);
   });
 });
 
@@ -334,7 +334,7 @@ describe("choices 8: what is left alone goes last, and is not forgotten", () => 
       past: { quietUntilMs: NOW_MS },
     };
     const offers = [...OFFERS, { provider: "south" }, { provider: "past" }];
-    expect(planned(offers, {}, sampleMoment(health))).toEqual([
+    expect(planned(offers, {}, samplePlanContext(health))).toEqual([
       ["north", "first in catalogue order"],
       ["past", "next in catalogue order"],
       ["south", "its provider asked for a pause of 1 s: tried last"],
@@ -346,11 +346,11 @@ describe("choices 8: what is left alone goes last, and is not forgotten", () => 
   test("in every strategy, and also where nothing else is there", () => {
     const health = { east: { state: "open" as const, firstContentMs: 1, tokensPerSecond: 999 } };
     for (const type of ["priority", "round_robin", "least_latency"] as const) {
-      expect(names(planned(OFFERS, { type }, sampleMoment(health)))).toMatch(/ east$/);
-      const alone = planned(OFFERS, { type, providers: ["east"] }, sampleMoment(health));
+      expect(names(planned(OFFERS, { type }, samplePlanContext(health)))).toMatch(/ east$/);
+      const alone = planned(OFFERS, { type, providers: ["east"] }, samplePlanContext(health));
       expect(alone).toEqual([["east", "circuit breaker is open: tried last"]]);
     }
-    expect(planned([{ provider: "east" }], {}, sampleMoment(health))).toEqual([
+    expect(planned([{ provider: "east" }], {}, samplePlanContext(health))).toEqual([
       ["east", "circuit breaker is open: tried last"],
     ]);
   });
@@ -358,13 +358,15 @@ describe("choices 8: what is left alone goes last, and is not forgotten", () => 
   test("turns are shared among those that are there", () => {
     const offers = ["a", "b", "c"].map((provider) => ({ provider }));
     const firsts = Array.from({ length: 6 }, (_, turn) => {
-      return planned(offers, { type: "round_robin" }, sampleMoment({ b: { state: "open" } }, { turn }))[0]?.[0];
+      return planned(offers, { type: "round_robin" }, samplePlanContext({ b: { state: "open" } }, { turn }))[0]?.[0];
     });
     expect(firsts.join("")).toBe("acacac");
   });
 
   test("a half-open breaker keeps its place: the call is its probe", () => {
-    expect(planned(OFFERS, { providers: ["west", "east"] }, sampleMoment({ west: { state: "half_open" } }))).toEqual([
+    expect(
+      planned(OFFERS, { providers: ["west", "east"] }, samplePlanContext({ west: { state: "half_open" } })),
+    ).toEqual([
       ["west", "first of the requested providers; its circuit breaker is half open, and this call is the probe"],
       ["east", "number 2 of the requested providers"],
     ]);
@@ -377,7 +379,7 @@ describe("choices 8: several credentials of one provider", () => {
     { provider: "b", credentials: { "1": 1, "2": 1 } },
   ];
   const at = (draw: number, health: Record<string, Partial<TargetHealth>> = {}) =>
-    planned(offers, {}, sampleMoment(health, { draw: draw / 65_536 }));
+    planned(offers, {}, samplePlanContext(health, { draw: draw / 65_536 }));
 
   test("stand next to each other, by weight and chance; the next offer comes after all of them", () => {
     expect(at(0.1)).toEqual([
@@ -409,24 +411,24 @@ describe("choices 8: several credentials of one provider", () => {
       "a 3": { firstContentMs: 1, tokensPerSecond: 999, state: "open" },
       b: { firstContentMs: 300, tokensPerSecond: 40 },
     };
-    const latency = planned(pair, { type: "least_latency" }, sampleMoment(health));
+    const latency = planned(pair, { type: "least_latency" }, samplePlanContext(health));
     expect(latency.map(([, why]) => why)).toContain("fastest to first content: 200 ms");
     expect(latency.map(([, why]) => why)).toContain("next by latency: 300 ms");
-    const speed = planned(pair, { primaryFactor: "speed" }, sampleMoment(health));
+    const speed = planned(pair, { primaryFactor: "speed" }, samplePlanContext(health));
     expect(speed.map(([, why]) => why)).toContain("fastest: 50 tokens per second");
     const second = {
       ...health,
       "a 1": { firstContentMs: 200, tokensPerSecond: 50 },
       "a 2": { firstContentMs: 400, tokensPerSecond: 20 },
     };
-    expect(planned(pair, { type: "least_latency" }, sampleMoment(second)).map(([, why]) => why)).toContain(
+    expect(planned(pair, { type: "least_latency" }, samplePlanContext(second)).map(([, why]) => why)).toContain(
       "fastest to first content: 200 ms",
     );
-    expect(planned(pair, { primaryFactor: "speed" }, sampleMoment(second)).map(([, why]) => why)).toContain(
+    expect(planned(pair, { primaryFactor: "speed" }, samplePlanContext(second)).map(([, why]) => why)).toContain(
       "fastest: 50 tokens per second",
     );
     const slower = { ...health, "a 2": { firstContentMs: 500, tokensPerSecond: 10 } };
-    const [first] = planned(pair, { type: "least_latency" }, sampleMoment(slower));
+    const [first] = planned(pair, { type: "least_latency" }, samplePlanContext(slower));
     expect(first).toEqual(["b", "fastest to first content: 300 ms"]);
   });
 
@@ -446,7 +448,7 @@ describe("choices 6: fallback", () => {
     expect(names(planned(OFFERS, { fallback: "none", primaryFactor: "cost" }))).toBe("west");
     const offers: SampleOffer[] = [{ provider: "a", credentials: { "1": 1, "2": 1 } }, { provider: "b" }];
     const health = { "a 1": { state: "open" as const }, b: { state: "open" as const } };
-    expect(names(planned(offers, { fallback: "none" }, sampleMoment(health)))).toBe("a(2) a(1)");
+    expect(names(planned(offers, { fallback: "none" }, samplePlanContext(health)))).toBe("a(2) a(1)");
   });
 
   test("false, and all are left alone: the one that comes back first", () => {
@@ -455,7 +457,7 @@ describe("choices 6: fallback", () => {
       west: { quietUntilMs: NOW_MS + 5 },
       north: { quietUntilMs: NOW_MS + 4 },
     };
-    expect(names(planned(OFFERS, { fallback: "none" }, sampleMoment(health)))).toBe("north");
+    expect(names(planned(OFFERS, { fallback: "none" }, samplePlanContext(health)))).toBe("north");
   });
 
   test("a provider: its offers last, whether or not it is among those asked for", () => {
@@ -476,7 +478,7 @@ describe("choices 6: fallback", () => {
   test("a fallback that is left alone goes behind the others that are", () => {
     const health = { west: { quietUntilMs: NOW_MS + 5_000 }, north: { state: "open" as const } };
     const preference: Preference = { providers: ["west", "east"], fallback: { provider: "north" } };
-    expect(planned(OFFERS, preference, sampleMoment(health))).toEqual([
+    expect(planned(OFFERS, preference, samplePlanContext(health))).toEqual([
       ["east", "number 2 of the requested providers"],
       ["west", "its provider asked for a pause of 5 s: tried last"],
       ["north", "circuit breaker is open: tried last"],
@@ -487,7 +489,7 @@ describe("choices 6: fallback", () => {
     const candidates = sampleCandidates([{ provider: "x" }, { provider: "y" }], { id: "acme/other" });
     const fallback = { candidates, why: "the named fallback: acme/other" };
     const health = { east: { state: "open" as const }, y: { quietUntilMs: NOW_MS + 1 } };
-    expect(planned(OFFERS, { providers: ["east", "west"] }, sampleMoment(health), { fallback })).toEqual([
+    expect(planned(OFFERS, { providers: ["east", "west"] }, samplePlanContext(health), { fallback })).toEqual([
       ["west", "number 2 of the requested providers"],
       ["x", "the named fallback: acme/other"],
       ["y", "its provider asked for a pause of 1 s: tried last"],
@@ -530,7 +532,7 @@ describe("H18, choices 6: names that do not serve the model are refused with tho
 });
 
 describe("prompt-cache stickiness", () => {
-  const held = (provider: string) => sampleMoment({}, { held: `acme/model ${provider}` });
+  const held = (provider: string) => samplePlanContext({}, { held: `acme/model ${provider}` });
 
   test("a conversation goes first where its cache is, in every strategy", () => {
     expect(planned(OFFERS, {}, held("north"))).toEqual([
@@ -550,14 +552,14 @@ describe("prompt-cache stickiness", () => {
     expect(names(planned(OFFERS, { sticky: true }, held("north")))).toBe("north east west");
     expect(names(planned(OFFERS, { providers: ["east", "north"] }, held("north")))).toBe("east north");
     expect(names(planned(OFFERS, { type: "least_latency", providers: ["east"] }, held("north")))).toBe("east");
-    const open = { ...held("north"), ...sampleMoment({ north: { state: "open" } }), held: "acme/model north" };
+    const open = { ...held("north"), ...samplePlanContext({ north: { state: "open" } }), held: "acme/model north" };
     expect(names(planned(OFFERS, {}, open))).toBe("east west north");
   });
 
   test("a cache is one credential's: it comes before the offer's others", () => {
     const offers: SampleOffer[] = [{ provider: "a" }, { provider: "b", credentials: { "1": 9, "2": 1 } }];
-    const moment = sampleMoment({}, { held: "acme/model b 2", draw: 0 });
-    expect(planned(offers, {}, moment)).toEqual([
+    const context = samplePlanContext({}, { held: "acme/model b 2", draw: 0 });
+    expect(planned(offers, {}, context)).toEqual([
       ["b(2)", "holds this conversation's prompt cache"],
       ["b(1)", "another credential of the same offer"],
       ["a", "first in catalogue order"],
@@ -576,7 +578,7 @@ describe("reasons", () => {
   });
 
   test("why the model was chosen stands before the first", () => {
-    const [first, second] = planned(OFFERS, {}, sampleMoment(), { modelWhy: "chosen for its price" });
+    const [first, second] = planned(OFFERS, {}, samplePlanContext(), { modelWhy: "chosen for its price" });
     expect(first).toEqual(["east", "chosen for its price; first in catalogue order"]);
     expect(second).toEqual(["west", "next in catalogue order"]);
   });

@@ -1,9 +1,9 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Preference } from "../canon/preference.ts";
 import type { Candidate } from "./candidate.ts";
-import { type Condition, type Resting, type Standing, standingOf } from "./standing.ts";
 import { type Chance, inOrder, type Place } from "./strategies.ts";
 import type { Target } from "./target.ts";
+import { type HealthContext, type RestingTarget, type UsableCandidate, usableCandidate } from "./usable-candidate.ts";
 
 /** One target, and why it has its place in the plan. */
 export interface Planned<T extends Target = Target> {
@@ -12,7 +12,7 @@ export interface Planned<T extends Target = Target> {
 }
 
 /** What is to be planned. */
-export interface Asked<T extends Target> {
+export interface PlanRequest<T extends Target> {
   /** The offers of the model, in the catalogue's order. */
   readonly candidates: readonly Candidate<T>[];
   readonly preference: Preference;
@@ -23,7 +23,7 @@ export interface Asked<T extends Target> {
 }
 
 /** What is known, and what chance says, at the moment of the call. */
-export interface Moment extends Chance, Condition {
+export interface PlanContext extends Chance, HealthContext {
   /** The id of the target that holds the conversation's prompt cache. */
   readonly held?: string | undefined;
 }
@@ -33,21 +33,21 @@ export interface Moment extends Chance, Condition {
  * now come first, as they are preferred, the credentials of an offer next to each other; then a fallback that was named; then
  * whatever is left alone now, because with nothing else left it is tried all the same.
  */
-export function plan<T extends Target>(asked: Asked<T>, moment: Moment): readonly Planned<T>[] {
+export function plan<T extends Target>(asked: PlanRequest<T>, context: PlanContext): readonly Planned<T>[] {
   const { candidates, preference, fallback, modelWhy } = asked;
   const { chosen, last } = choose(candidates, preference);
   const planned: Planned<T>[] = [];
-  const resting: Resting<T>[] = [];
-  for (const place of orderOf(chosen, candidates.length, preference, moment, resting)) {
-    addTargets(planned, place, moment);
+  const resting: RestingTarget<T>[] = [];
+  for (const place of orderOf(chosen, candidates.length, preference, context, resting)) {
+    addTargets(planned, place, context);
     // The credentials of one offer are no fallback for each other.
     if (preference.fallback === "none") break;
   }
-  for (const candidate of last) addFallback(planned, candidate, "the named fallback", moment, resting);
+  for (const candidate of last) addFallback(planned, candidate, "the named fallback", context, resting);
   if (fallback !== undefined) {
-    for (const candidate of fallback.candidates) addFallback(planned, candidate, fallback.why, moment, resting);
+    for (const candidate of fallback.candidates) addFallback(planned, candidate, fallback.why, context, resting);
   }
-  if (resting.length > 0) addResting(planned, resting, preference, moment.nowMs);
+  if (resting.length > 0) addResting(planned, resting, preference, context.nowMs);
   const [first] = planned;
   if (modelWhy !== undefined && first !== undefined) {
     planned[0] = { target: first.target, why: `${modelWhy}; ${first.why}` };
@@ -88,19 +88,19 @@ function orderOf<T extends Target>(
   chosen: readonly Candidate<T>[],
   offers: number,
   preference: Preference,
-  moment: Moment,
-  resting: Resting<T>[],
+  context: PlanContext,
+  resting: RestingTarget<T>[],
 ): readonly Place<T>[] {
-  const standings: Standing<T>[] = [];
+  const candidates: UsableCandidate<T>[] = [];
   for (const candidate of chosen) {
-    const standing = standingOf(candidate, moment, resting);
-    if (standing !== undefined) standings.push(standing);
+    const usable = usableCandidate(candidate, context, resting);
+    if (usable !== undefined) candidates.push(usable);
   }
   const places =
     offers === 1
-      ? standings.map((standing) => ({ standing, why: "the only offer" }))
-      : inOrder(standings, preference, moment);
-  return moment.held !== undefined && mayStay(preference) ? heldFirst(places, moment.held) : places;
+      ? candidates.map((usable) => ({ usable, why: "the only offer" }))
+      : inOrder(candidates, preference, context);
+  return context.held !== undefined && mayStay(preference) ? heldFirst(places, context.held) : places;
 }
 
 /** A conversation stays where its cache is, unless it is told not to, or the caller has an order of its own. */
@@ -108,11 +108,11 @@ const mayStay = ({ sticky, type = "priority", providers }: Preference): boolean 
   sticky !== false && (type !== "priority" || providers === undefined);
 
 function heldFirst<T extends Target>(places: readonly Place<T>[], held: string): readonly Place<T>[] {
-  for (const [index, { standing }] of places.entries()) {
-    const target = standing.usable.find(({ id }) => id === held);
+  for (const [index, { usable }] of places.entries()) {
+    const target = usable.targets.find(({ id }) => id === held);
     if (target === undefined) continue;
-    const usable = [target, ...standing.usable.filter((one) => one !== target)];
-    const first = { standing: { ...standing, usable }, why: "holds this conversation's prompt cache" };
+    const targets = [target, ...usable.targets.filter((one) => one !== target)];
+    const first = { usable: { ...usable, targets }, why: "holds this conversation's prompt cache" };
     return [first, ...places.slice(0, index), ...places.slice(index + 1)];
   }
   return places;
@@ -120,12 +120,12 @@ function heldFirst<T extends Target>(places: readonly Place<T>[], held: string):
 
 function addTargets<T extends Target>(
   planned: Planned<T>[],
-  { standing, why }: Place<T>,
-  { health, nowMs }: Moment,
+  { usable, why }: Place<T>,
+  { health, nowMs }: PlanContext,
 ): void {
-  for (const [index, target] of standing.usable.entries()) {
+  for (const [index, target] of usable.targets.entries()) {
     const words = index === 0 ? why : "another credential of the same offer";
-    const isProbe = standing.probes && health.of(target, nowMs).state === "half_open";
+    const isProbe = usable.probes && health.of(target, nowMs).state === "half_open";
     planned.push({
       target,
       why: isProbe ? `${words}; its circuit breaker is half open, and this call is the probe` : words,
@@ -137,17 +137,17 @@ function addFallback<T extends Target>(
   planned: Planned<T>[],
   candidate: Candidate<T>,
   why: string,
-  moment: Moment,
-  resting: Resting<T>[],
+  context: PlanContext,
+  resting: RestingTarget<T>[],
 ): void {
-  const standing = standingOf(candidate, moment, resting);
-  if (standing !== undefined) addTargets(planned, { standing, why }, moment);
+  const usable = usableCandidate(candidate, context, resting);
+  if (usable !== undefined) addTargets(planned, { usable, why }, context);
 }
 
 /** Those that ask for a pause by when it is over, then those with an open breaker. */
 function addResting<T extends Target>(
   planned: Planned<T>[],
-  resting: Resting<T>[],
+  resting: RestingTarget<T>[],
   { fallback }: Preference,
   nowMs: number,
 ): void {

@@ -1,12 +1,12 @@
 import type { Factor, Preference } from "../canon/preference.ts";
-import type { Standing } from "./standing.ts";
 import type { Target } from "./target.ts";
 import { turnOrder } from "./turn-order.ts";
+import type { UsableCandidate } from "./usable-candidate.ts";
 import { weightedOrder } from "./weighted-order.ts";
 
 /** One offer's place in a plan, and why it has it. */
 export interface Place<T extends Target> {
-  readonly standing: Standing<T>;
+  readonly usable: UsableCandidate<T>;
   readonly why: string;
 }
 
@@ -25,64 +25,67 @@ const EXPLORATION = 0.01;
 
 /** The offers of a model that may be called now, in the order that is preferred. */
 export function inOrder<T extends Target>(
-  standings: readonly Standing<T>[],
+  candidates: readonly UsableCandidate<T>[],
   preference: Preference,
   chance: Chance,
 ): Place<T>[] {
   const { type = "priority", primaryFactor, providers } = preference;
   switch (type) {
     case "priority":
-      if (providers !== undefined) return asListed(standings, providers);
-      return byFactor(standings, primaryFactor, chance);
+      if (providers !== undefined) return asListed(candidates, providers);
+      return byFactor(candidates, primaryFactor, chance);
     case "round_robin":
-      return byTurn(standings, primaryFactor, chance);
+      return byTurn(candidates, primaryFactor, chance);
     case "least_latency":
-      return byLatency(standings, chance);
+      return byLatency(candidates, chance);
   }
 }
 
 /** They stand in the order of the list already. */
-function asListed<T extends Target>(standings: readonly Standing<T>[], providers: readonly string[]): Place<T>[] {
-  return standings.map((standing) => {
-    const place = providers.indexOf(standing.candidate.offer.provider);
+function asListed<T extends Target>(
+  candidates: readonly UsableCandidate<T>[],
+  providers: readonly string[],
+): Place<T>[] {
+  return candidates.map((usable) => {
+    const place = providers.indexOf(usable.candidate.offer.provider);
     const why = place === 0 ? "first of the requested providers" : `number ${place + 1} of the requested providers`;
-    return { standing, why };
+    return { usable, why };
   });
 }
 
 function byFactor<T extends Target>(
-  standings: readonly Standing<T>[],
+  candidates: readonly UsableCandidate<T>[],
   factor: Factor | undefined,
   chance: Chance,
 ): Place<T>[] {
-  if (factor === undefined) return places(byWeight(standings, chance.draw, noDifference), catalogueWords);
+  if (factor === undefined) return places(byWeight(candidates, chance.draw, noDifference), catalogueWords);
   const { compare, words } = FACTORS_IN_USE[factor];
-  const ordered = byWeight([...standings].sort(compare), chance.draw, compare);
+  const ordered = byWeight([...candidates].sort(compare), chance.draw, compare);
   if (factor !== "speed") return places(ordered, words);
   return withItsTurn(places(ordered, words), ordered.filter(isUnmeasured), chance);
 }
 
 /** Whose turn it is, and the others by the factor, where there is one, or else by their next turns. */
 function byTurn<T extends Target>(
-  standings: readonly Standing<T>[],
+  candidates: readonly UsableCandidate<T>[],
   factor: Factor | undefined,
   chance: Chance,
 ): Place<T>[] {
-  const weights = standings.map(weightOf);
-  const ordered = pick(standings, turnOrder(weights, chance.turn));
+  const weights = candidates.map(weightOf);
+  const ordered = pick(candidates, turnOrder(weights, chance.turn));
   const [first, ...rest] = ordered;
   if (first === undefined) return [];
   const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const share = standings.some(hasWeight) ? `, with ${weightOf(first)} of ${total} turns` : "";
+  const share = candidates.some(hasWeight) ? `, with ${weightOf(first)} of ${total} turns` : "";
   const others =
     factor === undefined
-      ? rest.map((standing) => ({ standing, why: "next in turn" }))
+      ? rest.map((usable) => ({ usable, why: "next in turn" }))
       : places(rest.sort(FACTORS_IN_USE[factor].compare), FACTORS_IN_USE[factor].words, 1);
-  return [{ standing: first, why: `its turn${share}` }, ...others];
+  return [{ usable: first, why: `its turn${share}` }, ...others];
 }
 
-function byLatency<T extends Target>(standings: readonly Standing<T>[], chance: Chance): Place<T>[] {
-  const ordered = byWeight([...standings].sort(sooner), chance.draw, sooner);
+function byLatency<T extends Target>(candidates: readonly UsableCandidate<T>[], chance: Chance): Place<T>[] {
+  const ordered = byWeight([...candidates].sort(sooner), chance.draw, sooner);
   const placed = places(ordered, latencyWords);
   const exploring = (chance.draw - (1 - EXPLORATION)) / EXPLORATION;
   if (exploring < 0) return withItsTurn(placed, ordered.filter(isUnmeasuredLatency), chance);
@@ -93,28 +96,28 @@ function byLatency<T extends Target>(standings: readonly Standing<T>[], chance: 
 /** Puts the one first whose turn it is of those that nothing is known of, in some of the calls; in all where nothing is known of any. */
 function withItsTurn<T extends Target>(
   placed: Place<T>[],
-  unmeasured: readonly Standing<T>[],
+  unmeasured: readonly UsableCandidate<T>[],
   { turn, draw }: Chance,
 ): Place<T>[] {
   const known = placed.length - unmeasured.length;
   if (unmeasured.length === 0 || (known > 0 && draw >= UNMEASURED_SHARE)) return placed;
   const chosen = unmeasured[turn % unmeasured.length];
-  const at = placed.findIndex(({ standing }) => standing === chosen);
+  const at = placed.findIndex(({ usable }) => usable === chosen);
   return moveToFront(placed, at, "not measured yet: its turn");
 }
 
 function moveToFront<T extends Target>(placed: Place<T>[], at: number, why: string): Place<T>[] {
   const found = placed[at];
   if (found === undefined) return placed;
-  return [{ standing: found.standing, why }, ...placed.slice(0, at), ...placed.slice(at + 1)];
+  return [{ usable: found.usable, why }, ...placed.slice(0, at), ...placed.slice(at + 1)];
 }
 
-type Compare = (one: Standing<Target>, other: Standing<Target>) => number;
+type Compare = (one: UsableCandidate<Target>, other: UsableCandidate<Target>) => number;
 /** Why a candidate is in its place: the first, or a later one. */
-type Words = (standing: Standing<Target>, isFirst: boolean) => string;
+type Words = (usable: UsableCandidate<Target>, isFirst: boolean) => string;
 
-const places = <T extends Target>(ordered: readonly Standing<T>[], words: Words, from = 0): Place<T>[] =>
-  ordered.map((standing, index) => ({ standing, why: words(standing, from + index === 0) }));
+const places = <T extends Target>(ordered: readonly UsableCandidate<T>[], words: Words, from = 0): Place<T>[] =>
+  ordered.map((usable, index) => ({ usable, why: words(usable, from + index === 0) }));
 
 const noDifference: Compare = () => 0;
 
@@ -133,9 +136,9 @@ const FACTORS_IN_USE: Readonly<Record<Factor, { compare: Compare; words: Words }
   },
   speed: {
     compare: (one, other) => compareNumbers(other.tokensPerSecond ?? 0, one.tokensPerSecond ?? 0) || sooner(one, other),
-    words: (standing, isFirst) => {
-      const { tokensPerSecond, firstContentMs } = standing;
-      if (isUnmeasured(standing)) return "speed not measured yet";
+    words: (usable, isFirst) => {
+      const { tokensPerSecond, firstContentMs } = usable;
+      if (isUnmeasured(usable)) return "speed not measured yet";
       const measured =
         tokensPerSecond === undefined
           ? `${Math.round(firstContentMs ?? 0)} ms to first content`
@@ -162,26 +165,26 @@ const latencyWords: Words = ({ firstContentMs }, isFirst) => {
   return `${isFirst ? "fastest to first content" : "next by latency"}: ${Math.round(firstContentMs)} ms`;
 };
 
-const isUnmeasuredLatency = ({ firstContentMs }: Standing<Target>): boolean => firstContentMs === undefined;
-const isUnmeasured = ({ firstContentMs, tokensPerSecond }: Standing<Target>): boolean =>
+const isUnmeasuredLatency = ({ firstContentMs }: UsableCandidate<Target>): boolean => firstContentMs === undefined;
+const isUnmeasured = ({ firstContentMs, tokensPerSecond }: UsableCandidate<Target>): boolean =>
   firstContentMs === undefined && tokensPerSecond === undefined;
 
 const compareNumbers = (one: number, other: number): number => (one < other ? -1 : one > other ? 1 : 0);
 
-const hasWeight = ({ candidate: { offer } }: Standing<Target>): boolean => offer.weight !== undefined;
-const weightOf = ({ candidate: { offer } }: Standing<Target>): number => offer.weight ?? 1;
+const hasWeight = ({ candidate: { offer } }: UsableCandidate<Target>): boolean => offer.weight !== undefined;
+const weightOf = ({ candidate: { offer } }: UsableCandidate<Target>): number => offer.weight ?? 1;
 
 const pick = <Item>(items: readonly Item[], indexes: readonly number[]): Item[] =>
   indexes.flatMap((index) => items[index] ?? []);
 
 /** Among equals, which stand next to each other, weights decide where there are any; else they keep their order. */
 function byWeight<T extends Target>(
-  sorted: readonly Standing<T>[],
+  sorted: readonly UsableCandidate<T>[],
   draw: number,
   compare: Compare,
-): readonly Standing<T>[] {
+): readonly UsableCandidate<T>[] {
   if (!sorted.some(hasWeight)) return sorted;
-  const ordered: Standing<T>[] = [];
+  const ordered: UsableCandidate<T>[] = [];
   for (let from = 0; from < sorted.length; ) {
     const first = sorted[from];
     let to = from + 1;

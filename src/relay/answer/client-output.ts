@@ -68,11 +68,11 @@ export function streamedBody(
       return undefined;
     }
     begun = true;
-    client.forget(listener);
+    client.removeListener(listener);
     return produce(controller);
   };
   const listener: DisconnectListener = { clientDisconnected: () => void begin(NO_CLIENT) };
-  client.tell(listener);
+  client.addListener(listener);
   return directBody(client, begin);
 }
 

@@ -5,12 +5,12 @@ import type { Gateway } from "../gateway.ts";
 import { makeHostedImage } from "../media/hosted-image.ts";
 import { HeldRequest } from "../request/held-request.ts";
 import type { ServedModel } from "../settle/served-model.ts";
-import { askAgain, type HostedRounds, type HostedWork, keepHosted } from "./hosted-rounds.ts";
+import { askAgain, type HostedImageTask, type HostedRounds, keepHosted } from "./hosted-rounds.ts";
 import { streamHosted } from "./hosted-stream.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 
 /** The work, where the model's hosts cannot do it themselves and some model of the catalogue can. */
-export function hostedWork(call: Call, served: ServedModel, gateway: Gateway): HostedWork | undefined {
+export function hostedImageTask(call: Call, served: ServedModel, gateway: Gateway): HostedImageTask | undefined {
   const { dialect, verb, strict } = call.incoming;
   const hosted = dialect.hostedImages;
   if (hosted === undefined || verb !== "generate" || strict || call.principal.strict) return undefined;
@@ -38,28 +38,28 @@ function idOf(name: string, { snapshot }: Gateway): string {
 /** Answers with images in the middle: the model's first answer is the call itself, what follows are calls of their own. */
 export async function answerWithImages(
   call: Call,
-  work: HostedWork,
+  task: HostedImageTask,
   gateway: Gateway,
   { first, ask }: { first: (call: Call) => Promise<Response>; ask: HostedRounds["ask"] },
 ): Promise<Response> {
   const { keeping, incoming } = call;
-  const answer = work.hosted.play(call.body, {
+  const answer = task.hosted.play(call.body, {
     answerId: keeping?.answerId,
     makeId: gateway.random.id,
     limits: gateway.snapshot.imageLimits,
   });
   const body = answer.request;
   const request = new HeldRequest({ text: stringifyInOrder(body), body });
-  const adapted = [...call.adapted, noteOf(work)];
+  const adapted = [...call.adapted, noteOf(task)];
   // What the gateway makes in the place of a host has receipts of its own.
-  const billables = call.billables.filter(({ path }) => path !== `${work.tool.path}.type`);
+  const billables = call.billables.filter(({ path }) => path !== `${task.tool.path}.type`);
   const response = await first({ ...call, body, request, adapted, billables, keeping: undefined });
   const controller = new AbortController();
   const left = incoming.request.signal;
   const leave = () => controller.abort();
   if (left.aborted) leave();
   else left.addEventListener("abort", leave, { once: true });
-  const rounds: HostedRounds = { ...work, call, gateway, answer, incoming: silent(incoming, controller.signal), ask };
+  const rounds: HostedRounds = { ...task, call, gateway, answer, incoming: silent(incoming, controller.signal), ask };
   incoming.connection.hold();
   const release = () => {
     left.removeEventListener("abort", leave);
@@ -74,7 +74,7 @@ export async function answerWithImages(
   }
 }
 
-const noteOf = ({ tool, imageModel }: HostedWork): FieldNote => ({
+const noteOf = ({ tool, imageModel }: HostedImageTask): FieldNote => ({
   path: tool.path,
   action: "approximated",
   reason: `this model's providers do not generate images; ${imageModel} generates them, with separate receipts`,

@@ -4,7 +4,7 @@ import type { Gateway } from "../gateway.ts";
 import { requestWith } from "./hosted-request.ts";
 
 /** A request for images in the middle of an answer, and who makes them. */
-export interface HostedWork {
+export interface HostedImageTask {
   hosted: HostedImages;
   tool: HostedImagesTool;
   /** The id of the model. */
@@ -12,7 +12,7 @@ export interface HostedWork {
 }
 
 /** What the rounds of one answer share. */
-export interface HostedRounds extends HostedWork {
+export interface HostedRounds extends HostedImageTask {
   call: Call;
   gateway: Gateway;
   answer: HostedAnswer;

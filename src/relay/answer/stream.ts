@@ -10,8 +10,8 @@ import { observeBreak } from "../attempt/observe-attempt.ts";
 import { type Call, DeadlineError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { capturedController } from "../settle/capture-call.ts";
+import { publishCallCommitted } from "../settle/publish-events.ts";
 import { isAbandoned, settle } from "../settle/settle.ts";
-import { tellCommitted } from "../settle/tell-call.ts";
 import { streamHeaders } from "./answer-headers.ts";
 import { AnswerSoFar } from "./answer-so-far.ts";
 import { ClientOutput, commitsEarly, type DirectController, directBody, streamedBody } from "./client-output.ts";
@@ -126,7 +126,7 @@ class StreamRelay {
     if (stream.soFar === undefined) this.#call.request = undefined;
     if (this.#firstContentAtMs !== undefined) return;
     this.#firstContentAtMs = this.#gateway.clock.nowMs();
-    if (this.#gateway.events.watched) tellCommitted(this.#call, this.#gateway);
+    if (this.#gateway.events.watched) publishCallCommitted(this.#call, this.#gateway);
   }
 
   /** The rest of a stream that broke off, from another offer; undefined where there is none. */

@@ -7,11 +7,11 @@ import type { ClientAnswer } from "../../dialects/dialect.ts";
 import type { TextTarget } from "../../routing/target.ts";
 import type { Attempt } from "../attempt/attempt.ts";
 import { tryPlan } from "../attempt/hedge.ts";
-import { writesTextAlone } from "../attempt/writes-text-alone.ts";
+import { writesOnlyText } from "../attempt/writes-only-text.ts";
 import type { Call } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { isEnough } from "../settle/is-enough.ts";
 import { settle } from "../settle/settle.ts";
+import { tokensCover } from "../settle/tokens-cover.ts";
 import { UNSHOWN_TOKENS } from "../settle/usage-bounds.ts";
 import { answerCharacters } from "./answer-characters.ts";
 import { answerHeaders } from "./answer-headers.ts";
@@ -54,11 +54,11 @@ const ENVELOPE = 4096;
 function isBelievable(usage: Usage | undefined, answerLength: number): boolean {
   if (usage?.output === undefined) return false;
   const tokens = completionTokens(usage);
-  return isEnough(tokens, Math.max(1, answerLength - ENVELOPE)) && tokens <= Math.max(UNSHOWN_TOKENS, answerLength);
+  return tokensCover(tokens, Math.max(1, answerLength - ENVELOPE)) && tokens <= Math.max(UNSHOWN_TOKENS, answerLength);
 }
 
 async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
-  const maxBytes = writesTextAlone(attempt.target.model) ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
+  const maxBytes = writesOnlyText(attempt.target.model) ? MAX_TEXT_BYTES : MAX_MEDIA_BYTES;
   const reading = attempt.readText(await attempt.open(), maxBytes);
   const text = typeof reading === "string" ? reading : await reading;
   if (!call.hedged) call.timer.to("gateway");

@@ -17,7 +17,7 @@ import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
-import { completeRequest, type PreparedRequest, prepareRequest } from "./upstream-request.ts";
+import { completeRequest, type PreparedRequest, prepareForTarget } from "./upstream-request.ts";
 import { WatchedAttempt } from "./watched-attempt.ts";
 
 /** Bodies of failed answers are read up to here: only their error object matters. */
@@ -129,7 +129,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   }
 
   #makeRequest(): OutgoingRequest | Promise<OutgoingRequest> {
-    const prepared = prepareRequest(this.call, this.target, this.lane);
+    const prepared = prepareForTarget(this.call, this.target, this.lane);
     return prepared instanceof Promise ? this.#completeLater(prepared) : this.#complete(prepared);
   }
 

@@ -8,7 +8,7 @@ import type { ChunkTaker, HttpAnswer } from "../../wire/http/exchange.ts";
 import { isBrokenText } from "../../wire/is-broken-text.ts";
 import { EventSplitter, EventTooLargeError, nextEventEnd } from "../../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";
-import { writesTextAlone } from "./writes-text-alone.ts";
+import { writesOnlyText } from "./writes-only-text.ts";
 
 /** How long an upstream may take to close after its last event before the connection is given up. */
 const RELEASE_MS = 1000;
@@ -45,7 +45,7 @@ export class EventReader {
     this.#attempt = attempt;
     this.#tap = tap;
     this.#answer = answer;
-    const limit = writesTextAlone(attempt.target.model) ? MAX_TEXT_EVENT_BYTES : MAX_EVENT_BYTES;
+    const limit = writesOnlyText(attempt.target.model) ? MAX_TEXT_EVENT_BYTES : MAX_EVENT_BYTES;
     this.#splitter = framing === "sse" ? new EventSplitter(limit) : new AwsEventSplitter(limit);
     attempt.follow(() => tap.generatedCharacters + (tap.contentSeen ? 1 : 0));
   }

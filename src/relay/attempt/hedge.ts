@@ -2,10 +2,10 @@ import { GatewayError } from "../../canon/error.ts";
 import type { TextTarget } from "../../routing/target.ts";
 import { type BilledLeg, type Call, ClientDisconnectedError, EndedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { billFailed, billUnfinished } from "../settle/settle.ts";
+import { billFailed, billUnfinished } from "../settle/bill-leg.ts";
 import { type Attempt, beginAttempt } from "./attempt.ts";
+import type { AttemptedCall } from "./attempted-call.ts";
 import { mayTryAgain, tryOffers } from "./try-offers.ts";
-import type { Trying } from "./trying.ts";
 
 /** How long the first offer has, until it is measured: to the first content of a stream, and to the whole of any other answer. */
 const DEFAULT_STREAM_MS = 2_000;
@@ -35,7 +35,7 @@ const STOP_MS = 100;
 
 /** One of the two that are asked. */
 interface Runner<T> {
-  trying: Trying<Attempt>;
+  attempted: AttemptedCall<Attempt>;
   stop: () => void;
   outcome: Promise<{ result: T } | { error: unknown }>;
 }
@@ -131,7 +131,7 @@ class Race<T> {
     const { offersTried, startedAtMs, principal, routing, client, conversation } = call;
     const stopping = Promise.withResolvers<void>();
     let stopped = false;
-    const trying: Trying<Attempt> = {
+    const attempted: AttemptedCall<Attempt> = {
       offersTried,
       startedAtMs,
       // While two offers are at work, the pauses of one are time that the other works.
@@ -157,29 +157,29 @@ class Race<T> {
       stopping.resolve();
     };
     const begin = beginAttempt(this.#call, this.#gateway);
-    const outcome = tryOffers(trying, this.#gateway, plan, begin, this.#use).then(
+    const outcome = tryOffers(attempted, this.#gateway, plan, begin, this.#use).then(
       (result) => ({ result }),
       (error: unknown) => ({ error }),
     );
-    return { trying, outcome, stop };
+    return { attempted, outcome, stop };
   }
 
-  #won({ trying }: Runner<T>, result: T): T {
+  #won({ attempted }: Runner<T>, result: T): T {
     this.#call.timer.to("gateway");
-    this.#call.attempt = trying.attempt;
+    this.#call.attempt = attempted.attempt;
     return result;
   }
 
-  #lost({ trying }: Runner<T>, error: unknown): unknown {
+  #lost({ attempted }: Runner<T>, error: unknown): unknown {
     this.#call.timer.to("gateway");
-    this.#call.attempt = trying.attempt;
+    this.#call.attempt = attempted.attempt;
     return error;
   }
 
   /** Ends the slower one, and waits until it is over, though not for long: it may have answered in the same moment. */
   async #stop(runner: Runner<T>): Promise<void> {
     runner.stop();
-    const wasAtWork = runner.trying.attempt?.outrun() === true;
+    const wasAtWork = runner.attempted.attempt?.outrun() === true;
     if (wasAtWork) this.#bill(runner);
     const over = runner.outcome.then((outcome) => {
       if ("result" in outcome) this.#discard?.(outcome.result);
@@ -189,12 +189,12 @@ class Race<T> {
   }
 
   /** As of a client that leaves before the first content: what it may have generated until then (H26). */
-  #bill({ trying: { attempt } }: Runner<T>): void {
+  #bill({ attempted: { attempt } }: Runner<T>): void {
     if (attempt !== undefined) this.#addLegs(billUnfinished(this.#call, this.#gateway, attempt));
   }
 
   /** One that failed by itself, and not the call: by what its provider reports, which is mostly nothing. */
-  #billFailed({ trying: { attempt } }: Runner<T>, error: unknown): void {
+  #billFailed({ attempted: { attempt } }: Runner<T>, error: unknown): void {
     if (attempt !== undefined) this.#addLegs(billFailed(this.#call, this.#gateway, attempt, error));
   }
 

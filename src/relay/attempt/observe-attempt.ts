@@ -5,7 +5,7 @@ import { ContinuationRefusedError } from "../answer/continuing-encoder.ts";
 import { ClientDisconnectedError, EndedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { MemoryExhaustedError } from "../request/memory-budget.ts";
-import type { ObservedCall, Try } from "./trying.ts";
+import type { ObservedCall, OfferAttempt } from "./attempted-call.ts";
 
 type Observing = Pick<Gateway, "clock" | "conversations" | "health" | "closing">;
 
@@ -14,7 +14,7 @@ export function observeAttempt(
   { offersTried, conversation, trace }: ObservedCall,
   gateway: Observing,
   target: Target,
-  attempt: Try,
+  attempt: OfferAttempt,
   outcome: OfferTried["outcome"],
   error?: GatewayError,
 ): void {
@@ -35,7 +35,7 @@ export function observeAttempt(
 /** An answer broke off after its first content, which was recorded as an answer. */
 export function observeBreak(
   gateway: Pick<Gateway, "health" | "closing">,
-  attempt: Try & { readonly target: Target },
+  attempt: OfferAttempt & { readonly target: Target },
   error: GatewayError,
 ): void {
   const isCallers = error instanceof ClientDisconnectedError || error instanceof EndedError;
@@ -46,7 +46,7 @@ export function observeBreak(
 function observeFailure(
   { health, closing }: Pick<Gateway, "health" | "closing">,
   target: Target,
-  attempt: Try,
+  attempt: OfferAttempt,
   error: GatewayError,
 ): void {
   const isOurs =

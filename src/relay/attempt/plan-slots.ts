@@ -3,18 +3,18 @@ import type { Offer } from "../../catalogue/model.ts";
 import type { Target } from "../../routing/target.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import type { Try, Trying } from "./trying.ts";
+import type { AttemptedCall, OfferAttempt } from "./attempted-call.ts";
 
 /**
  * The targets of a plan where providers take only so many requests at one time: the next is the first one left whose provider
  * has a free slot. Where none has, the call waits for any of them.
  */
 export class PlanSlots<Planned extends Target> {
-  readonly #call: Trying;
+  readonly #call: AttemptedCall;
   readonly #gateway: Gateway;
   readonly #left: Planned[];
 
-  constructor(call: Trying, gateway: Gateway, plan: readonly Planned[]) {
+  constructor(call: AttemptedCall, gateway: Gateway, plan: readonly Planned[]) {
     this.#call = call;
     this.#gateway = gateway;
     this.#left = [...plan];
@@ -77,7 +77,7 @@ export class PlanSlots<Planned extends Target> {
   }
 
   /** The slot is free when the attempt has ended, which may be long after its first content. */
-  freeAfter(attempt: Try, { offer: { provider } }: Planned): void {
+  freeAfter(attempt: OfferAttempt, { offer: { provider } }: Planned): void {
     const free = () => this.#gateway.slots.free(provider);
     if (attempt.whenEnded === undefined) free();
     else attempt.whenEnded(free);

@@ -5,8 +5,8 @@ import { DEFAULT_GATEWAY_ROUTING } from "../../canon/routing-settings.ts";
 import { type CallRouting, DEFAULT_ROUTING, RoutingDefaults } from "../../routing/call-routing.ts";
 import type { Target } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
+import type { AttemptedCall, OfferAttempt } from "./attempted-call.ts";
 import { tryOffers } from "./try-offers.ts";
-import type { Try, Trying } from "./trying.ts";
 
 /** Tries two offers of which every attempt fails like this. */
 async function tried(
@@ -20,7 +20,7 @@ async function tried(
   const { gateway: made, clock, targets } = scriptedGateway();
   const random = { ...made.random, bytes: () => new Uint8Array([chance]) };
   const gateway = { ...made, random, snapshot: { ...made.snapshot, ...snapshot } };
-  const call: Trying<Try> = {
+  const call: AttemptedCall<OfferAttempt> = {
     offersTried: [],
     startedAtMs: clock.nowMs(),
     routing: { ...DEFAULT_ROUTING, ...routing },
@@ -28,7 +28,7 @@ async function tried(
     client: { disconnected: false, disconnection: new Promise(() => {}) },
   };
   const closed: string[] = [];
-  const begin = ({ offer, credential }: Target): Try => ({
+  const begin = ({ offer, credential }: Target): OfferAttempt => ({
     target: undefined,
     lane: { name: "native" },
     notes: [],

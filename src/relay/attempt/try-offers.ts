@@ -5,9 +5,9 @@ import type { Target } from "../../routing/target.ts";
 import { type AttemptRecord, ClientDisconnectedError, deadlinePassed, EndedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { MemoryExhaustedError } from "../request/memory-budget.ts";
+import type { AttemptedCall, OfferAttempt } from "./attempted-call.ts";
 import { observeAttempt } from "./observe-attempt.ts";
 import { PlanSlots } from "./plan-slots.ts";
-import type { Try, Trying } from "./trying.ts";
 
 /** The pause before an offer is tried a second time, about, unless the provider asks for a longer one (H19); it doubles with each. */
 const FIRST_PAUSE_MS = 200;
@@ -19,8 +19,13 @@ const MAX_PAUSE_MS = 2_000;
  * `mayRepeat` knows that asking again would do the same thing twice. Every failure that is thrown from here has the secrets of
  * its provider removed (S10).
  */
-export async function tryOffers<Planned extends Target, Made extends AttemptRecord, Attempt extends Try & Made, T>(
-  call: Trying<Made>,
+export async function tryOffers<
+  Planned extends Target,
+  Made extends AttemptRecord,
+  Attempt extends OfferAttempt & Made,
+  T,
+>(
+  call: AttemptedCall<Made>,
   gateway: Gateway,
   plan: readonly Planned[],
   begin: (target: Planned) => Attempt,

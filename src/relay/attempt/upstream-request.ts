@@ -20,7 +20,11 @@ export interface PreparedRequest {
 }
 
 /** Synchronous but for requests whose media must be fetched. */
-export function prepareRequest(call: Call, target: TextTarget, lane: Lane): PreparedRequest | Promise<PreparedRequest> {
+export function prepareForTarget(
+  call: Call,
+  target: TextTarget,
+  lane: Lane,
+): PreparedRequest | Promise<PreparedRequest> {
   const { request } = call;
   if (!request) throw new Error("the request was dropped before the last attempt");
   const prepared = lane.prepareRequest(request);

@@ -10,7 +10,7 @@ import {
   deadlinePassed,
 } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
-import type { Try } from "./trying.ts";
+import type { OfferAttempt } from "./attempted-call.ts";
 import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
 /** How many attempts may go on at once after their clients disconnected. Each of images may hold several in memory. */
@@ -25,7 +25,7 @@ type WatchedCall = Pick<Call, "client" | "startedAtMs" | "routing">;
  * that is: after a disconnect it goes on, within limits (H13, H26).
  */
 export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
-  implements AttemptRecord, Try, DisconnectListener, Watched
+  implements AttemptRecord, OfferAttempt, DisconnectListener, Watched
 {
   watchIndex = NOT_WATCHED;
   readonly target: At;
@@ -64,7 +64,7 @@ export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
       const leftMs = call.startedAtMs + deadlineMs - this.startedAtMs;
       this.#cancelDeadline = gateway.clock.after(leftMs, () => this.end(deadlinePassed(deadlineMs)));
     }
-    call.client.tell(this);
+    call.client.addListener(this);
   }
 
   get msSoFar(): number {
@@ -104,7 +104,7 @@ export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
     this.#whenEnded?.();
     this.gateway.watchdog.unwatch(this);
     this.#cancelDeadline?.();
-    this.call.client.forget(this);
+    this.call.client.removeListener(this);
     if (this.orphanedAtMs !== undefined) this.gateway[this.orphans]--;
   }
 }

@@ -5,7 +5,7 @@ import { RelayError } from "../answer/relay-error.ts";
 import { tryOffers } from "../attempt/try-offers.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { closeCall } from "../settle/settle.ts";
+import { closeCall } from "../settle/close-call.ts";
 import { inClientWords } from "./client-words.ts";
 import type { ImageRelay } from "./image-attempt.ts";
 import { beginImages } from "./image-attempt.ts";

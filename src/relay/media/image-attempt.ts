@@ -8,7 +8,7 @@ import type { ImageTarget } from "../../routing/target.ts";
 import { WatchedAttempt } from "../attempt/watched-attempt.ts";
 import { ClientDisconnectedError, type ClientPresence, DeadlineError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import type { AdmittedCall } from "../settle/settle.ts";
+import type { AdmittedCall } from "../settle/close-call.ts";
 import type { IncomingImages } from "./image-relay.ts";
 
 const LANE = { name: "translated" } as const;

@@ -7,7 +7,7 @@ import type { ImageReply, ImageSettings } from "../../media/image-reply.ts";
 import { tierOf } from "../../media/image-size.ts";
 import { readSize } from "../../media/read-size.ts";
 import type { ImageTarget } from "../../routing/target.ts";
-import type { Bill } from "../settle/settle.ts";
+import type { Bill } from "../settle/close-call.ts";
 import { expectedImageUsage, MAX_TOKENS_OF_ANY } from "./expected-image-cost.ts";
 import type { ImageRelay } from "./image-attempt.ts";
 import { requestSent, type SentCall } from "./make-at-offer.ts";

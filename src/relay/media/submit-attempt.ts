@@ -1,7 +1,7 @@
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { AttemptCapture } from "../../capture/call-capture.ts";
 import type { VideoTarget } from "../../routing/target.ts";
-import type { Try } from "../attempt/trying.ts";
+import type { OfferAttempt } from "../attempt/attempted-call.ts";
 
 const LANE = { name: "translated" } as const;
 
@@ -9,7 +9,7 @@ const LANE = { name: "translated" } as const;
  * One try of one offer for videos: a job is submitted, within seconds. Nothing ends it before its time, since a job that was
  * accepted belongs to its operation, whether or not its client waits.
  */
-export class SubmitAttempt implements Try {
+export class SubmitAttempt implements OfferAttempt {
   readonly target: VideoTarget;
   readonly lane = LANE;
   notes: FieldNote[] = [];

@@ -11,8 +11,8 @@ import type { VideoTarget } from "../../routing/target.ts";
 import { answerHeaders, type NotedCall } from "../answer/answer-headers.ts";
 import { identifiedResponse } from "../answer/identity-headers.ts";
 import { RelayError } from "../answer/relay-error.ts";
+import type { AttemptedCall } from "../attempt/attempted-call.ts";
 import { tryOffers } from "../attempt/try-offers.ts";
-import type { Trying } from "../attempt/trying.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { adapterCall } from "../request/adapter-kind.ts";
@@ -20,8 +20,8 @@ import { type EnteredRequest, enterRequest, leaveRequest } from "../request/ente
 import { readBody } from "../request/read-body.ts";
 import { readRequest } from "../request/read-request.ts";
 import { captureOf, settleCapture } from "../settle/capture-call.ts";
-import { plannedOffers } from "../settle/settle.ts";
-import { tellOperation } from "../settle/tell-call.ts";
+import { plannedOffers } from "../settle/close-call.ts";
+import { publishOperation } from "../settle/publish-events.ts";
 import { inClientWords } from "./client-words.ts";
 import { fetchInput } from "./fetch-input.ts";
 import { costOfVideo, fitVideo } from "./fit-video.ts";
@@ -129,7 +129,7 @@ async function submit(
     // A client that disconnects does not cancel the job: it may come back for it.
     await operations.begin(operation, client, async (save) => {
       isBegun = true;
-      const trying: Trying = {
+      const trying: AttemptedCall = {
         principal,
         offersTried: operation.job.offers,
         trace,
@@ -166,7 +166,7 @@ async function submit(
     admission.release({ costNanoUsd: 0, tokens: 0 });
     if (operation.state === "running") {
       operations.reserve(operation);
-      if (gateway.events.watched) tellOperation(operation, "running", gateway);
+      if (gateway.events.watched) publishOperation(operation, "running", gateway);
     }
   }
   return named(operation, incoming, admission, capture);

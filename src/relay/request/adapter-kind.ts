@@ -10,11 +10,11 @@ import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { requireFileSpace } from "../media/require-file-space.ts";
 import { discountAt } from "../settle/discount.ts";
-import { notesOnMedia } from "./asked-routing.ts";
 import type { EnteredRequest } from "./enter-request.ts";
 import { countsUse } from "./estimate-use.ts";
 import { type ClientPaths, planFitting } from "./plan-fitting.ts";
 import type { CallKind, FittedRequest, ReadRequest, ResolvedRequest } from "./read-request.ts";
+import { notesOnMediaRouting } from "./resolve-routing.ts";
 
 /** A request for images, videos or a service, read and checked. */
 export interface ReadForAdapter<Request> extends ReadRequest {
@@ -89,7 +89,7 @@ export function adapterCall<Incoming extends IncomingRequest, Request, At extend
       const { model, offers } = resolved;
       const { paths = {}, stream = false } = read;
       const offered = kind.targets(gateway.snapshot.targets, model, offers);
-      const added = [...resolved.notes, ...notesOnMedia(wanted, kind.waits)];
+      const added = [...resolved.notes, ...notesOnMediaRouting(wanted, kind.waits)];
       const request = (await kind.prepare?.(read.request, added, incoming, gateway)) ?? read.request;
       const planned = planFitting({ model, routing }, gateway, offered, (target) => kind.fit(request, target), paths);
       const [first] = planned.fits;

@@ -3,7 +3,7 @@ import type { Resolved } from "../../catalogue/catalogue.ts";
 import type { Call, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { captureOf } from "../settle/capture-call.ts";
-import { tellBegun } from "../settle/tell-call.ts";
+import { publishCallBegun } from "../settle/publish-events.ts";
 import { enterRequest, leaveRequest } from "./enter-request.ts";
 import { keepIntent } from "./keep-intent.ts";
 import {
@@ -99,6 +99,6 @@ export async function admitCall<
     hedged: false,
     attempt: undefined,
   };
-  if (gateway.events.watched) tellBegun(admitted, gateway);
+  if (gateway.events.watched) publishCallBegun(admitted, gateway);
   return { admitted, asked };
 }

@@ -9,7 +9,7 @@ import type { Modality, Model, Offer } from "../../catalogue/model.ts";
 import { priceCall } from "../../catalogue/price-call.ts";
 import { askedTerms, namesOfTerms } from "../../dialects/reading/priced-fields.ts";
 import { AUTO_MODEL, AUTO_PREFERENCES, type AutoOption, chooseModel } from "../../routing/auto.ts";
-import { standingOf } from "../../routing/standing.ts";
+import { usableCandidate } from "../../routing/usable-candidate.ts";
 import type { Gateway } from "../gateway.ts";
 import { type FallbackModel, namedFallback, type ServedModel, type ServingCall } from "../settle/served-model.ts";
 
@@ -117,21 +117,21 @@ const fits = ({ contextLength, inputModalities, reasoning }: Model, needs: Needs
 
 function optionOf({ model, offers }: Available, needs: Needs, call: ServingCall, gateway: Gateway): AutoOption {
   const { clock, health, snapshot } = gateway;
-  const moment = { nowMs: clock.nowMs(), health, draw: 0 };
+  const context = { nowMs: clock.nowMs(), health, draw: 0 };
   const usage: Usage = { input: needs.input, output: Math.min(needs.output, model.maxOutputTokens ?? needs.output) };
   let costNanoUsd: number | undefined;
   let tokensPerSecond: number | undefined;
   let rests = true;
   for (const candidate of snapshot.targets.text(model, offers, call.incoming.dialect.name).list) {
     if (!isWanted(candidate.offer, call)) continue;
-    const standing = standingOf(candidate, moment, []);
+    const usable = usableCandidate(candidate, context, []);
     if (candidate.price !== undefined) {
       const cost = priceCall(usage, candidate.offer, needs.terms).costNanoUsd;
       costNanoUsd = Math.min(costNanoUsd ?? cost, cost);
     }
-    if (standing === undefined) continue;
+    if (usable === undefined) continue;
     rests = false;
-    const speed = standing.tokensPerSecond ?? 0;
+    const speed = usable.tokensPerSecond ?? 0;
     if (speed > (tokensPerSecond ?? 0)) tokensPerSecond = speed;
   }
   return { model, offers, costNanoUsd, tokensPerSecond, rests };

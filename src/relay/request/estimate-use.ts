@@ -12,7 +12,7 @@ import type { IncomingCall } from "../call.ts";
 import { expectedImageCost } from "../media/expected-image-cost.ts";
 import { mostAfterDiscount } from "../settle/discount.ts";
 import type { ServedModel } from "../settle/served-model.ts";
-import { DEFAULT_OUTPUT, outputLimit } from "./output-limit.ts";
+import { ASSUMED_OUTPUT_TOKENS, outputLimit } from "./output-limit.ts";
 
 /** Whether a level needs to know what a call may use. */
 export const countsUse = ({ limits }: Level): boolean => limits.tokensPerMinute !== undefined || hasBudget(limits);
@@ -67,18 +67,18 @@ function estimateText(
   const { body, surplusBytes } = request;
   const { requests } = incoming.dialect;
   const input = requests.estimateTokens(body, surplusBytes);
-  const output = outputLimit({ incoming, model, body }, DEFAULT_OUTPUT);
+  const output = outputLimit({ incoming, model, body }, ASSUMED_OUTPUT_TOKENS);
   const terms = namesOf(billables, "term");
   const tools = billables.length === 0 ? 0 : mostForTools(billables, principal, served);
-  const cost = dearest(principal, served, input, output, terms) + tools;
+  const cost = highestCost(principal, served, input, output, terms) + tools;
   if (requests.outputLimit(body) !== undefined) return estimate(incoming, served, cost, cost, input + output);
   const longest = outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER);
   // A guess at the answer must not keep a call out for ever that asks for no more than its key may have in a minute.
   const most = Math.max(input, tokensPerMinute(principal.levels) ?? input + output);
   // Without a limit of the caller's or the model's there is no upper bound.
-  const dearestCost =
-    longest < Number.MAX_SAFE_INTEGER ? dearest(principal, served, input, longest, terms) + tools : cost;
-  return estimate(incoming, served, cost, dearestCost, Math.min(input + output, most));
+  const highestPossible =
+    longest < Number.MAX_SAFE_INTEGER ? highestCost(principal, served, input, longest, terms) + tools : cost;
+  return estimate(incoming, served, cost, highestPossible, Math.min(input + output, most));
 }
 
 const NONE: readonly string[] = [];
@@ -106,19 +106,19 @@ function mostForTools(billables: readonly Billable[], principal: Principal, serv
 }
 
 /** What so many tokens cost at the dearest of the offers that may answer. */
-function dearest(
+function highestCost(
   principal: Principal,
   { model, offers, fallback }: ServedModel,
   input: number,
   output: number,
   terms: readonly string[],
 ): number {
-  const first = dearestOf(principal, model, offers, input, output, terms);
+  const first = highestCostOf(principal, model, offers, input, output, terms);
   if (fallback === undefined) return first;
-  return Math.max(first, dearestOf(principal, fallback.model, fallback.offers, input, output, terms));
+  return Math.max(first, highestCostOf(principal, fallback.model, fallback.offers, input, output, terms));
 }
 
-function dearestOf(
+function highestCostOf(
   { discounts }: Principal,
   model: Model,
   offers: readonly Offer[],

@@ -6,7 +6,7 @@ import type { Call, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 
 /** What a call asks for, as its receipt will say. */
-export interface AskedFor extends Pick<Receipt, "verb" | "stream"> {
+export interface IntendedCall extends Pick<Receipt, "verb" | "stream"> {
   model: { readonly id: string };
 }
 
@@ -18,7 +18,7 @@ type Begun = Pick<Call, "receiptId" | "principal" | "admission"> & { incoming: I
  */
 export async function keepIntent(
   { receiptId, principal, admission, incoming }: Begun,
-  { verb, stream, model }: AskedFor,
+  { verb, stream, model }: IntendedCall,
   { ledger, instance, runningCalls }: Pick<Gateway, "ledger" | "instance" | "runningCalls">,
 ): Promise<void> {
   const intent: Receipt = {

@@ -1,7 +1,7 @@
 import type { Call } from "../call.ts";
 
 /** What an answer is taken to need where the caller sets it no limit. */
-export const DEFAULT_OUTPUT = 4096;
+export const ASSUMED_OUTPUT_TOKENS = 4096;
 
 /** What of a call says how much may be generated for it. */
 interface LimitedCall extends Pick<Call, "model" | "body"> {

@@ -4,7 +4,7 @@ import type { Model } from "../../catalogue/model.ts";
 import { conversationOf } from "../../dialects/request/conversation-of.ts";
 import { candidatesOf } from "../../routing/candidate.ts";
 import type { CallPlan } from "../../routing/candidates.ts";
-import { type Asked, type Moment, plan } from "../../routing/plan.ts";
+import { type PlanContext, type PlanRequest, plan } from "../../routing/plan.ts";
 import type { Target, TextTarget } from "../../routing/target.ts";
 import type { Targets } from "../../routing/targets.ts";
 import type { Call } from "../call.ts";
@@ -27,7 +27,7 @@ export function planText(call: Call, gateway: Gateway, served: ServedModel): Cal
     candidates: targets.text(fallback.model, fallback.offers, dialect, needsTools(call, targets, fallback.model)).list,
     why: fallback.why,
   };
-  const asked: Asked<TextTarget> = { candidates: candidates.list, preference, modelWhy, fallback: other };
+  const asked: PlanRequest<TextTarget> = { candidates: candidates.list, preference, modelWhy, fallback: other };
   return planCall(call, gateway, asked, heldBy(call, gateway));
 }
 
@@ -58,18 +58,18 @@ export function planMedia<T extends Target>(call: PlannedCall, gateway: Gateway,
 function planCall<T extends Target>(
   { model }: PlannedCall,
   gateway: Gateway,
-  asked: Asked<T>,
+  asked: PlanRequest<T>,
   held?: string,
 ): CallPlan<T> {
   const { clock, health, random, snapshot } = gateway;
-  const moment: Moment = {
+  const context: PlanContext = {
     nowMs: clock.nowMs(),
     health,
     held,
     turn: snapshot.targets.nextTurn(model),
     draw: fraction(random.bytes(4)),
   };
-  const explained = plan(asked, moment);
+  const explained = plan(asked, context);
   return { targets: explained.map(({ target }) => target), explained };
 }
 

@@ -165,12 +165,12 @@ function parse(
   }
   if (!isObject(body)) throw new GatewayError("invalid_request", "The body must be a JSON object.");
   const { repeated, levels, holds } = inspectJson(text, body, names);
-  if (repeated !== undefined) throw standsTwice(repeated);
+  if (repeated !== undefined) throw duplicateField(repeated);
   return { body, levels, mayNameObjects: holds };
 }
 
 /** Whoever reads the first of the two, and whoever reads the last, would not be asked for the same thing (S15). */
-function standsTwice({ key, path }: RepeatedKey): GatewayError {
+function duplicateField({ key, path }: RepeatedKey): GatewayError {
   const steps = [...path.slice(0, MAX_STEPS_SHOWN), ...(path.length > MAX_STEPS_SHOWN ? [] : [key])];
   const place = steps
     .reduce<string>((shown, step) => (typeof step === "number" ? `${shown}[${step}]` : pathTo(shown, step)), "")

@@ -9,10 +9,10 @@ import { type RoutingRequest, readRouting } from "../../dialects/reading/read-ro
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { type Asking, askedRouting } from "./asked-routing.ts";
 import { type BilledOffer, checkBilling } from "./check-billing.ts";
 import type { EnteredRequest } from "./enter-request.ts";
 import { requireOwnObjects } from "./require-own-objects.ts";
+import { type Requester, resolveRouting } from "./resolve-routing.ts";
 
 /** What the pipeline needs to know of a request body, whatever the request is for. */
 export interface ReadRequest {
@@ -57,7 +57,7 @@ export interface CallKind<
   /** Finds the model. Only text calls may leave the choice to the gateway, which then chooses in `fit`. */
   resolve(name: string, incoming: Incoming, gateway: Gateway): Found;
   /** Checks the request by what its model takes; the result is used in its place. */
-  check?(read: Read, asking: Asking<Incoming>, gateway: Gateway): Read;
+  check?(read: Read, requester: Requester<Incoming>, gateway: Gateway): Read;
   /** Finds the targets that can serve the request. Throws if no target can. */
   fit(read: Read, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Fitted | Promise<Fitted>;
   /** What the request asks for that may cost money besides what it uses. */
@@ -105,11 +105,11 @@ export async function readRequest<
   timer.to("gateway");
   const wanted = readRouting(received.body, incoming.request.headers);
   const resolved = kind.resolve(modelName(incoming, received), incoming, gateway);
-  const asking = { incoming, principal, model: resolved?.model };
-  const read = kind.check === undefined ? received : kind.check(received, asking, gateway);
+  const requester = { incoming, principal, model: resolved?.model };
+  const read = kind.check === undefined ? received : kind.check(received, requester, gateway);
   if (received.mayNameObjects !== false && !incoming.isFollowUp)
     await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
-  const routing = askedRouting(wanted, asking, gateway);
+  const routing = resolveRouting(wanted, requester, gateway);
   const request = { incoming, entered, principal, resolved, wanted, routing };
   const fitting = kind.fit(read, request, gateway);
   const fitted = fitting instanceof Promise ? await fitting : fitting;

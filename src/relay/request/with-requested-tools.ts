@@ -1,10 +1,10 @@
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 import { addToolUse, type Usage } from "../../canon/usage.ts";
 import { NO_TOOL_PRICES, type ToolPrices, toolCost } from "../../catalogue/tool-prices.ts";
-import { type Asked, sentBillables } from "../settle/sent-billables.ts";
+import { type RequestedBillables, sentBillables } from "../settle/sent-billables.ts";
 
 /** An attempt, and whether its answer broke off after its first content. */
-interface Worked extends Asked {
+interface Worked extends RequestedBillables {
   brokeOff: boolean;
 }
 

@@ -23,11 +23,11 @@ import { eventData, isEventStream } from "./event-data.ts";
 import { makesAll, readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service, type ServiceCall } from "./service-call.ts";
-import { type OpenStream, streamService } from "./stream-service.ts";
+import { type ServiceStream, streamService } from "./stream-service.ts";
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** What hosts write where nothing says how much. */
-const DEFAULT_OUTPUT = 16;
+const DEFAULT_MAX_TOKENS = 16;
 
 type CompletionCall = ServiceCall<JsonObject, "completions">;
 type Attempt = ServiceAttempt<"completions">;
@@ -57,7 +57,7 @@ const COMPLETIONS: Service<"completions", JsonObject> = {
 function expectedOf(body: JsonObject): Usage {
   const choices = Math.max(numberAt(body, "n") ?? 1, numberAt(body, "best_of") ?? 1);
   const prompts = Array.isArray(body["prompt"]) && typeof body["prompt"][0] !== "number" ? body["prompt"].length : 1;
-  const output = (numberAt(body, "max_tokens") ?? DEFAULT_OUTPUT) * choices * prompts;
+  const output = (numberAt(body, "max_tokens") ?? DEFAULT_MAX_TOKENS) * choices * prompts;
   return { input: estimateInput(body["prompt"]), output };
 }
 
@@ -137,7 +137,7 @@ async function complete(call: CompletionCall, attempt: Attempt): Promise<Complet
   }
 }
 
-async function openCompletion(call: CompletionCall, attempt: Attempt): Promise<OpenStream> {
+async function openCompletion(call: CompletionCall, attempt: Attempt): Promise<ServiceStream> {
   const { adapter, provider } = attempt.target;
   const body = onTerms(call, attempt);
   const ending = begin(body, attempt);

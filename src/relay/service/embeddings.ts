@@ -83,7 +83,7 @@ async function embedBatch(batch: SizedBatch, attempt: Attempt): Promise<Embeddin
   const work = attempt.begin({ input: batch.tokens });
   try {
     const reply = adapter.read(await attempt.ask(request, MAX_ANSWER_BYTES), batch);
-    const usage = attempt.done(work, reply.usage, { isPlausible: readsAll(charactersOf(batch)) });
+    const usage = attempt.done(work, reply.usage, { isPlausible: readsAll(inputCharacters(batch)) });
     requireVectors(reply, batch);
     return { ...reply, usage };
   } finally {
@@ -91,7 +91,8 @@ async function embedBatch(batch: SizedBatch, attempt: Attempt): Promise<Embeddin
   }
 }
 
-const charactersOf = ({ inputs }: SizedBatch): number => inputs.reduce((sum, { content }) => sum + content.length, 0);
+const inputCharacters = ({ inputs }: SizedBatch): number =>
+  inputs.reduce((sum, { content }) => sum + content.length, 0);
 
 /** A vector for each input, of the size that was asked for: some hosts leave out one or the other without a word. */
 function requireVectors({ vectors }: EmbeddingReply, { inputs, settings }: SizedBatch): void {

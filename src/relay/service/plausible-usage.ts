@@ -1,5 +1,5 @@
 import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
-import { isEnough } from "../settle/is-enough.ts";
+import { tokensCover } from "../settle/tokens-cover.ts";
 
 /** No model reads less of a text than this; what is longer may be cut at the model's own limit. */
 const SMALLEST_WINDOW = 256;
@@ -9,11 +9,11 @@ export const readsAll =
   (characters: number) =>
   (reported: Usage): boolean => {
     const tokens = promptTokens(reported);
-    return tokens >= SMALLEST_WINDOW || isEnough(tokens, characters);
+    return tokens >= SMALLEST_WINDOW || tokensCover(tokens, characters);
   };
 
 /** Whether so many characters can have been spoken, or written. */
 export const makesAll =
   (characters: number) =>
   (reported: Usage): boolean =>
-    isEnough(completionTokens(reported), characters);
+    tokensCover(completionTokens(reported), characters);

@@ -48,7 +48,7 @@ interface KnownUse {
 }
 
 /** How the exchange with a provider goes. */
-interface Asking {
+interface OpenOptions {
   /** The body is passed on as it comes, and each of its parts may take this long. */
   idleMs?: number;
 }
@@ -165,7 +165,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
   }
 
   /** Sends a request. Resolves with the head of a successful answer, which is to be read to its end or closed; throws what any other means. */
-  async open(request: MediaRequest, { idleMs }: Asking = {}): Promise<ProviderExchange> {
+  async open(request: MediaRequest, { idleMs }: OpenOptions = {}): Promise<ProviderExchange> {
     const { clock, send } = this.gateway;
     const { wholeTimeoutMs, timeoutMs } = this.target.provider;
     const limitMs = (idleMs === undefined ? wholeTimeoutMs : timeoutMs).firstByte;

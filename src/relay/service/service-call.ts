@@ -10,7 +10,7 @@ import { adapterCall, type EstimatedUse, type ReadForAdapter } from "../request/
 import { admitCall } from "../request/admit-call.ts";
 import type { HeldMemory } from "../request/memory-budget.ts";
 import type { ClientPaths } from "../request/plan-fitting.ts";
-import type { AdmittedCall } from "../settle/settle.ts";
+import type { AdmittedCall } from "../settle/close-call.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 
 /** What is asked of a provider besides conversations, images and videos, in one of the protocols for it. */

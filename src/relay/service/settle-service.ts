@@ -3,7 +3,7 @@ import { RelayError } from "../answer/relay-error.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { inClientWords } from "../media/client-words.ts";
-import { closeCall } from "../settle/settle.ts";
+import { closeCall } from "../settle/close-call.ts";
 import type { ServiceCall } from "./service-call.ts";
 
 /** Writes the row: `ok`, or the kind of the error. Billed is what the attempt used, though the client disconnected (H26). */

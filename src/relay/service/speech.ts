@@ -15,7 +15,7 @@ import { makesAll, readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service } from "./service-call.ts";
 import { soundPrices } from "./sound-prices.ts";
-import { type OpenStream, type StreamPart, streamService } from "./stream-service.ts";
+import { type ServiceStream, type StreamPart, streamService } from "./stream-service.ts";
 
 const SPEECH: Service<"speech", SpeechRequest> = {
   name: "speech",
@@ -40,7 +40,7 @@ export async function relaySpeech(incoming: IncomingRequest, gateway: Gateway): 
   });
 }
 
-async function openSpeech({ call, events }: SpeechRequest, attempt: ServiceAttempt<"speech">): Promise<OpenStream> {
+async function openSpeech({ call, events }: SpeechRequest, attempt: ServiceAttempt<"speech">): Promise<ServiceStream> {
   const { adapter, offer, model, provider, pricings } = attempt.target;
   const { upstreamModel } = offer;
   const capabilities = adapter.capabilities(upstreamModel);

@@ -17,7 +17,7 @@ import { tryService } from "./try-service.ts";
 export type StreamPart = string | Uint8Array;
 
 /** The answer of one attempt, as it comes. */
-export interface OpenStream {
+export interface ServiceStream {
   contentType: string;
   /** To be read to its end, or returned; throws what broke it. */
   parts: AsyncGenerator<StreamPart>;
@@ -27,10 +27,10 @@ export interface OpenStream {
 interface StreamedAnswer<Name extends ServiceName> {
   /** Events have a place for errors and keep-alives. Bytes have none: their connection breaks where they do. */
   form: "events" | "bytes";
-  open(attempt: ServiceAttempt<Name>): Promise<OpenStream>;
+  open(attempt: ServiceAttempt<Name>): Promise<ServiceStream>;
 }
 
-interface Opened<Name extends ServiceName> extends OpenStream {
+interface Opened<Name extends ServiceName> extends ServiceStream {
   attempt: ServiceAttempt<Name>;
   first: IteratorResult<StreamPart>;
 }

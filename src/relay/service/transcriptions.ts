@@ -27,7 +27,7 @@ import { eventData, isEventStream } from "./event-data.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service } from "./service-call.ts";
 import { soundPrices } from "./sound-prices.ts";
-import { type OpenStream, streamService } from "./stream-service.ts";
+import { type ServiceStream, streamService } from "./stream-service.ts";
 
 /** No transcript comes near: this is some hundred hours of words with their times. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -122,7 +122,7 @@ async function transcribe(request: TranscriptionRequest, attempt: Attempt): Prom
 const frame = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
 
 /** Streamed as the host streams, or else in two events when it has answered. */
-async function openTranscript(request: TranscriptionRequest, attempt: Attempt): Promise<OpenStream> {
+async function openTranscript(request: TranscriptionRequest, attempt: Attempt): Promise<ServiceStream> {
   const { adapter, fitted, finish, fail } = begin(request, attempt);
   const contentType = "text/event-stream";
   try {

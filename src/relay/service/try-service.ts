@@ -3,8 +3,8 @@ import type { ServiceName } from "../../services/service-adapters.ts";
 import { tryOffers } from "../attempt/try-offers.ts";
 import type { Gateway } from "../gateway.ts";
 import { billedLeg } from "../settle/bill-usage.ts";
+import type { AdmittedCall } from "../settle/close-call.ts";
 import { discountAt } from "../settle/discount.ts";
-import type { AdmittedCall } from "../settle/settle.ts";
 import { ServiceAttempt } from "./service-attempt.ts";
 import type { ServiceCall } from "./service-call.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Usage } from "../../canon/usage.ts";
 import { correctUsage, type SeenAnswer } from "./correct-usage.ts";
-import { isEnough } from "./is-enough.ts";
+import { tokensCover } from "./tokens-cover.ts";
 
 const seen = (changes: Partial<SeenAnswer> = {}): SeenAnswer => ({
   whole: true,
@@ -29,9 +29,9 @@ describe("H06, H27: a usage that is too small is replaced by an estimate of what
   });
 
   test("no tokens are enough for nothing, and for nothing else", () => {
-    expect(isEnough(0, 0)).toBe(true);
-    expect(isEnough(0, 1)).toBe(false);
-    expect([isEnough(1, 256), isEnough(1, 257)]).toEqual([true, false]);
+    expect(tokensCover(0, 0)).toBe(true);
+    expect(tokensCover(0, 1)).toBe(false);
+    expect([tokensCover(1, 256), tokensCover(1, 257)]).toEqual([true, false]);
   });
 });
 

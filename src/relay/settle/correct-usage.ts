@@ -7,7 +7,7 @@ import {
   type UsageCounter,
 } from "../../canon/usage.ts";
 import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
-import { isEnough } from "./is-enough.ts";
+import { tokensCover } from "./tokens-cover.ts";
 
 /** The most tokens that can have been used, by what was asked for and what came. */
 export interface UsageBounds {
@@ -69,7 +69,8 @@ function reasonsAgainst(reported: Usage, { whole, characters, stop, bounds }: Se
   const reasons: CorrectionReason[] = [];
   if (whole && prompt === 0 && !isBlocked) reasons.push("prompt_missing");
   if (prompt > bounds.prompt) reasons.push("prompt_above_context");
-  if (whole && !isEnough(completion, characters) && !(isBlocked && completion === 0)) reasons.push("output_below_text");
+  if (whole && !tokensCover(completion, characters) && !(isBlocked && completion === 0))
+    reasons.push("output_below_text");
   if (completion > bounds.completion) reasons.push("output_above_limit");
   return reasons.length === 0 ? NONE : reasons;
 }

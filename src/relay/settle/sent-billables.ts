@@ -3,13 +3,13 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { Target } from "../../routing/target.ts";
 
 /** What was asked for, and the attempt at it. */
-export interface Asked {
+export interface RequestedBillables {
   billables: readonly Billable[];
   attempt: { target: Pick<Target, "codec" | "toolPrices"> | undefined; notes: readonly FieldNote[] } | undefined;
 }
 
 /** The billables of a request that the host was sent: a note names what was left out, or something that holds it. */
-export function sentBillables({ billables, attempt }: Asked): readonly Billable[] {
+export function sentBillables({ billables, attempt }: RequestedBillables): readonly Billable[] {
   const dropped = attempt?.notes.filter(({ action }) => action === "dropped") ?? [];
   if (dropped.length === 0) return billables;
   return billables.filter((billable) => !dropped.some(({ path }) => isWithin(billable.path, path)));

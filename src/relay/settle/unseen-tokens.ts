@@ -1,6 +1,6 @@
 import { BUDGET_OF_EFFORT, type ReasoningAmount, wantedAmount } from "../../canon/reasoning.ts";
 import type { Call } from "../call.ts";
-import { DEFAULT_OUTPUT, outputLimit } from "../request/output-limit.ts";
+import { ASSUMED_OUTPUT_TOKENS, outputLimit } from "../request/output-limit.ts";
 
 /** The assumed rate of an answer of which nothing was seen, in tokens a second: that of fast models at large hosts. */
 const DEFAULT_RATE = 250;
@@ -21,7 +21,8 @@ export interface EndedAnswer {
  * show it.
  */
 export function unseenTokens(call: Call, { contentSeen, reasoningSeen, waitedMs }: EndedAnswer): number {
-  if (!contentSeen) return Math.min(outputLimit(call, DEFAULT_OUTPUT), Math.ceil((waitedMs / 1000) * DEFAULT_RATE));
+  if (!contentSeen)
+    return Math.min(outputLimit(call, ASSUMED_OUTPUT_TOKENS), Math.ceil((waitedMs / 1000) * DEFAULT_RATE));
   if (reasoningSeen && call.attempt?.target?.codec?.reasoning.shown === "whole") return 0;
   const asked = call.incoming.dialect.requests.reasoning(call.body);
   const amount = asked && wantedAmount(asked);

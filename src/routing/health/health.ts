@@ -44,7 +44,7 @@ export interface HealthNews {
 
 type Breakers = Pick<RoutingDefaults, "ofProvider">;
 
-export interface AnswerHeaders {
+export interface HeaderReader {
   get(name: string): string | undefined;
 }
 
@@ -162,7 +162,7 @@ export class Health implements HealthView {
   }
 
   /** Where nothing is left of a limit, the target is left alone until it is full again: the next call would be refused (H19). */
-  heard(target: Target, headers: AnswerHeaders, limits: readonly LimitHeaders[]): void {
+  heard(target: Target, headers: HeaderReader, limits: readonly LimitHeaders[]): void {
     for (const { remaining, reset } of limits) {
       if (headers.get(remaining) !== "0") continue;
       const { nowMs, wallMs } = this.#sources.clock;

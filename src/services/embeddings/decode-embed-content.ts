@@ -3,6 +3,7 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/reading/check.ts";
 import type { EmbeddingField, EmbeddingInput, EmbeddingSettings } from "./embedding-call.ts";
 import type { EmbeddingRequest } from "./embedding-protocol.ts";
+import { readEmbeddingTask } from "./read-embedding-task.ts";
 import {
   checkBatchEmbedContents,
   checkEmbedContent,
@@ -10,7 +11,6 @@ import {
   type EmbedContentRequest,
   type PredictEmbeddingsRequest,
 } from "./schema.ts";
-import { readTask } from "./task-words.ts";
 
 type Paths = Readonly<Record<EmbeddingField, string>>;
 
@@ -97,7 +97,7 @@ const inputWith = (content: string, title: string | undefined, settings: Embeddi
 });
 
 function taskOf(word: string | undefined, path: string): Pick<EmbeddingSettings, "task"> {
-  const task = readTask(word, path);
+  const task = readEmbeddingTask(word, path);
   return task === undefined ? {} : { task };
 }
 

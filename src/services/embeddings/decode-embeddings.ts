@@ -5,8 +5,8 @@ import { refuse } from "../../dialects/reading/check.ts";
 import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/reading/routing-fields.ts";
 import type { EmbeddingField, EmbeddingInput, EmbeddingSettings } from "./embedding-call.ts";
 import type { EmbeddingRequest } from "./embedding-protocol.ts";
+import { readEmbeddingTask } from "./read-embedding-task.ts";
 import { checkEmbeddings, type EmbeddingsRequest, MAX_INPUTS } from "./schema.ts";
-import { readTask } from "./task-words.ts";
 
 const PATHS: Readonly<Record<EmbeddingField, string>> = {
   input: "input",
@@ -26,7 +26,7 @@ export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
   const fields = new Fields(request);
   fields.skip("model", "input", "encoding_format", ...ROUTING_FIELDS);
   const dimensions = fields.number("dimensions");
-  const task = readTask(fields.string("input_type"), "input_type");
+  const task = readEmbeddingTask(fields.string("input_type"), "input_type");
   const settings: EmbeddingSettings = {
     ...(dimensions === undefined ? {} : { dimensions }),
     ...(task === undefined ? {} : { task }),

@@ -14,14 +14,14 @@ export interface SpeechPrices {
   byToken: boolean;
 }
 
-export const charactersOf = (text: string): number => [...text].length;
+export const countCharacters = (text: string): number => [...text].length;
 
 /** What is to be spoken, and how. */
 export type SpokenText = Pick<SpeechCall, "input" | "instructions">;
 
 /** About the tokens of a text, and of its sound. What is said of how to speak it is read too. */
 export function expectedTokens({ input, instructions = "" }: SpokenText): Usage {
-  const seconds = Math.ceil(charactersOf(input) / CHARACTERS_PER_SECOND);
+  const seconds = Math.ceil(countCharacters(input) / CHARACTERS_PER_SECOND);
   const read = tokensOfCharacters(textWeight(input)) + tokensOfCharacters(textWeight(instructions));
   return { input: read, audioOutput: seconds * TOKENS_PER_SECOND };
 }
@@ -29,14 +29,14 @@ export function expectedTokens({ input, instructions = "" }: SpokenText): Usage 
 /** What a text will use, in the unit that it is paid by. */
 export function expectedSpeech(spoken: SpokenText, { byCharacter, bySecond }: SpeechPrices): Usage {
   const { input } = spoken;
-  if (byCharacter) return { characters: charactersOf(input) };
-  if (bySecond) return { seconds: Math.ceil(charactersOf(input) / CHARACTERS_PER_SECOND) };
+  if (byCharacter) return { characters: countCharacters(input) };
+  if (bySecond) return { seconds: Math.ceil(countCharacters(input) / CHARACTERS_PER_SECOND) };
   return expectedTokens(spoken);
 }
 
 /** What a text has used; undefined where that can only be estimated. Its characters are known, whatever the host says. */
 export function billedSpeech(input: string, reported: Usage | undefined, prices: SpeechPrices): Usage | undefined {
-  if (prices.byCharacter) return { characters: charactersOf(input) };
+  if (prices.byCharacter) return { characters: countCharacters(input) };
   if (reported !== undefined && !prices.bySecond) return reported;
-  return prices.bySecond || prices.byToken ? undefined : { characters: charactersOf(input) };
+  return prices.bySecond || prices.byToken ? undefined : { characters: countCharacters(input) };
 }

@@ -5,14 +5,14 @@ import type { Call, IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 
 /** Of text, images, sound or anything else. */
-type ToldCall = Pick<Call, "receiptId" | "principal" | "model" | "stream" | "attempt"> & {
+type PublishedCall = Pick<Call, "receiptId" | "principal" | "model" | "stream" | "attempt"> & {
   incoming: Pick<IncomingCall, "requestId">;
 };
 
-type Telling = Pick<Gateway, "events" | "clock">;
+type Publisher = Pick<Gateway, "events" | "clock">;
 
 /** A call was admitted. Called only while someone watches, as are the others here. */
-export function tellBegun(call: ToldCall, { events, clock }: Telling): void {
+export function publishCallBegun(call: PublishedCall, { events, clock }: Publisher): void {
   events.tell({
     type: "call.begun",
     atMs: clock.wallMs(),
@@ -26,7 +26,7 @@ export function tellBegun(call: ToldCall, { events, clock }: Telling): void {
 }
 
 /** The first content of a stream is there. */
-export function tellCommitted(call: ToldCall, { events, clock }: Telling): void {
+export function publishCallCommitted(call: PublishedCall, { events, clock }: Publisher): void {
   const { target } = call.attempt ?? {};
   events.tell({
     type: "call.committed",
@@ -39,7 +39,7 @@ export function tellCommitted(call: ToldCall, { events, clock }: Telling): void 
   });
 }
 
-export function tellEnded(receipt: Receipt, { events, clock }: Telling): void {
+export function publishCallEnded(receipt: Receipt, { events, clock }: Publisher): void {
   events.tell({
     type: "call.ended",
     atMs: clock.wallMs(),
@@ -57,12 +57,12 @@ export function tellEnded(receipt: Receipt, { events, clock }: Telling): void {
   });
 }
 
-type ToldOperation = Pick<Operation, "id" | "project" | "keyId" | "model" | "provider">;
+type PublishedOperation = Pick<Operation, "id" | "project" | "keyId" | "model" | "provider">;
 
-export function tellOperation(
-  { id, project, keyId, model, provider }: ToldOperation,
+export function publishOperation(
+  { id, project, keyId, model, provider }: PublishedOperation,
   state: "running" | "done" | "failed",
-  { events, clock }: Telling,
+  { events, clock }: Publisher,
 ): void {
   events.tell({ type: "operation", atMs: clock.wallMs(), operation: id, project, key: keyId, model, provider, state });
 }

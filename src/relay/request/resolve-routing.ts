@@ -9,16 +9,20 @@ import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 
 /** Who asks, and for which model; undefined where the gateway is to choose. */
-export interface Asking<Incoming = Pick<IncomingRequest, "naming" | "dialect">> {
+export interface Requester<Incoming = Pick<IncomingRequest, "naming" | "dialect">> {
   readonly incoming: Incoming;
   readonly principal: Principal;
   readonly model: Model | undefined;
 }
 
 /** How the call is to be served: what it asks for, over what its key and the gateway say. Throws for unknown names. */
-export function askedRouting(request: RoutingRequest | undefined, asking: Asking, gateway: Gateway): CallRouting {
+export function resolveRouting(
+  request: RoutingRequest | undefined,
+  requester: Requester,
+  gateway: Gateway,
+): CallRouting {
   const { routing, catalogue, providers } = gateway.snapshot;
-  const { incoming, principal, model } = asking;
+  const { incoming, principal, model } = requester;
   if (request === undefined) return routing.ofCall(principal.routing, undefined);
   const asked = checkNames(request.asked, request.paths, model, {
     catalogue,
@@ -31,7 +35,7 @@ export function askedRouting(request: RoutingRequest | undefined, asking: Asking
 }
 
 /** What a request asks for that no call for images or videos can do. */
-export function notesOnMedia(request: RoutingRequest | undefined, waits: boolean): readonly FieldNote[] {
+export function notesOnMediaRouting(request: RoutingRequest | undefined, waits: boolean): readonly FieldNote[] {
   if (request === undefined) return NO_NOTES;
   const { asked, paths } = request;
   const notes: FieldNote[] = [...request.notes];

@@ -2,5 +2,5 @@
 const MAX_CHARACTERS_PER_TOKEN = 256;
 
 /** Whether so many tokens can have said so much. */
-export const isEnough = (tokens: number, characters: number): boolean =>
+export const tokensCover = (tokens: number, characters: number): boolean =>
   characters === 0 || (tokens > 0 && tokens * MAX_CHARACTERS_PER_TOKEN >= characters);

@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, EmbeddingTask>> = {
 const UNSPECIFIED = ["", "task_type_unspecified", "none"];
 
 /** Undefined for words that say nothing. */
-export function readTask(word: string | undefined, path: string): EmbeddingTask | undefined {
+export function readEmbeddingTask(word: string | undefined, path: string): EmbeddingTask | undefined {
   const plain = word?.toLowerCase() ?? "";
   if (UNSPECIFIED.includes(plain)) return undefined;
   const task = EMBEDDING_TASKS.find((known) => known === plain);

@@ -3,11 +3,11 @@ import type { HealthView } from "./health/target-health.ts";
 import type { Target } from "./target.ts";
 import { weightedOrder } from "./weighted-order.ts";
 
-/** A candidate as it is at the moment of a call. */
-export interface Standing<T extends Target> {
+/** A candidate with at least one target that may be called now. */
+export interface UsableCandidate<T extends Target> {
   readonly candidate: Candidate<T>;
   /** Its targets that may be called now, in the order in which they are tried. */
-  readonly usable: readonly T[];
+  readonly targets: readonly T[];
   /** One of them has a half-open breaker. */
   readonly probes: boolean;
   /** Of the best of them; undefined where none was measured lately. */
@@ -15,26 +15,26 @@ export interface Standing<T extends Target> {
   readonly tokensPerSecond: number | undefined;
 }
 
-/** A target that is left alone now, and until when: without end where its breaker is open. */
-export interface Resting<T extends Target> {
+/** A target that should not be called before `untilMs`, which is infinite while its circuit breaker is open. */
+export interface RestingTarget<T extends Target> {
   readonly target: T;
   readonly untilMs: number;
 }
 
-/** What a standing depends on. */
-export interface Condition {
+/** What decides which targets of a candidate are usable, and in which order. */
+export interface HealthContext {
   readonly nowMs: number;
   readonly health: HealthView;
   /** In [0, 1). */
   readonly draw: number;
 }
 
-/** How a candidate stands that has a target which may be called now. Those that are left alone are put aside. */
-export function standingOf<T extends Target>(
+/** The candidate with its usable targets; undefined if it has none. Its other targets are added to `resting`. */
+export function usableCandidate<T extends Target>(
   candidate: Candidate<T>,
-  { nowMs, health, draw }: Condition,
-  resting: Resting<T>[],
-): Standing<T> | undefined {
+  { nowMs, health, draw }: HealthContext,
+  resting: RestingTarget<T>[],
+): UsableCandidate<T> | undefined {
   const usable: T[] = [];
   let probes = false;
   let firstContentMs: number | undefined;
@@ -53,7 +53,7 @@ export function standingOf<T extends Target>(
     tokensPerSecond = most(tokensPerSecond, found.tokensPerSecond);
   }
   if (usable.length === 0) return undefined;
-  return { candidate, usable: byCredentialWeight(usable, draw), probes, firstContentMs, tokensPerSecond };
+  return { candidate, targets: byCredentialWeight(usable, draw), probes, firstContentMs, tokensPerSecond };
 }
 
 /** The first digits of the draw decide between offers; here the later ones do, which do not depend on them. */

@@ -11,7 +11,7 @@ export interface ObservedCall extends Pick<Call, "offersTried"> {
 }
 
 /** What trying needs to know of a call. */
-export interface Trying<Made extends AttemptRecord = AttemptRecord> extends ObservedCall {
+export interface AttemptedCall<Made extends AttemptRecord = AttemptRecord> extends ObservedCall {
   readonly startedAtMs?: number;
   /** Absent where the phases of the call are not those of this try: of a job, or of two offers at once. */
   readonly timer?: CallTimer | undefined;
@@ -24,7 +24,7 @@ export interface Trying<Made extends AttemptRecord = AttemptRecord> extends Obse
 }
 
 /** One try of one target. */
-export interface Try extends AttemptRecord {
+export interface OfferAttempt extends AttemptRecord {
   readonly msSoFar: number;
   /** A second try of the same offer need not wait. */
   readonly retryAtOnce?: boolean;

@@ -1,0 +1,58 @@
+import { asGatewayError } from "../../canon/error.ts";
+import type { BilledLeg, Call, LaneAttempt } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { billUsage } from "./bill-usage.ts";
+import { billedUsage, type Ending } from "./billed-usage.ts";
+import { discountAt } from "./discount.ts";
+
+/** How an attempt ended that was not the last. */
+export type LegEnding = Omit<Ending, "whole" | "produced">;
+
+/**
+ * What the attempt at work has used, when another takes its place: it is paid all the same (H14). Not for the last attempt, which
+ * `settle` bills.
+ */
+export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, ending: LegEnding): BilledLeg[] {
+  const broken = { ...ending, whole: false, produced: true };
+  const { usage } = billedUsage(call, gateway, attempt, broken);
+  const { target, terms } = attempt;
+  return billUsage(usage, {
+    prices: target,
+    provider: target.offer.provider,
+    terms,
+    discount: discountAt(call.principal, target),
+    discounts: call.principal.discounts,
+    catalogue: gateway.snapshot.catalogue,
+  });
+}
+
+/** The same of one that was ended before its first content: what it may have generated until then (H26). */
+export const billUnfinished = (
+  call: Call,
+  gateway: Gateway,
+  attempt: LaneAttempt & { startedAtMs: number },
+): BilledLeg[] =>
+  billLeg(call, gateway, attempt, {
+    outcome: "client_gone",
+    usage: undefined,
+    generatedCharacters: 0,
+    reasoningSeen: false,
+    stop: undefined,
+    firstContentAtMs: undefined,
+    begunAtMs: attempt.startedAtMs,
+  });
+
+/** The same of one that failed before its first content, where its provider reported what it had used until then. */
+export function billFailed(call: Call, gateway: Gateway, attempt: LaneAttempt, error: unknown): BilledLeg[] {
+  const { kind, failure } = asGatewayError(error);
+  if (failure?.usage === undefined) return [];
+  return billLeg(call, gateway, attempt, {
+    outcome: kind,
+    usage: failure.usage,
+    usageRuns: true,
+    generatedCharacters: 0,
+    reasoningSeen: false,
+    stop: undefined,
+    firstContentAtMs: undefined,
+  });
+}

@@ -1,0 +1,189 @@
+import { addNote } from "../../canon/add-note.ts";
+import type { Billable } from "../../canon/billable.ts";
+import { boundNotes } from "../../canon/bound-notes.ts";
+import type { FieldNote, PlannedOffer, PricedPart, Receipt } from "../../canon/receipt.ts";
+import type { Stop } from "../../canon/stop.ts";
+import { unionOfTags } from "../../canon/tags.ts";
+import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
+import type { CorrectedUsage } from "../../canon/usage-correction.ts";
+import type { Offer, Pricings } from "../../catalogue/model.ts";
+import { readTraceParent } from "../../telemetry/trace-context.ts";
+import type { BilledLeg, Call, IncomingCall } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { producerName } from "../request/check-billing.ts";
+import { billUsage } from "./bill-usage.ts";
+import { settleCapture } from "./capture-call.ts";
+import { logCall } from "./log-call.ts";
+import { publishCallEnded } from "./publish-events.ts";
+import { traceCall } from "./trace-call.ts";
+
+/** What the settlement of any call needs: text, images or videos. */
+export type AdmittedCall = Pick<
+  Call,
+  | "receiptId"
+  | "principal"
+  | "admission"
+  | "model"
+  | "stream"
+  | "startedAtMs"
+  | "timer"
+  | "offersTried"
+  | "trace"
+  | "attempt"
+  | "plan"
+  | "continued"
+  | "hedged"
+  | "otherLegs"
+  | "earlierNotes"
+  | "memory"
+  | "client"
+> & {
+  incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags">;
+  /** Where the key has bodies kept. */
+  capture?: Call["capture"];
+};
+
+export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
+  /** The offer that answered, or was asked last. */
+  offer: Offer | undefined;
+  usage: Usage;
+  source: UsageSource;
+  /** Where the provider reported another usage, which cannot be true. */
+  corrected?: CorrectedUsage | undefined;
+  pricings: Pricings;
+  priceMultiples?: Offer["priceMultiples"];
+  toolPrices?: Offer["toolPrices"] | undefined;
+  /** What the request asked for that may cost money besides ordinary tokens. */
+  billables?: readonly Billable[];
+  /** Tools that were asked for without a known price. */
+  unpriced?: readonly string[];
+  /** The terms other than the standard ones on which the offer was asked. */
+  terms?: readonly string[];
+  stop?: Stop | undefined;
+  firstContentAtMs: number | undefined;
+}
+
+/** Of a stream that went on elsewhere, every part is in the receipt. */
+function notesOf({ attempt, earlierNotes }: AdmittedCall): FieldNote[] {
+  const last = attempt?.notes ?? [];
+  if (earlierNotes === undefined) return last;
+  const notes: FieldNote[] = [];
+  for (const note of [...earlierNotes, ...last]) addNote(notes, note);
+  return boundNotes(notes);
+}
+
+/** Prices what was used, counts it against the key and writes the row. */
+export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Promise<void> {
+  const { offer } = bill;
+  const model = (call.attempt?.target?.model ?? call.model).id;
+  const discount = offer === undefined ? 0 : (call.principal.discounts?.of(model, offer.provider) ?? 0);
+  const { otherLegs } = call;
+  const legs = billUsage(bill.usage, {
+    prices: bill,
+    provider: offer?.provider,
+    terms: bill.terms ?? NO_TERMS,
+    discount,
+    discounts: call.principal.discounts,
+    catalogue: gateway.snapshot.catalogue,
+  });
+  const all = otherLegs === undefined ? legs : [...otherLegs, ...legs];
+  const only = all.length === 1 ? all[0] : undefined;
+  const { usage, costNanoUsd, priceRule, unpriced = NO_NAMES } = only ?? sumOfLegs(all);
+  const missing =
+    bill.unpriced === undefined || bill.unpriced.length === 0 ? unpriced : [...unpriced, ...bill.unpriced];
+  let tokens = 0;
+  for (const leg of all) tokens += promptTokens(leg.usage) + completionTokens(leg.usage);
+  call.admission.release({ costNanoUsd, tokens });
+  const { totalMs, timing } = call.timer.read();
+  const receipt: Receipt = {
+    id: call.receiptId,
+    project: call.principal.project,
+    key: call.principal.keyId,
+    createdAtMs: call.admission.atMs,
+    model,
+    provider: offer?.provider ?? call.offersTried.at(-1)?.provider ?? "",
+    upstreamModel: offer?.upstreamModel ?? "",
+    verb: bill.verb,
+    clientDialect: bill.clientDialect,
+    upstreamDialect: bill.upstreamDialect,
+    lane: bill.lane,
+    stream: call.stream,
+    outcome: bill.outcome,
+    offers: call.offersTried,
+    fields: notesOf(call),
+    usage,
+    // What is paid for answers that broke off is never all measured.
+    usageSource: otherLegs === undefined ? bill.source : "partial",
+    priceRule,
+    pricedBy: only?.prices ?? all.map(pricedPart),
+    costNanoUsd,
+    totalMs,
+    timing,
+    requestId: call.incoming.requestId,
+    instance: gateway.instance,
+  };
+  const traceId = call.trace?.traceId ?? readTraceParent(call.incoming.request.headers)?.traceId;
+  if (traceId !== undefined) receipt.traceId = traceId;
+  if (bill.stop !== undefined) receipt.stop = bill.stop;
+  if (bill.firstContentAtMs !== undefined) {
+    receipt.firstContentMs = Math.round(bill.firstContentAtMs - call.startedAtMs);
+  }
+  if (missing.length > 0) {
+    receipt.unpriced = [...new Set(missing)];
+    gateway.unpriced.note(
+      receipt,
+      call.principal,
+      (bill.billables ?? []).map((billable) => producerName(billable, bill.toolPrices)),
+    );
+  }
+  if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
+  if (call.continued !== undefined) receipt.continued = call.continued;
+  if (call.hedged) receipt.hedged = true;
+  if (bill.corrected !== undefined) receipt.corrected = bill.corrected;
+  const tags = unionOfTags(call.principal.tags, call.incoming.tags);
+  if (tags !== undefined) receipt.tags = tags;
+  gateway.runningCalls--;
+  call.memory.release();
+  call.client.release();
+  logCall(gateway, receipt, call.incoming.requestId, call.trace);
+  gateway.metrics.settled(receipt, admissionMs(call));
+  if (call.trace !== undefined) traceCall(call, call.trace, gateway, receipt);
+  if (gateway.events.watched) publishCallEnded(receipt, gateway);
+  if (call.capture !== undefined) settleCapture(call.capture, call, gateway);
+  return gateway.ledger.write(receipt, gateway.runningCalls === 0);
+}
+
+/** What the gateway did before it asked a provider, where one was asked once. */
+function admissionMs({ attempt, startedAtMs, offersTried }: AdmittedCall): number | undefined {
+  if (attempt?.startedAtMs === undefined || offersTried.length !== 1) return undefined;
+  return attempt.startedAtMs - startedAtMs;
+}
+
+const NO_TERMS: readonly string[] = [];
+const NO_NAMES: readonly string[] = [];
+
+const pricedPart = ({ usage, prices }: BilledLeg): PricedPart => ({ usage, prices });
+
+/** All that was used for a call, each part at the price of its own offer. Of other models only what is unknown is told here. */
+function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
+  const counted = ({ usage, otherModel }: BilledLeg): Usage =>
+    otherModel === undefined ? usage : usage.unknown === undefined ? {} : { unknown: usage.unknown };
+  return {
+    usage: legs.reduce((sum, leg) => sumUsage(sum, counted(leg)), {} as Usage),
+    costNanoUsd: legs.reduce((sum, leg) => sum + leg.costNanoUsd, 0),
+    priceRule: [...new Set(legs.map((leg) => leg.priceRule))].join("; then "),
+    ...(legs.some(({ unpriced }) => unpriced !== undefined)
+      ? { unpriced: [...new Set(legs.flatMap(({ unpriced }) => unpriced ?? []))] }
+      : {}),
+  };
+}
+
+/** The plan as the receipt has it; a model is named where it is not the one that answered. */
+export const plannedOffers = (plan: NonNullable<Call["plan"]>, answered: string): PlannedOffer[] =>
+  plan.map(({ target: { offer, credential, model }, why }, index) => ({
+    provider: offer.provider,
+    ...(credential === "" ? {} : { credential }),
+    ...(model.id === answered ? {} : { model: model.id }),
+    place: index + 1,
+    why,
+  }));
