@@ -114,8 +114,8 @@ describe("a non-streamed response", () => {
     const receipt = await receiptOfWhole("x".repeat(40_000), reported(10, 1));
     expect(receipt).toMatchObject({ usage: { input: 10, output: 10_000 }, usage_source: "estimated" });
     await harness.clock.pass(1_000);
-    expect(logged.filter((line) => line.includes("cannot be true") && line.includes("up-chat"))).toHaveLength(1);
-    // Up to 256 characters per token are plausible, and a response has more than its text.
+    expect(logged.filter((line) => line.includes("implausible usage") && line.includes("up-chat"))).toHaveLength(1);
+    // Up to 256 characters a token there may be, and an answer has words around its text.
     expect(await receiptOfWhole("x".repeat(2_560), reported(10, 10))).toMatchObject({ usage: { output: 10 } });
     expect(await receiptOfWhole("x".repeat(2_561), reported(10, 10))).toMatchObject({ usage: { output: 10 } });
     expect(await receiptOfWhole("x".repeat(7_000), reported(10, 10))).toMatchObject({ usage: { output: 1_750 } });

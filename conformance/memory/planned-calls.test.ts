@@ -283,7 +283,7 @@ describe("choices 8: trivium/auto", () => {
     const given = await auto({ preference: "price", task_info: { complexity: "low" } });
     expect(modelIn(given)).toBe("test/small");
     expect(planOf()?.[0]).toMatch(
-      /^west: trivium\/auto chose test\/small of 4: cheapest for this call \(about \$0\.0002\d\); the only offer$/,
+      /^west: trivium\/auto chose test\/small from 4 models: cheapest for this call \(about \$0\.0002\d\); the only offer$/,
     );
     harness.upstream.play(answers);
     expect(modelIn(await auto({ preference: "performance" }))).toBe("test/large");

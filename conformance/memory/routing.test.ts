@@ -92,7 +92,7 @@ describe("a refused call has no receipt and calls no provider", () => {
     const answer = await harness.call(dialect, asked);
     expect(answer.status).toBe(400);
     expect(answer.text).toContain("provider.providers[0]");
-    expect(answer.text).toContain("known are one, two");
+    expect(answer.text).toContain("configured providers are one, two");
     expect(answer.headers.get("x-trivium-receipt")).toBeNull();
     expect(harness.upstream.requests).toHaveLength(0);
   });

@@ -310,7 +310,7 @@ test("choices 4: a host that answers a stream with plain JSON has failed, with i
   upstream.play(upstream.json({ choices: [{ index: 0, message, finish_reason: "stop" }] }));
   const whole = await harness.call("chat", { stream: true });
   expect(whole.status).toBe(502);
-  expect(errorIn(whole).message).toContain("did not stream its answer");
+  expect(errorIn(whole).message).toContain("did not stream its response");
 });
 
 test("nothing follows an error in mid-stream", async () => {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectAt } from "../base/json.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { type CallSettings, type CanonCall, pathOfExtra, type Turn } from "../canon/call.ts";
 import { GatewayError } from "../canon/error.ts";
 import { Fields } from "../canon/fields.ts";
@@ -40,14 +41,14 @@ export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): Imag
   const modalities = objectAt(body, "generationConfig")?.["responseModalities"];
   if (Array.isArray(modalities) && !asksForImages(modalities)) notes.dropped(MODALITIES, MAKES_IMAGES);
   const { inputs, links, inputPaths } = inputsOf(images);
-  const imageCall: ImageCall = {
+  const imageCall: ImageCall = withoutAbsent({
     prompt: prompt.join("\n\n"),
     count: call.candidateCount ?? 1,
-    ...(call.seed === undefined ? {} : { seed: call.seed }),
+    seed: call.seed,
     ...readImageConfig(imageConfigOf(call), notes),
     inputs,
     extras: {},
-  };
+  });
   const paths = pathsOf(call, last.path);
   return {
     call: imageCall,
@@ -132,12 +133,7 @@ function readImageConfig(config: JsonObject | undefined, notes: Notes): Partial<
   for (const name of Object.keys(options.rest() ?? {})) {
     notes.dropped(`${IMAGE_CONFIG}.imageOutputOptions.${name}`, NO_SUCH_SETTING);
   }
-  return {
-    ...(aspectRatio === undefined ? {} : { aspectRatio }),
-    ...(tier === undefined ? {} : { tier }),
-    ...(outputMimeType === undefined ? {} : { outputMimeType }),
-    ...(compression === undefined ? {} : { compression }),
-  };
+  return withoutAbsent({ aspectRatio, tier, outputMimeType, compression });
 }
 
 function imageConfigOf({ extras }: CanonCall): JsonObject | undefined {

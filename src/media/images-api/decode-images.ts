@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/reading/check.ts";
@@ -64,16 +65,16 @@ function decode(request: JsonObject, inputs: Inputs, edit: boolean): ImageReques
   if (fields.string("response_format") === "url") {
     notes.push({ path: "response_format", action: "approximated", reason: "images are returned as b64_json" });
   }
-  const call: ImageCall = {
+  const call: ImageCall = withoutAbsent({
     prompt: fields.string("prompt") ?? "",
     count: fields.number("n") ?? 1,
     ...readOptions(fields),
     ...(size === undefined ? {} : readSize(size)),
     ...readOutput(fields, notes),
     inputs: given.inputs,
-    ...(mask === undefined ? {} : { mask }),
+    mask,
     extras: fields.rest() ?? {},
-  };
+  });
   return {
     call,
     paths: { ...PATHS, ...(maskPath === undefined ? {} : { mask: maskPath }) },
@@ -117,17 +118,17 @@ function readOptions(fields: Fields): Partial<ImageCall> {
   const seed = fields.number("seed");
   const guidanceScale = fields.number("guidance_scale");
   const watermark = fields.boolean("watermark");
-  return {
-    ...(quality === undefined ? {} : { quality }),
-    ...(background === undefined ? {} : { background }),
-    ...(moderation === undefined ? {} : { moderation }),
-    ...(inputFidelity === undefined ? {} : { inputFidelity }),
-    ...(negativePrompt === undefined ? {} : { negativePrompt }),
-    ...(aspectRatio === undefined || aspectRatio === "auto" ? {} : { aspectRatio }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(guidanceScale === undefined ? {} : { guidanceScale }),
-    ...(watermark === undefined ? {} : { watermark }),
-  };
+  return withoutAbsent({
+    quality,
+    background,
+    moderation,
+    inputFidelity,
+    negativePrompt,
+    aspectRatio: aspectRatio === "auto" ? undefined : aspectRatio,
+    seed,
+    guidanceScale,
+    watermark,
+  });
 }
 
 function readOutput(fields: Fields, notes: FieldNote[]): Partial<ImageCall> {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { ERROR_WORDS } from "../../dialects/chat/answer/error-words.ts";
 import type { DeliveredImage } from "../delivered-image.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
@@ -27,13 +28,13 @@ export function encodeImages(
     } else errors.push({ index, ...encodeProblem(result) });
   }
   const usage = encodeImageUsage(reply.usage);
-  return {
+  return withoutAbsent({
     created: createdSeconds,
     data,
     ...knownSettings(encodeSettings(request, reply.settings, mimeType)),
-    ...(usage === undefined ? {} : { usage }),
+    usage,
     ...(errors.length === 0 ? {} : { errors }),
-  };
+  });
 }
 
 /** Here the vendor's answer has what was chosen, and no word for a choice that was left to the model. */
@@ -41,10 +42,10 @@ const knownSettings = (settings: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== "auto"));
 
 function encodeImage({ image, revisedPrompt }: Made): JsonObject {
-  return {
+  return withoutAbsent({
     ...("url" in image ? { url: image.url } : { b64_json: image.base64 }),
-    ...(revisedPrompt === undefined ? {} : { revised_prompt: revisedPrompt }),
-  };
+    revised_prompt: revisedPrompt,
+  });
 }
 
 function encodeProblem(result: Exclude<ImageResult<DeliveredImage>, Made>): JsonObject {

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/reading/check.ts";
@@ -72,17 +73,17 @@ function readOptions(parameters: Fields): Partial<VideoCall> {
   const personGeneration = parameters.string("personGeneration");
   const seed = parameters.number("seed");
   const fps = parameters.number("fps");
-  return {
-    ...(aspectRatio === undefined || aspectRatio === "auto" ? {} : { aspectRatio }),
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(audio === undefined ? {} : { audio }),
-    ...(negativePrompt === undefined ? {} : { negativePrompt }),
-    ...(enhancePrompt === undefined ? {} : { enhancePrompt }),
-    ...(personGeneration === undefined ? {} : { personGeneration }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(fps === undefined ? {} : { fps }),
-  };
+  return withoutAbsent({
+    aspectRatio: aspectRatio === "auto" ? undefined : aspectRatio,
+    resolution,
+    seconds,
+    audio,
+    negativePrompt,
+    enhancePrompt,
+    personGeneration,
+    seed,
+    fps,
+  });
 }
 
 const PATHS: Readonly<Record<VideoField, string>> = {

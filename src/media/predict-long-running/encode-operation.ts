@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Operation, OperationPart, StoredError } from "../../canon/operation.ts";
 import { ERROR_WORDS } from "../../dialects/genai/answer/error-words.ts";
 import { operationName } from "./operation-name.ts";
@@ -67,11 +68,7 @@ const encodeFiltered = (reasons: readonly string[]): JsonObject =>
   reasons.length === 0 ? {} : { raiMediaFilteredCount: reasons.length, raiMediaFilteredReasons: reasons };
 
 function encodeVideo({ url, base64, mimeType }: DeliveredVideo): JsonObject {
-  return {
-    ...(url === undefined ? {} : { gcsUri: url }),
-    ...(base64 === undefined ? {} : { bytesBase64Encoded: base64 }),
-    mimeType,
-  };
+  return withoutAbsent({ gcsUri: url, bytesBase64Encoded: base64, mimeType });
 }
 
 /** Videos of an operation that were not made while others were: the contract has no field for them. */

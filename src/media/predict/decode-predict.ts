@@ -1,4 +1,5 @@
 import { arrayAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/reading/check.ts";
@@ -37,17 +38,17 @@ export function decodePredict(body: unknown): ImageRequest {
   const passed = readPassthrough(root, parameters, notes);
   noteSecondLevel(passed, notes);
   const { mask, maskPath, ...given } = inputs.done();
-  const call: ImageCall = {
+  const call: ImageCall = withoutAbsent({
     prompt: instance.string("prompt") ?? "",
     count: parameters.number("sampleCount") ?? 1,
     ...readOptions(parameters),
     ...readOutput(parameters, notes),
     ...sizeOf(passed),
-    ...(passed.quality === undefined ? {} : { quality: passed.quality.value }),
+    quality: passed.quality?.value,
     inputs: given.inputs,
-    ...(mask === undefined ? {} : { mask }),
+    mask,
     extras: {},
-  };
+  });
   Object.assign(call, unreadFields(root, instance, parameters, notes));
   if (otherReferences.length > 0) {
     call.extras = { ...call.extras, referenceImages: otherReferences };
@@ -84,18 +85,18 @@ function readOptions(parameters: Fields): Partial<ImageCall> {
   const safetySetting = parameters.string("safetySetting");
   const includeRaiReason = parameters.boolean("includeRaiReason");
   const editMode = parameters.string("editMode");
-  return {
-    ...(negativePrompt === undefined ? {} : { negativePrompt }),
-    ...(aspectRatio?.includes(":") ? { aspectRatio } : {}),
-    ...(seed === undefined ? {} : { seed }),
-    ...(guidanceScale === undefined ? {} : { guidanceScale }),
-    ...(enhancePrompt === undefined ? {} : { enhancePrompt }),
-    ...(watermark === undefined ? {} : { watermark }),
-    ...(personGeneration === undefined ? {} : { personGeneration }),
-    ...(safetySetting === undefined ? {} : { safetySetting }),
-    ...(includeRaiReason === undefined ? {} : { includeRaiReason }),
-    ...(editMode === undefined ? {} : { editMode }),
-  };
+  return withoutAbsent({
+    negativePrompt,
+    aspectRatio: aspectRatio?.includes(":") ? aspectRatio : undefined,
+    seed,
+    guidanceScale,
+    enhancePrompt,
+    watermark,
+    personGeneration,
+    safetySetting,
+    includeRaiReason,
+    editMode,
+  });
 }
 
 /** The default of this protocol, whatever the model makes. */

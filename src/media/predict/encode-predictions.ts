@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { ERROR_WORDS } from "../../dialects/genai/answer/error-words.ts";
 import type { DeliveredImage } from "../delivered-image.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
@@ -11,10 +12,7 @@ export function encodePredictions(reply: ImageReply<DeliveredImage>): JsonObject
 function encodeResult(result: ImageResult<DeliveredImage>): JsonObject {
   switch (result.kind) {
     case "made":
-      return {
-        ...encodeImage(result.image),
-        ...(result.revisedPrompt === undefined ? {} : { prompt: result.revisedPrompt }),
-      };
+      return withoutAbsent({ ...encodeImage(result.image), prompt: result.revisedPrompt });
     case "filtered":
       return { raiFilteredReason: result.reason };
     case "failed": {

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { sumUsage } from "../../canon/usage.ts";
 import { convertImage } from "../../media/convert-image.ts";
@@ -163,9 +164,9 @@ function join(replies: readonly ImageReply[]): ImageReply {
   const settings = replies.find((reply) => reply.settings !== undefined)?.settings;
   const usages = replies.flatMap((reply) => (reply.usage ? [reply.usage] : []));
   const usage = usages.length === 0 ? undefined : usages.reduce(sumUsage);
-  return {
+  return withoutAbsent({
     results: replies.flatMap((reply) => reply.results),
-    ...(usage === undefined ? {} : { usage }),
-    ...(settings === undefined ? {} : { settings }),
-  };
+    usage,
+    settings,
+  });
 }

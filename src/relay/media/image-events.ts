@@ -1,4 +1,5 @@
 import { parseObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import type { ImageAdapter } from "../../media/adapter.ts";
@@ -77,19 +78,12 @@ async function* streamedSteps(
     const step = stream.read(event);
     if (step === undefined) continue;
     if (step.kind === "partial") {
-      yield {
-        kind: "partial",
-        image: step.image,
-        ...(step.settings === undefined ? {} : { settings: step.settings }),
-      };
+      yield withoutAbsent({ kind: "partial" as const, image: step.image, settings: step.settings });
     } else if (step.kind === "result") {
       ended = true;
       results++;
       const result = await resultStep(await finishResult(step.result, batch), step.settings);
-      yield {
-        ...result,
-        ...(step.usage === undefined ? {} : { usage: step.usage }),
-      };
+      yield withoutAbsent({ ...result, usage: step.usage });
     } else {
       ended = true;
       if (step.usage !== undefined) yield { kind: "usage", usage: step.usage };

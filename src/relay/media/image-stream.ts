@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { asGatewayError, type GatewayError } from "../../canon/error.ts";
 import { sumUsage, type Usage } from "../../canon/usage.ts";
 import type { ImageReply, ImageResult } from "../../media/image-reply.ts";
@@ -150,8 +151,5 @@ type MadeStep = Omit<Extract<ImageStep, { kind: "result" }>, "result"> & { resul
 
 function completed({ result, settings, usage }: MadeStep, encoder: ImageEventEncoder, last?: Usage): string {
   const used = usage ?? last;
-  return encoder.completed(result.image, {
-    ...(settings === undefined ? {} : { settings }),
-    ...(used === undefined ? {} : { usage: used }),
-  });
+  return encoder.completed(result.image, withoutAbsent({ settings, usage: used }));
 }

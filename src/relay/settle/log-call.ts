@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { OfferTried, Receipt } from "../../canon/receipt.ts";
 import type { CallFacts, FailedAttempt } from "../../observe/call-line.ts";
 import type { Gateway } from "../gateway.ts";
@@ -24,12 +25,5 @@ export function logCall(
 /** All that is known of it but the provider's own words, which may quote a prompt. */
 function failedAttempt({ provider, reason = "internal", failure = {} }: OfferTried): FailedAttempt {
   const { host, status, errno, cure } = failure;
-  return {
-    provider,
-    kind: reason,
-    ...(host === undefined ? {} : { host }),
-    ...(status === undefined ? {} : { status }),
-    ...(errno === undefined ? {} : { errno }),
-    ...(cure === undefined ? {} : { cure }),
-  };
+  return withoutAbsent({ provider, kind: reason, host, status, errno, cure });
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/reading/check.ts";
 import type { EmbeddingField, EmbeddingInput, EmbeddingSettings } from "./embedding-call.ts";
@@ -71,11 +72,15 @@ function requestOf(
 
 function inputOf(request: EmbedContentRequest, root: string): EmbeddingInput {
   const { taskType, title, outputDimensionality, autoTruncate } = { ...request, ...request.embedContentConfig };
-  return inputWith(textOf(request.content, `${root}content`), title, {
-    ...(outputDimensionality === undefined ? {} : { dimensions: outputDimensionality }),
-    ...taskOf(taskType, `${root}taskType`),
-    ...(autoTruncate === undefined ? {} : { truncate: autoTruncate }),
-  });
+  return inputWith(
+    textOf(request.content, `${root}content`),
+    title,
+    withoutAbsent({
+      dimensions: outputDimensionality,
+      task: readEmbeddingTask(taskType, `${root}taskType`),
+      truncate: autoTruncate,
+    }),
+  );
 }
 
 function inputOfInstance(
@@ -83,23 +88,19 @@ function inputOfInstance(
   { outputDimensionality, autoTruncate }: NonNullable<PredictEmbeddingsRequest["parameters"]>,
   root: string,
 ): EmbeddingInput {
-  return inputWith(content, title, {
-    ...(outputDimensionality === undefined ? {} : { dimensions: outputDimensionality }),
-    ...taskOf(taskType, `${root}task_type`),
-    ...(autoTruncate === undefined ? {} : { truncate: autoTruncate }),
-  });
+  return inputWith(
+    content,
+    title,
+    withoutAbsent({
+      dimensions: outputDimensionality,
+      task: readEmbeddingTask(taskType, `${root}task_type`),
+      truncate: autoTruncate,
+    }),
+  );
 }
 
-const inputWith = (content: string, title: string | undefined, settings: EmbeddingSettings): EmbeddingInput => ({
-  content,
-  ...(title === undefined ? {} : { title }),
-  settings,
-});
-
-function taskOf(word: string | undefined, path: string): Pick<EmbeddingSettings, "task"> {
-  const task = readEmbeddingTask(word, path);
-  return task === undefined ? {} : { task };
-}
+const inputWith = (content: string, title: string | undefined, settings: EmbeddingSettings): EmbeddingInput =>
+  withoutAbsent({ content, title, settings });
 
 /** Several texts of one content make one vector. */
 function textOf({ parts }: EmbedContentRequest["content"], path: string): string {

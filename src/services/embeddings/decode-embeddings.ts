@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { refuse } from "../../dialects/reading/check.ts";
@@ -27,10 +28,7 @@ export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
   fields.skip("model", "input", "encoding_format", ...ROUTING_FIELDS);
   const dimensions = fields.number("dimensions");
   const task = readEmbeddingTask(fields.string("input_type"), "input_type");
-  const settings: EmbeddingSettings = {
-    ...(dimensions === undefined ? {} : { dimensions }),
-    ...(task === undefined ? {} : { task }),
-  };
+  const settings: EmbeddingSettings = withoutAbsent({ dimensions, task });
   return {
     model: request.model,
     call: {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/reading/routing-fields.ts";
@@ -25,13 +26,13 @@ export function decodeRerank(body: JsonObject): DecodedRerank {
   const maxTokensPerDocument = fields.number("max_tokens_per_doc");
   return {
     model: request.model,
-    call: {
+    call: withoutAbsent({
       query: request.query,
       documents: request.documents.map((document) => (typeof document === "string" ? document : document.text)),
-      ...(topN === undefined ? {} : { topN }),
-      ...(maxTokensPerDocument === undefined ? {} : { maxTokensPerDocument }),
+      topN,
+      maxTokensPerDocument,
       extras: fields.rest() ?? {},
-    },
+    }),
     returned: request.return_documents
       ? request.documents.map((document) => (typeof document === "string" ? { text: document } : document))
       : undefined,

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { promptTokens } from "../../canon/usage.ts";
 import type { DecodedRerank } from "./decode-rerank.ts";
 import type { RerankReply } from "./rerank-call.ts";
@@ -20,10 +21,10 @@ export function encodeRerank(
     })),
     meta: {
       api_version: { version: "2" },
-      billed_units: {
-        ...(usage.searches === undefined ? {} : { search_units: usage.searches }),
+      billed_units: withoutAbsent({
+        search_units: usage.searches,
         ...(tokens === 0 ? {} : { input_tokens: tokens }),
-      },
+      }),
     },
   };
 }

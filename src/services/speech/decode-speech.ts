@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { withoutRouting } from "../without-routing.ts";
 import { checkSpeech } from "./schema.ts";
 import type { SpeechRequest } from "./speech-call.ts";
@@ -7,14 +8,14 @@ import type { SpeechRequest } from "./speech-call.ts";
 export function decodeSpeech(body: JsonObject): SpeechRequest {
   const { model: _, input, voice, instructions, response_format, speed, stream_format, ...rest } = checkSpeech(body);
   return {
-    call: {
+    call: withoutAbsent({
       input,
-      ...(voice === undefined ? {} : { voice }),
-      ...(instructions === undefined ? {} : { instructions }),
-      ...(response_format === undefined ? {} : { format: response_format }),
-      ...(speed === undefined ? {} : { speed }),
+      voice,
+      instructions,
+      format: response_format,
+      speed,
       extras: withoutRouting(rest),
-    },
+    }),
     events: stream_format === "sse",
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { refuse } from "../../dialects/reading/check.ts";
 import { splitForm } from "../../media/images-api/split-form.ts";
 import type { Form, FormEntry } from "../../wire/read-multipart.ts";
@@ -40,15 +41,15 @@ export function decodeTranscription(form: Form, task: TranscriptionTask): Transc
     stream: own.stream ?? false,
     routing,
     notes: notesOnOtherModels(others),
-    call: {
+    call: withoutAbsent({
       task,
       file,
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(own.language === undefined ? {} : { language: own.language }),
+      prompt,
+      temperature,
+      language: own.language,
       granularities: own.timestamp_granularities ?? [],
       extras: extras.filter(({ name }) => isSent(baseOf(name))),
-    },
+    }),
   };
 }
 
