@@ -27,7 +27,7 @@ export interface MediaRequest {
 /** An answer with a status of 2xx, or any other where `error` reads it. */
 export interface MediaAnswer {
   status: number;
-  /** Undefined where the text is not a JSON object. */
+  /** Undefined if the text is not a JSON object. */
   body: JsonObject | undefined;
   text: string;
   /** For hosts that say in them what their body does not; absent in tests. */
@@ -35,7 +35,7 @@ export interface MediaAnswer {
   retryAfterSeconds: number | undefined;
 }
 
-/** Identifies a job at its provider. It is stored: plain JSON that holds no secret. */
+/** Identifies a job at its provider. It is stored: plain JSON that contains no secret. */
 export type JobHandle = JsonObject;
 
 /** The state of a provider's job. */
@@ -63,14 +63,14 @@ interface Jobs<Call, Reply> {
   /** Whether this adapter serves a model, by the provider's name of it. */
   serves: (model: string) => boolean;
   submit: (call: Call, context: AdapterContext) => MediaRequest;
-  /** Reads the answer to `submit`. Throws a GatewayError where a 2xx holds an error. */
+  /** Reads the response to `submit`. Throws a GatewayError if a 2xx contains an error. */
   readSubmit: (answer: MediaAnswer, call: Call, context: AdapterContext) => JobState<Reply>;
   poll?: (job: JobHandle, context: AdapterContext) => MediaRequest;
-  /** Reads the answer to `poll`. Throws where the poll failed, not the job: it is then polled again later. */
+  /** Reads the response to `poll`. Throws if the poll failed, not the job: it is then polled again later. */
   readPoll?: (answer: MediaAnswer, job: JobHandle, context: AdapterContext) => JobState<Reply>;
-  /** The error in an answer whose status is not 2xx. */
+  /** The error in a response whose status is not 2xx. */
   error: (answer: MediaAnswer) => GatewayError;
-  /** Between two polls of a job, unless its state says otherwise; 2 seconds for images, 10 for videos where absent. */
+  /** Between two polls of a job, unless its state says otherwise; 2 seconds for images, 10 for videos if absent. */
   pollIntervalMs?: number;
 }
 
@@ -80,7 +80,7 @@ export interface ImageAdapter extends Jobs<FittedImageCall, UpstreamImageReply> 
   stream?: {
     serves: (model: string) => boolean;
     submit: (call: FittedImageCall & { partialImages?: number }, context: AdapterContext) => MediaRequest;
-    /** One server-sent event's data, parsed. Throws a GatewayError where it is an error event. */
+    /** One server-sent event's data, parsed. Throws a GatewayError if it is an error event. */
     read: (event: JsonObject) => ImageEvent | undefined;
   };
 }
@@ -89,11 +89,11 @@ export interface VideoAdapter extends Jobs<FittedVideoCall, VideoReply> {
   capabilities: (model: string) => VideoCapabilities;
 }
 
-/** Where an API of a provider is, and who may see the credential. */
+/** The hosts of a provider's API, and which of them receive the credential. */
 export interface ApiHosts {
-  /** The base URL of the adapters' paths, made from the provider's own; the same where absent. */
+  /** The base URL of the adapters' paths, made from the provider's own; the same if absent. */
   base?: (baseUrl: string) => string;
-  /** Further hosts that may see the credential, such as regional ones that answers name. */
+  /** Further hosts that may receive the credential, such as regional ones that responses name. */
   ownHosts?: RegExp;
 }
 

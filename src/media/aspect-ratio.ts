@@ -1,6 +1,6 @@
 import type { PixelSize } from "./image.ts";
 
-/** `16:9` as a number; undefined where the text is not a ratio. */
+/** `16:9` as a number; undefined if the text is not a ratio. */
 export function readRatio(text: string): number | undefined {
   const match = /^(\d{1,4})[:/x](\d{1,4})$/.exec(text);
   const [width, height] = [Number(match?.[1]), Number(match?.[2])];

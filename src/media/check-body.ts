@@ -2,7 +2,7 @@ import type { Static, TSchema } from "typebox";
 import { defineCheck, type RequestCheck } from "../dialects/reading/check.ts";
 import { ROUTING_FIELDS } from "../dialects/reading/routing-fields.ts";
 
-/** The check of a request for media, which depends on its body alone. Throws a GatewayError for the first problem found. */
+/** Checks the body of a media request. Throws a GatewayError for the first problem found. */
 export function defineBodyCheck<S extends TSchema>(
   schema: S,
   relations: (body: Static<S>) => void,

@@ -9,8 +9,8 @@ import type { VideoRequest } from "./predict-long-running/decode-video.ts";
 const TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /**
- * Checks every image of a request whose links have been fetched. Each must be of a type that hosts take; the bytes decide
- * the type, whatever the client says.
+ * Checks every image of a request whose links have been fetched. Each must have a type that hosts accept. The bytes decide the
+ * type, not what the client declares.
  */
 export async function checkImages(request: ImageRequest): Promise<ImageRequest> {
   const { call, inputPaths, paths } = request;
@@ -48,11 +48,11 @@ async function checkImage(image: InlineImage, path: string): Promise<{ image: In
     return refuse(path, `must be a PNG, JPEG, WebP or GIF image; ${found}`);
   }
   const read = { mimeType: facts.mimeType, base64: image.base64 };
-  // Hardly any host takes a GIF, and all of them want a still image.
+  // Hardly any host accepts GIF, and all of them need a still image.
   return { image: facts.mimeType === "image/gif" ? await convertImage(read, "image/png") : read, facts };
 }
 
-/** Contract 2.4: where the mask is transparent, the first image is edited. */
+/** Contract 2.4: the transparent part of the mask is the part to edit. */
 function checkMask(mask: ImageFacts, first: ImageFacts | undefined, path: string): void {
   if (!mask.alpha) {
     refuse(path, "must be a PNG or WebP image with an alpha channel: transparent areas are edited; it has none");

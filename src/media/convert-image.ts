@@ -11,7 +11,7 @@ const FORMATS: ReadonlyMap<string, "png" | "jpeg" | "webp"> = new Map([
 ]);
 const FULL_QUALITY = 100;
 
-/** Converts a provider's image to the type that the client asked for. `quality` is 0..100, and ignored for PNG. */
+/** Converts a provider's image to the type that the client requested. `quality` is 0..100, and ignored for PNG. */
 export async function convertImage(image: InlineImage, mimeType: string, quality = FULL_QUALITY): Promise<InlineImage> {
   const format = FORMATS.get(mimeType);
   if (format === undefined) throw new GatewayError("internal", `Images cannot be converted to ${mimeType}.`);

@@ -40,7 +40,7 @@ const OPTIONS = [
   "editMode",
 ] as const satisfies readonly ImageOption[];
 
-/** Values that a model meets by doing nothing. */
+/** Values that need no support by the model. */
 const HARMLESS: Partial<Record<ImageOption, readonly unknown[]>> = {
   negativePrompt: [""],
   quality: ["auto"],
@@ -52,7 +52,7 @@ const HARMLESS: Partial<Record<ImageOption, readonly unknown[]>> = {
   editMode: ["EDIT_MODE_DEFAULT"],
 };
 
-/** Options that show in the image: a model that cannot meet one is not called, for this reason. */
+/** Options that are visible in the image. A model that does not support one is not called, for this reason. */
 const VISIBLE: Partial<Record<ImageOption, string>> = {
   watermark: "does not support watermarks",
   background: "does not support transparent backgrounds",
@@ -60,8 +60,8 @@ const VISIBLE: Partial<Record<ImageOption, string>> = {
 };
 
 /**
- * Reduces a call to what one model takes (contract 1: "each model supports only a subset"). An option that changes the price
- * or the result is met or refused (contract 2.4, 8); any other that the model does not have is dropped and noted.
+ * Reduces a call to what one model accepts (contract 1: "each model supports only a subset"). An option that changes the price or
+ * the result is met or refused (contract 2.4, 8); any other that the model does not have is dropped and noted.
  */
 export function fitImageCall(
   call: ImageCall,
@@ -105,7 +105,7 @@ export function fitImageCall(
   return { call: fitted, notes };
 }
 
-/** For an option that the model has, but not for every call. */
+/** For an option that the model supports only with, or only without, an input image. */
 function whichImages(option: ImageOption, { onlyWithInputs = [], onlyWithoutInputs = [] }: ImageCapabilities): string {
   if (onlyWithInputs.includes(option)) return " without an input image";
   return onlyWithoutInputs.includes(option) ? " with an input image" : "";
@@ -160,7 +160,7 @@ function fitQuality(fitted: FittedImageCall, { qualities }: ImageCapabilities, m
   fitted.quality = same ?? refuseField("quality", `${model} accepts ${listed(qualities)}, not ${quality}.`);
 }
 
-/** The most images of this call that one call to the provider can make. */
+/** How many images of this call one request to the provider can generate. */
 export function maxPerCall(
   { inputs }: ImageCall,
   { perCall, together = Number.POSITIVE_INFINITY }: ImageCapabilities,

@@ -33,8 +33,8 @@ const OPTIONS = [
 ] as const satisfies readonly VideoOption[];
 
 /**
- * Reduces a call to what one model takes, and settles everything that its price depends on. An option that changes the price
- * or the result is met or refused (contract 2.1, 8); any other that the model does not have is dropped and noted.
+ * Reduces a call to what one model accepts, and settles everything that its price depends on. An option that changes the price or
+ * the result is met or refused (contract 2.1, 8); any other that the model does not have is dropped and noted.
  */
 export function fitVideoCall(
   call: VideoCall,
@@ -83,7 +83,7 @@ function settleSeconds(
   capabilities: VideoCapabilities,
   model: string,
 ): number {
-  // Some resolutions, and a last frame, come in certain lengths only.
+  // Some resolutions, and videos with a last frame, have fixed lengths.
   const tied = capabilities.tied?.find(
     (one) => one.resolutions?.includes(resolution) || (one.lastFrame === true && lastFrame !== undefined),
   );
@@ -111,7 +111,7 @@ function settleAudio({ audio }: VideoCall, capabilities: VideoCapabilities, mode
 
 function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoCapabilities, model: string): string | undefined {
   const { aspectRatio, image } = call;
-  // A first frame has a shape of its own, which a default must not cut.
+  // The first frame sets the aspect ratio; a default must not crop it.
   if (aspectRatio === undefined) return image ? undefined : ratios[0];
   if (shapedByImage && image) {
     refuseSetting("aspectRatio", `Videos from ${model} have the aspect ratio of their first frame. Leave it out.`);

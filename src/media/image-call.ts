@@ -38,7 +38,7 @@ export interface ImageCall {
   editMode?: string;
   /** Fields that no two providers share, as the client wrote them. */
   extras: JsonObject;
-  /** The path of each of them in the client's request; the root, where absent. */
+  /** The path of each of them in the client's request; the root, if absent. */
   extraPaths?: ReadonlyMap<string, string>;
 }
 
@@ -58,7 +58,7 @@ export type ImageOption =
   | "inputFidelity"
   | "editMode";
 
-/** A call reduced to what one model takes: only options that it honours are left, and its size is settled. */
+/** A call reduced to what one model accepts: only options that it honours are left, and its size is settled. */
 export interface FittedImageCall extends ImageCall {
   /** The settled size, for models that take pixels. */
   pixels?: PixelSize;

@@ -37,7 +37,7 @@ export interface ImageCapabilities {
   /** Those of `takes` that need an input image, or exclude one. */
   onlyWithInputs?: readonly ImageOption[];
   onlyWithoutInputs?: readonly ImageOption[];
-  /** The seeds that it takes; any whole number where absent. */
+  /** The seeds that it takes; any whole number if absent. */
   seeds?: NumberRange;
   /** It takes no seed for images that are to have a watermark. */
   seedExcludesWatermark?: true;
@@ -51,9 +51,9 @@ export interface ImageCapabilities {
   /** An input image is required: the model only edits. */
   imageOnly?: true;
   mask: boolean;
-  /** How its masks mark the area to edit: transparent, as clients send them, or white on black. `alpha` where absent. */
+  /** How its masks mark the area to edit: transparent, as clients send them, or white on black. `alpha` if absent. */
   maskForm?: "alpha" | "white";
-  /** The types that it can be asked for, its default first. The gateway converts to others. */
+  /** The output types that it supports, its default first. The gateway converts to others. */
   formats: readonly string[];
   /** It takes a compression level; otherwise the gateway compresses. */
   compresses: boolean;

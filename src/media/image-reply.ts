@@ -12,7 +12,7 @@ export type ImageResult<Source = InlineImage> =
 /** An answer with images in it. */
 export interface ImageReply<Source = InlineImage> {
   results: readonly ImageResult<Source>[];
-  /** Absent where the provider reports none: each image made then counts as one. */
+  /** Absent if the provider reports none: each image then counts as one. */
   usage?: Usage;
   /** The settings that the provider says it used. */
   settings?: ImageSettings;

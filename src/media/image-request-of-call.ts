@@ -22,9 +22,9 @@ const IMAGE_CONFIG = "generationConfig.imageConfig";
 const MODALITIES = "generationConfig.responseModalities";
 
 /**
- * A conversation with a model that only makes images: the last message is the prompt, and the images in it, or else those
- * of the answer before it, are the ones to edit. The body is read for a request for text alone, which a canonical call
- * leaves out because all other models answer with text anyway.
+ * A conversation with a model that only generates images. The last message is the prompt. The images to edit are those in it, or
+ * otherwise those in the response before it. The body is checked for a text-only request, which a canonical call leaves out because
+ * all other models return text anyway.
  */
 export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): ImageRequest {
   const notes = new Notes();
@@ -64,7 +64,7 @@ export function imageRequestOfCall(call: CanonCall, body: JsonObject = {}): Imag
 
 /** Notes what the model does not get: whole messages, or the parts that are left out of one. */
 function noteUnsentParts(call: CanonCall, last: Turn, images: ReadonlySet<Part>, notes: Notes): void {
-  // Parts of an instruction that are not text are in the extras of an empty one.
+  // Instruction parts that are not text are stored in the extras of an empty part.
   for (const { text, path, extras } of call.system) {
     if (text !== "" || path === undefined) continue;
     for (const name of Object.keys(extras ?? {})) notes.dropped(`${path}.${name}`, NO_OTHER_MEDIA);
@@ -93,7 +93,7 @@ function noteUnsentSettings(call: CanonCall, notes: Notes): void {
   }
 }
 
-/** Text may come with the images, and need not. */
+/** Text may accompany the images. */
 const asksForImages = (modalities: unknown): boolean =>
   Array.isArray(modalities) && modalities.includes("IMAGE") && !modalities.includes("AUDIO");
 

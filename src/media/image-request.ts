@@ -3,7 +3,7 @@ import type { ImageField } from "./fit-image-call.ts";
 import type { InlineImage } from "./image.ts";
 import type { ImageCall } from "./image-call.ts";
 
-/** A client's request for images, whichever endpoint it came to. */
+/** A client's request for images, from any endpoint. */
 export interface ImageRequest {
   call: ImageCall;
   /** The path of each canonical field in this client's request. */
@@ -12,7 +12,7 @@ export interface ImageRequest {
   inputPaths: readonly string[];
   /** Images given by URL that are still to be fetched. */
   links: readonly ImageLink[];
-  /** It came to an endpoint for edits, and its stream has the event names of one. */
+  /** The request was sent to an edit endpoint, so its stream uses the event names of edits. */
   edit: boolean;
   stream: boolean;
   partialImages: number;

@@ -9,7 +9,7 @@ const TIER_SIDE: Readonly<Record<ImageTier, number>> = { "1K": 1024, "2K": 2048,
 /** Sides are multiples of a step, so that shapes this close count as equal. */
 const SHAPE_TOLERANCE = 0.04;
 
-/** The size that is sent to the model, with notes on where it is not exactly what the client asked for. */
+/** The size that is sent to the model, with notes where it differs from the requested one. */
 interface SettledSize {
   pixels?: PixelSize;
   size?: "auto";
@@ -21,9 +21,9 @@ interface SettledSize {
 const words = ({ width, height }: PixelSize): string => `${width}x${height}`;
 
 /**
- * Turns a client's size, shape and level into what the model takes (contract 2.4: imageSize, sampleImageSize, aspectRatio).
- * Shape and level show in the image and its price: they are met or refused. A model that takes a shape and a level
- * chooses the pixels itself, which is noted.
+ * Turns a client's size, shape and level into what the model accepts (contract 2.4: imageSize, sampleImageSize, aspectRatio). Shape
+ * and level show in the image and its price: they are met or refused. A model that takes a shape and a level chooses the pixels
+ * itself, which is noted.
  */
 export function settleSize(call: ImageCall, capabilities: ImageCapabilities, model: string): SettledSize {
   const sizes = call.inputs.length === 0 ? capabilities.sizes : (capabilities.sizesWithInputs ?? capabilities.sizes);
@@ -53,7 +53,7 @@ const isRequested = (requested: RequestedSize, field: "size" | "aspectRatio" | "
 
 const exactSize = ({ size }: RequestedSize): PixelSize | undefined => (size === "auto" ? undefined : size);
 
-/** The shape that the client asked for, by its ratio or by its size. */
+/** The shape that the client requested, by its ratio or by its size. */
 function wantedRatio(requested: RequestedSize): number | undefined {
   if (requested.aspectRatio !== undefined) return readRatio(requested.aspectRatio);
   const size = exactSize(requested);
@@ -75,7 +75,7 @@ function settleRatio(requested: RequestedSize, { ratios, tiers }: Extract<SizeRu
     settled.aspectRatio ??= own ?? refuseField("size", `${shapes}, and ${words(size)} is none of them.`);
   }
   const tier = requested.tier ?? tierOf(size);
-  // A model without levels has the first.
+  // A model without tiers generates the smallest.
   const levels = tiers.length === 0 ? (["1K"] as const) : tiers;
   if (tier !== undefined && !levels.includes(tier)) {
     const field = requested.tier === undefined ? "size" : "tier";
@@ -214,7 +214,7 @@ function freeSize(ratio: number, tier: ImageTier, free: FreeSizes): PixelSize {
   return (good.length > 0 ? good : [first]).reduce((best, size) => (distance(size) < distance(best) ? size : best));
 }
 
-/** What is wrong with an exact size; undefined where nothing is. */
+/** What is wrong with an exact size; undefined if nothing is. */
 export function sizeProblem({ width, height }: PixelSize, free: FreeSizes): string | undefined {
   if (width % free.multipleOf !== 0 || height % free.multipleOf !== 0) {
     return `width and height must be multiples of ${free.multipleOf}`;

@@ -12,7 +12,7 @@ export interface InlineImage {
 export interface MediaLink {
   url: string;
   mimeType?: string;
-  /** The URL needs the provider's credential; where absent, the credential must not be sent there. */
+  /** The URL needs the provider's credential; if absent, the credential must not be sent there. */
   credential?: true;
 }
 
@@ -23,5 +23,5 @@ export interface PixelSize {
 
 export const IMAGE_TIERS = ["1K", "2K", "4K"] as const;
 
-/** The level of an image's resolution: about 1024, 2048 or 4096 pixels a side, whatever its shape. */
+/** The resolution tier of an image: about 1024, 2048 or 4096 pixels per side, for any aspect ratio. */
 export type ImageTier = (typeof IMAGE_TIERS)[number];

@@ -11,14 +11,14 @@ export interface ImageFacts extends PixelSize {
 /** No larger image is decoded: a pixel takes four bytes of memory, however small the file is. */
 export const MAX_PIXELS = 64 * 1024 * 1024;
 
-/** Nearly all headers fit into so many bytes, so that a large image need not be decoded from base64. */
+/** Nearly all headers fit into this many bytes, so that a large image need not be decoded from base64. */
 const FIRST_BYTES = 48 * 1024;
 const SIGNATURE_LENGTH = 8;
 const PNG_WITH_ALPHA = [4, 6];
 
 /**
- * Reads an image's headers, and nothing after them; undefined where the bytes are no image. Throws where the image has more
- * pixels than the gateway would ever decode.
+ * Reads only an image's headers. Undefined if the bytes are not an image. Throws if the image has more pixels than the gateway
+ * would ever decode.
  */
 export async function inspectImage(image: Uint8Array | string): Promise<ImageFacts | undefined> {
   const first = typeof image === "string" ? base64Bytes(image, FIRST_BYTES) : image.subarray(0, FIRST_BYTES);

@@ -1,10 +1,10 @@
-/** The numbers that a host takes, both ends inclusive. */
+/** The numbers that a host accepts, both ends inclusive. */
 export interface NumberRange {
   min: number;
   max: number;
 }
 
-/** The seed itself where the host takes it; else one that the host takes, always the same for a seed. */
+/** The seed itself if the host accepts it. Otherwise a seed that the host accepts, always the same one for a given seed. */
 export function foldSeed(seed: number, range: NumberRange | undefined): number {
   if (range === undefined || (seed >= range.min && seed <= range.max)) return seed;
   const count = range.max - range.min + 1;

@@ -7,8 +7,8 @@ const WORDS: readonly string[] = PERSON_GENERATIONS;
 const widthOf = (word: string): number => WORDS.indexOf(word);
 
 /**
- * The setting that is sent to a model: the widest of its own that allows no more than was asked for. A model that cannot
- * keep people out is not called where they must not be shown.
+ * The setting that is sent to the model: its most permissive value that allows no more than requested. A model that cannot exclude
+ * people is not called if they must not be shown.
  */
 export function settlePeople(asked: string, words: readonly string[], model: string): string {
   const narrower = words.filter((word) => widthOf(word) <= widthOf(asked));
@@ -19,7 +19,7 @@ export function settlePeople(asked: string, words: readonly string[], model: str
   return widest ?? refuseField("personGeneration", `${model} accepts ${listed(words)}, not ${asked}.`);
 }
 
-/** A model without the setting may show people. */
+/** A model without this setting may show people. */
 export function refuseExcludingPeople(asked: string, model: string): void {
   if (asked === "dont_allow") {
     refuseSetting("personGeneration", `${model} has no setting to exclude people. Leave it out, or allow people.`);

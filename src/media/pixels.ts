@@ -13,7 +13,7 @@ export interface Pixels extends PixelSize {
 
 const SIGNATURE_LENGTH = 8;
 const COLOUR_WITH_ALPHA = 6;
-/** After so many pixels other calls get a turn. */
+/** After this many pixels, other calls get a turn of the event loop. */
 const PIXELS_A_TURN = 64 * 1024;
 
 async function expand(data: InputType, options: ZlibOptions): Promise<Buffer> {

@@ -7,10 +7,10 @@ export type ImageSource = InlineImage | { url: string };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i;
-/** The type of an image that comes without one; its bytes decide later. */
+/** The type of an image that declares none. Its bytes decide later. */
 const UNKNOWN_TYPE = "application/octet-stream";
 
-/** Base64 in the standard alphabet, padded, whichever form the client wrote. */
+/** Converts any form of base64 to the standard alphabet, padded. */
 function readBase64(text: string, path: string): string {
   const standard = treatString(/\s/.test(text) ? text.replace(/\s+/g, "") : text, "bytes");
   if (standard.length % 4 !== 0 || !BASE64.test(standard)) {

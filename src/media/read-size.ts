@@ -4,7 +4,7 @@ import type { ImageCall } from "./image-call.ts";
 /** A size in one word, as clients write it: `1024x1536`, `auto`, or a level such as `2K`. */
 export const SIZE_WORD = "^(?:auto|[124][kK]|[1-9][0-9]{0,4}[xX][1-9][0-9]{0,4})$";
 
-/** The meaning of such a word; undefined where it has none. */
+/** The parsed size; undefined if the word is not one. */
 export function readSize(word: string): Pick<ImageCall, "size" | "tier"> | undefined {
   if (word === "auto") return { size: "auto" };
   const tier = IMAGE_TIERS.find((one) => one === word.toUpperCase());

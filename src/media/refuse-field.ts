@@ -1,11 +1,11 @@
 import { GatewayError } from "../canon/error.ts";
 
-/** A field that the gateway itself refuses: its message is shown after the client's name of the field. */
+/** A field that the gateway itself rejects. The message is prefixed with the client's name of the field. */
 export class FieldRefusal extends GatewayError {}
 
 /**
- * Contract 2.1, 2.4, 8: what a model cannot make as asked is refused, so that no client pays for something else. `field`
- * is the canonical name, which is translated to the client's own.
+ * Contract 2.1, 2.4, 8: a request that the model cannot fulfil is rejected, so that no client pays for something else. `field` is
+ * the canonical name, which is translated to the client's.
  */
 export function refuseField(field: string, problem: string): never {
   throw new FieldRefusal("invalid_request", problem, { path: field });

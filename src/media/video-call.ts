@@ -22,14 +22,14 @@ export interface VideoCall {
   fps?: number;
   /** Fields that no two providers share, as the client wrote them. */
   extras: JsonObject;
-  /** The path of each of them in the client's request; the root, where absent. */
+  /** The path of each of them in the client's request; the root, if absent. */
   extraPaths?: ReadonlyMap<string, string>;
 }
 
 /** The fields of a call that a model may or may not honour. */
 export type VideoOption = "negativePrompt" | "enhancePrompt" | "personGeneration" | "seed" | "fps";
 
-/** A call reduced to what one model takes. What prices depend on is always set. */
+/** A call reduced to what one model accepts. What prices depend on is always set. */
 export interface FittedVideoCall extends VideoCall {
   seconds: number;
   resolution: string;
@@ -40,13 +40,13 @@ export interface VideoCapabilities {
   /** The most videos of one job at the provider; more take several jobs of one operation. */
   perJob: number;
   takes: readonly VideoOption[];
-  /** The seeds that it takes; any whole number where absent. */
+  /** The seeds that it takes; any whole number if absent. */
   seeds?: NumberRange;
   /** Its words for people in videos, where `personGeneration` is taken. The last one is the widest. */
   people?: readonly string[];
-  /** The default first; empty where the shape cannot be chosen. */
+  /** The default first; empty if the shape cannot be chosen. */
   ratios: readonly string[];
-  /** A video with a first frame has the shape of the frame, whatever was asked for. */
+  /** A video with a first frame always has the aspect ratio of that frame. */
   shapedByImage?: true;
   /** The default first. */
   resolutions: readonly string[];
@@ -54,7 +54,7 @@ export interface VideoCapabilities {
   defaultSeconds: number;
   /** The only lengths for certain resolutions, or with a last frame. */
   tied?: readonly { resolutions?: readonly string[]; lastFrame?: true; seconds: readonly number[] }[];
-  /** `chosen`: as the client asks, else `defaultAudio`. */
+  /** `chosen`: as requested, or `defaultAudio`. */
   audio: "never" | "always" | "chosen";
   defaultAudio?: boolean;
   image: boolean;

@@ -6,7 +6,7 @@ import { readPixels } from "./pixels.ts";
 
 const HALF = 128;
 
-/** A client's mask is transparent where the image is edited; some hosts need it white there, and black elsewhere. */
+/** Clients mark the area to edit as transparent. Some hosts need it in white on black. */
 export async function whiteMask(mask: InlineImage): Promise<InlineImage> {
   return await withDecodeSlot(async () => {
     try {

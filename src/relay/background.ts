@@ -11,7 +11,7 @@ import type { Gateway } from "./gateway.ts";
 import type { Keeping } from "./settle/keeping.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
-/** The client has been answered that there will be an answer, and its connection is free for others. */
+/** The client was told that a response will follow, and its connection is free for other requests. */
 const NO_CONNECTION: ClientConnection = {
   address: "",
   trusted: true,
@@ -21,8 +21,8 @@ const NO_CONNECTION: ClientConnection = {
 };
 
 /**
- * Answers at once that there will be an answer, and makes it in the background. A row of the operations' table says, under a lease,
- * that this process is at it. Should the process die, another ends it as failed: whether a provider was at work is unknown then.
+ * Responds at once and generates the response in the background. A leased row of the operations table records that this process
+ * works on it. If the process dies, another one marks it as failed, because it is then unknown whether a provider was working.
  */
 export async function answerInBackground(
   call: Call,
@@ -46,7 +46,7 @@ export async function answerInBackground(
   const time = { startedAtMs: call.startedAtMs, deadlineMs: call.routing.deadlineMs };
   const lease = await withinDeadline(begun, time, gateway.clock).catch((thrown: unknown) => {
     client.release();
-    // What is stored too late is ended as failed when its lease is over: its id was told to no client.
+    // A response that is stored too late is marked as failed when its lease expires. No client knows its id.
     begun.then(
       (late) => late.leave(),
       () => {},
@@ -72,7 +72,7 @@ export async function answerInBackground(
   return identifiedResponse(followEvents(log, reader, gateway), streamed);
 }
 
-/** Takes the events of a stream down, also those of a failure; throws where the answer did not come to its end. */
+/** Records the events of a stream, including those of a failure. Throws if the response did not finish. */
 async function readStream(
   work: Promise<Response>,
   log: EventLog,
@@ -116,14 +116,14 @@ async function begin(
   try {
     await answers.keep({ id, project, keyId, share, history, input: own, answer: pending, itemIds: [] }, "pending");
   } catch (thrown) {
-    // It may be stored all the same, and its answer lost: who buries abandoned work ends it then.
+    // It may have been stored although the reply was lost. The cleanup of abandoned work then ends it.
     lease.leave();
     throw thrown;
   }
   return lease;
 }
 
-/** Its settlement has kept the answer; where there is none, what went wrong is kept in its place. */
+/** The settlement has stored the response. If there is none, the failure is stored instead. */
 async function finish(
   made: Promise<unknown>,
   { id, pending }: Pending,
@@ -142,7 +142,7 @@ async function finish(
   await answers.end({ id, project: call.project, answer, itemIds: [] }, "failed");
 }
 
-/** Ends answers as failed whose process has died while it made them. */
+/** Marks responses as failed whose process died while generating them. */
 export async function buryAbandonedAnswers(
   { background, answers }: Pick<Gateway, "background" | "answers">,
   dialects: DialectRegistry,

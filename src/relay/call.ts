@@ -23,144 +23,144 @@ import type { Keeping } from "./settle/keeping.ts";
 
 /** The client's connection, as far as a call controls it. The runtime closes one only for being idle. */
 export interface ClientConnection {
-  /** Where the client is, as far as the proxies before the gateway are trusted to tell. */
+  /** The client's address, as far as the proxies in front of the gateway are trusted. */
   readonly address: string;
-  /** Whose key was shown on it, valid or not. */
+  /** The key that was used on it, valid or not. */
   shown?: Principal | undefined;
-  /** A key was shown on it: it may stay idle between calls for longer than a stranger's. */
+  /** A key was used on it, so it may stay idle longer than a stranger's. */
   trusted: boolean;
-  /** Suspends the idle timeout: a call is running, and has deadlines of its own. */
+  /** Suspends the idle timeout while a call runs, which has its own deadlines. */
   hold(): void;
   /** The call is over: the idle timeout applies again. */
   rest(): void;
-  /** Ends the connection of a client that has stopped reading: what waits for it would wait for ever. */
+  /** Closes the connection of a client that has stopped reading. Output for it would wait forever. */
   hangUp(): void;
 }
 
-/** A request as the server hands it to the relay, whatever it asks for: the body not yet read. */
+/** A request of any kind as the server passes it to the relay, before its body is read. */
 export interface IncomingRequest {
   request: Request;
   requestId: string;
   connection: ClientConnection;
   credential: string | undefined;
-  /** Who calls, where the gateway itself does: on behalf of an operator. */
+  /** The caller if the gateway itself calls on behalf of an operator. */
   principal?: Principal;
   dialect: Dialect;
   door: Door;
-  /** Set where the path names the model; elsewhere the body does. */
+  /** Set if the path names the model; otherwise the body does. */
   modelInPath?: string | undefined;
   /** How the name of the model is read. */
   naming: Naming;
-  /** One more request for an answer that the client has asked for already: what it names was judged then. */
+  /** A follow-up request for the same response. Its objects were already checked. */
   isFollowUp?: boolean;
-  /** What cannot be honoured to the letter is refused (`x-trivium-strict`). */
+  /** Fields that cannot be honoured exactly are rejected (`x-trivium-strict`). */
   strict: boolean;
-  /** What the call is marked with, beside what its key is (`x-trivium-tags`). */
+  /** Tags of the call in addition to those of its key (`x-trivium-tags`). */
   tags?: readonly string[] | undefined;
 }
 
 /** A request for text. */
 export interface IncomingCall extends IncomingRequest {
   verb: Verb;
-  /** Set where the path says whether to stream; elsewhere the body does. */
+  /** Set if the path says whether to stream; otherwise the body does. */
   streamInPath?: boolean | undefined;
-  /** What the client asks for by its URL and headers: written and read by its dialect, opaque to everything else. */
+  /** Options from the URL and headers: written and read by the dialect, opaque to everything else. */
   options: unknown;
 }
 
-/** What a call knows of an attempt. Only the attempt writes it. */
+/** What a call knows about an attempt. Only the attempt writes it. */
 export interface AttemptRecord {
-  /** Undefined where the gateway answers by itself. */
+  /** Undefined if the gateway itself responds. */
   readonly target: Target | undefined;
   readonly lane: { readonly name: Receipt["lane"] };
-  /** Fields of the request that were not honoured to the letter. */
+  /** Fields of the request that were not honoured exactly. */
   notes: FieldNote[];
-  /** The terms other than the standard ones on which the target was asked, or says that it served. */
+  /** The non-standard terms that the target was asked for, or reports. */
   terms: readonly string[];
-  /** How long it has been at work, without the time that the gateway waited for its client; absent where it is not measured. */
+  /** Working time without the time spent waiting for the client; absent if it is not measured. */
   readonly workedMs?: number;
-  /** By the monotonic clock; absent where no provider is asked. */
+  /** By the monotonic clock; absent if no provider is called. */
   readonly startedAtMs?: number;
-  /** Where the call's bodies are kept. */
+  /** Set if bodies are captured. */
   readonly capture?: AttemptCapture | undefined;
 }
 
-/** What a lane knows of its attempt. */
+/** What a lane knows about its attempt. */
 export interface LaneAttempt extends Omit<AttemptRecord, "lane"> {
   readonly target: TextTarget;
 }
 
-/** What one of several attempts for a call has used, at the price of its offer. */
+/** The usage of one of several attempts for a call, at the price of its offer. */
 export interface BilledLeg {
   usage: Usage;
   costNanoUsd: number;
   /** As in the receipt. */
   priceRule: string;
   prices: KeptPrices;
-  /** It is of another model than the one that answers: it is paid, and not among the usage of that one. */
+  /** The usage of another model than the one that answers: billed, but not part of that model's usage. */
   otherModel?: true;
   /** As in the receipt. */
   unpriced?: readonly string[];
 }
 
-/** One call on its way: what was asked, by whom, and what has happened to it so far. */
+/** A call in progress: the request, the caller, and what has happened so far. */
 export interface Call {
   readonly incoming: IncomingCall;
   readonly receiptId: string;
   readonly principal: Principal;
   readonly admission: Admission;
   readonly model: Model;
-  /** What the answer calls the model: at the drop-in door as the client did (decision 0027), else by its id. */
+  /** The model's name in the response: as the client wrote it at the drop-in door (decision 0027), otherwise its id. */
   readonly modelInAnswer: string;
-  /** Dropped once an answer has begun: a stream may stay open for long, and needs only `body`. */
+  /** Dropped once the response has begun. A stream may stay open for long, and needs only `body`. */
   request: HeldRequest | undefined;
   readonly body: JsonObject;
   readonly stream: boolean;
   readonly startedAtMs: number;
   readonly timer: CallTimer;
   readonly routing: CallRouting;
-  /** What the request asks for that may cost money besides ordinary tokens. */
+  /** What the request contains that may cost money besides ordinary tokens. */
   readonly billables: readonly Billable[];
-  /** What the name of the model and the door did to the request, whichever offer answers. */
+  /** Notes on how the model's name and the door changed the request, for every offer. */
   readonly adapted: readonly FieldNote[];
   readonly client: ClientPresence;
-  /** What the call holds of the gateway's memory: its body, and the answer where that is read whole. Settling gives it back. */
+  /** The call's share of the gateway's memory: its body, and a response that is read whole. Settling releases it. */
   readonly memory: HeldMemory;
   readonly offersTried: OfferTried[];
-  /** Undefined where no traces are exported. */
+  /** Undefined if no traces are exported. */
   readonly trace: CallTrace | undefined;
-  /** Undefined unless the key's policy is to keep bodies. */
+  /** Undefined unless the key's bodies are captured. */
   readonly capture: CallCapture | undefined;
-  /** Which conversation it belongs to; undefined where that makes no difference. */
+  /** Its conversation; undefined if that makes no difference. */
   conversation: ConversationKey | undefined;
-  /** Why its offers are tried in their order; undefined where there was nothing to choose. */
+  /** Why its offers are tried in this order; undefined if there was no choice. */
   plan: readonly { readonly target: Target; readonly why: string }[] | undefined;
-  /** Where a broken stream went on, for the receipt. */
+  /** Where a broken stream was continued, for the receipt. */
   continued: Continuation[] | undefined;
-  /** What other attempts than the last one have used of what is paid. */
+  /** Billed usage of attempts other than the last. */
   otherLegs?: BilledLeg[];
-  /** The notes of attempts that broke off and were continued: the client has their part of the answer. */
+  /** The notes of attempts that were continued elsewhere: the client has their part of the response. */
   earlierNotes?: readonly FieldNote[];
-  /** Where the answer is kept for later requests. */
+  /** Set if the response is stored for later requests. */
   readonly keeping: Keeping | undefined;
-  /** A second offer was asked while the first was at work. */
+  /** A second offer was tried while the first was working. */
   hedged: boolean;
   /** The attempt that answered; until one has, the one that was begun last. */
   attempt: AttemptRecord | undefined;
 }
 
-/** What must stop when the client disconnects. */
+/** Something to stop when the client disconnects. */
 export interface DisconnectListener {
   clientDisconnected(): void;
 }
 
 /**
- * Whether the client is still connected, and what to stop when it is not (H13): one signal from socket to upstream. Adding a
- * listener to that signal costs more than reading it, so a short call only reads it.
+ * Whether the client is still connected, and what to stop if not (H13): one signal from socket to upstream. Adding a listener to
+ * the signal costs more than reading it, so a short call only reads it.
  */
 export class ClientPresence implements Watched {
   watchIndex = NOT_WATCHED;
-  /** Its answer has begun, with status 200: what goes wrong from now on is reported inside it. */
+  /** The response has begun with status 200. Errors are reported inside it from now on. */
   answerBegun = false;
   readonly #connection: ClientConnection;
   readonly #signal: AbortSignal;
@@ -188,12 +188,12 @@ export class ClientPresence implements Watched {
     return this.#disconnected || (!this.#attended && this.#signal.aborted);
   }
 
-  /** The call takes its time: the idle timeout is suspended, and listeners hear of a disconnect at once. */
+  /** The call takes long: suspends the idle timeout, and listens for a disconnect. */
   check(): void {
     if (this.#attended) return;
     this.#attended = true;
     this.#watchdog.unwatch(this);
-    // After the call only the rest of its answer is being sent, and the idle timeout of its connection applies again.
+    // After the call only the rest of its response is being sent, and the idle timeout applies again.
     if (!this.#released) this.#connection.hold();
     if (this.#signal.aborted) this.markDisconnected();
     else this.#signal.addEventListener("abort", () => this.markDisconnected(), { once: true });
@@ -216,7 +216,7 @@ export class ClientPresence implements Watched {
     this.#disconnection?.resolve();
   }
 
-  /** Ends the connection of a client that reads nothing. */
+  /** Closes the connection of a client that reads nothing. */
   hangUp(): void {
     this.#connection.hangUp();
     this.markDisconnected();
@@ -238,17 +238,17 @@ export class ClientPresence implements Watched {
   }
 }
 
-/** Ends a call whose client has disconnected. The message is never sent, and this is no fault of the gateway. */
+/** Ends a call whose client has disconnected. The message is never sent, and it is not an error of the gateway. */
 export class ClientDisconnectedError extends GatewayError {
   constructor() {
     super("internal", "The client closed the connection.");
   }
 }
 
-/** The gateway has ended an attempt for the call's own reasons, which are no fault of the offer that was at work. */
+/** The gateway ended an attempt for the call's own reasons, not through the offer's fault. */
 export class EndedError extends GatewayError {}
 
-/** The time is up that the caller gave for the whole call. */
+/** The caller's deadline for the whole call has passed. */
 export class DeadlineError extends EndedError {}
 
 /** Another offer was faster. */

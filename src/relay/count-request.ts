@@ -3,8 +3,8 @@ import { whenShared } from "../access/share-refusal.ts";
 import type { Gateway } from "./gateway.ts";
 
 /**
- * Counts a request that calls no model towards the rates of its key, project and gateway. Waits a moment where other processes hold
- * what is left of a limit.
+ * Counts a request that calls no model towards the rate limits of its key, project and gateway. Waits briefly if other processes
+ * hold the rest of a limit.
  */
 export async function countRequest(
   principal: Principal,

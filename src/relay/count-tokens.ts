@@ -13,7 +13,7 @@ const ESTIMATED: FieldNote = {
   reason: "no provider of this model can count tokens in this protocol; the count is the gateway's estimate",
 };
 
-/** The upstream's own count where one of the offers has a counter, else an estimate that the receipt marks as one. */
+/** The upstream's count if one of the offers has a counter, otherwise an estimate, which the receipt marks as one. */
 export async function relayTokenCount(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const counting = plan.filter(({ countsTokens }) => countsTokens);
   if (counting.length > 0) return relayUnary(call, gateway, counting);

@@ -34,23 +34,23 @@ import type { MemoryBudget } from "./request/memory-budget.ts";
 import type { FetchMedia } from "./request/resolve-media.ts";
 import type { Timings } from "./settle/timings.ts";
 
-/** What a configuration makes of the world. Replaced as a whole on reload; a call keeps the one it began with. */
+/** Everything derived from one configuration. Replaced as a whole on reload; a call keeps the one it began with. */
 export interface Snapshot {
   catalogue: Catalogue;
   /** By name, one for each credential. */
   providers: ReadonlyMap<string, readonly Provider[]>;
   targets: Targets;
   routing: RoutingDefaults;
-  /** Who makes images in the middle of an answer; the first model of the catalogue that makes any, where none is named. */
+  /** The model that generates images in the middle of a response. Defaults to the first image model of the catalogue. */
   imageModel?: string | undefined;
   maxBodyBytes: number;
   /** Model lists answer requests without any credential. */
   publicModels: boolean;
-  /** What becomes of requests for what has no known price, where no other level says; undefined where the gateway sets nothing. */
+  /** The policy for requests without a known price, if no other level sets one; undefined if the gateway sets none. */
   unpriced?: UnpricedPolicy | undefined;
-  /** How often the gateway lets a model ask for images in one answer, and how many it makes. */
+  /** How often a model may request images in one response, and how many are generated. */
   imageLimits: ImageLimits;
-  /** Words in a request for owners whose objects every account has (`publicOwnersOf`). */
+  /** Owner names in requests whose objects are available in every account (`publicOwnersOf`). */
   publicOwners: ReadonlySet<string>;
 }
 
@@ -61,65 +61,65 @@ export interface Gateway extends Sources {
   snapshot: Snapshot;
   readonly keys: KeyRing;
   readonly admissions: Admissions;
-  /** Where other processes have a part in the limits. */
+  /** Set if limits are shared with other processes. */
   readonly sharedLimits: SharedLimits | undefined;
-  /** Requests to providers that run, and calls that wait for one to end. */
+  /** Running requests to providers, and calls that wait for a slot. */
   readonly slots: Slots;
   readonly ledger: LedgerWriter;
   /** Counts requests that do not become calls. */
   readonly refusals: Refusals;
-  /** What keys have used that has no known price. */
+  /** Unpriced usage by key. */
   readonly unpriced: UnpricedUses;
-  /** Where the bodies of calls go whose key is to have them kept. */
+  /** Stores captured bodies. */
   readonly captures: Captures;
-  /** Whether each call has a row before a provider is asked. */
+  /** Whether each call has a row before a provider is called. */
   readonly intents: boolean;
-  /** What is known of the targets; it outlives the snapshot. */
+  /** The health of the targets. It outlives the snapshot. */
   readonly health: Health;
-  /** Where conversations have their prompt caches. */
+  /** The targets that hold the prompt caches of conversations. */
   readonly conversations: Conversations;
-  /** Which hosts have sealed values that do not say so. */
+  /** The origins of sealed values that do not name theirs. */
   readonly sealed: SealedOrigins;
   readonly watchdog: Watchdog;
   /** What all calls may hold together. */
   readonly memory: MemoryBudget;
-  /** What answers are rendered into. */
+  /** Buffers for rendering responses. */
   readonly buffers: BufferPool;
   readonly log: Log;
-  /** What all receipts of this process add up to. */
+  /** Metrics of all receipts of this process. */
   readonly metrics: CallMetrics;
-  /** Absent where no traces are exported. */
+  /** Absent if no traces are exported. */
   readonly tracing: Tracing | undefined;
-  /** Who watches what happens here. */
+  /** Subscribers to events. */
   readonly events: EventHub;
   /** How providers are reached. */
   readonly send: Send;
-  /** How URLs are fetched that a client named. */
+  /** Fetches URLs that a client named. */
   readonly fetchMedia: FetchMedia;
-  /** The same for those that a provider named, on hosts that are not its own. */
+  /** Fetches URLs that a provider named on hosts other than its own. */
   readonly streamMedia: StreamMedia;
-  /** Generated media that are kept for a while. */
+  /** Stores generated media for a while. */
   readonly files: Files;
   /** Objects that clients create and name later. */
   readonly objects: Objects;
-  /** Answers that later requests build on, and which of them are still being made. */
+  /** Stored responses that later requests build on, and those still being generated. */
   readonly answers: Answers;
   readonly background: BackgroundLeases;
   /** Their streams. */
   readonly backgroundEvents: BackgroundEvents;
-  /** How clients reach it; a reload may change it. */
+  /** The URL at which clients reach the gateway; a reload may change it. */
   readonly publicUrl: () => string;
   readonly timings: Timings;
   /** Calls that were admitted and are not settled. */
   runningCalls: number;
-  /** Calls for texts among them whose upstream is read on without their client. */
+  /** How many text calls are still read without their client. */
   orphanedTexts: number;
-  /** Calls for images among them that go on without their client. */
+  /** How many image calls continue without their client. */
   orphanedImages: number;
-  /** The time for running calls is up: each ends with an error in its own protocol. */
+  /** The shutdown deadline has passed: each running call ends with an error in its own protocol. */
   closing: boolean;
 }
 
-/** For calls that come too late, and for those that take too long. */
+/** For calls that arrive too late, and for those that take too long. */
 export const shuttingDown = (): GatewayError =>
   new GatewayError("overloaded", "This gateway is shutting down. Try again.");

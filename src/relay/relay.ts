@@ -20,7 +20,10 @@ import { TEXT, type TextRequest } from "./request/text-kind.ts";
 import type { ServedModel } from "./settle/served-model.ts";
 import { isAbandoned, settle } from "./settle/settle.ts";
 
-/** The life of a call: authenticate, read, check, admit, plan, attempt, answer, settle. Throws GatewayError, and RelayError once there is a receipt. */
+/**
+ * A text call from start to end: authenticate, read, check, admit, plan, attempt, answer, settle. Throws GatewayError, or
+ * RelayError once there is a receipt.
+ */
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
   const { admitted, asked } = await admitCall(TEXT, incoming, gateway);
   const { served, request, keeping, background } = asked.fitted;
@@ -41,7 +44,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
   const images = incoming.dialect.hostedImages && hostedImageTask(call, served, gateway);
   if (images !== undefined)
     return answerWithImages(call, images, gateway, { first: answer, ask: (next) => relay(next, gateway) });
-  // Not by `answer`: every call would pay for one more promise.
+  // Does not use `answer`, which would cost every call one more promise.
   try {
     return await answerCall(call, served, gateway);
   } catch (thrown) {
@@ -53,7 +56,7 @@ function answerCall(call: Call, served: ServedModel, gateway: Gateway): Promise<
   const { model, offers } = served;
   const { verb } = call.incoming;
   if (!model.outputModalities.includes("text") && !speaksInConversation(call, served, gateway)) {
-    // No host counts for a model that writes no text (H11).
+    // No host counts tokens for a model that writes no text (H11).
     if (verb === "count_tokens") return relayTokenCount(call, gateway, []);
     refuseKind(model);
     return relayConversationImages(call, gateway, offers);
@@ -72,9 +75,9 @@ async function answerOrSettle(call: Call, served: ServedModel, gateway: Gateway)
   }
 }
 
-/** Settles a call that has failed, and throws why. */
+/** Settles a failed call and throws its error. */
 async function settleFailed(call: Call, gateway: Gateway, thrown: unknown): Promise<never> {
-  // A call for images settles itself.
+  // An image call settles itself.
   if (thrown instanceof RelayError) throw thrown;
   const error = asGatewayError(thrown);
   const used = error.failure?.usage;
@@ -93,7 +96,7 @@ async function settleFailed(call: Call, gateway: Gateway, thrown: unknown): Prom
   throw new RelayError(error, call);
 }
 
-/** What the name of the model, the door and the routing fields did to the request. Mostly nothing, and then nothing is made. */
+/** Notes on how the model's name, the door and the routing fields changed the request. Usually none, and then nothing is allocated. */
 function adaptedBy({ fitted, wanted }: AdmittedRequest<TextRequest>): readonly FieldNote[] {
   const { notes, modelWhy } = fitted.served;
   const { adapted } = fitted.request;

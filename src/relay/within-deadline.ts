@@ -2,13 +2,13 @@ import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import { deadlinePassed } from "./call.ts";
 
-/** From when on, and for how long, a call may take; without a limit where none is given. */
+/** When a call started, and its deadline if it has one. */
 export interface CallTime {
   readonly startedAtMs: number;
   readonly deadlineMs: number | undefined;
 }
 
-/** What the work gives, or the call's DeadlineError where its time is up before that. The work is not stopped. */
+/** Returns the result of the work, or throws DeadlineError if the call's time is up first. The work is not stopped. */
 export function withinDeadline<Result>(
   work: Promise<Result>,
   { startedAtMs, deadlineMs }: CallTime,

@@ -1,18 +1,18 @@
 import type { AutoChoice, Complexity } from "../canon/preference.ts";
 import { MIDDLE_QUALITY, type Model, type Offer } from "../catalogue/model.ts";
 
-/** A call for this model leaves the choice to the gateway. */
+/** A call to this model lets the gateway choose. */
 export const AUTO_MODEL = "trivium/auto";
 
 /** A model that could serve the call, and what a choice depends on. */
 export interface AutoOption {
   readonly model: Model;
   readonly offers: readonly Offer[];
-  /** What this very call is expected to cost at the cheapest of its offers; undefined where no price is known. */
+  /** The expected cost of this call at the cheapest offer; undefined if no price is known. */
   readonly costNanoUsd: number | undefined;
-  /** Of the fastest of its offers; undefined where none was measured lately. */
+  /** Of its fastest offer; undefined if none was measured lately. */
   readonly tokensPerSecond: number | undefined;
-  /** None of its targets may be called now. */
+  /** None of its targets can be called now. */
   readonly rests: boolean;
 }
 
@@ -24,17 +24,17 @@ export interface AutoChosen {
   readonly next: AutoOption | undefined;
 }
 
-/** By how complex the task is: the least quality that will do (choices 8). Where the call does not say, the middle. */
+/** The minimum quality by complexity of the task (choices 8). Defaults to medium. */
 const FLOORS: Readonly<Record<Complexity, number>> = { low: 1, medium: 4, high: 7 };
 
-/** Words by which it chooses where no model is named. */
+/** The preferences, if no model is named. */
 export const AUTO_PREFERENCES = ["balanced", "performance", "price"] as const;
 
 type AutoPreference = (typeof AUTO_PREFERENCES)[number];
 
 /**
- * The best of the models by what the call prefers (choices 6, 8). Pure. Models below the quality that the task needs come after
- * all others, and those that cannot be called now after those; between equals the order of the list decides.
+ * The best model by the call's preference (choices 6, 8). Pure. Models below the required quality come after all others, and models
+ * that cannot be called now come last. The order of the list breaks ties.
  */
 export function chooseModel(options: readonly AutoOption[], choice: AutoChoice, preferred?: Model): AutoChosen {
   const floor = FLOORS[choice.complexity ?? "medium"];
@@ -72,14 +72,14 @@ const cheaper: Compare = (one, other) => compareNumbers(costOf(one), costOf(othe
 const better: Compare = (one, other) => compareNumbers(qualityOf(other), qualityOf(one));
 const faster: Compare = (one, other) => compareNumbers(other.tokensPerSecond ?? 0, one.tokensPerSecond ?? 0);
 
-/** Each made for all models and those of them that are good enough, among which ranks are counted. */
+/** Built from all models and the eligible ones, among which ranks are counted. */
 const COMPARE: Readonly<
   Record<AutoPreference, (options: readonly AutoOption[], eligible: readonly AutoOption[]) => Compare>
 > = {
   price: () => (one, other) => cheaper(one, other) || better(one, other),
   performance: () => (one, other) => better(one, other) || faster(one, other) || cheaper(one, other),
-  // Both by rank: a place in the order of quality and one in the order of price, added up. Where prices follow quality all sums
-  // are equal, and the one that is as far up in the one order as in the other is in the middle of both.
+  // The sum of the ranks by quality and by price. If prices follow quality, all sums are equal, and the model in the middle of both
+  // orders wins.
   balanced: (options, eligible) => {
     const sums = new Map<AutoOption, number>();
     const apart = new Map<AutoOption, number>();
@@ -106,7 +106,7 @@ const WORDS: Readonly<Record<AutoPreference, (option: AutoOption) => string>> = 
 
 function costWords({ costNanoUsd }: AutoOption): string {
   if (costNanoUsd === undefined) return "unknown";
-  // Two digits say enough of an estimate.
+  // Two digits are enough for an estimate.
   const digits = costNanoUsd === 0 ? 2 : Math.max(2, 11 - String(Math.round(costNanoUsd)).length);
   return `about $${(costNanoUsd / 1e9).toFixed(digits)}`;
 }

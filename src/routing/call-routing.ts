@@ -8,37 +8,37 @@ import {
   type RoutingSettings,
 } from "../canon/routing-settings.ts";
 
-/** How one call is to be served: what it asks for, over what its key and the gateway say. */
+/** The routing of one call: its own settings over those of its key and the gateway. */
 export interface CallRouting {
   readonly preference: Preference;
-  /** Only where the call says how `trivium/auto` is to choose. */
+  /** Only if the call configures `trivium/auto`. */
   readonly auto: AutoChoice | undefined;
-  /** A stream that breaks off goes on at the next offer that can continue a partial answer. */
+  /** A broken stream continues at the next offer that can continue a partial response. */
   readonly survive: boolean;
-  /** A second offer is asked where the first is slow to begin, and the first content wins. */
+  /** A second offer is tried if the first is slow to start, and the first content wins. */
   readonly hedge: boolean;
-  /** From the arrival of the call to the end of its answer. */
+  /** From the arrival of the request to the end of its response. */
   readonly deadlineMs: number | undefined;
-  /** How many requests may leave for one call. */
+  /** The maximum number of upstream requests for one call. */
   readonly maxAttempts: number;
 }
 
-/** Where neither the call, its key nor the gateway says anything. */
+/** If neither the call, its key nor the gateway sets anything. */
 export const DEFAULT_ROUTING: CallRouting = Object.freeze({ ...DEFAULT_GATEWAY_ROUTING.calls, auto: undefined });
 
-/** What the configuration says of the health and the load of one provider. */
+/** The configured limits of one provider. */
 export interface ProviderLimits {
   readonly breaker: BreakerSettings;
-  /** Calls there at once; undefined where there is no limit of its own. */
+  /** Concurrent requests; undefined if it has no limit. */
   readonly maxConcurrent: number | undefined;
 }
 
-/** What holds for calls and providers where they do not say otherwise. Made once with the configuration. */
+/** Defaults for calls and providers, created with the configuration. */
 export class RoutingDefaults {
-  /** For calls that ask for nothing, of keys that set nothing: one object for all of them. */
+  /** For calls and keys without settings: one shared object. */
   readonly calls: CallRouting;
   readonly overload: OverloadSettings;
-  /** Whether the number of requests at one time is limited anywhere. */
+  /** Whether concurrent requests are limited anywhere. */
   readonly limitsRequests: boolean;
   readonly #everyProvider: ProviderLimits;
   readonly #providers: ReadonlyMap<string, ProviderLimits>;
@@ -61,7 +61,7 @@ export class RoutingDefaults {
     return this.#providers.get(name) ?? this.#everyProvider;
   }
 
-  /** The call over its key over the gateway, member by member. Where the call asks for nothing, no object is made. */
+  /** Merges the settings of the call, its key and the gateway. If the call has none, nothing is allocated. */
   ofCall(key: RoutingSettings | undefined, asked: AskedRouting | undefined): CallRouting {
     const under = key === undefined ? this.calls : this.#ofKey(key);
     return asked === undefined ? under : layOver(asked, under);

@@ -1,13 +1,13 @@
 import { MIDDLE_QUALITY, type Model, type Offer, type PriceItem } from "../catalogue/model.ts";
 import type { Target } from "./target.ts";
 
-/** One offer as planning sees it: all that follows from the configuration alone, so that no call derives it again. */
+/** One offer as planning sees it. Everything is derived from the configuration once. */
 export interface Candidate<T extends Target = Target> {
   readonly offer: Offer;
   readonly model: Model;
   /** The ways to call it: one for each credential of its provider. */
   readonly targets: readonly T[];
-  /** Undefined where no price is known. */
+  /** Undefined if no price is known. */
   readonly price: ListPrice | undefined;
   readonly quality: number;
 }
@@ -19,8 +19,8 @@ export interface ListPrice {
 }
 
 /**
- * The candidates among targets that stand offer by offer, in their order. Of the targets of one credential it takes the one in
- * the client's dialect, for which nothing need be translated; else the first.
+ * Groups targets by offer, in their order. Of the targets of one credential it takes the one in the client's dialect, which needs
+ * no translation, or else the first.
  */
 export function candidatesOf<T extends Target>(targets: readonly T[], dialect?: string): readonly Candidate<T>[] {
   const candidates: { offer: Offer; model: Model; targets: T[] }[] = [];
@@ -44,7 +44,7 @@ export function candidatesOf<T extends Target>(targets: readonly T[], dialect?: 
   }));
 }
 
-/** What `cost` compares: prompt and completion together, or what an image or a second of a video costs. */
+/** The price that `cost` compares: prompt plus completion, or an image, or a second of video. */
 function listPrice({ kind }: Model, { pricings }: Offer): ListPrice | undefined {
   if (kind === "text") {
     const prompt = ordinaryPrice(pricings.prompt);
@@ -64,11 +64,11 @@ const UNIT_WORDS: Readonly<Record<PriceItem["unit"], string>> = {
   perMCharacters: "per million characters",
 };
 
-/** That of ordinary calls: without conditions of size or resolution, else the first of the list. */
+/** The price of ordinary calls: without conditions on size or resolution, or else the first of the list. */
 const ordinaryPrice = (items: readonly PriceItem[] | undefined): PriceItem | undefined =>
   items?.find(({ conditions, resolution }) => conditions === undefined && resolution === undefined) ?? items?.[0];
 
-/** With cents, and more digits only where there are more. */
+/** With cents, and more digits only if needed. */
 function dollars(usd: number): string {
   const cents = usd.toFixed(2);
   return `$${Number(cents) === usd ? cents : usd}`;

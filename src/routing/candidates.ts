@@ -3,13 +3,13 @@ import { type Candidate, candidatesOf } from "./candidate.ts";
 import type { Planned } from "./plan.ts";
 import type { Target } from "./target.ts";
 
-/** The targets of one call in their order, and why they are in it; undefined where there was nothing to choose. */
+/** The targets of one call in order, with reasons; undefined if there was no choice. */
 export interface CallPlan<T extends Target> {
   readonly targets: readonly T[];
   readonly explained: readonly Planned<T>[] | undefined;
 }
 
-/** The candidates of one model for clients of one dialect. Made once with the configuration, and shared by all calls. */
+/** The candidates of one model for clients of one dialect. Created with the configuration and shared by all calls. */
 export class Candidates<T extends Target> {
   readonly list: readonly Candidate<T>[];
   readonly #only: CallPlan<T> | undefined;
@@ -24,8 +24,8 @@ export class Candidates<T extends Target> {
   }
 
   /**
-   * The plan where one target is all there is: such a call pays nothing for planning. Undefined where there is something to
-   * plan, or names to be checked.
+   * The plan if there is only one target, so that such a call pays nothing for planning. Undefined if there is something to plan,
+   * or names to check.
    */
   only(preference: Preference): CallPlan<T> | undefined {
     if (preference === NO_PREFERENCE) return this.#only;

@@ -6,19 +6,19 @@ import type { Model } from "../catalogue/model.ts";
 import type { RoutingPaths } from "../dialects/reading/read-routing.ts";
 import { AUTO_PREFERENCES } from "./auto.ts";
 
-/** What the names in a call may mean. */
+/** What names in a request can refer to. */
 export interface KnownNames {
   catalogue: Catalogue;
   providers: { has(name: string): boolean; keys(): Iterable<string> };
-  /** How the call's door reads names of models. */
+  /** How the call's door resolves model names. */
   naming: Naming;
-  /** Throws where the key may not call the model. */
+  /** Throws if the key may not call the model. */
   mayCall: (model: string) => void;
 }
 
 /**
- * Refuses unknown names, and returns what the others mean. Whether those that exist serve the model is the
- * plan's to say. `model` is the one that was asked for; undefined where the gateway is to choose.
+ * Rejects unknown names and resolves the others. The plan decides whether they serve the model. `model` is the requested one;
+ * undefined if the gateway chooses.
  */
 export function checkNames(
   asked: AskedRouting,
@@ -40,7 +40,7 @@ function checkFallback(fallback: Fallback, path: string, model: Model | undefine
   if ("provider" in fallback) {
     const { provider } = fallback;
     if (names.providers.has(provider)) return fallback;
-    // An alias, or a vendor's own name of a model.
+    // It may be an alias, or a vendor's name of a model.
     const meant = find(provider, names);
     if (meant === undefined) throw unknownProvider(path, provider, names, " or model");
   }
@@ -76,7 +76,7 @@ function find(name: string, { catalogue, naming }: KnownNames): Model | undefine
   }
 }
 
-/** An unknown name in an option is a mistake in the request: the model that was asked for was found. */
+/** An unknown name in an option is an invalid request, because the requested model was found. */
 function resolve(name: string, path: string, { catalogue, naming }: KnownNames): Model {
   try {
     return catalogue.resolve(name, naming).model;

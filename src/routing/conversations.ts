@@ -10,18 +10,21 @@ interface Held {
   untilMs: number;
 }
 
-/** Which target holds the prompt cache of a conversation: the one that answered it last. Bounded; those unused for longest are forgotten. */
+/**
+ * The target that holds the prompt cache of a conversation: the one that answered it last. Bounded; the least recently used are
+ * dropped.
+ */
 export class Conversations {
   /** In the order of their last use. */
   readonly #held = new Map<ConversationKey, Held>();
 
-  /** The id of the target, unless its cache is likely to be gone. */
+  /** The id of the target, unless its cache has probably expired. */
   find(conversation: ConversationKey, nowMs: number): string | undefined {
     const held = this.#held.get(conversation);
     return held === undefined || held.untilMs < nowMs ? undefined : held.target;
   }
 
-  /** The target has answered, and holds the conversation's cache from now on. */
+  /** The target answered and holds the conversation's cache from now on. */
   remember(conversation: ConversationKey, target: string, nowMs: number): void {
     const held = this.#held.get(conversation) ?? { target, untilMs: 0 };
     held.target = target;

@@ -5,33 +5,33 @@ import { type Chance, inOrder, type Place } from "./strategies.ts";
 import type { Target } from "./target.ts";
 import { type HealthContext, type RestingTarget, type UsableCandidate, usableCandidate } from "./usable-candidate.ts";
 
-/** One target, and why it has its place in the plan. */
+/** One target, and the reason for its place in the plan. */
 export interface Planned<T extends Target = Target> {
   readonly target: T;
   readonly why: string;
 }
 
-/** What is to be planned. */
+/** The input of a plan. */
 export interface PlanRequest<T extends Target> {
   /** The offers of the model, in the catalogue's order. */
   readonly candidates: readonly Candidate<T>[];
   readonly preference: Preference;
-  /** Where the gateway chose the model: why. */
+  /** Why the gateway chose the model, if it did. */
   readonly modelWhy?: string | undefined;
-  /** Another model, after all that serve the first. */
+  /** Another model, tried after all offers of the first. */
   readonly fallback?: { readonly candidates: readonly Candidate<T>[]; readonly why: string } | undefined;
 }
 
-/** What is known, and what chance says, at the moment of the call. */
+/** The state and the random values that a plan depends on. */
 export interface PlanContext extends Chance, HealthContext {
   /** The id of the target that holds the conversation's prompt cache. */
   readonly held?: string | undefined;
 }
 
 /**
- * The targets to try for one call, in order, each with the reason for its place (choices 6, 8). Pure. Offers that may be called
- * now come first, as they are preferred, the credentials of an offer next to each other; then a fallback that was named; then
- * whatever is left alone now, because with nothing else left it is tried all the same.
+ * The targets to try for one call, in order, each with a reason (choices 6, 8). Pure. Usable offers come first, in the preferred
+ * order, with the credentials of an offer next to each other; then a named fallback; then resting targets, which are tried only if
+ * nothing else is left.
  */
 export function plan<T extends Target>(asked: PlanRequest<T>, context: PlanContext): readonly Planned<T>[] {
   const { candidates, preference, fallback, modelWhy } = asked;
@@ -40,7 +40,7 @@ export function plan<T extends Target>(asked: PlanRequest<T>, context: PlanConte
   const resting: RestingTarget<T>[] = [];
   for (const place of orderOf(chosen, candidates.length, preference, context, resting)) {
     addTargets(planned, place, context);
-    // The credentials of one offer are no fallback for each other.
+    // The credentials of one offer do not count as fallbacks.
     if (preference.fallback === "none") break;
   }
   for (const candidate of last) addFallback(planned, candidate, "the named fallback", context, resting);
@@ -55,7 +55,7 @@ export function plan<T extends Target>(asked: PlanRequest<T>, context: PlanConte
   return planned;
 }
 
-/** The offers that may serve the call, and apart from them those of the provider that is named as the fallback. */
+/** The offers that may serve the call and, separately, those of the named fallback provider. */
 function choose<T extends Target>(
   candidates: readonly Candidate<T>[],
   { providers, fallback }: Preference,
@@ -71,7 +71,7 @@ function choose<T extends Target>(
   const last = candidates.filter(({ offer }) => offer.provider === provider);
   if (last.length === 0) throw notOffered(candidates, [provider], "provider.fallback");
   const others = chosen.filter(({ offer }) => offer.provider !== provider);
-  // Where no other provider serves the model there is nothing to fall back to.
+  // If no other provider serves the model, there is nothing to fall back from.
   return others.length === 0 ? { chosen: last, last: [] } : { chosen: others, last };
 }
 
@@ -83,7 +83,7 @@ function notOffered(candidates: readonly Candidate[], asked: readonly string[], 
   return new GatewayError("invalid_request", message, { path });
 }
 
-/** Those that may be called now, in order; first of all the one that holds the conversation's cache. */
+/** The usable candidates in order, with the one that holds the conversation's cache first. */
 function orderOf<T extends Target>(
   chosen: readonly Candidate<T>[],
   offers: number,
@@ -103,7 +103,7 @@ function orderOf<T extends Target>(
   return context.held !== undefined && mayStay(preference) ? heldFirst(places, context.held) : places;
 }
 
-/** A conversation stays where its cache is, unless it is told not to, or the caller has an order of its own. */
+/** A conversation stays with its cache, unless that is turned off or the caller sets an order. */
 const mayStay = ({ sticky, type = "priority", providers }: Preference): boolean =>
   sticky !== false && (type !== "priority" || providers === undefined);
 
@@ -144,7 +144,7 @@ function addFallback<T extends Target>(
   if (usable !== undefined) addTargets(planned, { usable, why }, context);
 }
 
-/** Those that ask for a pause by when it is over, then those with an open breaker. */
+/** Targets in a pause, by its end, then those with an open circuit breaker. */
 function addResting<T extends Target>(
   planned: Planned<T>[],
   resting: RestingTarget<T>[],

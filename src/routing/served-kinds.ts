@@ -4,11 +4,11 @@ import type { ServiceName } from "../services/service-adapters.ts";
 interface ServedKind {
   kind: ModelKind;
   makes: string;
-  /** The dialect that a host must speak to have it: part of that API. */
+  /** The dialect that a host must speak to offer it, if it is part of that API. */
   dialect?: string;
 }
 
-/** The kind of model that each service needs, and what such a model makes. */
+/** The kind of model that each service needs, and what it produces. */
 export const SERVED_KINDS: Readonly<Record<ServiceName, ServedKind>> = {
   embeddings: { kind: "embedding", makes: "embeddings" },
   rerank: { kind: "rerank", makes: "rankings" },

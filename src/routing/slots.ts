@@ -2,34 +2,33 @@ import type { Cancel, Clock } from "../base/clock.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { OverloadSettings } from "../canon/routing-settings.ts";
 
-/** How many calls may run, and wait, at the moment. */
+/** The limits on running and waiting calls. */
 export interface SlotLimits {
   readonly overload: OverloadSettings;
   ofProvider(name: string): { readonly maxConcurrent: number | undefined };
 }
 
-/** A call that wants a slot at one of these providers: at the first of them that has one. */
+/** A request for a slot at the first of these providers that has one. */
 export interface SlotRequest {
   readonly providers: readonly string[];
-  /** Keys take turns: one that sends much waits for itself alone. */
+  /** Keys take turns, so a busy key only delays itself. */
   readonly keyId: string;
   readonly limits: SlotLimits;
-  /** It waits no longer than this, either. */
+  /** The maximum wait. */
   readonly withinMs: number;
-  /** Resolves when the client disconnects: then nothing is waited for. */
+  /** Resolves when the client disconnects, which ends the wait. */
   readonly disconnection: Promise<void>;
 }
 
 /**
- * Requests to providers that may run at one time, for each provider and over all, and the calls that wait for one. The queue
- * is short and bounded: a call that would not fit is refused at once, with the time to come again, and one whose client has
- * disconnected never reaches a provider.
+ * Limits concurrent requests, per provider and in total, and queues calls that wait for a slot. The queue is short and bounded: a
+ * call that does not fit is rejected at once with a retry time, and one whose client disconnects never reaches a provider.
  */
 export class Slots {
   readonly #clock: Clock;
   #running = 0;
   readonly #runningAt = new Map<string, number>();
-  /** By key, in the order of their turns; each key's own in the order of their coming. */
+  /** By key, in the order of their turns; the calls of a key in order of arrival. */
   readonly #waiting = new Map<string, Waiting[]>();
   #queued = 0;
 
@@ -49,7 +48,7 @@ export class Slots {
     return this.#runningAt.get(provider) ?? 0;
   }
 
-  /** Takes a slot, where one is free. Those who wait come first at their providers: they were there before. */
+  /** Takes a slot if one is free. Waiting calls come first at their providers. */
   take(provider: string, limits: SlotLimits): boolean {
     if (!this.#isFree(provider, limits) || this.#isAwaited(provider)) return false;
     this.#add(provider);
@@ -66,8 +65,8 @@ export class Slots {
   }
 
   /**
-   * Waits for a slot; gives the provider that has it. Throws where too many wait already, or the wait was in vain; undefined
-   * where the client has disconnected.
+   * Waits for a slot and returns its provider. Throws if the queue is full or the wait expires; undefined if the client has
+   * disconnected.
    */
   wait(request: SlotRequest): Promise<string | undefined> {
     const { maxQueue } = request.limits.overload;
@@ -101,13 +100,13 @@ export class Slots {
     this.#runningAt.set(provider, this.runningAt(provider) + 1);
   }
 
-  /** Gives what is free to those who wait, key by key. */
+  /** Gives free slots to waiting calls, key by key. */
   #serve(): void {
     for (let served = true; served && this.#queued > 0; ) {
       served = false;
       for (const [keyId, ofKey] of this.#waiting) {
         if (!this.#serveOne(ofKey)) continue;
-        // Its turn is over: the other keys come first now.
+        // Its turn is over; the other keys come first now.
         const left = this.#waiting.get(keyId);
         if (left !== undefined) {
           this.#waiting.delete(keyId);

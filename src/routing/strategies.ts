@@ -4,26 +4,26 @@ import { turnOrder } from "./turn-order.ts";
 import type { UsableCandidate } from "./usable-candidate.ts";
 import { weightedOrder } from "./weighted-order.ts";
 
-/** One offer's place in a plan, and why it has it. */
+/** One offer's place in a plan, and the reason for it. */
 export interface Place<T extends Target> {
   readonly usable: UsableCandidate<T>;
   readonly why: string;
 }
 
-/** What decides where the configuration and what was measured do not. */
+/** Tie-breakers, if neither the configuration nor measurements decide. */
 export interface Chance {
-  /** Counts the calls of the model. */
+  /** The number of the model's call. */
   readonly turn: number;
   /** In [0, 1). */
   readonly draw: number;
 }
 
-/** The share of calls that goes to offers of which nothing is known, so that something is. */
+/** The share of calls that goes to unmeasured offers, so that they get measured. */
 const UNMEASURED_SHARE = 0.1;
-/** The share of calls that looks whether a slower offer has become faster (choices 6). */
+/** The share of calls that checks whether a slower offer has become faster (choices 6). */
 const EXPLORATION = 0.01;
 
-/** The offers of a model that may be called now, in the order that is preferred. */
+/** The usable offers of a model in the preferred order. */
 export function inOrder<T extends Target>(
   candidates: readonly UsableCandidate<T>[],
   preference: Preference,
@@ -41,7 +41,7 @@ export function inOrder<T extends Target>(
   }
 }
 
-/** They stand in the order of the list already. */
+/** They are already in the order of the list. */
 function asListed<T extends Target>(
   candidates: readonly UsableCandidate<T>[],
   providers: readonly string[],
@@ -65,7 +65,7 @@ function byFactor<T extends Target>(
   return withItsTurn(places(ordered, words), ordered.filter(isUnmeasured), chance);
 }
 
-/** Whose turn it is, and the others by the factor, where there is one, or else by their next turns. */
+/** The offer whose turn it is, and the others by the factor if there is one, or else by their next turns. */
 function byTurn<T extends Target>(
   candidates: readonly UsableCandidate<T>[],
   factor: Factor | undefined,
@@ -89,11 +89,11 @@ function byLatency<T extends Target>(candidates: readonly UsableCandidate<T>[], 
   const placed = places(ordered, latencyWords);
   const exploring = (chance.draw - (1 - EXPLORATION)) / EXPLORATION;
   if (exploring < 0) return withItsTurn(placed, ordered.filter(isUnmeasuredLatency), chance);
-  // Any but the fastest, each as often as the others.
+  // Any but the fastest, with equal probability.
   return moveToFront(placed, 1 + Math.floor(exploring * (placed.length - 1)), "1% exploration");
 }
 
-/** Puts the one first whose turn it is of those that nothing is known of, in some of the calls; in all where nothing is known of any. */
+/** In some calls, moves the unmeasured offer whose turn it is to the front. In all calls, if no offer is measured. */
 function withItsTurn<T extends Target>(
   placed: Place<T>[],
   unmeasured: readonly UsableCandidate<T>[],
@@ -113,7 +113,7 @@ function moveToFront<T extends Target>(placed: Place<T>[], at: number, why: stri
 }
 
 type Compare = (one: UsableCandidate<Target>, other: UsableCandidate<Target>) => number;
-/** Why a candidate is in its place: the first, or a later one. */
+/** The reason for a place: the first, or a later one. */
 type Words = (usable: UsableCandidate<Target>, isFirst: boolean) => string;
 
 const places = <T extends Target>(ordered: readonly UsableCandidate<T>[], words: Words, from = 0): Place<T>[] =>
@@ -147,7 +147,7 @@ const FACTORS_IN_USE: Readonly<Record<Factor, { compare: Compare; words: Words }
     },
   },
   quality: {
-    // The same model may be served with narrower limits.
+    // Offers of the same model may have narrower limits.
     compare: ({ candidate: one }, { candidate: other }) =>
       compareNumbers(other.quality, one.quality) ||
       compareNumbers(other.offer.contextLength ?? 0, one.offer.contextLength ?? 0) ||
@@ -177,7 +177,7 @@ const weightOf = ({ candidate: { offer } }: UsableCandidate<Target>): number => 
 const pick = <Item>(items: readonly Item[], indexes: readonly number[]): Item[] =>
   indexes.flatMap((index) => items[index] ?? []);
 
-/** Among equals, which stand next to each other, weights decide where there are any; else they keep their order. */
+/** Orders runs of equal candidates by weight if any has one; otherwise they keep their order. */
 function byWeight<T extends Target>(
   sorted: readonly UsableCandidate<T>[],
   draw: number,

@@ -10,33 +10,33 @@ import type { Framing, Provider } from "../providers/provider.ts";
 import type { ServiceAdapters, ServiceName } from "../services/service-adapters.ts";
 import { SERVED_KINDS } from "./served-kinds.ts";
 
-/** One way to serve a model: one offer, called in one way. Everything here is known from the configuration alone. */
+/** One way to serve a model: one offer, called in one way. Derived only from the configuration. */
 export interface Target<Via extends string = string> extends PriceList {
-  /** The same for the same target of the next configuration. */
+  /** Stable across configurations. */
   readonly id: string;
   readonly model: Model;
   readonly offer: Offer;
   readonly provider: Provider;
-  /** Which of the provider's credentials it is called with: a label, never the key; empty where the provider has but one. */
+  /** The label of the provider's credential, never the key; empty if there is only one. */
   readonly credential: string;
-  /** Its share of the calls among the provider's credentials. */
+  /** Its share of calls among the provider's credentials. */
   readonly credentialWeight: number;
   /** The dialect in which the provider is called. */
   readonly via: Via;
-  /** How it is spoken, where the target answers conversations. */
+  /** The codec of the dialect, if the target serves conversations. */
   readonly codec?: UpstreamCodec;
 }
 
 /** A target that answers conversations. */
 export interface TextTarget extends Target, Readonly<NativeHost> {
   readonly codec: UpstreamCodec;
-  /** Whose opaque values are read there. */
+  /** The family whose opaque values it can read. */
   readonly origin: string;
   readonly framing: Framing;
   readonly countsTokens: boolean;
-  /** It goes on from the beginning of an answer. */
+  /** It can continue a partial response. */
   readonly goesOn: boolean;
-  /** Which calls it is for, where its offer sends calls with tools in a dialect of their own; all where absent. */
+  /** The calls that it serves, if its offer uses a separate dialect for calls with tools; all if absent. */
   readonly only?: "with tools" | "without tools";
 }
 
@@ -55,7 +55,7 @@ export interface ServiceTarget<Name extends ServiceName = ServiceName> extends T
 
 /** The targets of one offer. */
 export interface OfferTargets {
-  /** Credential by credential one for each dialect in which the provider serves the model, the best first. */
+  /** For each credential, one per dialect in which the provider serves the model, the best first. */
   readonly text: readonly TextTarget[];
   /** One for each credential, or none. */
   readonly image: readonly ImageTarget[];
@@ -63,7 +63,7 @@ export interface OfferTargets {
   readonly services: { readonly [Name in ServiceName]: readonly ServiceTarget<Name>[] };
 }
 
-/** The dialects that are spoken, and the words for families of hosts (`originsOf`). */
+/** The known dialects, and the names of host families (`originsOf`). */
 export interface Spoken {
   dialects: DialectRegistry;
   origins: ReadonlySet<string>;
@@ -118,8 +118,8 @@ interface Way {
 }
 
 /**
- * The dialects in which an offer is called, the best first. Where calls with tools need a dialect of their own, the others are for calls
- * without; one that the offer names for tools alone is for nothing else.
+ * The dialects of an offer, the best first. If calls with tools need a separate dialect, the others serve only calls without. A
+ * dialect that the offer names for tools serves nothing else.
  */
 function waysOf({ upstreamModel, dialect, toolsDialect }: Offer, traits: ModelTraits, provider: Provider): Way[] {
   const served = bestFirst(provider.dialectsFor(upstreamModel, dialect), traits, provider);
@@ -131,7 +131,7 @@ function waysOf({ upstreamModel, dialect, toolsDialect }: Offer, traits: ModelTr
   return served.includes(tools) ? ways : [...ways, { via: tools, only: "with tools" }];
 }
 
-/** What a model was made for is known of its vendor's own host; elsewhere the host's own order holds. */
+/** The best dialect of a model is known only for its vendor's own host. Elsewhere the host's order applies. */
 function bestFirst(dialects: readonly string[], { bestDialect }: ModelTraits, { atHome }: Provider): readonly string[] {
   if (bestDialect === undefined || !atHome || !dialects.includes(bestDialect)) return dialects;
   return [bestDialect, ...dialects.filter((dialect) => dialect !== bestDialect)];

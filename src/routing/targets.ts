@@ -18,10 +18,10 @@ import {
 /** Every target of a configuration. Made once with it, so that no call derives them again. */
 export class Targets {
   readonly #byOffer = new Map<Offer, OfferTargets>();
-  /** By the client's dialect and, where that matters, whether the call has tools; then by what `offersKey` says. */
+  /** By the client's dialect and, if it matters, whether the call has tools; then by `offersKey`. */
   readonly #text = new Map<string, Map<object, Candidates<TextTarget>>>();
   readonly #turns = new Map<Model, number>();
-  /** The models of which an offer sends calls with tools in a dialect of their own. */
+  /** Models with an offer that uses a separate dialect for calls with tools. */
   readonly #splitByTools = new Set<Model>();
 
   constructor(models: readonly Model[], providers: ReadonlyMap<string, readonly Provider[]>, registry: Registry) {
@@ -35,14 +35,14 @@ export class Targets {
     }
   }
 
-  /** Whether it matters for a model if a call has tools. */
+  /** Whether tools change the targets of a model. */
   splitsByTools(model: Model): boolean {
     return this.#splitByTools.has(model);
   }
 
   /**
-   * What may serve conversations with the model in a client's dialect: all of its offers, or those of one provider. `tools`: the call
-   * has tools, which some models take in one of their dialects alone.
+   * The candidates for conversations in a client's dialect: all offers of the model, or those of one provider. `tools`: the call
+   * has tools, which some models accept in only one dialect.
    */
   text(model: Model, offers: readonly Offer[], dialect: string, tools = false): Candidates<TextTarget> {
     const split = this.#splitByTools.has(model);
@@ -70,7 +70,7 @@ export class Targets {
     throw new GatewayError("not_found", message, { path: "model" });
   }
 
-  /** How an offer answers conversations: credential by credential, one for each dialect. */
+  /** The text targets of an offer: for each credential, one per dialect. */
   textOf(offer: Offer): readonly TextTarget[] {
     return this.#byOffer.get(offer)?.text ?? [];
   }
@@ -90,7 +90,7 @@ export class Targets {
     }
   }
 
-  /** The number of a call's turn among those of its model, for what goes by turns. */
+  /** The number of the model's next call, for round robin. */
   nextTurn(model: Model): number {
     const turn = this.#turns.get(model) ?? 0;
     this.#turns.set(model, turn + 1);
@@ -131,7 +131,7 @@ export class Targets {
   }
 }
 
-/** All offers are those of the model itself; where a provider is pinned, the first of its offers says which. */
+/** The model itself stands for all of its offers. For a pinned provider, its first offer does. */
 const offersKey = (model: Model, offers: readonly Offer[]): object =>
   offers === model.offers ? model : (offers[0] ?? model);
 

@@ -1,11 +1,11 @@
-/** Less than any turn is away from another, and more than arithmetic is wrong by. */
+/** Smaller than the distance between turns, larger than rounding errors. */
 const ROUNDING = 1e-9;
 
 /**
- * Indexes in the order of their turns, from turn number `turn` on: weighted round robin, with the turns of each spread over
- * time. Turn k of index i among n is due at (k + (i + ½) / n) / weight, and turns are taken by when they are due, the lower index
- * first where two are due together. So equals alternate. No state is kept: a plan can be made again from the number of its turn.
- * Those of weight 0 have no turns, and come last.
+ * Weighted round robin: indexes in the order of their turns, starting at turn number `turn`, with the turns of each spread evenly.
+ * Turn k of index i among n is due at (k + (i + ½) / n) / weight. Turns are taken in the order they are due, the lower index first
+ * in a tie, so equals alternate. There is no state: a plan can be reproduced from its turn number. Indexes of weight 0 have no
+ * turns and come last.
  */
 export function turnOrder(weights: readonly number[], turn: number): number[] {
   return areEqual(weights) ? rotation(weights.length, turn) : weightedTurns(weights, turn);
@@ -14,7 +14,7 @@ export function turnOrder(weights: readonly number[], turn: number): number[] {
 const areEqual = (weights: readonly number[]): boolean =>
   weights.every((weight) => weight === weights[0] && weight > 0);
 
-/** What the walk below comes to among equals, which nearly all offers are. */
+/** A shortcut for equal weights, which nearly all offers have. */
 const rotation = (length: number, turn: number): number[] =>
   Array.from({ length }, (_, place) => (turn + place) % length);
 
@@ -26,7 +26,7 @@ function weightedTurns(weights: readonly number[], turn: number): number[] {
     total += weight;
     if (weight > 0) sharing++;
   }
-  // In a unit of time `total` turns are taken, give or take one of each: the walk to this turn begins just before it.
+  // `total` turns are taken per unit of time, give or take one each, so the walk starts just before this turn.
   const start = Math.max(0, (turn - sharing) / total);
   const taken: number[] = [];
   let over = 0;
@@ -35,7 +35,7 @@ function weightedTurns(weights: readonly number[], turn: number): number[] {
     taken.push(count);
     over += count;
   }
-  // Multiplied out, so that what is due together is found to be: whole numbers stay exact.
+  // Multiplied out, because whole numbers make ties exact.
   const sinceStart = (index: number): number => 2 * weights.length * (taken[index] ?? 0) + 2 * index + 1;
   const compareDue = (one: number, other: number): number =>
     sinceStart(one) * (weights[other] ?? 0) - sinceStart(other) * (weights[one] ?? 0);
@@ -44,6 +44,6 @@ function weightedTurns(weights: readonly number[], turn: number): number[] {
     for (let index = 1; index < weights.length; index++) if (compareDue(index, next) < 0) next = index;
     taken[next] = (taken[next] ?? 0) + 1;
   }
-  // Without a weight nothing is ever due.
+  // An index without weight is never due.
   return [...weights.keys()].sort(compareDue);
 }

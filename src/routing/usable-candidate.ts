@@ -10,7 +10,7 @@ export interface UsableCandidate<T extends Target> {
   readonly targets: readonly T[];
   /** One of them has a half-open breaker. */
   readonly probes: boolean;
-  /** Of the best of them; undefined where none was measured lately. */
+  /** Of the best of them; undefined if none was measured lately. */
   readonly firstContentMs: number | undefined;
   readonly tokensPerSecond: number | undefined;
 }

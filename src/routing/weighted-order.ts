@@ -1,6 +1,6 @@
 /**
- * Indexes in an order left to chance, each first as often as its weight says. One number in [0, 1) decides all places: what is
- * left of it after a choice is as even as it was before. Those of weight 0 come last, in their order.
+ * Indexes in random order, each first as often as its weight says. One number in [0, 1) decides all places: what remains of it
+ * after a choice is again evenly distributed. Indexes of weight 0 come last, in their order.
  */
 export function weightedOrder(weights: readonly number[], draw: number): number[] {
   const left = [...weights.keys()];
@@ -12,7 +12,7 @@ export function weightedOrder(weights: readonly number[], draw: number): number[
     let at = 0;
     if (total > 0) {
       let point = rest * total;
-      // Rounding may leave a point behind the last share: the last that has one gets it.
+      // Rounding may place a point after the last share: the last index with a weight gets it.
       for (const [place, index] of left.entries()) {
         const weight = weights[index] ?? 0;
         if (weight === 0) continue;

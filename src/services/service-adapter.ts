@@ -2,14 +2,14 @@ import type { GatewayError } from "../canon/error.ts";
 import type { LimitHeaders } from "../dialects/codec.ts";
 import type { MediaAnswer } from "../media/adapter.ts";
 
-/** What the adapters of all services have: pure functions that write one provider's requests, and read its answers. */
+/** The interface of all service adapters: pure functions that write one provider's requests and read its responses. */
 export interface ServiceAdapter {
   /** Whether it serves a model, by the provider's name of it. */
   serves: (model: string) => boolean;
-  /** The error in an answer whose status is not 2xx. */
+  /** The error in a response whose status is not 2xx. */
   error: (answer: MediaAnswer) => GatewayError;
-  /** What was begun goes on without its client, and only its end says what is billed; absent where it is ended soon. */
+  /** Work continues without its client, and only its end reports what is billed; absent if it is stopped soon. */
   goesOn?: true;
-  /** The headers by which the host says what is left of its limits. */
+  /** The headers that report what is left of the host's limits. */
   limitHeaders?: readonly LimitHeaders[];
 }

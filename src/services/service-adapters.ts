@@ -7,7 +7,7 @@ import type { RerankAdapter } from "./rerank/rerank-adapter.ts";
 import type { SpeechAdapter } from "./speech/speech-adapter.ts";
 import type { TranscriptionAdapter } from "./transcription/transcription-adapter.ts";
 
-/** What is served beside conversations, images and videos, each by adapters of its own. A receipt has the name as its verb. */
+/** The services other than conversations, images and videos, each with its own adapters. The name is the verb of the receipt. */
 export interface ServiceAdapters {
   embeddings: EmbeddingAdapter;
   rerank: RerankAdapter;

@@ -4,16 +4,16 @@ import { noteOtherModels, ROUTING_FIELDS } from "../dialects/reading/routing-fie
 
 const UNSENT: ReadonlySet<string> = new Set(ROUTING_FIELDS);
 
-/** What a body asks of other models, which none is asked for. */
+/** Notes on names of other models in a body, which are not used. */
 export function notesOnOtherModels(body: JsonObject): FieldNote[] {
   const notes: FieldNote[] = [];
   noteOtherModels(body, notes);
   return notes;
 }
 
-/** Whether a provider is sent a field of that name. */
+/** Whether a field of this name is sent to providers. */
 export const isSent = (name: string): boolean => !UNSENT.has(name);
 
-/** A body without what it says to the gateway itself, and without other models' names: no provider is sent these. */
+/** A body without routing fields and names of other models, which no provider is sent. */
 export const withoutRouting = (body: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([name]) => isSent(name)));

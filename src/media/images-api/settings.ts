@@ -9,8 +9,8 @@ const QUALITY_WORDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The settings that images were made with: as the provider reports them, else as they were sent to it; the format is the
- * real one. The request is reduced to what the model takes: an option that was not sent is no setting.
+ * The settings that images were made with: as the provider reports them, else as they were sent to it; the format is the real one.
+ * The request is reduced to what the model accepts: an option that was not sent is no setting.
  */
 export function encodeSettings({ call }: ImageRequest, settings: ImageSettings = {}, mimeType?: string): JsonObject {
   const { size, quality = "auto" } = call;

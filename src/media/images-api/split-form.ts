@@ -3,12 +3,15 @@ import { parseObject } from "../../base/json.ts";
 import { refuse } from "../../dialects/reading/check.ts";
 import type { Form, FormEntry } from "../../wire/read-multipart.ts";
 
-/** A field that speaks to the gateway: as JSON under its bare name, or member by member, `provider[providers][]`, as some clients write objects. */
+/**
+ * A field that addresses the gateway: as JSON under its plain name, or member by member, `provider[providers][]`, as some clients
+ * write objects.
+ */
 const NAME = /^(provider|model_routing_config|trivium)((?:\[\w*\]){0,4})$/;
 
 type Members = Record<string, unknown>;
 
-/** What a form says to the gateway itself, and the form without it: no provider is sent it. */
+/** The fields of a form that address the gateway, and the rest, which is sent to providers. */
 export function splitForm(form: Form): { routing: JsonObject; rest: FormEntry[] } {
   const routing = members();
   const rest = form.filter((entry) => {
@@ -22,7 +25,7 @@ export function splitForm(form: Form): { routing: JsonObject; rest: FormEntry[] 
   return { routing, rest };
 }
 
-/** Without a prototype: the names are the client's. */
+/** No prototype, because the names come from the client. */
 const members = (): Members => Object.create(null) as Members;
 
 function put(into: Members, path: readonly string[], value: unknown, name: string): void {
@@ -41,7 +44,7 @@ function put(into: Members, path: readonly string[], value: unknown, name: strin
   }
 }
 
-/** A form has only text; the check says where a switch or a number was meant. */
+/** Forms contain only text. The schema check reports a value of the wrong type. */
 function typed(text: string): unknown {
   if (text === "true" || text === "false") return text === "true";
   return /^\d{1,15}$/.test(text) ? Number(text) : text;

@@ -3,7 +3,7 @@ import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts
 
 const TOKENS = ["input", "imageInput", "cacheRead", "output", "imageOutput", "reasoning"] as const;
 
-/** The tokens of an answer (contract 2.14); undefined where the provider counted none. */
+/** The tokens of an answer (contract 2.14); undefined if the provider counted none. */
 export function encodeImageUsage(usage: Usage | undefined): JsonObject | undefined {
   if (usage === undefined || TOKENS.every((counter) => usage[counter] === undefined)) return undefined;
   const input = promptTokens(usage);

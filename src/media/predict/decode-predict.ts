@@ -66,7 +66,10 @@ export function decodePredict(body: unknown): ImageRequest {
   };
 }
 
-/** The same method makes embeddings elsewhere: a client that wants one should not get an error about a missing prompt. */
+/**
+ * For other models, the same method generates embeddings. A client that sends such a request should not get an error about a
+ * missing prompt.
+ */
 function refuseEmbedding(body: unknown): void {
   const [first] = arrayAt(body, "instances");
   const fields = new Fields(first);
@@ -120,7 +123,7 @@ function readOutput(parameters: Fields, notes: FieldNote[]): Partial<ImageCall> 
 
 type Passed = Partial<Record<Passthrough, { value: string; path: string }>>;
 
-/** SDKs put these at the root, people into `parameters`: both are read, and `parameters` wins. */
+/** SDKs put these at the root, people into `parameters`. Both are read, and `parameters` takes precedence. */
 function readPassthrough(root: Fields, parameters: Fields, notes: FieldNote[]): Passed {
   const passed: Passed = {};
   for (const name of PASSTHROUGH) {
@@ -135,7 +138,7 @@ function readPassthrough(root: Fields, parameters: Fields, notes: FieldNote[]): 
   return passed;
 }
 
-/** Either field may hold a level; the one made for it wins. */
+/** Either field may contain a tier; the one made for it takes precedence. */
 function noteSecondLevel({ imageSize, sampleImageSize }: Passed, notes: FieldNote[]): void {
   const tier = imageSize && readSize(imageSize.value)?.tier;
   if (!imageSize || !sampleImageSize || tier === undefined || tier === sampleImageSize.value) return;

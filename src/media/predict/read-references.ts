@@ -5,7 +5,7 @@ import type { ReferenceImage } from "./schema.ts";
 
 const USER_PROVIDED = "MASK_MODE_USER_PROVIDED";
 
-/** Sorts reference images into inputs and a mask. The kinds that only one family of models knows are returned as they are. */
+/** Sorts reference images into inputs and a mask. Returns the kinds that only one family of models supports. */
 export function readReferences(
   references: readonly ReferenceImage[],
   inputs: Inputs,

@@ -4,7 +4,7 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import { noteOtherModels, ROUTING_FIELDS } from "../../dialects/reading/routing-fields.ts";
 import type { ImageCall } from "../image-call.ts";
 
-/** The fields that were not read, for providers that know them. Those in `parameters` win over the root. */
+/** The fields that were not read, for providers that support them. Those in `parameters` take precedence over the root. */
 export function unreadFields(
   root: Fields,
   instance: Fields,

@@ -3,19 +3,19 @@ import { GatewayError } from "../../canon/error.ts";
 import { weightOfParts } from "../../canon/reply.ts";
 import type { TextTarget } from "../../routing/target.ts";
 
-/** How much an upstream's whole answer says, for where it does not tell its usage. */
+/** How many characters a complete response contains, for hosts that do not report usage. */
 export function answerCharacters(body: JsonObject, { codec, origin, quirks }: TextTarget): number {
   try {
     const { parts } = codec.decodeResponse(body, {
       origin,
       quirks,
       reading: {},
-      // It is counted, and not sent.
+      // The id is not used: the reply is only counted.
       makeId: () => "",
     });
     return weightOfParts(parts);
   } catch (error) {
-    // An answer that the canon takes for none, such as one without candidates, says nothing.
+    // A response that the canon rejects, such as one without candidates, has no text.
     if (error instanceof GatewayError) return 0;
     throw error;
   }

@@ -11,7 +11,7 @@ import type { Gateway } from "../gateway.ts";
 import { billUsage } from "../settle/bill-usage.ts";
 import { discountAt } from "../settle/discount.ts";
 
-/** What an answer on its way to the client depends on, in either lane. */
+/** Everything that encoding a response for the client depends on, in both lanes. */
 export class CallAnswerContext implements NativeAnswerContext {
   readonly publicModel: string;
   readonly request: JsonObject;
@@ -35,7 +35,7 @@ export class CallAnswerContext implements NativeAnswerContext {
     attempt: LaneAttempt,
   ) {
     const { model } = attempt.target;
-    // A fallback may be another model, which the answer has to name.
+    // A fallback may be another model, and the response must name the one that answered.
     this.publicModel = model === call.model ? call.modelInAnswer : model.id;
     this.request = call.body;
     this.options = call.incoming.options;

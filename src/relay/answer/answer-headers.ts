@@ -2,26 +2,26 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { AttemptRecord, Call } from "../call.ts";
 import { identityHeaders } from "./identity-headers.ts";
 
-/** What the headers of an answer say of an admitted call, whether it succeeded or not. */
+/** What the response headers report about an admitted call, whether it succeeded or not. */
 export interface NotedCall extends Pick<Call, "receiptId"> {
-  /** Absent where the call of this answer was admitted before. */
+  /** Absent if this response repeats an earlier call. */
   admission: Pick<Call["admission"], "addRateHeaders"> | undefined;
   attempt: Pick<AttemptRecord, "notes"> | undefined;
 }
 
 type AnsweredCall = NotedCall & { incoming: Pick<Call["incoming"], "dialect" | "requestId"> };
 
-/** Longest list of paths that a header is asked to carry. */
+/** The maximum length of a header that lists paths. */
 const MAX_PATHS_HEADER = 2000;
 
-/** The headers of every answer to a call: ours alone, whatever the upstream sent (S10). */
+/** The headers of every response to a call. None of the upstream's headers are passed on (S10). */
 export function answerHeaders(call: AnsweredCall, contentType: string): Record<string, string> {
   const headers = identityHeaders(call.incoming.dialect, call.incoming.requestId);
   headers["content-type"] = contentType;
   return addReceiptHeaders(headers, call);
 }
 
-/** The same of a streamed answer: no proxy on the way may hold it back. */
+/** The same for a streamed response, which no proxy may buffer. */
 export function streamHeaders(call: AnsweredCall, contentType: string): Record<string, string> {
   const headers = answerHeaders(call, contentType);
   headers["cache-control"] = "no-cache";
@@ -29,7 +29,7 @@ export function streamHeaders(call: AnsweredCall, contentType: string): Record<s
   return headers;
 }
 
-/** Its receipt, its limits, and the fields of its request that were not honoured: also of a call that is refused (choices 6). */
+/** The receipt id, the rate limits, and the fields that were not honoured. Also set on calls that are rejected (choices 6). */
 export function addReceiptHeaders(
   headers: Record<string, string>,
   { receiptId, admission, attempt }: NotedCall,

@@ -8,30 +8,30 @@ import type { Call, LaneAttempt } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { CallAnswerContext } from "./answer-context.ts";
 
-/** No longer answer is kept: one that breaks off behind this is not gone on with. */
+/** The longest response that is kept. A longer one cannot be continued by another offer. */
 const MAX_CHARACTERS = 256 * 1024;
-/** What is kept is counted against the memory of all calls in such steps, of two bytes a character. */
+/** Kept text is counted against the memory of all calls in steps of this size, at two bytes per character. */
 const COUNTED_CHARACTERS = 64 * 1024;
 
 const HALF = /[\uD800-\uDBFF]/;
 
 const bytesDecoder = new TextDecoder();
 
-/** What an answer costs, as the client is told it. */
+/** The cost of a response as reported to the client. */
 export type CostUsd = (usage: Usage) => number;
 
 /**
- * What a client has read of a stream, kept so that another offer can go on with it. It is read back from the very bytes that
- * were sent, and written a second time, and not sent: so that the writer stands where a stream of its own would stand, with the
- * same id and the same numbers of blocks, whoever has written until then.
+ * What a client has received of a stream, kept so that another offer can continue it. It is decoded from the bytes that were sent
+ * and encoded a second time without being sent. The encoder is then in the same state as if it had written the whole stream, with
+ * the same id and block numbers.
  */
 export class AnswerSoFar {
   readonly #call: Call;
   readonly #decoder: StreamDecoder;
   readonly #encoder: StreamEncoder;
-  /** All text, whatever block it stood in. */
+  /** The text of all blocks. */
   text = "";
-  /** The text block that has begun and not ended. */
+  /** The text block that is open. */
   openText: number | undefined;
   #openIsEmpty = false;
   /** The text ends in half of a character. */
@@ -39,11 +39,11 @@ export class AnswerSoFar {
   #blocks = 0;
   #openThoughts = new Map<number, boolean>();
   #hasThoughts = false;
-  /** There is something in it that cannot be gone on from, or it is no longer followed. */
+  /** It contains something that cannot be continued, or it is no longer followed. */
   #lost = false;
   #hasOther = false;
   #countedCharacters = 0;
-  /** What its continuation costs in all, and what of it the client could not be given. */
+  /** Callbacks of the continuation: its total cost, and a note on what the client could not be given. */
   costUsd: CostUsd;
   note: (note: FieldNote) => void = () => {};
 
@@ -66,14 +66,14 @@ export class AnswerSoFar {
     });
   }
 
-  /** Something was said that a client would show. */
+  /** The client has received something that it would show. */
   get hasBegun(): boolean {
     return this.text !== "" || this.#hasThoughts || this.#hasOther || this.#lost || this.#decoder.holdsBack === true;
   }
 
   /**
-   * Whether it ends where another may go on: behind text, and nothing but text and whole thoughts before it. A call's arguments, a
-   * thought, and a character that is only half there, cannot be finished by another offer.
+   * Whether another offer can continue from here: it ends in text, preceded only by text and complete thoughts. Tool arguments, a
+   * thought or half a character cannot be completed by another offer.
    */
   get canGoOn(): boolean {
     return (
@@ -88,7 +88,7 @@ export class AnswerSoFar {
     );
   }
 
-  /** Where the stream stands, as its writer says; undefined where it is no longer followed. */
+  /** The position of the encoder in the stream; undefined if it is no longer followed. */
   get position(): unknown {
     return this.#lost ? undefined : this.#encoder.position;
   }
@@ -97,14 +97,14 @@ export class AnswerSoFar {
     return this.#blocks;
   }
 
-  /** Whether this only says that what was said is over, though another could go on with it until the client reads so. */
+  /** Whether these bytes only close a text that another offer could still continue. */
   onlyCloses(sent: Uint8Array): boolean {
     const { closingEvents } = this.#encoder;
     if (closingEvents === undefined || !this.canGoOn) return false;
     return readFrames(bytesDecoder.decode(sent)).every(({ event }) => event !== undefined && closingEvents.has(event));
   }
 
-  /** What a client was just sent. Whatever goes wrong here must not harm the answer: it is then no longer followed. */
+  /** Reads what the client was just sent. An error here must not harm the response: the stream is then no longer followed. */
   read(sent: Uint8Array): void {
     if (this.#lost || sent.length === 0) return;
     try {
@@ -118,7 +118,7 @@ export class AnswerSoFar {
     }
   }
 
-  /** The next step of the answer: what the client is to read for it. */
+  /** Encodes the next event for the client. */
   push(event: CanonEvent): string {
     this.#follow(event);
     return this.#encoder.push(event);
@@ -136,7 +136,7 @@ export class AnswerSoFar {
         this.#keep(event.text);
         break;
       case "text-end":
-        // Writers leave out empty blocks: from there on their numbers would be others than the client's.
+        // Encoders leave out empty blocks, so their block numbers would no longer match the client's.
         if (this.#openIsEmpty) this.#lose();
         this.openText = undefined;
         break;
@@ -178,7 +178,7 @@ export class AnswerSoFar {
   }
 
   #begin(block: number): void {
-    // Blocks are numbered as they begin, and one after the other: of any others it is not known where they would go on.
+    // Blocks are numbered in sequence. If they are not, it is unknown where they would continue.
     if (block !== this.#blocks || this.openText !== undefined || this.#openThoughts.size > 0) this.#lose();
     this.#blocks = Math.max(this.#blocks, block + 1);
   }
@@ -198,7 +198,7 @@ export class AnswerSoFar {
     if (this.text.length > MAX_CHARACTERS) this.#lose();
   }
 
-  /** What was counted is given back with everything else that the call holds. */
+  /** The counted memory is released with the rest of the call's. */
   #lose(): void {
     this.#lost = true;
     this.text = "";

@@ -2,27 +2,27 @@ import { parseObject } from "../../base/json.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { readEvents } from "../attempt/read-events.ts";
 
-/** What is kept of one stream, in characters; beyond it the oldest events go. */
+/** The limit for one stream, in characters. Beyond it, the oldest events are dropped. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
-/** What is kept of all of them, and how many: those that have ended go first, the oldest before the others. */
+/** The limits for all streams together. Streams that have ended are dropped first, the oldest before the others. */
 const MAX_ALL_CHARACTERS = 64 * 1024 * 1024;
 const MAX_LOGS = 1_000;
 
 interface KeptEvent {
-  /** As the protocol counts; undefined where the event has no number. */
+  /** The sequence number of the protocol; undefined if the event has none. */
   number: number | undefined;
   text: string;
 }
 
-/** The events of an answer that is made in the background, for whoever reads it while it is made, or again. */
+/** The events of a background response, for clients that read it while it is generated, or again later. */
 export class EventLog {
   #events: KeptEvent[] = [];
-  /** How many have gone. */
+  /** How many events were dropped. */
   #gone = 0;
   #characters = 0;
   #ended = false;
   #changed = Promise.withResolvers<void>();
-  /** What the last event says. */
+  /** The last event, parsed. */
   last: ReturnType<typeof parseObject>;
 
   get ended(): boolean {
@@ -41,7 +41,7 @@ export class EventLog {
   push(text: string, numberOf: (event: object) => number | undefined): void {
     for (const { raw, data } of readFrames(text)) {
       const event = data === undefined ? undefined : parseObject(data);
-      // Comments keep a connection alive: each reader has its own.
+      // Comments keep a connection alive. Each reader gets its own.
       if (event === undefined) continue;
       this.last = event;
       this.#events.push({ number: numberOf(event), text: raw });
@@ -69,7 +69,7 @@ export class EventLog {
     this.#changed = Promise.withResolvers<void>();
   }
 
-  /** The events after that number, as they come. It ends early for a reader that is so slow that its next event has gone. */
+  /** Yields events after this number as they arrive. Ends early for a reader so slow that its next event was dropped. */
   async *follow(after: number): AsyncGenerator<string, void> {
     let at = this.#gone;
     for (;;) {
@@ -85,7 +85,7 @@ export class EventLog {
   }
 }
 
-/** The streams of answers in the background that this process makes, or has made not long ago. */
+/** The streams of background responses that this process generates, or generated recently. */
 export class BackgroundEvents {
   readonly #logs = new Map<string, { project: string; log: EventLog }>();
 

@@ -2,12 +2,12 @@ import type { ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { ClientOutput, directBody } from "./client-output.ts";
 
-/** What is sent at once, in characters, at least. */
+/** The minimum that is sent at once, in characters. */
 const SENT_LENGTH = 256 * 1024;
 
 /**
- * The body of an answer whose text comes in chunks. A large one is written as the client reads: for a slow reader the runtime
- * would otherwise hold all of it a second time.
+ * A response body that is produced in chunks. A large one is written as the client reads, because the runtime would otherwise
+ * buffer all of it for a slow reader.
  */
 export function chunkedBody(
   chunks: Iterator<string, unknown>,

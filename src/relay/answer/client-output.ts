@@ -5,9 +5,9 @@ import type { Call, ClientPresence, DisconnectListener, IncomingCall } from "../
 import type { Gateway } from "../gateway.ts";
 import type { CallTimer } from "../settle/call-timer.ts";
 
-/** How much may be on its way to a client before the gateway waits for it. Waiting costs a turn of the event loop each time. */
+/** How much may be unacknowledged by a client before the gateway waits for it. Each wait costs a turn of the event loop. */
 const MAX_UNCONFIRMED_BYTES = 128 * 1024;
-/** The most that is held for one client. */
+/** The most that is buffered for one client. */
 export const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /** What an error in a stream needs to know of its call. */
@@ -23,10 +23,10 @@ export interface DirectController {
   close(): void;
 }
 
-/** Where an answer goes whose client has disconnected. */
+/** The output of a response whose client has disconnected. */
 const NO_CLIENT: DirectController = { write: () => 0, flush: () => 0, close: () => {} };
 
-/** Whether the commit deadline passes before there is anything to commit. */
+/** Whether the commit deadline passes before there is content to commit. */
 export async function commitsEarly(
   { startedAtMs }: Pick<Call, "startedAtMs">,
   gateway: Gateway,
@@ -54,8 +54,8 @@ export function directBody(client: ClientPresence, pull: (controller: DirectCont
 }
 
 /**
- * The same of an answer that goes on to its end without its client. Should the client disconnect before the runtime
- * asks for the body, nothing else would begin it.
+ * The same for a response that is completed even without its client. If the client disconnects before the runtime pulls the body,
+ * nothing else would start it.
  */
 export function streamedBody(
   client: ClientPresence,
@@ -77,8 +77,8 @@ export function streamedBody(
 }
 
 /**
- * What one client gets of a stream, and the memory for it. Until the commit it is held, for each attempt by itself; then it is
- * written as it comes; the last of it is kept until the call's row is committed.
+ * The output of one stream to its client, and the memory for it. Until the commit, the output of each attempt is held separately.
+ * After it, output is written as it arrives. The last part is kept until the call's row is committed.
  */
 export class ClientOutput implements Watched {
   watchIndex = NOT_WATCHED;
@@ -127,8 +127,8 @@ export class ClientOutput implements Watched {
   }
 
   /**
-   * The commit. The headers are sent with the first byte: where there is no content yet, a keep-alive is due at once. From
-   * here on keep-alives are sent, and a client that reads nothing is disconnected.
+   * Commits the response. The headers are sent with the first byte, so if there is no content yet, a keep-alive is due at once.
+   * From now on keep-alives are sent, and a client that reads nothing is disconnected.
    */
   commit(controller: DirectController, hasContent: boolean): void {
     this.#controller = controller;
@@ -150,7 +150,7 @@ export class ClientOutput implements Watched {
     }
   }
 
-  /** Sends what was rendered. False where the client must be waited for before more is sent. */
+  /** Sends rendered output. Returns false if the caller must wait for the client before it sends more. */
   send(rendered: ByteBuffer): boolean {
     if (rendered.length === 0 || this.#client.disconnected) return true;
     this.begun = true;
@@ -169,7 +169,7 @@ export class ClientOutput implements Watched {
     return more;
   }
 
-  /** Back-pressure: resolves when the client has taken what it was sent, or counts as disconnected. */
+  /** Back-pressure: resolves when the client has received everything, or counts as disconnected. */
   async taken(): Promise<void> {
     this.#blockedSinceMs = this.#gateway.clock.nowMs();
     const phase = this.#timer?.phase;
@@ -194,7 +194,7 @@ export class ClientOutput implements Watched {
     this.#last = held;
   }
 
-  /** Sends what was kept before its time, because the answer has failed: the client gets all of it, then the error. */
+  /** Sends kept output early because the response has failed: the client gets all of it, then the error. */
   sendKept(): void {
     const last = this.#last;
     this.#last = undefined;
@@ -212,7 +212,7 @@ export class ClientOutput implements Watched {
     else this.#controller.flush();
   }
 
-  /** An error in the client's own protocol, as the end of a stream. `position`: where the writer of the stream stands. */
+  /** Ends a stream with an error in the client's protocol. `position` is the encoder's position in the stream. */
   async fail(error: GatewayError, { incoming, body, modelInAnswer }: FailedCall, position?: unknown): Promise<void> {
     const { dialect, requestId, options } = incoming;
     const atSeconds = Math.floor(this.#gateway.clock.wallMs() / 1000);
@@ -224,7 +224,7 @@ export class ClientOutput implements Watched {
     }
   }
 
-  /** A text that is none of the answer: a keep-alive, or an error. */
+  /** Writes text that is not part of the response: a keep-alive or an error. */
   write(text: string): void {
     this.#controller.write(text);
     this.#controller.flush();
@@ -244,15 +244,15 @@ export class ClientOutput implements Watched {
     this.dropLast();
   }
 
-  /** Ends before the end of the answer. Where nothing in it can say so, whoever writes it has to break the connection. */
+  /** Ends an incomplete response. If the protocol cannot report this, the caller must break the connection. */
   breakOff(): void {
     this.#gateway.watchdog.unwatch(this);
     this.dropLast();
   }
 
   /**
-   * All of an answer that was kept whole. At once, and not in a later turn: the runtime then sends headers and content together,
-   * else each header by itself.
+   * Sends a complete response. It is sent synchronously, because the runtime then sends headers and content together instead of
+   * each header separately.
    */
   sendWhole(controller: DirectController): void {
     this.#controller = controller;

@@ -7,20 +7,20 @@ import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";
 import { judgeContinuation } from "./judge-continuation.ts";
 
-/** A provider was asked to go on with an answer, and did something else. */
+/** A provider was asked to continue a response and did something else. */
 export class ContinuationRefusedError extends GatewayError {}
 
 const refusal = (reason: string): ContinuationRefusedError =>
   new ContinuationRefusedError("upstream_failed", `The provider was asked to continue a response and ${reason}.`);
 
 /**
- * Writes on where another answer broke off: one message with one id, one end and one usage. Until it is clear that what comes is
- * the rest of it, everything is held; what is something else is refused, and nothing of it was written.
+ * Continues a response that broke off: one message with one id, one end and one usage. Everything is held until it is clear that it
+ * continues the text. Anything else is rejected before any of it is written.
  */
 export class ContinuingEncoder implements StreamEncoder {
   readonly #soFar: AnswerSoFar;
   readonly #before: Usage;
-  /** What was said when this began, and how much of it the provider is given. */
+  /** The text so far, and how much of it the provider receives. */
   readonly #said: string;
   readonly #given: number;
   #text = "";
@@ -28,7 +28,7 @@ export class ContinuingEncoder implements StreamEncoder {
   /** Blocks of this answer under the numbers that they have in the whole. */
   readonly #blocks = new Map<number, number>();
   undecided = true;
-  /** What it has used itself, as far as it was reported. */
+  /** The usage of this attempt, as far as it was reported. */
   used: Usage = {};
 
   /** `before`: what was used until here. */
@@ -43,7 +43,7 @@ export class ContinuingEncoder implements StreamEncoder {
     return this.#soFar.position;
   }
 
-  /** The call as the next provider is asked: with the beginning of its answer, and without what would come before that. */
+  /** The call for the next provider: with the beginning of the response, and without reasoning. */
   extend(call: CanonCall): CanonCall {
     const spoken = this.#said.slice(0, this.#given);
     const { maxOutputTokens, reasoning } = call;
@@ -59,10 +59,10 @@ export class ContinuingEncoder implements StreamEncoder {
 
   push(event: CanonEvent): string {
     switch (event.type) {
-      // The message has its name, and its error is told by whoever gives it up.
+      // The message is already named, and the caller that gives up reports the error.
       case "metadata":
       case "error":
-      // Thoughts come before the text, and the client has read the text already.
+      // Thoughts precede the text, which the client has already received.
       case "reasoning-start":
       case "reasoning-delta":
       case "reasoning-end":
@@ -91,7 +91,7 @@ export class ContinuingEncoder implements StreamEncoder {
     return "";
   }
 
-  /** `ended`: behind this event no text comes that belongs to the text so far. */
+  /** `ended`: no more text follows that belongs to the text so far. */
   #take(event: CanonEvent, ended: boolean): string {
     if (!this.undecided) return this.#write(event);
     const judgement = judgeContinuation(this.#text, { said: this.#said, given: this.#given }, ended);
@@ -114,7 +114,7 @@ export class ContinuingEncoder implements StreamEncoder {
     return text;
   }
 
-  /** Under the numbers of the whole answer. Its first text goes on with the block that is open. */
+  /** Translates block numbers to those of the whole response. The first text continues the open block. */
   #write(event: CanonEvent): string {
     if (event.type === "finish") return this.#endText() + this.#soFar.push(event);
     if (!("block" in event)) return this.#soFar.push(event);
@@ -135,7 +135,7 @@ export class ContinuingEncoder implements StreamEncoder {
   }
 }
 
-/** The client may have begun the answer itself: then that goes on too. */
+/** The client may have started the response itself; then that part is continued too. */
 function withBeginning(turns: readonly Turn[], text: string): Turn[] {
   const last = turns.at(-1);
   if (last?.role !== "assistant")

@@ -6,11 +6,11 @@ interface Reader {
   /** Only events with higher numbers are sent. */
   after: number;
   connection: Pick<ClientConnection, "hold" | "rest">;
-  /** A comment of the protocol's, sent where nothing else is. */
+  /** A comment in the protocol, sent when there is nothing else to send. */
   comment: string | undefined;
 }
 
-/** The body of an answer that is made elsewhere in this process. Whoever stops reading stops nothing else. */
+/** The body of a response that is generated elsewhere in this process. If the reader stops, nothing else does. */
 export function followEvents(log: EventLog, { after, connection, comment }: Reader, gateway: Gateway): ReadableStream {
   const events = log.follow(after);
   const encoder = new TextEncoder();

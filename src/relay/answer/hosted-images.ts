@@ -9,7 +9,7 @@ import { askAgain, type HostedImageTask, type HostedRounds, keepHosted } from ".
 import { streamHosted } from "./hosted-stream.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 
-/** The work, where the model's hosts cannot do it themselves and some model of the catalogue can. */
+/** The task, if the model's hosts cannot generate images and a model of the catalogue can. */
 export function hostedImageTask(call: Call, served: ServedModel, gateway: Gateway): HostedImageTask | undefined {
   const { dialect, verb, strict } = call.incoming;
   const hosted = dialect.hostedImages;
@@ -35,7 +35,7 @@ function idOf(name: string, { snapshot }: Gateway): string {
   }
 }
 
-/** Answers with images in the middle: the model's first answer is the call itself, what follows are calls of their own. */
+/** Responds with generated images in the middle. The first model response belongs to this call; each follow-up is a separate call. */
 export async function answerWithImages(
   call: Call,
   task: HostedImageTask,
@@ -51,7 +51,7 @@ export async function answerWithImages(
   const body = answer.request;
   const request = new HeldRequest({ text: stringifyInOrder(body), body });
   const adapted = [...call.adapted, noteOf(task)];
-  // What the gateway makes in the place of a host has receipts of its own.
+  // What the gateway generates in place of a host has its own receipts.
   const billables = call.billables.filter(({ path }) => path !== `${task.tool.path}.type`);
   const response = await first({ ...call, body, request, adapted, billables, keeping: undefined });
   const controller = new AbortController();
@@ -80,7 +80,7 @@ const noteOf = ({ tool, imageModel }: HostedImageTask): FieldNote => ({
   reason: `this model's providers do not generate images; ${imageModel} generates them, with separate receipts`,
 });
 
-/** The connection is held by the whole answer. */
+/** The whole response holds the connection, so single rounds must not. */
 function silent(incoming: IncomingCall, signal: AbortSignal): IncomingCall {
   const { connection, request } = incoming;
   const { address } = connection;

@@ -3,7 +3,7 @@ import type { Call, IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { requestWith } from "./hosted-request.ts";
 
-/** A request for images in the middle of an answer, and who makes them. */
+/** A request for images in the middle of a response, and the model that generates them. */
 export interface HostedImageTask {
   hosted: HostedImages;
   tool: HostedImagesTool;
@@ -16,9 +16,9 @@ export interface HostedRounds extends HostedImageTask {
   call: Call;
   gateway: Gateway;
   answer: HostedAnswer;
-  /** As the client's, for the calls that the gateway makes in its name. */
+  /** The client's request, as the basis for calls that the gateway makes on its behalf. */
   incoming: IncomingCall;
-  /** Asks the model again, as a call of its own. */
+  /** Calls the model again, as a separate call. */
   ask: (incoming: IncomingCall) => Promise<Response>;
 }
 

@@ -60,7 +60,7 @@ async function* writeRound(round: Response, rounds: HostedRounds): AsyncGenerato
   for (const asked of rounds.answer.asked) yield* writeImage(asked, rounds);
 }
 
-/** Comments keep the connection alive, whoever wrote them. */
+/** Comments are passed on, because they keep the connection alive. */
 function shownOf(text: string, { answer }: HostedRounds): string {
   return readFrames(text)
     .map(({ raw, data }) => {
@@ -91,7 +91,7 @@ async function* writeImage(asked: AskedImage, rounds: HostedRounds): AsyncGenera
   yield answer.endImage(asked, outcome);
 }
 
-/** Silence is broken while something takes its time. */
+/** Sends keep-alive comments until the work is done. */
 async function* keepAlive(work: Promise<unknown>, { gateway, incoming }: HostedRounds): AsyncGenerator<string, void> {
   const { keepAlive: comment } = incoming.dialect.http;
   const settled = work.then(

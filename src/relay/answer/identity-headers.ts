@@ -1,7 +1,7 @@
 import type { Dialect } from "../../dialects/dialect.ts";
 import { KeptHeaders } from "./kept-headers.ts";
 
-/** The mark of answers that were made with these headers: to look into an answer's headers costs more than to know. */
+/** Marks responses that have these headers. Checking a flag is cheaper than reading the headers of a response. */
 const identified = Symbol("identified");
 
 interface MarkedResponse extends Response {

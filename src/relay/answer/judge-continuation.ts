@@ -1,39 +1,39 @@
-/** A repetition of so many characters is no chance. */
+/** A repetition of this length is no coincidence. */
 const CERTAIN = 32;
-/** An overlap of so many characters amid a word is hardly chance either. */
+/** An overlap of this length inside a word is hardly a coincidence either. */
 const DOUBTFUL = 4;
-/** A repetition is looked for in so much of the answer's beginning and of its end. */
+/** How much of the beginning and the end of the response is searched for repetitions. */
 const WINDOW = 4096;
-/** No continuation is held for longer than this. */
+/** The longest continuation that is held. */
 const MAX_HELD = 64 * 1024;
 
 const LETTERS = /[\p{L}\p{N}]/u;
 const isLetter = (character: string | undefined): boolean => character !== undefined && LETTERS.test(character);
 
-/** What the text of a continuation is worth after what was said. */
+/** The verdict on the text of a continuation. */
 export type Judgement =
-  /** More of it must come before it can be told. */
+  /** More text is needed. */
   | { is: "open" }
-  /** It goes on, behind so many characters that were said already. */
+  /** It continues the text after its first `skip` characters, which repeat what was sent. */
   | { is: "continuation"; skip: number }
   | { is: "refused"; reason: string };
 
 const OPEN: Judgement = { is: "open" };
 const refused = (reason: string): Judgement => ({ is: "refused", reason });
 
-/** The answer that broke off, as far as a continuation is judged by it. */
+/** The response that broke off. */
 export interface BrokenText {
-  /** All that was said. */
+  /** All text that was sent. */
   said: string;
-  /** How much of it the provider was given: without the white space at its end, which hosts refuse and models write anew. */
+  /** How much of it the provider received: without the white space at its end, which hosts reject and models write again. */
   given: number;
 }
 
 /**
- * Whether a text goes on where another broke off. It is taken as it stands, without white space that was said and not given, or
- * without a repetition at its beginning that is certain: at least 32 characters from the beginning of a word, found nowhere
- * else in the answer, which was cut inside a sentence: there the same words do not come again. What repeats less than that,
- * or begins again, is refused: it may be right, but that cannot be known (H17).
+ * Decides whether a text continues one that broke off. It is accepted unchanged, without white space that was sent but not given to
+ * the provider, or without a certain repetition at its beginning: at least 32 characters from the start of a word, found nowhere
+ * else in a response that was cut inside a sentence. A shorter repetition or a fresh start is rejected: it may be right, but that
+ * cannot be known (H17).
  */
 export function judgeContinuation(text: string, { said, given }: BrokenText, ended: boolean): Judgement {
   if (text.length > MAX_HELD) return refused("repeated text that was already sent");
@@ -56,7 +56,7 @@ export function judgeContinuation(text: string, { said, given }: BrokenText, end
   return { is: "continuation", skip: space.length };
 }
 
-/** Whether more of the text could still show that it repeats something. */
+/** Whether more text could still reveal a repetition. */
 function mayRepeat(text: string, rest: string | undefined, said: string, space: string): boolean {
   if (text === "" || (rest === undefined && space.startsWith(text))) return true;
   if (said.startsWith(text)) return true;
@@ -64,7 +64,7 @@ function mayRepeat(text: string, rest: string | undefined, said: string, space: 
   return end.includes(text) || (rest !== undefined && space !== "" && end.includes(rest));
 }
 
-/** The most characters at the end of what was said with which the text begins. */
+/** The longest prefix of the text that ends the text so far. */
 function overlapOf(said: string, text: string): number {
   if (said.length <= text.length && text.startsWith(said)) return said.length;
   for (let length = Math.min(said.length, text.length, WINDOW); length > 0; length--) {
@@ -78,22 +78,22 @@ function isCertain(said: string, overlap: number): boolean {
   const start = said.length - overlap;
   const tail = said.slice(start);
   const wholeWord = !isLetter(said[start - 1]) || !isLetter(said[start]);
-  // At the end of a line or of a sentence, a text may well say the same again.
+  // After a line or sentence, a text may well repeat itself.
   const insideSentence = /[\p{L}\p{N},(]$/u.test(tail);
   return wholeWord && insideSentence && LETTERS.test(tail) && said.indexOf(tail) === start;
 }
 
-/** Words or marks that are said twice, or most of a word: rarely what a model means, and never for the gateway to decide. */
+/** Repeated words or punctuation, or most of a word: rarely what a model means, and not for the gateway to decide. */
 function isDoubtful(said: string, overlap: number): boolean {
   const start = said.length - overlap;
   const tail = said.slice(start).trim();
   if (tail === "") return false;
   if (overlap >= DOUBTFUL || !LETTERS.test(tail)) return true;
-  // From the beginning of a word: models like to say the whole of one that was cut.
+  // From the start of a word: models tend to repeat a whole word that was cut.
   return !isLetter(said[start - 1]) || !isLetter(said[start]);
 }
 
-/** The same beginning as the answer's: all of what was said, or so much of it that it is no chance. */
+/** The text begins like the response: with all of it, or with too much of it to be a coincidence. */
 function beginsAgain(text: string, said: string): boolean {
   const words = said.trim();
   const again = text.trimStart();

@@ -4,18 +4,19 @@ interface Kept {
   readonly headers: Headers;
 }
 
-/** Kinds of answers that follow each other: of each protocol, with and without limits, in one piece and streamed. */
+/** Kinds of responses: each protocol, with and without limits, streamed and not. */
 const MAX_KINDS = 12;
 
 /**
- * Makes the `Headers` of answers. The runtime copies such an object in a fraction of the time in which it makes one from names and
- * values, and most values are those of the answer before: one object is kept for each list of names, and what differs is set.
+ * Creates the `Headers` of responses. The runtime copies a `Headers` object in a fraction of the time that it needs to create one,
+ * and most values repeat those of the previous response. So one object is kept per list of names, and only values that differ are
+ * set.
  */
 export class KeptHeaders {
   readonly #kinds: Kept[] = [];
   #replaced = 0;
 
-  /** To be copied at once, as `new Response` does: the next answer changes it. */
+  /** Must be copied at once, as `new Response` does, because the next response changes it. */
   of(record: Readonly<Record<string, string>>): Headers {
     for (const kind of this.#kinds) {
       if (hasNames(kind, record)) return update(kind, record);

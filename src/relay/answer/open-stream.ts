@@ -18,20 +18,20 @@ const TYPES: Readonly<Record<Framing, RegExp>> = {
   "aws-event-stream": /^application\/vnd\.amazon\.eventstream/i,
 };
 
-/** An upstream stream that has shown its first content, and may have failed after it, or come to a proper end without any. */
+/** An upstream stream after its first content. It may have failed after that, or ended properly without any content. */
 export interface OpenStream {
   attempt: Attempt;
   tap: Tap;
   reader: EventReader;
-  /** What the client gets of everything until now. */
+  /** The output for the client so far. */
   held: ByteBuffer;
-  /** What the client has read of it, where another offer may have to go on. */
+  /** What the client has received, if another offer may have to continue. */
   soFar: AnswerSoFar | undefined;
 }
 
 /**
- * The commit point: until the first content arrives, a failure is still a failure of this offer alone, which another may
- * make good and which else gets a real HTTP status.
+ * The commit point. Until the first content arrives, a failure concerns only this offer: another offer can replace it, or the
+ * client gets a real HTTP status.
  */
 export async function openStream(
   attempt: Attempt,
@@ -64,8 +64,8 @@ async function readUntilContent(reader: EventReader, tap: Tap, held: ByteBuffer)
     const more = () => (isBehind ? reader.takeMore(held) : reader.takeRest(held));
     const { state, failure } = chunk ? reader.take(chunk, held, held.length) : more();
     if (tap.contentSeen) return;
-    // After content it is no failure of the offer's alone any more: the client gets what was said, then the error (H31).
-    // A usage that runs with every chunk is no report on a failed answer.
+    // After content it is too late for another offer: the client gets what was sent, then the error (H31).
+    // A usage that is sent with every chunk does not report on a failed response.
     if (failure) throw tap.usageRuns ? failure : paidFailure(failure, tap.usage);
     if (!chunk && !isBehind && state === "open")
       throw new GatewayError("upstream_failed", "The provider closed the stream before it sent any content.");

@@ -5,10 +5,10 @@ import { addReceiptHeaders, type NotedCall } from "./answer-headers.ts";
 /** An error of a call that has a receipt. */
 export class RelayError extends Error {
   readonly error: GatewayError;
-  /** What the headers of an answer would have said of the call. */
+  /** The headers that a response to this call would have had. */
   readonly headers: Readonly<Record<string, string>>;
 
-  /** What is to see the answer. */
+  /** Captures the response, if bodies are captured. */
   readonly capture: CallCapture | undefined;
 
   constructor(error: GatewayError, call: NotedCall & { capture?: CallCapture | undefined }) {

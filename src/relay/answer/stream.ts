@@ -19,7 +19,7 @@ import { identifiedResponse } from "./identity-headers.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 import { Survivor, survives } from "./survive.ts";
 
-/** A streamed answer: committed at its first content or at the deadline, then passed on as it arrives. */
+/** A streamed response: committed at its first content or at the deadline, then passed on as it arrives. */
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { dialect, options } = call.incoming;
   const output = new ClientOutput(call.client, gateway, dialect.http.keepAlive, call.timer);
@@ -51,7 +51,7 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
   return identifiedResponse(body, streamHeaders(call, dialect.http.streamType(options)));
 }
 
-/** Undefined for a failure that is told inside the stream: the relay meets it again there. */
+/** Undefined for a failure that is reported inside the stream, where the relay meets it again. */
 function openedOrTold(opening: Promise<OpenStream>, errors: Dialect["errors"]): Promise<OpenStream | undefined> {
   return opening.catch((thrown: unknown) => {
     if (errors.belongsInStream?.(asGatewayError(thrown)) === true) return undefined;
@@ -89,7 +89,7 @@ class StreamRelay {
   async run(controller: DirectController): Promise<void> {
     this.#output.commit(controller, this.#stream !== undefined);
     try {
-      // A stream that is open already is written to before the first wait, so that its headers are sent with its first content.
+      // An open stream is written to before the first wait, so that its headers are sent with its first content.
       let stream = this.#stream ?? (await this.#opening);
       for (;;) {
         this.#begin(stream);
@@ -110,7 +110,7 @@ class StreamRelay {
     }
   }
 
-  /** An answer that was complete before anything was sent: all of it is sent once its row is committed. */
+  /** A response that was complete before anything was sent. It is sent once its row is committed. */
   async settleWhole(stream: OpenStream): Promise<void> {
     this.#begin(stream);
     stream.reader.release();
@@ -122,14 +122,14 @@ class StreamRelay {
   #begin(stream: OpenStream): void {
     this.#stream = stream;
     this.#call.timer.to("stream");
-    // Whoever is to go on must be asked the same.
+    // An offer that continues the response needs the same request.
     if (stream.soFar === undefined) this.#call.request = undefined;
     if (this.#firstContentAtMs !== undefined) return;
     this.#firstContentAtMs = this.#gateway.clock.nowMs();
     if (this.#gateway.events.watched) publishCallCommitted(this.#call, this.#gateway);
   }
 
-  /** The rest of a stream that broke off, from another offer; undefined where there is none. */
+  /** The rest of a stream that broke off, from another offer; undefined if there is none. */
   async #goOn(stream: OpenStream, thrown: unknown): Promise<OpenStream | undefined> {
     const { soFar } = stream;
     if (this.#survivor === undefined || soFar === undefined) return undefined;
@@ -159,7 +159,7 @@ class StreamRelay {
         }
         stopped = await reader.readWhile(taker);
       } catch (error) {
-        // After the end of the content nothing that matters is missing: the answer is complete, and the client gets it.
+        // After the end of the content nothing that matters is missing, so the client gets the complete response.
         if (tap.state === "complete" && !(error instanceof GatewayError) && !this.#call.client.disconnected) break;
         throw attempt.explain(error);
       }
@@ -204,7 +204,7 @@ class StreamRelay {
     return failure;
   }
 
-  /** While the gateway waits for its client, the upstream's timeouts stand still. */
+  /** The upstream's timeouts are paused while the gateway waits for its client. */
   async #waitForClient(attempt: Attempt): Promise<void> {
     attempt.pause();
     await this.#output.taken();
@@ -217,7 +217,7 @@ class StreamRelay {
     attempt?.close();
     if (attempt !== undefined) observeBreak(this.#gateway, attempt, error);
     await this.#settle(error.kind, error);
-    // Only a proper end is not sent: everything before it is part of the answer, and of the numbers of its events.
+    // Only the proper end is withheld. Everything before it is part of the response and of its event numbers.
     if (this.#stream?.tap.state === "ended") this.#output.dropLast();
     else this.#output.sendKept();
     if (client.disconnected) return;
@@ -230,7 +230,7 @@ class StreamRelay {
     if (this.#settled) return Promise.resolve();
     this.#settled = true;
     const tap = this.#stream?.tap;
-    // Of an offer that failed before its first content.
+    // The usage of an offer that failed before its first content.
     const used = tap === undefined ? error?.failure?.usage : undefined;
     const outcome = this.#call.client.disconnected ? "client_gone" : end;
     return settle(this.#call, this.#gateway, {

@@ -19,10 +19,10 @@ import type { ClientOutput } from "./client-output.ts";
 import { ContinuationRefusedError, ContinuingEncoder } from "./continuing-encoder.ts";
 import { type OpenStream, openStream } from "./open-stream.ts";
 
-/** Server-sent events alone: other framings cannot be read back from the middle. */
+/** Only server-sent events: other framings cannot be read from the middle. */
 const EVENT_STREAM = "text/event-stream";
 
-/** Whether a call wants a broken stream to go on elsewhere, and there is an offer that can. */
+/** Whether the call asks to continue broken streams, and an offer can do so. */
 export function survives({ routing, incoming }: Call, plan: readonly TextTarget[]): boolean {
   return (
     routing.survive &&
@@ -38,13 +38,13 @@ export interface BrokenStream {
   firstContentAtMs: number | undefined;
 }
 
-/** Lets streams that break off go on at other offers. One for each call that wants it. */
+/** Continues broken streams at other offers. One per call that asks for it. */
 export class Survivor {
   readonly #call: Call;
   readonly #gateway: Gateway;
   readonly #output: ClientOutput;
   readonly #plan: readonly TextTarget[];
-  /** Those that were asked to go on. */
+  /** The targets that were asked to continue. */
   readonly #asked = new Set<TextTarget>();
 
   constructor(call: Call, gateway: Gateway, output: ClientOutput, plan: readonly TextTarget[]) {
@@ -54,7 +54,7 @@ export class Survivor {
     this.#plan = plan;
   }
 
-  /** The rest of the answer from another offer, which has begun; undefined where no offer can go on with it. */
+  /** Continues the response at another offer; undefined if none can. */
   async goOn(broken: BrokenStream, thrown: unknown): Promise<OpenStream | undefined> {
     const call = this.#call;
     const error = asGatewayError(thrown);
@@ -66,7 +66,7 @@ export class Survivor {
     const fromCharacters = broken.soFar.text.length;
     const next = await this.#askInTurn(broken, error, [...(call.otherLegs ?? []), ...legs]);
     if (next === undefined) {
-      // What is told and billed is the attempt that was at work.
+      // The attempt that broke off is the one to report and bill.
       call.attempt = attempt;
       return undefined;
     }
@@ -74,7 +74,7 @@ export class Survivor {
     if (tried !== undefined) Object.assign(tried, { outcome: "failed", reason: error.kind });
     call.otherLegs = [...(call.otherLegs ?? []), ...legs];
     call.continued = [...(call.continued ?? []), { provider: next.attempt.target.offer.provider, fromCharacters }];
-    // Apart from those of the next attempt: what this one was not sent, the next may have been, and is billed for.
+    // Kept apart from the notes of the next attempt, which may be sent, and billed for, what this one was not.
     call.earlierNotes = [...(call.earlierNotes ?? []), ...attempt.notes];
     return { ...next, soFar: broken.soFar };
   }
@@ -86,7 +86,7 @@ export class Survivor {
   ): Promise<OpenStream | undefined> {
     const call = this.#call;
     const candidates = this.#candidates(attempt.target, error);
-    // Both are paid, so the key must have enough left for another.
+    // Both attempts are billed, so the key must have enough budget left for another.
     if (candidates.length === 0 || !call.admission.extend()) return undefined;
     for (const target of candidates) {
       if (call.offersTried.length >= call.routing.maxAttempts) return undefined;
@@ -109,7 +109,7 @@ export class Survivor {
     );
   }
 
-  /** Those after it in the plan; then itself, where the error table gives it a second try. No offer is asked twice to go on. */
+  /** The targets after it in the plan, then itself if the error table allows a second try. No offer is asked twice to continue. */
   #candidates(broken: TextTarget, error: GatewayError): TextTarget[] {
     const behind = this.#plan.slice(this.#plan.indexOf(broken) + 1);
     const again = error.rule.retrySameOffer ? [broken] : [];
@@ -131,7 +131,7 @@ export class Survivor {
     return billLeg(this.#call, this.#gateway, attempt, ending);
   }
 
-  /** Whatever is wrong with its answer, the next may do better. */
+  /** If its response is not usable, the next offer may do better. */
   async #ask(target: TextTarget, soFar: AnswerSoFar, legs: readonly BilledLeg[]): Promise<OpenStream | undefined> {
     const gateway = this.#gateway;
     const call = this.#call;
@@ -144,13 +144,13 @@ export class Survivor {
     try {
       return await tryOffers(call, gateway, [target], begin, open, isHonest);
     } catch (thrown) {
-      // Its failure is among the offers tried; the client is told of the one that broke its answer off.
+      // Its failure is recorded among the offers tried. The client is told about the one that broke the response.
       if (made !== undefined) this.#billFailed(made, thrown);
       return undefined;
     }
   }
 
-  /** It was at work when its client left, or the call's time was up (H26); or it failed, and reported what it had used (H14). */
+  /** It was working when the client left or the deadline passed (H26), or it failed and reported its usage (H14). */
   #billFailed(attempt: Attempt, thrown: unknown): void {
     const call = this.#call;
     const bill = isAbandoned(call) ? billUnfinished : billFailed;
@@ -170,9 +170,9 @@ export class Survivor {
   }
 }
 
-/** Where the answer must have a form, or there are several, its beginning alone is nothing to go on from. */
+/** A structured response, or one of several, cannot be continued from its beginning. */
 const canBeginAnswer = ({ format, candidateCount = 1 }: CanonCall): boolean =>
   format === undefined && candidateCount === 1;
 
-/** A provider that did something else than to go on would do so again. */
+/** A provider that did not continue the text would do the same again. */
 const isHonest = (error: GatewayError): boolean => !(error instanceof ContinuationRefusedError);

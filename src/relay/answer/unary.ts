@@ -17,11 +17,11 @@ import { answerCharacters } from "./answer-characters.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 
-/** No text that a model writes comes near; log probabilities of thousands of tokens do. */
+/** No text comes near this size; log probabilities of thousands of tokens do. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
 /** Images and sound in base64 make answers of this size possible; nothing honest is larger. */
 const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
-/** A longer answer is read, parsed and translated in turns of the event loop of their own (S18). */
+/** A longer response is read, parsed and translated in separate turns of the event loop (S18). */
 const LARGE_CHARACTERS = 1024 * 1024;
 
 /** An answer in one piece: read, patched, settled, sent. */
@@ -43,14 +43,14 @@ export async function relayUnary(call: Call, gateway: Gateway, plan: readonly Te
 
 interface WholeAnswer {
   answer: ClientAnswer;
-  /** Counted only where the upstream reports no usage, or one that looks too small or too large for the answer. */
+  /** Counted only if the upstream reports no usage, or one that looks too small or too large for the response. */
   characters: number | undefined;
 }
 
-/** What an answer has around its text, about. */
+/** The approximate size of a response around its text. */
 const ENVELOPE = 4096;
 
-/** Whether a usage need not be held against what the answer says, which must be counted for that. */
+/** Whether a usage is plausible without counting the text of the response. */
 function isBelievable(usage: Usage | undefined, answerLength: number): boolean {
   if (usage?.output === undefined) return false;
   const tokens = completionTokens(usage);

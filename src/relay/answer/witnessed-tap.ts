@@ -7,9 +7,9 @@ import { endOfEvent } from "../../wire/sse.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";
 
 /**
- * A tap of which all that it renders is kept in mind. What comes between the reason for the end and the end itself waits: should
- * the end not come, another offer may have to say why it ended. What only closes a text waits for what comes next, since another
- * offer may have more of it to say.
+ * A tap that also records what it renders. Output between the stop reason and the end is held: if the end does not arrive, another
+ * offer may have to end the response. Output that only closes a text is held until the next output, because another offer may have
+ * more of that text.
  */
 export class WitnessedTap implements Tap {
   readonly #tap: Tap;
@@ -66,7 +66,7 @@ export class WitnessedTap implements Tap {
     return this.#tap.failure;
   }
 
-  /** A block that has begun, and says nothing yet, need not be committed to: another offer may still begin anew. */
+  /** An empty open block is not yet a commitment: another offer can still start over. */
   get contentSeen(): boolean {
     return this.#tap.contentSeen && (this.#soFar.hasBegun || this.#tap.state !== "open");
   }
@@ -95,7 +95,7 @@ export class WitnessedTap implements Tap {
     return this.#tap.reasoningSeen;
   }
 
-  /** Where the client is: it has read nothing of what waits. */
+  /** The client's position: it has received nothing of what is held. */
   get position(): unknown {
     return (this.#waiting.length > 0 ? this.#soFar.position : undefined) ?? this.#tap.position;
   }

@@ -4,26 +4,26 @@ interface UpstreamTimeouts {
   firstByte: number;
   /** Silence inside an answer. */
   idle: number;
-  /** Without content, whatever else comes: comments, pings and blanks are no answer (H28). */
+  /** Without content. Comments, pings and blanks do not count (H28). */
   content: number;
   /** For the whole of an answer. */
   total: number;
 }
 
-/** Decides when an attempt has waited for its upstream for too long. It hears what comes, and is asked at every tick of the watchdog. */
+/** Decides when an attempt has waited too long for its upstream. It is told what arrives, and checked at every tick of the watchdog. */
 export class AttemptTimeouts {
   readonly #timeouts: UpstreamTimeouts;
   readonly #startedAtMs: number;
-  /** When something last came, as the watchdog saw it: asking the clock for each chunk would cost more than the chunk. */
+  /** When something last arrived, as seen by the watchdog. Reading the clock for each chunk would cost more than the chunk. */
   #heardAtMs: number | undefined;
   #heard = false;
   #contentAtMs: number | undefined;
   #contentSeen = 0;
   #content: (() => number) | undefined;
   #chunks = 0;
-  /** While the gateway waits for its client, the upstream's silence is not its fault. */
+  /** While the gateway waits for its client, silence is not the upstream's fault. */
   #paused = false;
-  /** The limit of its silence once nothing more is wanted of it than its end. */
+  /** The limit on silence once only the end of the response is awaited. */
   #endWithinMs: number | undefined;
 
   constructor(timeouts: UpstreamTimeouts, startedAtMs: number) {
@@ -33,20 +33,20 @@ export class AttemptTimeouts {
     this.#contentAtMs = startedAtMs;
   }
 
-  /** Something came. Where only the end is waited for, that alone is no reason to wait longer. */
+  /** Something arrived. It does not extend the wait if only the end is awaited. */
   hear(): void {
     this.#heard = true;
     if (this.#endWithinMs === undefined) this.#heardAtMs = undefined;
   }
 
-  /** The answer's head is there; its first byte of content is waited for as its head was. */
+  /** The headers have arrived. The first byte of content has as much time as they had. */
   begin(): void {
     this.#heardAtMs = undefined;
   }
 
-  /** A chunk of an answer that is read whole: blanks are sent to keep a connection alive. */
+  /** A chunk of a response that is read whole. Hosts send blanks to keep the connection alive, so they do not count. */
   hearText(chunk: Uint8Array): void {
-    // A loop, since a host may send millions of blanks, and a call for each would block all other calls (S18).
+    // A loop, because a host may send millions of blanks, and a callback for each would block all other calls (S18).
     for (let at = 0; at < chunk.length; at++) {
       if ((chunk[at] ?? 0) <= 0x20) continue;
       this.#chunks++;
@@ -54,12 +54,12 @@ export class AttemptTimeouts {
     }
   }
 
-  /** Where content is counted by whoever reads it: any other figure than before is content. */
+  /** Sets a counter of content. Any change of its value counts as content. */
   follow(content: () => number): void {
     this.#content = content;
   }
 
-  /** The answer is whole: from here on only the end of its bytes is waited for, and not for long. */
+  /** The response is complete. Only the end of the stream is still awaited, for a short time. */
   expectEnd(withinMs: number): void {
     if (this.#endWithinMs === withinMs) return;
     this.#endWithinMs = withinMs;
@@ -76,7 +76,7 @@ export class AttemptTimeouts {
     this.#contentAtMs = undefined;
   }
 
-  /** What the upstream has not done within its time by now; undefined while it may go on. */
+  /** The timeout that has expired; undefined while the upstream may continue. */
   expiredAt(nowMs: number): string | undefined {
     const { firstByte, idle, content, total } = this.#timeouts;
     const seen = this.#content?.() ?? this.#chunks;

@@ -20,7 +20,7 @@ import { refuseNotes } from "./refuse-notes.ts";
 import { completeRequest, type PreparedRequest, prepareForTarget } from "./upstream-request.ts";
 import { WatchedAttempt } from "./watched-attempt.ts";
 
-/** Bodies of failed answers are read up to here: only their error object matters. */
+/** How much of an error response is read: only its error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
 /** How much of an upstream is read after its client disconnected. */
@@ -30,7 +30,7 @@ const decoder = new TextDecoder();
 
 type MakeLane = (call: Call, gateway: Gateway, attempt: LaneAttempt) => Lane;
 
-/** One try of one offer for a text: one upstream request, whose answer is read whole or as a stream. */
+/** One attempt at one offer for text: one upstream request whose response is read whole or as a stream. */
 export class Attempt extends WatchedAttempt<Call, TextTarget> {
   readonly lane: Lane;
   #exchange: Exchange | undefined;
@@ -38,14 +38,14 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   /** What was read since the client disconnected. */
   #orphanedBytes = 0;
   #held = 0;
-  /** How long the gateway has waited for its client; while it does, less the moment at which it began to. */
+  /** How long the gateway has waited for its client. While it waits, the start time is subtracted. */
   #pausedMs = 0;
   readonly #timeouts: AttemptTimeouts;
-  /** What the upstream had not done when its time was up. */
+  /** The timeout that expired. */
   #expired: string | undefined;
-  /** The caller's own limit, where it set one and that has passed. */
+  /** The caller's deadline, if it has passed. */
   #endedFor: EndedError | undefined;
-  /** The host closed a kept connection as it was used: a new one can be opened at once, without a pause for the host. */
+  /** The host closed a kept-alive connection as it was reused. A new one can be opened at once. */
   retryAtOnce = false;
   capture: AttemptCapture | undefined;
 
@@ -82,7 +82,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     this.close();
   }
 
-  /** Another attempt for the same call has answered first. True where its provider was at work, which is paid all the same. */
+  /** Another attempt for this call answered first. Returns true if this provider was working, which is billed all the same. */
   outrun(): boolean {
     const wasAtWork = this.isAtWork && !this.#closed;
     this.end(new OutrunError());
@@ -155,7 +155,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     try {
       body = await this.#readWhole(answer, new WholeText(this, MAX_ERROR_BYTES));
     } catch (error) {
-      // Its status and headers have arrived (H19), even if its body cannot be read.
+      // Status and headers have arrived (H19), even if the body cannot be read.
       if (this.call.client.disconnected || this.gateway.closing) throw error;
     }
     const { status } = answer;
@@ -194,7 +194,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     if (this.#orphanedBytes > MAX_ORPHANED_BYTES) this.close();
   }
 
-  /** Counts what is held of the upstream's answer against the memory of all calls; throws where that is too much (S23). */
+  /** Counts buffered parts of the response against the memory of all calls. Throws if that is too much (S23). */
   hold(bytes: number): void {
     const { memory } = this.call;
     if (bytes > this.#held) memory.add(bytes - this.#held);
@@ -225,7 +225,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   /** What a broken upstream connection means for this call. */
   explain(thrown: unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
-    // While it is read on without its client, a failure of the upstream is the upstream's own.
+    // If the response is read on without its client, a failure is the upstream's own.
     if (this.call.client.disconnected && this.#closed) return new ClientDisconnectedError();
     if (this.gateway.closing) return shuttingDown();
     if (this.#endedFor) return this.#endedFor;

@@ -5,8 +5,8 @@ import { NativeLane } from "./native.ts";
 import { TranslatedLane } from "./translated.ts";
 
 /**
- * Native whenever both sides speak the same dialect, unless the request holds what only the canon takes out, such as an opaque
- * value of another family (H01), or the host hides in its text what the contract has a field for.
+ * Native if both sides speak the same dialect, unless only the canon can remove something from the request, such as an opaque value
+ * of another family (H01), or the host hides in text what the contract has a field for.
  */
 export function chooseLane(call: Call, gateway: Gateway, attempt: LaneAttempt): Lane {
   const { dialect } = call.incoming;

@@ -12,7 +12,7 @@ export function connectionFailure(kind: FailureKind, cause: unknown): GatewayErr
   });
 }
 
-/** The system's word for it, which may stand beneath what the runtime or our own client made of it. */
+/** The system's error code, which may be nested in errors of the runtime or of our HTTP client. */
 export function errnoOf(thrown: unknown): string | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 4; error = error.cause, depth++) {
     if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;

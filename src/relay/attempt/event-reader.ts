@@ -10,27 +10,27 @@ import { EventSplitter, EventTooLargeError, nextEventEnd } from "../../wire/sse.
 import type { Attempt } from "./attempt.ts";
 import { writesOnlyText } from "./writes-only-text.ts";
 
-/** How long an upstream may take to close after its last event before the connection is given up. */
+/** How long an upstream may take to close the connection after its last event. */
 const RELEASE_MS = 1000;
 
-/** What a stream holds back below this is not counted against the memory of all calls. */
+/** Buffered output below this size is not counted against the memory of all calls. */
 const COUNTED_FROM = 256 * 1024;
 
-/** Of a model that writes text alone: its last event may hold the whole answer, and the request's instructions and tools. */
+/** For a model that writes only text. Its last event may contain the whole response, and the request's instructions and tools. */
 const MAX_TEXT_EVENT_BYTES = 8 * 1024 * 1024;
 /** With images or sound in it. */
 const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 
-/** Whole events of about so many bytes are rendered before the clock is read again. */
+/** Events of about this many bytes are rendered before the clock is read again. */
 const SLICE_BYTES = 16 * 1024;
-/** A stream that takes longer for its events goes on in the next turn of the event loop, after everyone else (S18). */
+/** A stream that takes longer continues in the next turn of the event loop, after all others (S18). */
 const TURN_MS = 5;
 const NOTHING = new Uint8Array(0);
 
 /** An upstream's stream on its way through the tap. */
 export class EventReader {
   readonly #clock: Clock;
-  /** Events that have come and are not rendered yet. */
+  /** Events that have arrived and are not rendered yet. */
   #behind: Uint8Array = NOTHING;
   readonly #attempt: Attempt;
   readonly #tap: Tap;
@@ -54,16 +54,16 @@ export class EventReader {
     return this.#answer.read();
   }
 
-  /** Has each chunk taken until the taker says no: then true. False at the end of the bytes. */
+  /** Passes chunks to the taker until it declines one: then true. False at the end of the bytes. */
   readWhile(taker: ChunkTaker): boolean | Promise<boolean> {
     return this.#answer.readWhile(taker);
   }
 
-  /** Renders what the client gets for a chunk. `heldBytes`: what is held of those before it. */
+  /** Renders the output for a chunk. `heldBytes` counts the output that is still held. */
   take(chunk: Uint8Array, output: ByteBuffer, heldBytes = 0): TapProgress {
     this.#attempt.hear(chunk.length);
     const holds = heldBytes + this.#splitter.waiting + chunk.length;
-    // Nearly every event comes whole: only the large ones that do not are worth counting (S23).
+    // Nearly every event arrives whole. Only large ones that do not are worth counting (S23).
     if (holds >= COUNTED_FROM || this.#counts) {
       this.#counts = holds >= COUNTED_FROM;
       this.#attempt.hold(this.#counts ? holds : 0);
@@ -79,7 +79,7 @@ export class EventReader {
     }
   }
 
-  /** Whether events that have come wait for another turn: `takeMore` renders them, and nothing else is read before. */
+  /** Whether events wait for another turn. `takeMore` renders them, and nothing else is read before. */
   get isBehind(): boolean {
     return this.#behind.length > 0;
   }
@@ -105,7 +105,7 @@ export class EventReader {
     return tap;
   }
 
-  /** An event that is too large is the provider's failure; what was rendered before it stands. */
+  /** An event that is too large is the provider's failure. Output before it is kept. */
   #failed(thrown: unknown): TapProgress {
     const failure =
       thrown instanceof EventTooLargeError
@@ -116,21 +116,21 @@ export class EventReader {
     return { state: this.#tap.state, failure };
   }
 
-  /** The upstream's bytes have ended: what they left without an end of its own may still say something. */
+  /** The upstream's bytes have ended. An unterminated event at the end may still count. */
   takeRest(output: ByteBuffer): TapProgress {
     this.#attempt.hear();
     this.#closed = true;
     return this.end(output);
   }
 
-  /** Nothing more is read: renders what is still owed to the client. */
+  /** Nothing more is read. Renders the rest of the output for the client. */
   end(output: ByteBuffer): TapProgress {
     if (this.#tapEnded) return this.#tap;
     this.#tapEnded = true;
     return this.#tap.end(this.#splitter.end(), output);
   }
 
-  /** The answer is whole: lets the upstream's last bytes come in, so that its connection can serve another call. */
+  /** The response is complete. Reads the upstream's last bytes, so that its connection can serve another call. */
   release(): void {
     if (this.#closed) {
       this.#attempt.finish();

@@ -7,15 +7,15 @@ import { type Attempt, beginAttempt } from "./attempt.ts";
 import type { AttemptedCall } from "./attempted-call.ts";
 import { mayTryAgain, tryOffers } from "./try-offers.ts";
 
-/** How long the first offer has, until it is measured: to the first content of a stream, and to the whole of any other answer. */
+/** How long the first offer has before it is measured: to the first content of a stream, or to a whole response. */
 const DEFAULT_STREAM_MS = 2_000;
 const DEFAULT_WHOLE_MS = 15_000;
-/** No offer is so quick that a second one is worth asking sooner. */
+/** The shortest wait before a second offer is tried. */
 const MIN_MS = 50;
 
 /**
- * The offers of a plan in order, and where the call asks for it, a second one while the first is slow to begin. `discard` gives
- * back what a result holds that came too late.
+ * Tries the offers of a plan in order and, if the call is hedged, a second one while the first is slow to start. `discard` releases
+ * a result that arrived too late.
  */
 export function tryPlan<T>(
   call: Call,
@@ -30,10 +30,10 @@ export function tryPlan<T>(
   return tryOffers(call, gateway, plan, beginAttempt(call, gateway), use);
 }
 
-/** How long an answer waits for the end of the attempt that it has outrun, so that its row tells of both. */
+/** How long a response waits for the losing attempt to end, so that its row covers both. */
 const STOP_MS = 100;
 
-/** One of the two that are asked. */
+/** One of the two competing attempts. */
 interface Runner<T> {
   attempted: AttemptedCall<Attempt>;
   stop: () => void;
@@ -41,8 +41,8 @@ interface Runner<T> {
 }
 
 /**
- * The first offer of a plan, and the others beside it when it takes longer than nearly all of its answers took before. The first
- * content wins. The loser is ended, and what its provider has done until then is paid: the row says so (H14).
+ * Races the first offer of a plan against the others when it takes longer than nearly all of its earlier responses. The first
+ * content wins. The loser is stopped, and its work so far is billed and recorded in the row (H14).
  */
 class Race<T> {
   readonly #call: Call;
@@ -82,13 +82,13 @@ class Race<T> {
     return await this.#last(this.#start(others));
   }
 
-  /** Both are paid, so the key must have enough left for another. */
+  /** Both attempts are billed, so the key must have enough budget left for another. */
   #mayHedge(): boolean {
     const { client, admission } = this.#call;
     return !this.#gateway.closing && !client.disconnected && admission.extend();
   }
 
-  /** Whoever answers first; where one fails, the other. */
+  /** The first to answer wins. If one fails, the other counts. */
   async #between(first: Runner<T>, second: Runner<T>): Promise<T> {
     const faster = await Promise.race([
       first.outcome.then((outcome) => ({ outcome, runner: first, other: second })),
@@ -99,8 +99,8 @@ class Race<T> {
       await this.#stop(other);
       return this.#won(runner, outcome.result);
     }
-    // The client's own mistake is one wherever it is found, but only where it is the first offer that says so. A provider that reports
-    // a usage has accepted the request.
+    // A mistake of the client is final, but only if the first offer reports it. A provider that reports usage has accepted the
+    // request.
     const isFinal =
       runner === first && !this.#mayAskOthers(outcome.error) && !isEnd(outcome.error) && !isPaid(outcome.error);
     if (isFinal) {
@@ -113,7 +113,7 @@ class Race<T> {
       return this.#won(other, later.result);
     }
     if (isEnd(outcome.error) && isEnd(later.error)) this.#bill(runner);
-    // As if the second had been asked after the first: what it said last counts, unless the first has left no choice.
+    // As if the second had been tried after the first: the last error counts, unless the first left no choice.
     if (runner === second && !isEnd(outcome.error) && this.#mayTryAgain(later.error))
       throw this.#lost(runner, outcome.error);
     this.#billFailed(runner, outcome.error);
@@ -134,7 +134,7 @@ class Race<T> {
     const attempted: AttemptedCall<Attempt> = {
       offersTried,
       startedAtMs,
-      // While two offers are at work, the pauses of one are time that the other works.
+      // While two offers are working, the pauses of one are working time of the other.
       get timer() {
         return call.hedged ? undefined : call.timer;
       },
@@ -142,7 +142,7 @@ class Race<T> {
       routing,
       conversation,
       attempt: undefined,
-      // A stopped one sees a client that has disconnected.
+      // A stopped attempt sees its client as disconnected.
       client: {
         get disconnected() {
           return stopped || client.disconnected;
@@ -176,7 +176,7 @@ class Race<T> {
     return error;
   }
 
-  /** Ends the slower one, and waits until it is over, though not for long: it may have answered in the same moment. */
+  /** Stops the slower attempt and waits briefly for its end: it may have answered at the same moment. */
   async #stop(runner: Runner<T>): Promise<void> {
     runner.stop();
     const wasAtWork = runner.attempted.attempt?.outrun() === true;
@@ -188,12 +188,12 @@ class Race<T> {
     await Promise.race([over, this.#gateway.clock.sleep(STOP_MS)]);
   }
 
-  /** As of a client that leaves before the first content: what it may have generated until then (H26). */
+  /** Billed as for a client that leaves before the first content: what may have been generated (H26). */
   #bill({ attempted: { attempt } }: Runner<T>): void {
     if (attempt !== undefined) this.#addLegs(billUnfinished(this.#call, this.#gateway, attempt));
   }
 
-  /** One that failed by itself, and not the call: by what its provider reports, which is mostly nothing. */
+  /** An attempt that failed on its own is billed by what its provider reports, usually nothing. */
   #billFailed({ attempted: { attempt } }: Runner<T>, error: unknown): void {
     if (attempt !== undefined) this.#addLegs(billFailed(this.#call, this.#gateway, attempt, error));
   }
@@ -219,7 +219,7 @@ class Race<T> {
   }
 }
 
-/** The call was ended, and not by its offers. */
+/** The call was ended, but not by its offers. */
 const isEnd = (error: unknown): boolean => error instanceof EndedError || error instanceof ClientDisconnectedError;
 
 /** Its provider reports what it has used. */

@@ -4,11 +4,11 @@ import type { ClientAnswer, Tap, UpstreamRequest } from "../../dialects/dialect.
 import type { UpstreamFailure } from "../../dialects/upstream-failure.ts";
 import type { HeldRequest } from "../request/held-request.ts";
 
-/** How one attempt's request goes up and its answer comes back. */
+/** How an attempt's request is sent and its response is returned. */
 export interface Lane {
   readonly name: "native" | "translated";
   prepareRequest(request: HeldRequest): UpstreamRequest | Promise<UpstreamRequest>;
-  /** An answer in one piece, as the client reads it. Throws where it is an error under a status of success. */
+  /** A whole response as the client receives it. Throws if it is an error with a success status. */
   readAnswer(text: string, body: JsonObject): ClientAnswer;
   /** The same for a count of tokens. */
   readCount(text: string, body: JsonObject): ClientAnswer;

@@ -9,7 +9,7 @@ import type { ObservedCall, OfferAttempt } from "./attempted-call.ts";
 
 type Observing = Pick<Gateway, "clock" | "conversations" | "health" | "closing">;
 
-/** Every outcome of an attempt is recorded here, and nowhere else: for the receipt, and for the health of its target. */
+/** The only place where outcomes of attempts are recorded, for the receipt and for the health of the target. */
 export function observeAttempt(
   { offersTried, conversation, trace }: ObservedCall,
   gateway: Observing,
@@ -32,7 +32,7 @@ export function observeAttempt(
   else gateway.health.abandoned(target, attempt);
 }
 
-/** An answer broke off after its first content, which was recorded as an answer. */
+/** A response broke off after its first content, which was recorded as answered. */
 export function observeBreak(
   gateway: Pick<Gateway, "health" | "closing">,
   attempt: OfferAttempt & { readonly target: Target },
@@ -42,7 +42,7 @@ export function observeBreak(
   if (!isCallers) observeFailure(gateway, attempt.target, attempt, error);
 }
 
-/** What the gateway itself had no room or no time for says nothing of a target, nor does a kept connection that had been closed. */
+/** Failures for lack of the gateway's own memory or time do not count against a target, nor do stale connections. */
 function observeFailure(
   { health, closing }: Pick<Gateway, "health" | "closing">,
   target: Target,

@@ -6,8 +6,8 @@ import type { Gateway } from "../gateway.ts";
 import type { AttemptedCall, OfferAttempt } from "./attempted-call.ts";
 
 /**
- * The targets of a plan where providers take only so many requests at one time: the next is the first one left whose provider
- * has a free slot. Where none has, the call waits for any of them.
+ * The targets of a plan whose providers limit concurrent requests. The next target is the first one left with a free slot. If there
+ * is none, the call waits for any of them.
  */
 export class PlanSlots<Planned extends Target> {
   readonly #call: AttemptedCall;
@@ -21,8 +21,8 @@ export class PlanSlots<Planned extends Target> {
   }
 
   /**
-   * The next target, with a slot at its provider; the same one for a second try. `withinMs`: how long it may be waited for.
-   * Where that was in vain, an earlier failure says more than that all are busy.
+   * The next target with a slot, or the same one for a second attempt. `withinMs` limits the wait. If it expires, an earlier
+   * failure is more useful than reporting that all are busy.
    */
   async take(
     again: Planned | undefined,
@@ -33,7 +33,7 @@ export class PlanSlots<Planned extends Target> {
     const wanted = again === undefined ? this.#left : [again];
     if (wanted.length === 0) return undefined;
     const free = wanted.find((target) => slots.take(target.offer.provider, snapshot.routing));
-    // A second try is not waited for as long as another offer may answer.
+    // Do not wait for a second attempt while another offer may answer.
     if (free === undefined && again !== undefined && this.#left.length > 0) return undefined;
     const target = free ?? (await this.#wait(wanted, withinMs, failure));
     if (again === undefined) this.#left.splice(this.#left.indexOf(target), 1);
@@ -59,7 +59,7 @@ export class PlanSlots<Planned extends Target> {
     return target;
   }
 
-  /** Of an offer that failed, nothing more is tried. */
+  /** Removes all targets of an offer that failed. */
   skip(failed: Offer): void {
     for (let index = this.#left.length - 1; index >= 0; index--) {
       if (this.#left[index]?.offer === failed) this.#left.splice(index, 1);
@@ -76,7 +76,7 @@ export class PlanSlots<Planned extends Target> {
     }
   }
 
-  /** The slot is free when the attempt has ended, which may be long after its first content. */
+  /** Frees the slot when the attempt ends, which may be long after its first content. */
   freeAfter(attempt: OfferAttempt, { offer: { provider } }: Planned): void {
     const free = () => this.#gateway.slots.free(provider);
     if (attempt.whenEnded === undefined) free();

@@ -24,19 +24,19 @@ export interface ExchangeOptions {
   send: Send;
   /** Ends the exchange before its time. */
   signal: AbortSignal;
-  /** For the whole exchange; where `idleMs` is set, until its head has come. */
+  /** For the whole exchange, or until the headers arrive if `idleMs` is set. */
   timeoutMs: number;
-  /** For each part of the body, where that is passed on as it comes. */
+  /** For each part of a body that is passed on as it arrives. */
   idleMs?: number;
-  /** The request makes nothing: it goes over a kept connection, and again where the host had closed that. */
+  /** The request is safe to repeat: it uses a kept-alive connection, and is sent again if the host had closed it. */
   mayRepeat?: boolean;
-  /** Where its bodies are kept; of a poll the answer alone. */
+  /** Captures the bodies; for a poll, only the response. */
   capture?: (Pick<AttemptCapture, "answer"> & Partial<Pick<AttemptCapture, "request">>) | undefined;
-  /** What the provider's own hosts are told of the trace, and no others. */
+  /** Trace headers, for the provider's own hosts only. */
   traceLines?: string | undefined;
 }
 
-/** Sends a request to a provider's API, and resolves when the answer's headers have come. Redirects are not followed. */
+/** Sends a request to a provider's API. Resolves when the response headers arrive. Redirects are not followed. */
 export async function openExchange(
   api: Pick<ProviderApi, "outgoing" | "owns">,
   request: MediaRequest,
@@ -52,13 +52,13 @@ export async function openExchange(
   try {
     return await first.open();
   } catch (thrown) {
-    // The host had closed a kept connection: a question can be asked again.
+    // The host had closed a kept-alive connection, and the request is safe to repeat.
     if (!mayRepeat || !first.isStale) throw thrown;
     return new ProviderExchange({ ...outgoing, newConnection: true }, options).open();
   }
 }
 
-/** One exchange with a provider's API for anything but conversations. To be read to its end, or closed. */
+/** One exchange with a provider's API, except for conversations. Must be read to its end or closed. */
 export class ProviderExchange {
   readonly #request: HttpRequest;
   readonly #options: ExchangeOptions;
@@ -66,7 +66,7 @@ export class ProviderExchange {
   #answer: HttpAnswer | undefined;
   #cancelTimeout: Cancel = () => {};
   #timedOut = false;
-  /** A kept connection was closed by the host before a byte of its answer. */
+  /** The host closed a kept-alive connection before it sent a byte of its response. */
   isStale = false;
 
   constructor(request: HttpRequest, options: ExchangeOptions) {
@@ -121,7 +121,7 @@ export class ProviderExchange {
 
   async #read(): Promise<Uint8Array | undefined> {
     const { clock, idleMs } = this.#options;
-    // While the gateway waits for its client, the provider's silence is not counted.
+    // While the gateway waits for its client, the provider's silence does not count.
     if (idleMs !== undefined) this.#cancelTimeout = clock.after(idleMs, this.#expire, { background: true });
     try {
       const chunk = await this.#answer?.read();
@@ -156,7 +156,7 @@ export class ProviderExchange {
     this.#options.signal.removeEventListener("abort", this.#cut);
   }
 
-  /** Throws the reason of whoever ended it before its time. */
+  /** Throws the reason if the exchange was aborted. */
   #explain(cause: unknown): GatewayError {
     this.#release();
     const { signal, timeoutMs, idleMs } = this.#options;
@@ -202,8 +202,8 @@ export async function readAnswer(
 }
 
 /**
- * A large body of a known length is collected in one buffer, so that its bytes and its text are held at once for a moment
- * only. Of any other the text is made as the bytes come.
+ * A large body of known length is collected in one buffer, so that bytes and text are held together only briefly. Other bodies are
+ * decoded as they arrive.
  */
 async function readText(exchange: ProviderExchange, maxBytes: number, hold: (bytes: number) => void): Promise<string> {
   const declared = Number(exchange.headers.get("content-length") ?? 0);
@@ -235,7 +235,7 @@ async function readText(exchange: ProviderExchange, maxBytes: number, hold: (byt
   return text;
 }
 
-/** Frees bytes that are no longer needed; the collector would keep them until the heap has grown as much. */
+/** Frees bytes early. The garbage collector would keep them until the heap has grown by as much. */
 function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

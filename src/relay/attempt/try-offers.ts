@@ -9,15 +9,17 @@ import type { AttemptedCall, OfferAttempt } from "./attempted-call.ts";
 import { observeAttempt } from "./observe-attempt.ts";
 import { PlanSlots } from "./plan-slots.ts";
 
-/** The pause before an offer is tried a second time, about, unless the provider asks for a longer one (H19); it doubles with each. */
+/**
+ * The approximate pause before a second attempt at an offer, unless the provider asks for a longer one (H19). It doubles with each
+ * pause.
+ */
 const FIRST_PAUSE_MS = 200;
-/** The longest pause for one offer: beyond it the next is tried, or the client is given the provider's Retry-After. */
+/** The longest pause for one offer. Beyond it the next offer is tried, or the client gets the provider's Retry-After. */
 const MAX_PAUSE_MS = 2_000;
 
 /**
  * Tries the plan's offers in order until `use` succeeds with one. The error table decides whether another is tried, unless
- * `mayRepeat` knows that asking again would do the same thing twice. Every failure that is thrown from here has the secrets of
- * its provider removed (S10).
+ * `mayRepeat` knows that a retry would do the work twice. Secrets of the provider are removed from every error thrown here (S10).
  */
 export async function tryOffers<
   Planned extends Target,
@@ -37,7 +39,7 @@ export async function tryOffers<
   let last: GatewayError | undefined;
   let pauses = 0;
   const slots = gateway.snapshot.routing.limitsRequests ? new PlanSlots(call, gateway, plan) : undefined;
-  /** The offer that failed last, by its host's fault: its other credentials would fail as well. */
+  /** The offer that failed last through its host's fault. Its other credentials would fail as well. */
   let failed: Offer | undefined;
   for (const planned of plan) {
     if (slots === undefined && planned.offer === failed) continue;
@@ -60,7 +62,7 @@ export async function tryOffers<
         call.timer?.to("gateway");
         attempt.close();
         slots?.freeAfter(attempt, target);
-        // An offer that is read on after a disconnect and fails by itself has failed.
+        // An offer that fails on its own after a disconnect has failed.
         const ownFailure = thrown instanceof GatewayError && !(thrown instanceof ClientDisconnectedError);
         if (call.client.disconnected && !ownFailure) {
           observeAttempt(call, gateway, target, attempt, "abandoned");
@@ -93,8 +95,8 @@ export async function tryOffers<
 }
 
 /**
- * Half of the pause is left to chance, so that calls which failed together do not come back together. What the provider
- * asks for is waited for whole.
+ * Half of the pause is random, so that calls which failed together are not retried together. A pause that the provider asks for is
+ * waited out in full.
  */
 function pauseBefore(pauses: number, { retryAfterSeconds = 0 }: GatewayError, { random }: Gateway): number {
   const usualMs = Math.min(FIRST_PAUSE_MS * 2 ** pauses, MAX_PAUSE_MS);
@@ -108,9 +110,9 @@ function logFailure({ log }: Gateway, { offer: { provider } }: Target, { kind, c
   if (kind === "internal") log.error({ err: cause, provider }, "internal error in an attempt");
 }
 
-/** A refused credential, or one that has used up what it may: the provider's others may serve the call (choices 8). */
+/** The credential was rejected or has reached its limit. The provider's other credentials may serve the call (choices 8). */
 const isOfCredential = ({ kind }: GatewayError): boolean => kind === "upstream_credentials" || kind === "rate_limited";
 
-/** Whether another attempt may succeed where this one failed. One that reports a usage has done the work, and is paid for it. */
+/** Whether another attempt may succeed. One that reported usage did the work and is billed. */
 export const mayTryAgain = (error: GatewayError, { closing }: Gateway): boolean =>
   error.rule.tryNextOffer && error.failure?.usage === undefined && !(error instanceof MemoryExhaustedError) && !closing;

@@ -19,7 +19,7 @@ export interface PreparedRequest {
   terms: readonly string[];
 }
 
-/** Synchronous but for requests whose media must be fetched. */
+/** Synchronous unless media must be fetched. */
 export function prepareForTarget(
   call: Call,
   target: TextTarget,
@@ -39,7 +39,7 @@ async function routeLater(
   return withRouting(call, target, await preparing);
 }
 
-/** Adds the notes on what the request asks of the gateway itself, and the options that go to its target as headers. */
+/** Adds notes on routing fields, and the options that are sent to the target as headers. */
 function withRouting(
   call: Call,
   target: TextTarget,
@@ -59,7 +59,7 @@ function withRouting(
 
 const NONE: readonly string[] = [];
 
-/** The request as it is sent: URL, headers and credential come from the configuration alone (S07). */
+/** The complete request. URL, headers and credential come only from the configuration (S07). */
 export function completeRequest(
   { incoming, stream }: Call,
   { provider, offer, via }: TextTarget,
@@ -86,7 +86,7 @@ function signed(provider: Provider, { url, headers }: Endpoint, body: UpstreamRe
   return provider.signs ? { ...outgoing, headers: { ...headers, ...provider.sign(outgoing) } } : outgoing;
 }
 
-/** Which of the client's own options are forwarded; most dialects forward none. */
+/** The client's options that are forwarded; most dialects forward none. */
 function forwardedOptions(
   { incoming, body }: Call,
   target: TextTarget,

@@ -5,19 +5,17 @@ const TICK_MS = 100;
 /** Something that waits, and decides at every tick whether it has waited for too long. */
 export interface Watched {
   check(nowMs: number): void;
-  /** Its index in the watchdog's list, which the watchdog alone changes: NOT_WATCHED before and after. */
+  /** Its index in the watchdog's list, set only by the watchdog. NOT_WATCHED before and after. */
   watchIndex: number;
 }
 
 export const NOT_WATCHED = -1;
 
 /**
- * One timer for all the waits of all calls. Deadlines here are seconds long, so a coarse tick is exact enough, and a call
- * costs two changes of a list instead of timers of its own. What waits is in the list itself: a call waits for several things,
- * and a closure for each would cost more than the rest of the wait.
- *
- * The list is an array: a Set that is changed this often leaves a trail of outgrown tables, and the collector keeps what
- * they held, which is whole calls, until its next full round.
+ * One timer for all waits of all calls. Deadlines are seconds long, so a coarse tick is exact enough, and a call costs two list
+ * changes instead of several timers. Waiting objects are listed themselves, because a closure for each wait would cost more than
+ * the rest of it. The list is an array, because a Set that changes this often leaves outgrown tables behind, which keep whole calls
+ * in memory until the next full garbage collection.
  */
 export class Watchdog {
   readonly #watched: Watched[] = [];
@@ -29,7 +27,7 @@ export class Watchdog {
     this.#clock = clock;
   }
 
-  /** It is asked on every tick until `unwatch`. */
+  /** Checks it on every tick until `unwatch`. */
   watch(watched: Watched): void {
     if (watched.watchIndex !== NOT_WATCHED) return;
     watched.watchIndex = this.#watched.length;
@@ -37,7 +35,7 @@ export class Watchdog {
     this.#stopTicking ??= this.#clock.every(TICK_MS, () => this.#tick());
   }
 
-  /** The last one of the list takes its place. May be called more than once. */
+  /** The last entry takes its place. Safe to call more than once. */
   unwatch(watched: Watched): void {
     const index = watched.watchIndex;
     if (index === NOT_WATCHED) return;
@@ -50,8 +48,8 @@ export class Watchdog {
   }
 
   /**
-   * Runs it when the runtime has handled everything that arrived in this turn of the event loop. All of a turn have one place in
-   * the next. `run` must not throw.
+   * Runs the callback after the runtime has handled everything that arrived in this turn of the event loop. All callbacks of a turn
+   * share one place in the next. `run` must not throw.
    */
   atEndOfTurn(run: () => void): void {
     if (this.#endOfTurn.push(run) > 1) return;
@@ -69,7 +67,7 @@ export class Watchdog {
       return;
     }
     const now = this.#clock.nowMs();
-    // From the end: a check may end itself or others, and what then moves is what has had its turn.
+    // From the end, because a check may remove itself or others, and only entries that were already checked move.
     for (let index = this.#watched.length - 1; index >= 0; index--) this.#watched[index]?.check(now);
   }
 }

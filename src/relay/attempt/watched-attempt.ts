@@ -13,16 +13,16 @@ import { type Gateway, shuttingDown } from "../gateway.ts";
 import type { OfferAttempt } from "./attempted-call.ts";
 import { NOT_WATCHED, type Watched } from "./watchdog.ts";
 
-/** How many attempts may go on at once after their clients disconnected. Each of images may hold several in memory. */
+/** How many attempts may continue at once after their clients disconnected. Image attempts may hold several images in memory. */
 export const MAX_ORPHANS = { orphanedTexts: 256, orphanedImages: 32 } as const;
 
 /** What an attempt needs to know of its call. */
 type WatchedCall = Pick<Call, "client" | "startedAtMs" | "routing">;
 
 /**
- * One try of one target, whatever it makes. Before its time it is ended by a disconnect, the caller's deadline, the end of the
- * gateway, or by whoever began it. What the provider has begun must be paid for all the same, and only its end reports how much
- * that is: after a disconnect it goes on, within limits (H13, H26).
+ * One attempt at one target. It can be ended early by a disconnect, the caller's deadline, the gateway's shutdown or its owner.
+ * Work that the provider has started is billed, and only its end reports how much, so after a disconnect the attempt continues
+ * within limits (H13, H26).
  */
 export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
   implements AttemptRecord, OfferAttempt, DisconnectListener, Watched
@@ -37,7 +37,7 @@ export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
   protected readonly gateway: Gateway;
   /** When the client disconnected from work that went on. */
   protected orphanedAtMs: number | undefined;
-  /** Exact, since the watchdog's tick may be longer than all of the deadline. */
+  /** An exact timer, because the watchdog's tick may be longer than the whole deadline. */
   #cancelDeadline: Cancel | undefined;
   #finished = false;
   #whenEnded: (() => void) | undefined;
@@ -49,13 +49,13 @@ export abstract class WatchedAttempt<Of extends WatchedCall, At extends Target>
     this.startedAtMs = gateway.clock.nowMs();
   }
 
-  /** Which of the gateway's counters it is counted by when it goes on without its client. */
+  /** The gateway's counter for attempts that continue without their client. */
   protected abstract readonly orphans: keyof typeof MAX_ORPHANS;
 
-  /** The provider has been asked for something that it will bill. */
+  /** The provider is working on something that it will bill. */
   protected abstract readonly isAtWork: boolean;
 
-  /** To be called when it is complete: it may be ended at once. */
+  /** Must be called when construction is complete, because the attempt may end at once. */
   protected watch(): void {
     const { gateway, call } = this;
     gateway.watchdog.watch(this);

@@ -1,5 +1,5 @@
 import type { TextTarget } from "../../routing/target.ts";
 
-/** Whether no image or sound can make an answer of the model large. */
+/** Whether the model's responses cannot contain images or sound, which make them large. */
 export const writesOnlyText = ({ outputModalities }: TextTarget["model"]): boolean =>
   outputModalities.every((modality) => modality === "text");

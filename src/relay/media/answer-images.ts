@@ -14,12 +14,12 @@ import { imagesOf, imagesOrReasons } from "./make-at-offer.ts";
 
 /** How a protocol answers with all images at once. */
 interface WholeAnswer<Answer> {
-  /** A prompt that moderation blocked is an answer, and not an error. */
+  /** A blocked prompt is a response and not an error. */
   blockedInBand: boolean;
   encode(reply: ImageReply): Promise<Answer>;
 }
 
-/** Has the images made and the row committed; then the answer may be sent. A client that disconnected is billed too (H26). */
+/** Generates the images and commits the row; then the response may be sent. A client that disconnected is billed too (H26). */
 export async function answerImages<Answer>(
   call: ImageRelay,
   gateway: Gateway,
@@ -39,7 +39,7 @@ export async function answerImages<Answer>(
   }
 }
 
-/** Settles a call that failed, and gives its error in the client's words. */
+/** Settles a failed call and returns its error in the client's terms. */
 export async function failImages(call: ImageRelay, gateway: Gateway, thrown: unknown): Promise<RelayError> {
   const { client, request } = call;
   const error = asGatewayError(client.disconnected ? new ClientDisconnectedError() : thrown);
@@ -47,7 +47,7 @@ export async function failImages(call: ImageRelay, gateway: Gateway, thrown: unk
   return new RelayError(inClientWords(error, request.paths), call);
 }
 
-/** Writes the row of a call for images: `ok`, or the kind of its error. What was made is billed, though the client disconnected. */
+/** Writes the row of an image call: `ok`, or the kind of its error. Generated images are billed even if the client disconnected. */
 export function settleImages(call: ImageRelay, gateway: Gateway, end: string): Promise<void> {
   call.attempt?.finish();
   const outcome = call.client.disconnected ? "client_gone" : end;

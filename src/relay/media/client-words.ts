@@ -2,8 +2,8 @@ import { GatewayError } from "../../canon/error.ts";
 import { FieldRefusal } from "../../media/refuse-field.ts";
 
 /**
- * An error as its client knows it: the path of a canonical field becomes the field's name in the client's request, and a
- * host's own code for what its moderation blocked becomes the protocol's.
+ * Translates an error for the client: the path of a canonical field becomes the client's field name, and a host's own code for
+ * blocked content becomes the protocol's.
  */
 export function inClientWords(error: GatewayError, paths: Readonly<Partial<Record<string, string>>>): GatewayError {
   const path = error.path === undefined ? undefined : (paths[error.path] ?? error.path);

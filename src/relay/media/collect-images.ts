@@ -17,7 +17,7 @@ import { type ImageUpstream, makeImages } from "./make-images.ts";
 const MAX_CONCURRENT_CALLS = 5;
 
 export interface ImageBatch extends ImageUpstream {
-  /** What the client asked for; images of another type are converted to the one in it. */
+  /** What the client requested; images of another type are converted to the one in it. */
   asked: ImageCall;
   /** Adds a note to the receipt that depends on the images made. */
   note: (note: ImageNote) => void;
@@ -38,8 +38,8 @@ type Finishing = Pick<
 >;
 
 /**
- * Makes all images of a call, by several calls to the provider where one cannot make as many. Failures are reported image
- * by image, unless everything failed.
+ * Generates all images of a call, with several requests to the provider if one cannot generate enough. Failures are reported per
+ * image, unless everything failed.
  */
 export async function collectImages(call: FittedImageCall, batch: ImageBatch): Promise<ImageReply> {
   const shares = sharesOf(call, batch.adapter.capabilities(batch.upstreamModel));
@@ -62,12 +62,12 @@ export async function collectImages(call: FittedImageCall, batch: ImageBatch): P
   if (errors.length === shares.length) throw errors[0];
   const reply = join(replies);
   const [first] = reply.results;
-  // No image was made or blocked by moderation: another offer may do better.
+  // No image was generated or blocked by moderation: another offer may do better.
   if (first?.kind === "failed" && reply.results.every(({ kind }) => kind === "failed")) throw first.error;
   return reply;
 }
 
-/** Each share has a seed of its own, else all of them would make the same image. */
+/** Each share has its own seed, because the same seed would generate the same image. */
 function sharesOf(call: FittedImageCall, capabilities: ImageCapabilities): FittedImageCall[] {
   const perCall = maxPerCall(call, capabilities);
   const shares: FittedImageCall[] = [];
@@ -82,7 +82,7 @@ function sharesOf(call: FittedImageCall, capabilities: ImageCapabilities): Fitte
   return shares;
 }
 
-/** Some hosts leave out the images that they did not make, without a word. */
+/** Some hosts silently leave out images that they did not generate. */
 function withMissing(reply: UpstreamImageReply, { count }: FittedImageCall): UpstreamImageReply {
   return { ...reply, results: [...reply.results, ...missingImages(count - reply.results.length)] };
 }
@@ -118,7 +118,7 @@ async function factsOf({ base64 }: InlineImage): Promise<ImageFacts | undefined>
   try {
     return await inspectImage(base64);
   } catch (error) {
-    // More pixels than the gateway would decode. It was made all the same, and is not decoded here.
+    // The image has more pixels than the gateway would decode. It was generated all the same, and is not decoded here.
     if (error instanceof GatewayError) return undefined;
     throw error;
   }
@@ -147,7 +147,7 @@ async function asAsked(image: InlineImage, { asked, adapter, upstreamModel, note
   try {
     return await convertImage(image, outputMimeType, compression);
   } catch (error) {
-    // It was made and will be billed: an image of another type is better than none, and states its type.
+    // It was generated and will be billed: an image of another type is better than none, and it declares its type.
     if (!(error instanceof GatewayError) || error.kind !== "upstream_failed") throw error;
     note({
       field: "outputMimeType",

@@ -26,10 +26,7 @@ import { withImages } from "./image-inputs.ts";
 import { fitImage } from "./make-at-offer.ts";
 import { BYTES_PER_IMAGE, requireFileSpace } from "./require-file-space.ts";
 
-/**
- * A text call to a model that makes images and no text: the conversation's last message is the prompt, and the answer is
- * a message with the images in it.
- */
+/** A text call to a model that generates only images. The last message is the prompt, and the response is a message with the images. */
 export async function relayConversationImages(
   call: Call,
   gateway: Gateway,
@@ -43,7 +40,7 @@ export async function relayConversationImages(
   const resolved = await withImages(asked, gateway, signal);
   const request = { ...resolved, notes: [...call.adapted, ...resolved.notes] };
   const { plan } = planFitting(call, gateway, targets, (target) => fitImage(request, target), request.paths);
-  // An answer of that protocol can hold an image's URL alone.
+  // A response in that protocol can contain only the URL of an image.
   if (!incoming.dialect.codec.showsImages) {
     await requireFileSpace(gateway, call.principal.project, request.call.count * BYTES_PER_IMAGE);
   }
@@ -59,7 +56,7 @@ export async function relayConversationImages(
 
 type Encode = (reply: CanonReply, context: EncodeAnswerContext) => string;
 
-/** The whole answer as text. It is kept when its row is committed, as any other. */
+/** The whole response as text. It is stored when its row is committed, like any other. */
 async function answer(
   call: Call,
   relay: ImageRelay,
@@ -79,7 +76,7 @@ async function answer(
   return text;
 }
 
-/** There is nothing to send before the end; the connection is kept alive where the protocol has a way to. */
+/** There is nothing to send before the end. The connection is kept alive if the protocol supports it. */
 async function streamAnswer(
   call: Call,
   relay: ImageRelay,
@@ -140,7 +137,7 @@ async function replyOf(reply: ImageReply, call: Call, relay: ImageRelay, gateway
   };
 }
 
-/** An answer of the messages protocol cannot hold an image: it is stored, and the answer holds its URL. */
+/** A response in the messages protocol cannot contain an image. The image is stored, and the response contains its URL. */
 async function partOf(
   image: InlineImage,
   call: Call,
@@ -172,7 +169,7 @@ function contextOf(
     options: incoming.options,
     makeId: gateway.random.id,
     receivedAtMs: call.startedAtMs,
-    // Images are counted in addition to the tokens that the protocol reports: the cost is the receipt's.
+    // Images are counted in addition to the tokens that the protocol reports, so the cost is taken from the receipt.
     costUsd: () => priceCall(bill.usage, bill, [], discountOf(relay)).costNanoUsd / 1e9,
     nowSeconds: () => Math.floor(gateway.clock.wallMs() / 1000),
     estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),

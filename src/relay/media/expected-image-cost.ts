@@ -15,7 +15,7 @@ const MAX_TOKENS: ReadonlyMap<string, number> = new Map([
 /** Of any quality. */
 export const MAX_TOKENS_OF_ANY = 6_240;
 
-/** What so many images may cost at the most expensive of the offers (H23). */
+/** The cost of this many images at the most expensive of the offers (H23). */
 export function expectedImageCost(
   count: number,
   kind: ImageKind & { quality?: string | undefined },
@@ -28,7 +28,7 @@ export function expectedImageCost(
   return Math.max(0, ...costs);
 }
 
-/** The most that so many images use, in the unit that they are priced by. */
+/** The most that this many images use, in the unit that they are priced by. */
 export function expectedImageUsage(count: number, quality: string | undefined, { image = [] }: Pricings): Usage {
   if (image.some(({ unit }) => unit === "perCount")) return { images: count };
   return { images: count, imageOutput: count * (MAX_TOKENS.get(quality ?? "") ?? MAX_TOKENS_OF_ANY) };

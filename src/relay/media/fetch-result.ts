@@ -23,8 +23,8 @@ interface Fetching extends Pick<Gateway, "clock" | "send" | "streamMedia">, Pick
 }
 
 /**
- * Fetches what a provider keeps at a URL. The provider's own hosts are asked directly, with the credential where the link
- * needs it; all others under the rules for foreign URLs (S12), and never with the credential.
+ * Fetches a provider's result from its URL. The provider's own hosts are called directly, with the credential if the link needs it.
+ * All others are fetched under the rules for foreign URLs (S12), never with the credential.
  */
 export async function fetchResult(link: MediaLink, fetching: Fetching): Promise<FetchedResult> {
   const { clock, send, provider, signal, traceLines } = fetching;

@@ -12,7 +12,7 @@ import { inClientWords } from "./client-words.ts";
 import { mediaOf } from "./exchange.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
-/** The call as this offer's model takes it, with notes on what it does not honour. */
+/** The call as this offer's model accepts it, with notes on what it does not honour. */
 export function fitVideo(asked: VideoRequest, { adapter, offer, provider, model }: VideoTarget) {
   const { call, notes } = fitInClientWords(asked, adapter.capabilities(offer.upstreamModel), model.id);
   const fitNotes = notes.map(({ field, action, reason }): FieldNote => ({ path: asked.paths[field], action, reason }));

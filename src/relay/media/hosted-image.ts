@@ -11,7 +11,7 @@ import { relayImages } from "./images.ts";
 
 type Rounds = Pick<HostedRounds, "gateway" | "incoming" | "imageModel" | "tool">;
 
-/** An image as a call of its own: admitted, paid and accounted for like any other. What goes wrong is told to the model. */
+/** Generates an image as a separate call, which is admitted and billed like any other. Errors are reported to the model. */
 export async function makeHostedImage(asked: AskedImage, rounds: Rounds): Promise<ImageOutcome> {
   try {
     const response = await askImages(asked.request, rounds);
@@ -25,7 +25,7 @@ export async function makeHostedImage(asked: AskedImage, rounds: Rounds): Promis
   }
 }
 
-/** The same with previews, which come before the image. */
+/** The same with previews, which precede the image. */
 export async function* previewHostedImage(
   asked: AskedImage,
   rounds: Rounds,

@@ -16,7 +16,7 @@ const LANE = { name: "translated" } as const;
 /** The results so far. */
 export interface ImagesMade {
   reply: ImageReply;
-  /** The provider has finished: no more results will come, and its usage is complete. */
+  /** The provider has finished. No more results will arrive, and its usage is complete. */
   whole: boolean;
 }
 
@@ -29,16 +29,16 @@ export interface ImageRelay extends AdmittedCall {
   routing: CallRouting;
 }
 
-/** One try of one offer for images: several upstream requests, one after the other and at once. */
+/** One attempt at one offer for images: several upstream requests, in sequence or concurrently. */
 export class ImageAttempt extends WatchedAttempt<ImageRelay, ImageTarget> {
   readonly lane = LANE;
   readonly timed = "whole";
-  /** What is sent to the target: the options that it takes, and its own size. */
+  /** The call as sent to the target: the options that it accepts, and its size. */
   sent: ImageCall | undefined;
   made: ImagesMade | undefined;
   capture: AttemptCapture | undefined;
   readonly #ending = new AbortController();
-  /** How many images the provider was asked for. */
+  /** How many images were requested from the provider. */
   #asked = 0;
   #abandoned = false;
 
@@ -61,12 +61,12 @@ export class ImageAttempt extends WatchedAttempt<ImageRelay, ImageTarget> {
     return this.#ending.signal;
   }
 
-  /** Images whose making was aborted for the client's sake: whether they were made will never be known. */
+  /** Images that were aborted because of the client. Whether they were generated will never be known. */
   get abandonedImages(): number {
     return this.#abandoned ? this.#asked : 0;
   }
 
-  /** A request for so many images is about to be sent. Nothing is started for a client that disconnected. */
+  /** Called before a request for this many images is sent. Nothing is started for a client that has disconnected. */
   begin(images: number): void {
     if (this.call.client.disconnected) throw new ClientDisconnectedError();
     this.#asked += images;

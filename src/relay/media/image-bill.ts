@@ -18,7 +18,7 @@ export function resolutionOf({ tier, size }: ImageCall): { resolution?: ImageTie
   return resolution === undefined ? {} : { resolution };
 }
 
-/** The resolution of images that were made: by their real size where it is known, else by the size sent to the model. */
+/** The resolution of generated images: their real size if it is known, otherwise the size sent to the model. */
 function resolutionMade(call: BilledCall, settings: ImageSettings | undefined): { resolution?: ImageTier } {
   const real = settings?.size === undefined ? undefined : tierOf(readSize(settings.size)?.size);
   return real === undefined ? resolutionOf(requestSent(call).call) : { resolution: real };
@@ -46,13 +46,13 @@ export function billOfImages(
   const usage = { ...reply?.usage, images: made };
   const tokens = completionTokens(usage);
   if ((tokens > 0 && tokens <= mostTokens(made)) || !isPricedByTokens(pricings)) return { usage, pricings };
-  // Images have tokens: a provider that reports none has not counted them, and will bill them all the same (H26). Nor has one that
-  // reports more than any model makes.
+  // Images have tokens. A provider that reports none, or more than any model generates, has not counted them and will bill them all
+  // the same (H26).
   const expected = expectedImageUsage(made, requestSent(call).call.quality, pricings);
   return { usage: { ...usage, output: 0, reasoning: 0, ...expected }, pricings, estimated: true };
 }
 
-/** What so many images may take, and what a model may think and say around them. */
+/** What this many images may use, with the reasoning and text around them. */
 const mostTokens = (images: number): number => images * MAX_TOKENS_OF_ANY + 131_072;
 
 const isPricedByTokens = ({ image = [], completion = [] }: Pricings): boolean =>

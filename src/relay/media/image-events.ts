@@ -20,7 +20,7 @@ export type ImageStep =
 
 const MAX_STREAM_MS = 600_000;
 
-/** The images of a call as they arrive: with partial ones where the provider streams them, else all at the end. */
+/** The images of a call as they arrive: with partial images if the provider streams them, otherwise all at the end. */
 export async function* imageSteps(
   call: FittedImageCall,
   partialImages: number,
@@ -31,7 +31,7 @@ export async function* imageSteps(
   else yield* streamedSteps({ ...call, partialImages }, stream, batch);
 }
 
-/** The provider's own stream, where one stream can carry all images of the call. */
+/** The provider's stream, if one stream can carry all images of the call. */
 export function streamFor(call: FittedImageCall, adapter: ImageAdapter, model: string): StreamAdapter | undefined {
   const { stream } = adapter;
   return stream?.serves(model) && call.count <= maxPerCall(call, adapter.capabilities(model)) ? stream : undefined;
@@ -65,7 +65,7 @@ async function* streamedSteps(
   const type = exchange.headers.get("content-type") ?? "";
   if (!isSuccess(exchange)) throw adapter.error(await readAnswer(exchange, options));
   if (!type.startsWith("text/event-stream")) {
-    // Not streamed, but made and billed: a retry would cost a second time.
+    // Not streamed, but generated and billed: a retry would be billed again.
     const state = adapter.readSubmit(await readAnswer(exchange, options), call, context);
     if (state.state !== "done") throw new GatewayError("upstream_failed", "The provider did not stream its response.");
     const results = await Promise.all(state.reply.results.map((result) => finishResult(result, batch)));

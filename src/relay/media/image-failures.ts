@@ -6,7 +6,7 @@ export function failureOf(result: Exclude<ImageResult, { kind: "made" }>): Gatew
   return result.kind === "failed" ? result.error : new GatewayError("content_blocked", result.reason);
 }
 
-/** Why there is no image at all. */
+/** Why no image was generated. */
 export function nothingMade(results: readonly ImageResult[]): GatewayError {
   const [first] = results;
   if (first === undefined || first.kind === "made") {

@@ -198,7 +198,7 @@ export class ImageGateway {
     return this.harness.clock.pass(ms);
   }
 
-  /** A host that makes what it was asked for, in the images API's words. */
+  /** A host that makes what it was requested, in the images API's words. */
   paints(ms = 1_000, image = PNG, more: object = {}): Script {
     return async (reply, request) => {
       await this.harness.clock.sleep(ms);
@@ -268,7 +268,7 @@ export const answers =
 export const refuses = (status: number, error: object = { message: "no", type: "server_error" }): Script =>
   answers({ error }, status);
 
-/** The answer of a host's moderation. */
+/** The response of a host's moderation. */
 export const BLOCKED = {
   message: "Your request was rejected by the safety system",
   type: "image_generation_user_error",

@@ -4,7 +4,7 @@ import { type ImageRequest, withFetched } from "../../media/image-request.ts";
 import type { Gateway } from "../gateway.ts";
 import { fetchInput } from "./fetch-input.ts";
 
-/** No model takes more, and each one is held in memory. */
+/** No model accepts more, and each one is held in memory. */
 const MAX_LINKS = 20;
 
 /** Fetches inputs that were given by URL, under the rules for foreign URLs (S12), and checks all of them. */

@@ -18,7 +18,7 @@ import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
 /** Larger images are put into the file store and given by URL. In characters of base64. */
 const INLINE_LIMIT = 28 * 1024 * 1024;
 
-/** Contract 2.4: `:predict`. Images that moderation blocked are elements of the answer, so one with nothing else is an answer too. */
+/** Contract 2.4: `:predict`. Blocked images are elements of the response, so a response with only blocked images is valid. */
 export const PREDICT: ImageProtocol = {
   blockedInBand: true,
   read: async (request, memory, gateway) => {
@@ -84,7 +84,7 @@ function refuseOtherTypes(type: string): void {
 const jsonBody = (request: Request, memory: HeldMemory, gateway: Gateway) =>
   readBody(request, { maxBytes: gateway.snapshot.maxBodyBytes, memory }, gateway);
 
-/** What a client receives for each image: the image itself, or its URL. */
+/** Delivers each image inline or by URL. */
 async function delivered(
   reply: ImageReply,
   { project, receiptId, nowMs }: ImageAnswering,
@@ -99,7 +99,7 @@ async function delivered(
         const file = await files.keep({ project, owner: receiptId, mimeType, content, nowMs });
         return { ...result, image: { url: files.urlOf(file), mimeType } };
       } catch (thrown) {
-        // Made and billed: where the store is full, the client receives the image itself, however large.
+        // Generated and billed: if the store is full, the client receives the image itself, however large.
         if (asGatewayError(thrown).kind !== "overloaded") throw thrown;
         return result;
       }

@@ -6,16 +6,16 @@ import type { Gateway } from "../gateway.ts";
 import type { ReadForAdapter } from "../request/adapter-kind.ts";
 import type { HeldMemory } from "../request/memory-budget.ts";
 
-/** A request for images as the server hands it over, before its body is read. */
+/** A request for images as the server passes it on, before its body is read. */
 export interface IncomingImages extends IncomingRequest {
   protocol: ImageProtocol;
 }
 
-/** One of the protocols in which a client asks for images and is answered. */
+/** A client protocol for images. */
 export interface ImageProtocol {
   /** Reads and checks the body. */
   read(request: Request, memory: HeldMemory, gateway: Gateway): Promise<ReadForAdapter<ImageRequest>>;
-  /** A prompt that moderation blocks is reported in the answer, image by image (contract 7), and not as an error. */
+  /** A blocked prompt is reported in the response, image by image (contract 7), and not as an error. */
   blockedInBand?: true;
   encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<JsonObject>;
 }

@@ -60,7 +60,7 @@ async function openAt(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt)
   return { attempt, steps, first: await steps.next() };
 }
 
-/** Writes the stream to its end, even after the client disconnects. What ends it waits for the commit of the ledger's row. */
+/** Writes the stream to its end, even after the client disconnects. Its end waits until the ledger's row is committed. */
 async function writeEvents(
   call: ImageRelay,
   gateway: Gateway,
@@ -74,7 +74,7 @@ async function writeEvents(
   try {
     opened = await opening;
     call.timer.to("stream");
-    // Only now is it known which offer answers, and what was sent to it.
+    // Only now is it known which offer answers and what it was sent.
     encoder = createImageEventEncoder(requestSent(call), createdSeconds);
     ending = await passOn(call, opened, encoder, output);
   } catch (thrown) {
@@ -87,7 +87,7 @@ async function writeEvents(
   for (const text of ending) await output.sendText(text);
 }
 
-/** Sends images as they come; gives what is to follow when the row is committed. */
+/** Sends images as they arrive. Returns what is to be sent once the row is committed. */
 async function passOn(
   call: ImageRelay,
   opened: OpenImages,
@@ -123,12 +123,12 @@ async function passOn(
   const notMade = results.filter((result) => result.kind !== "made");
   if (notMade.length === results.length) throw nothingMade(results);
   const last = held === undefined ? [] : [completed(held, encoder, reply.usage)];
-  // Clients stop reading at an error, so everything that was made comes before it.
+  // Clients stop reading at an error, so all generated images precede it.
   const [failed] = notMade;
   return failed === undefined ? last : [...last, encoder.error(toClient(failureOf(failed), call, opened))];
 }
 
-/** An error as its client may see it. What failed before an offer answered has lost its provider's secrets already (S10). */
+/** An error as the client may see it. Errors before an offer answered had the provider's secrets removed already (S10). */
 function toClient(error: GatewayError, { request }: ImageRelay, opened: OpenImages | undefined): GatewayError {
   return inClientWords(opened?.attempt.target.provider.redactError(error) ?? error, request.paths);
 }

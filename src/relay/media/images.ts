@@ -35,7 +35,7 @@ const IMAGES = adapterCall<IncomingImages, ImageRequest, ImageTarget, void>({
   },
 });
 
-/** Serves a call for images: like any other call, with calls to media APIs in the middle. */
+/** Serves an image call: like any other call, with requests to media APIs in the middle. */
 export async function relayImages(incoming: IncomingImages, gateway: Gateway): Promise<Response> {
   const { admitted, asked } = await admitCall(IMAGES, incoming, gateway);
   const { request, plan } = asked.fitted;

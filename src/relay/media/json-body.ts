@@ -4,7 +4,7 @@ import type { Call, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { capturedChunks } from "../settle/capture-call.ts";
 
-/** The body of an answer in JSON, in chunks where it is large. */
+/** The JSON body of a response, in chunks if it is large. */
 export function jsonBody(
   value: unknown,
   { client, capture }: { client: ClientPresence; capture?: Call["capture"] },

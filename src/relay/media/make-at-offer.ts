@@ -19,7 +19,7 @@ import type { ImageAttempt, ImageRelay } from "./image-attempt.ts";
 import { streamFor } from "./image-events.ts";
 import { unreadExtras } from "./unread-extras.ts";
 
-/** Makes all images at one offer. Throws where there is no result: neither an image nor one that moderation blocked. */
+/** Generates all images at one offer. Throws if there is no result: neither an image nor a blocked one. */
 export async function imagesOf(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): Promise<ImageReply> {
   const fitted = await fitFor(call, attempt);
   const reply = await collectImages(fitted, batchFor(call, gateway, attempt));
@@ -39,7 +39,7 @@ function redacted(result: ImageResult, provider: Provider): ImageResult {
   return result.kind === "failed" ? { ...result, error: provider.redactError(result.error) } : result;
 }
 
-/** What one offer needs besides the call itself. */
+/** What one offer needs in addition to the call. */
 export function batchFor(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): ImageBatch {
   const { target } = attempt;
   return {
@@ -60,7 +60,7 @@ export function batchFor(call: ImageRelay, gateway: Gateway, attempt: ImageAttem
   };
 }
 
-/** The same, where a blocked prompt is an answer too: each of its images counts as blocked. */
+/** The same, with a blocked prompt as a response in which every image counts as blocked. */
 export async function imagesOrReasons(call: ImageRelay, gateway: Gateway, attempt: ImageAttempt): Promise<ImageReply> {
   try {
     return await imagesOf(call, gateway, attempt);
@@ -72,11 +72,11 @@ export async function imagesOrReasons(call: ImageRelay, gateway: Gateway, attemp
   }
 }
 
-/** The call as the target's model takes it. Throws where it cannot make such images. */
+/** The call as the target's model accepts it. Throws if the model cannot generate these images. */
 export const fitImage = ({ call }: Pick<ImageRequest, "call">, { adapter, offer, model }: ImageTarget) =>
   fitImageCall(call, adapter.capabilities(offer.upstreamModel), model.id);
 
-/** The call as this offer's model takes it; what it cannot honour is noted, or refused where the call is strict (H09). */
+/** The call as this offer's model accepts it. Fields that it cannot honour are noted, or rejected in strict mode (H09). */
 export async function fitFor(call: ImageRelay, attempt: ImageAttempt): Promise<FittedImageCall> {
   const { request } = call;
   const { adapter, offer, provider } = attempt.target;
@@ -103,17 +103,17 @@ function asSent({ pixels, ...call }: FittedImageCall): ImageCall {
   return pixels === undefined ? call : { ...call, size: pixels };
 }
 
-/** What a call has of the attempt that stands for it. */
+/** The parts of a call that describe what was sent. */
 export interface SentCall extends Pick<ImageRelay, "request"> {
   attempt: Pick<ImageAttempt, "sent"> | undefined;
 }
 
-/** The request as it was sent to the offer that answers: an answer states no setting that the model never got (contract 2.14). */
+/** The request as sent to the offer that answers. A response must not claim a setting that the model never received (contract 2.14). */
 export function requestSent({ request, attempt }: SentCall): ImageRequest {
   return attempt?.sent === undefined ? request : { ...request, call: attempt.sent };
 }
 
-/** Inputs that an image is made from: without one, the result would not be what was asked for. */
+/** Inputs that the image depends on: without one, the result would not be what was requested. */
 const INPUTS = ["referenceImages", "mask"];
 
 function refuseUnreadInputs(unread: readonly FieldNote[], model: string): void {
@@ -128,6 +128,6 @@ const lastName = (path: string): string => (path.split(".").at(-1) ?? "").replac
 
 const NO_PARTIALS = "this model does not stream partial images";
 
-/** A stream alone is not enough: some hosts stream finished images only. */
+/** A stream is not enough: some hosts stream only finished images. */
 const showsPartials = (call: FittedImageCall, adapter: ImageAdapter, model: string): boolean =>
   adapter.capabilities(model).partialImages === true && streamFor(call, adapter, model) !== undefined;

@@ -11,11 +11,11 @@ import { type ExchangeOptions, isSuccess } from "../attempt/provider-exchange.ts
 import type { Gateway } from "../gateway.ts";
 import { exchangeMedia, mediaOf } from "./exchange.ts";
 
-/** An image of the highest quality takes minutes; longer than this is not waited for. */
+/** High-quality images take minutes. This is the longest wait. */
 const MAX_WAIT_MS = 600_000;
 const DEFAULT_POLL_MS = 2_000;
 const POLL_TIMEOUT_MS = 60_000;
-/** Polls in a row that may fail. The job is running and will be billed, so that submitting it again would cost twice. */
+/** Consecutive polls that may fail. The job is running and will be billed, so submitting it again would cost twice. */
 const MAX_FAILED_POLLS = 5;
 
 export interface ImageUpstream
@@ -26,15 +26,15 @@ export interface ImageUpstream
   upstreamModel: string;
   jobName: string;
   signal: AbortSignal;
-  /** Where the bodies of a request are kept: of the first, where the key has them kept. */
+  /** Captures the bodies of the first request, if bodies are captured. */
   capture?: () => AttemptCapture | undefined;
-  /** Called before a request for so many images is sent. */
+  /** Called before a request for this many images is sent. */
   begin: (images: number) => void;
   /** Shortens poll intervals in tests. */
   pollFactor: number;
 }
 
-/** One call to the provider, polled where the provider answers later. */
+/** One request to the provider, polled if the provider responds later. */
 export async function makeImages(call: FittedImageCall, upstream: ImageUpstream): Promise<UpstreamImageReply> {
   const { clock, send, provider, adapter, signal, traceLines } = upstream;
   const context = mediaOf(provider).context(upstream.upstreamModel, upstream.jobName);
@@ -78,7 +78,7 @@ async function ask(
   const answer = await exchangeMedia(provider, adapter.poll(job, context), options);
   if (isSuccess(answer)) return adapter.readPoll(answer, job, context);
   const error = adapter.error(answer);
-  // The host accepted the job and has forgotten it since: nothing that the client named is missing.
+  // The host accepted the job and has forgotten it since. Nothing that the client named is missing.
   if (error.kind === "not_found") return { state: "failed", error: forgottenJob() };
   throw error;
 }

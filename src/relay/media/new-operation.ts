@@ -8,7 +8,7 @@ import type { VideoTarget } from "../../routing/target.ts";
 import { mediaOf } from "./exchange.ts";
 import type { fitVideo } from "./fit-video.ts";
 
-/** After this long an operation fails, whatever the provider says. */
+/** An operation fails after this time, even if the provider is still working. */
 const DEADLINE_MS = 3 * 3_600_000;
 
 type FittedVideo = ReturnType<typeof fitVideo>;

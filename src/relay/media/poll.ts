@@ -22,7 +22,7 @@ interface IncomingPoll {
   inline: boolean;
 }
 
-/** Contract 2.3: the state of an operation, read from its row. The poller asks the provider, at the provider's own interval. */
+/** Contract 2.3: the state of an operation, read from its row. The poller polls the provider at its own interval. */
 export async function pollVideo(incoming: IncomingPoll, gateway: Gateway, operations: Operations): Promise<JsonObject> {
   const principal = gateway.keys.authenticate(incoming.credential ?? "", incoming.connection);
   await countRequest(principal, gateway);

@@ -5,7 +5,7 @@ import type { Operation } from "../../canon/operation.ts";
 import type { Operations } from "../../operations/operations.ts";
 
 const IDEMPOTENCY_MS = 24 * 3_600_000;
-/** A client that never received its operation's name, and repeats its request within this time, gets that operation. */
+/** A client that never received its operation's name and repeats the request within this time gets the same operation. */
 const REPETITION_MS = 600_000;
 
 export const digestOf = (...texts: string[]): string => createHash("sha256").update(texts.join("\n")).digest("hex");

@@ -18,7 +18,7 @@ export function expectedVideoBytes({ seconds, count, resolution }: FittedVideoCa
   return seconds * count * (small ? BYTES_PER_SECOND : BYTES_PER_LARGE_SECOND);
 }
 
-/** Refuses a call whose results could not be stored, before a provider bills for them. */
+/** Rejects a call whose results could not be stored, before a provider bills for them. */
 export async function requireFileSpace(gateway: Gateway, project: string, bytes: number): Promise<void> {
   const { files, log, clock } = gateway;
   try {

@@ -6,8 +6,8 @@ import type { OfferAttempt } from "../attempt/attempted-call.ts";
 const LANE = { name: "translated" } as const;
 
 /**
- * One try of one offer for videos: a job is submitted, within seconds. Nothing ends it before its time, since a job that was
- * accepted belongs to its operation, whether or not its client waits.
+ * One attempt at one offer for videos: submits a job, within seconds. Nothing ends it early, because an accepted job belongs to its
+ * operation, whether or not the client waits.
  */
 export class SubmitAttempt implements OfferAttempt {
   readonly target: VideoTarget;

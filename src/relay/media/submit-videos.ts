@@ -106,12 +106,12 @@ async function submitPart(
     if (!isCertain(error)) part.uncertain = true;
     throw thrown;
   } finally {
-    // A storage failure does not undo the job: everything is saved again when all parts have been submitted (H29).
+    // A storage failure does not undo the job. Everything is saved again when all parts are submitted (H29).
     await save().catch(() => {});
   }
 }
 
-/** A 2xx answer that cannot be read, by the host's fault or ours, may stand for an accepted job. */
+/** A 2xx response that cannot be read may mean an accepted job. */
 function readTaken<Reply>(read: () => JobState<Reply>): Exclude<JobState<Reply>, { state: "done" }> {
   try {
     const state = read();
@@ -124,7 +124,7 @@ function readTaken<Reply>(read: () => JobState<Reply>): Exclude<JobState<Reply>,
   }
 }
 
-/** A job is submitted again only where it is certain that the provider did not accept it: else there might be two. */
+/** A job is submitted again only if the provider certainly did not accept it. Otherwise there might be two. */
 export const isCertain = (error: GatewayError): boolean => !(error instanceof UncertainError);
 
 function partsOf(count: number, perJob: number): OperationPart[] {

@@ -12,7 +12,10 @@ interface SubmitRequest {
   startedAtMs: number;
 }
 
-/** What is kept of the trace with the operation, since its spans are made when it ends, minutes later and perhaps by another process. */
+/**
+ * The part of the trace that is stored with the operation. Its spans are created when it ends, minutes later and perhaps by another
+ * process.
+ */
 export function keptTrace(trace: CallTrace, { request, modelInPath, startedAtMs }: SubmitRequest, gateway: Gateway) {
   const { clock } = gateway;
   const offsetMs = clock.wallMs() - clock.nowMs();
@@ -37,7 +40,7 @@ export function keptTrace(trace: CallTrace, { request, modelInPath, startedAtMs 
   return kept;
 }
 
-/** The trace of an operation, which another process may have begun; undefined where none is exported. */
+/** The trace of an operation, which another process may have started; undefined if no traces are exported. */
 function resumedTrace({ job: { request } }: Operation, { tracing }: Gateway): CallTrace | undefined {
   const kept = request?.trace;
   if (tracing === undefined || kept === undefined) return undefined;
@@ -50,7 +53,7 @@ function resumedTrace({ job: { request } }: Operation, { tracing }: Gateway): Ca
   return trace;
 }
 
-/** What a provider that polls go to is told of the trace: they are part of the attempt that submitted the job. */
+/** The trace headers of polls, which belong to the attempt that submitted the job. */
 export function pollLines(
   operation: Operation,
   { tracesCalls }: Pick<Provider, "tracesCalls">,
@@ -61,7 +64,7 @@ export function pollLines(
   return trace === undefined || attempt === undefined ? undefined : gateway.tracing?.linesFor(trace, attempt);
 }
 
-/** Hands over what the spans of an operation are made of that has ended. */
+/** Exports the spans of an operation that has ended. */
 export function traceOperation(operation: Operation, receipt: Receipt, gateway: Gateway): void {
   const { tracing, clock } = gateway;
   const { request } = operation.job;
@@ -74,15 +77,15 @@ export function traceOperation(operation: Operation, receipt: Receipt, gateway: 
     receipt,
     trace,
     startedMs,
-    // The machine that ends it may have another time.
+    // The machine that ends it may have a different clock.
     endedMs: Math.max(clock.wallMs(), startedMs, answeredMs ?? 0),
     answeredMs,
-    // Its moments are of the wall clock already.
+    // Its times are wall-clock times already.
     offsetMs: 0,
     requestId: request.id,
     method: kept.method,
     route: kept.route,
-    // Once its job was taken, the request was answered with the operation's name.
+    // Once the job was accepted, the request was answered with the operation's name.
     status: answeredMs === undefined ? undefined : 200,
     ...nameOfProvider(receipt, gateway),
   });

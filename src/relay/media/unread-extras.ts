@@ -2,8 +2,8 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { ImageCall } from "../../media/image-call.ts";
 
 /**
- * The client's extra fields that a provider's adapter does not read. Adapters are pure, so this builds a request and watches
- * which fields are read: there is no list that could go stale (H09).
+ * The client's extra fields that an adapter does not read. Adapters are pure, so this builds a request and records which fields are
+ * read. No list could go stale (H09).
  */
 export function unreadExtras<Call extends Pick<ImageCall, "extras" | "extraPaths">>(
   call: Call,

@@ -32,7 +32,7 @@ import { SubmitAttempt } from "./submit-attempt.ts";
 import { isCertain, submitAt } from "./submit-videos.ts";
 import { keptTrace } from "./trace-operation.ts";
 
-/** A submit request as the server hands it over. */
+/** A submit request as the server passes it on. */
 interface IncomingVideo extends IncomingRequest {
   modelInPath: string;
 }
@@ -87,7 +87,7 @@ async function submit(
   const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
   const { model } = catalogue.resolve(incoming.modelInPath, incoming.naming);
   const requestDigest = digestOf(principal.project, model.id, received.text);
-  // First of all, because the rest may turn out differently the second time: links to frames expire, and offers change.
+  // Before anything else, because the rest may turn out differently the second time: links to frames expire, and offers change.
   const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, gateway.clock.wallMs());
   if (repeated) return named(repeated, incoming, undefined);
 
@@ -152,13 +152,13 @@ async function submit(
       if (request?.trace !== undefined) request.trace.answeredMs = gateway.clock.wallMs();
     });
   } catch (thrown) {
-    // It was not saved, and has no receipt.
+    // The operation was not saved and has no receipt.
     if (!isBegun) throw thrown;
     const error = asGatewayError(thrown);
     const { receiptId, job } = operation;
     throw new RelayError(inClientWords(error, asked.paths), { receiptId, admission, attempt: job, capture });
   } finally {
-    // Its row is written when the video is done, perhaps by another process; its bodies are known now.
+    // Its row is written when the video is done, perhaps by another process. Its bodies are known now.
     if (capture !== undefined && isBegun)
       settleCapture(capture, { receiptId: operation.receiptId, principal, admission, attempt: last }, gateway);
     else capture?.drop();

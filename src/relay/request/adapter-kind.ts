@@ -19,11 +19,14 @@ import { notesOnMediaRouting } from "./resolve-routing.ts";
 /** A request for images, videos or a service, read and checked. */
 export interface ReadForAdapter<Request> extends ReadRequest {
   readonly request: Request;
-  /** The body as it came: of a form its text fields, and of its files type and size. A large JSON body is decoded when `text` is read. */
+  /**
+   * The body as received: for a form, its text fields and the type and size of its files. A large JSON body is decoded when `text`
+   * is read.
+   */
   readonly sent: { readonly text: string };
-  /** What is not honoured, whichever offer answers. */
+  /** Fields that no offer honours. */
   readonly notes?: readonly FieldNote[];
-  /** The client's names of fields, by the canonical ones, for errors. */
+  /** The client's field names by canonical name, for errors. */
   readonly paths?: ClientPaths;
   readonly stream?: boolean;
 }
@@ -32,32 +35,32 @@ export interface ReadForAdapter<Request> extends ReadRequest {
 export interface EstimatedUse {
   /** Before any discount. */
   costNanoUsd: number;
-  /** How many bills of that cost there may be; one where absent. The discount of each is rounded separately. */
+  /** How many bills of this cost there may be; 1 if absent. The discount of each is rounded separately. */
   bills?: number;
   tokens: number;
 }
 
 /**
- * A kind of call that providers serve by an API of its own, and not in a conversation: images, videos and every service. Each target
- * has an adapter for it.
+ * A kind of call that providers serve through a separate API instead of a conversation: images, videos and every service. Each
+ * target has an adapter for it.
  */
 export interface AdapterKind<Incoming extends IncomingRequest, Request, At extends Target, Fitted> {
   /** As in the receipt. */
   readonly verb: Receipt["verb"];
-  /** The client gets its result in the response, and not from a job that goes on afterwards. */
+  /** The client gets its result in the response, and not from a job that continues afterwards. */
   readonly waits: boolean;
   read(incoming: Incoming, entered: EnteredRequest, gateway: Gateway): Promise<ReadForAdapter<Request>>;
-  /** Throws where the model, or all of its offers, make something else. */
+  /** Throws if the model, or all of its offers, produce something else. */
   targets(targets: Targets, model: Model, offers: readonly Offer[]): readonly At[];
   /** Fetches what the request links to. `notes` are those on the model's name and on routing fields. */
   prepare?(request: Request, notes: readonly FieldNote[], incoming: Incoming, gateway: Gateway): Promise<Request>;
-  /** The request as the target takes it. Throws for a target that cannot do what is asked; another may. */
+  /** The request as the target accepts it. Throws for a target that cannot serve the request; another may. */
   fit(request: Request, target: At): Fitted;
-  /** How much space the results take in the file store, where they are kept there. */
+  /** The space that the results need in the file store, if they are stored there. */
   fileBytes?(fitted: Fitted): number;
   /** What the request may use at each target. */
   estimate(request: Request): (target: At, fitted: Fitted) => EstimatedUse;
-  /** What the request asks for that may cost money besides what is used; absent where there is no such thing. */
+  /** What the request contains that may cost money besides its usage; absent if nothing can. */
   billables?(request: Request): readonly Billable[];
 }
 
@@ -75,7 +78,7 @@ export interface AdaptedRequest<Request, At extends Target, Fitted> extends Fitt
 const NONE: readonly Billable[] = [];
 const nameOf = ({ name }: Billable): string => name;
 
-/** The kind as the pipeline takes it. */
+/** Adapts the kind to the pipeline. */
 export function adapterCall<Incoming extends IncomingRequest, Request, At extends Target, Fitted>(
   kind: AdapterKind<Incoming, Request, At, Fitted>,
 ): CallKind<Incoming, ReadForAdapter<Request>, Resolved, AdaptedRequest<Request, At, Fitted>> {
@@ -108,8 +111,8 @@ export function adapterCall<Incoming extends IncomingRequest, Request, At extend
 }
 
 /**
- * What the call may use at the most expensive of the targets that may serve it, after the discount there (H23). Only keys with a limit on
- * tokens or money need an estimate.
+ * The usage at the most expensive target that may serve the call, after its discount (H23). Only keys with a limit on tokens or
+ * money need an estimate.
  */
 function mostUse<Incoming extends IncomingRequest, Request, At extends Target, Fitted>(
   kind: AdapterKind<Incoming, Request, At, Fitted>,

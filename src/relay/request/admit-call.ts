@@ -14,7 +14,7 @@ import {
   readRequest,
 } from "./read-request.ts";
 
-/** What every call has from its admission on. Its settlement gives back what it has taken. */
+/** What every call has once it is admitted. Its settlement releases what it holds. */
 type Admitted<Incoming> = Pick<
   Call,
   | "receiptId"
@@ -38,8 +38,8 @@ type Admitted<Incoming> = Pick<
 > & { attempt: undefined; incoming: Incoming };
 
 /**
- * Has a request read and admitted. From here on there is a receipt; a request that is turned away has none. Where intents are kept, the
- * call's row is on a disk before anything else happens.
+ * Reads and admits a request. From here on there is a receipt; a rejected request has none. If intents are enabled, the call's row
+ * is on disk before anything else happens.
  */
 export async function admitCall<
   Incoming extends IncomingRequest,

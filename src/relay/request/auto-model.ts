@@ -13,7 +13,7 @@ import { usableCandidate } from "../../routing/usable-candidate.ts";
 import type { Gateway } from "../gateway.ts";
 import { type FallbackModel, namedFallback, type ServedModel, type ServingCall } from "../settle/served-model.ts";
 
-/** What an answer is taken to need, to compare prices by. */
+/** The response length that prices are compared by. */
 const USUAL_OUTPUT = 1024;
 
 /** A model that the gateway may choose. */
@@ -31,13 +31,13 @@ interface Needs {
   readonly reasoning: boolean;
 }
 
-/** The model that `trivium/auto` stands for in this call (choices 6, 8). */
+/** Chooses the model for `trivium/auto` (choices 6, 8). */
 export function autoModel(call: ServingCall, gateway: Gateway): ServedModel {
   const choice = choiceOf(call);
   const available = availableModels(choice, call, gateway);
   const needs = needsOf(call);
   const fitting = available.filter(({ model }) => fits(model, needs));
-  // Sizes are estimates: where no model seems large enough, one may be all the same.
+  // Sizes are estimates: if no model seems large enough, one of them may still be.
   const options = (fitting.length > 0 ? fitting : available).map((one) => optionOf(one, needs, call, gateway));
   const { option, why, next } = chooseModel(options, choice, preferredModel(choice, call, gateway));
   const { model, offers } = option;
@@ -58,7 +58,7 @@ function choiceOf({ routing: { auto } }: ServingCall): AutoChoice {
   throw new GatewayError("invalid_request", message, { path });
 }
 
-/** The models of the call's list, else all that are meant for it: those that the key may call, and that answer in text. */
+/** The models that the call lists, or all eligible ones: those that the key may call and that produce text. */
 function availableModels(choice: AutoChoice, call: ServingCall, gateway: Gateway): readonly Available[] {
   const { catalogue, targets } = gateway.snapshot;
   const { incoming, principal } = call;
@@ -137,7 +137,7 @@ function optionOf({ model, offers }: Available, needs: Needs, call: ServingCall,
   return { model, offers, costNanoUsd, tokensPerSecond, rests };
 }
 
-/** A name that is no word was checked when the call was read. */
+/** A preference that is a model name was checked when the request was read. */
 function preferredModel(
   { preference }: AutoChoice,
   { incoming }: ServingCall,
@@ -147,7 +147,7 @@ function preferredModel(
   return snapshot.catalogue.resolve(preference, incoming.naming).model;
 }
 
-/** The one that was named; or, unless the call wants none or another provider, the next best. */
+/** The named fallback or, unless the call wants none or another provider, the next best model. */
 function fallbackOf(
   model: Model,
   next: AutoOption | undefined,

@@ -8,7 +8,7 @@ import type { Gateway } from "../gateway.ts";
 import type { ServedModel } from "../settle/served-model.ts";
 import type { BilledOffer } from "./check-billing.ts";
 
-/** Every offer that may answer a call, and what of the request its host would be sent. */
+/** Every offer that may answer a call, and what its host would be sent of the request. */
 export function* billedOffers(
   { model, offers, fallback }: ServedModel,
   incoming: IncomingCall,
@@ -27,7 +27,7 @@ function* offersOf(
   { snapshot: { targets } }: Pick<Gateway, "snapshot">,
 ): Generator<BilledOffer> {
   const { hostedImages } = dialect;
-  // What the gateway does in the place of a host is billed by itself.
+  // What the gateway does in place of a host is billed separately.
   const played = hostedImages?.read(body)?.path;
   for (const offer of offers) {
     const hosts = targets.textOf(offer);
@@ -41,7 +41,7 @@ function* offersOf(
   }
 }
 
-/** What a host of the client's own dialect is sent. Of the list of tools, one that knows few of them is never sent others. */
+/** What a host of the client's dialect is sent. A host that supports few tools is never sent others. */
 function nameAt({ codec, quirks }: TextTarget, { name, path, crossesAs }: Billable): string | undefined {
   if (!path.startsWith("tools[") || codec.takesTool === undefined) return name;
   const [type = name] = name.split(":");
@@ -50,7 +50,7 @@ function nameAt({ codec, quirks }: TextTarget, { name, path, crossesAs }: Billab
     : undefined;
 }
 
-/** What hosts of other dialects are sent: some take the terms as well, and those that search are sent searches. */
+/** What hosts of other dialects are sent: some accept the terms as well, and those that can search are sent searches. */
 function nameElsewhere(
   { kind, name, crossesAs }: Billable,
   client: string,

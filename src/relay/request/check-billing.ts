@@ -7,7 +7,7 @@ import type { Model, Offer } from "../../catalogue/model.ts";
 import type { Door } from "../../dialects/reading/check.ts";
 import type { Gateway } from "../gateway.ts";
 
-/** Who calls, and where. */
+/** The caller and its base URL. */
 interface BilledCaller {
   principal: Principal;
   door: Door;
@@ -17,13 +17,13 @@ interface BilledCaller {
 export interface BilledOffer {
   model: Model;
   offer: Offer;
-  /** The name under which the host is sent the thing; undefined where it is not. */
+  /** The name that the host is sent; undefined if it is not sent. */
   sentAs: (billable: Billable) => string | undefined;
 }
 
 /**
- * Refuses a request for something without a known price, where the caller's money is limited or its base URL is strict. Every
- * offer that may answer is asked: which of them does is not known before.
+ * Rejects a request for something without a known price if the caller's money is limited or its base URL is strict. Every offer
+ * that may answer is checked, because it is not known which one will.
  */
 export function checkBilling(
   billables: readonly Billable[],
@@ -47,11 +47,11 @@ export function checkBilling(
   }
 }
 
-/** What is remembered as the source of an unknown use: the table's name for a tool, whichever version a request names. */
+/** The source of unpriced usage that is remembered: the price table's name of a tool, for any version in the request. */
 export const producerName = ({ kind, name }: Pick<Billable, "kind" | "name">, tools: Offer["toolPrices"]): string =>
   billableName((kind === "tool" ? tools?.find(name)?.name : undefined) ?? name);
 
-/** What the levels set, the strictest of them; else what the caller's limits and base URL imply. */
+/** The strictest policy that a level sets, or what the caller's limits and base URL imply. */
 function policyOf({ principal, door }: BilledCaller, gateway: UnpricedPolicy | undefined): UnpricedPolicy {
   const set = strictestPolicy(principal.unpriced, gateway);
   if (set !== undefined) return set;
@@ -64,14 +64,12 @@ function isPriced({ kind, name, crossesAs }: Omit<Billable, "path">, offer: Offe
   if (kind === "term") {
     return Object.hasOwn(offer.priceMultiples ?? {}, name) || (name === LONG_CONTEXT && includesLongContext(offer));
   }
-  // A price list has one price for searches, whatever the host calls its tool.
+  // A price list has one price for searches, independent of the host's tool name.
   const search = name === WEB_SEARCH || crossesAs === WEB_SEARCH ? offer.pricings.web_search : undefined;
   return search !== undefined || offer.toolPrices?.find(name) !== undefined;
 }
 
-/**
- * The tools of a request that a host was sent without a known price. They may have cost something, whatever the answer shows of them.
- */
+/** The tools that a host was sent without a known price. They may have cost something even if the response does not show them. */
 export function unpricedTools(billables: readonly Billable[], offer: Offer, isNative: boolean): string[] {
   return billables.flatMap((billable) => {
     const name = isNative ? billable.name : billable.crossesAs;
@@ -90,7 +88,7 @@ export function includesLongContext({ pricings, priceMultiples, contextLength = 
   return pricings.prompt?.some(({ conditions }) => conditions?.prompt_tokens !== undefined) === true;
 }
 
-/** Whether what an earlier answer could not be billed for has a price by now. */
+/** Whether something unpriced in an earlier response has a price by now. */
 const isKnown = (name: string, offer: Offer): boolean =>
   isPriced({ kind: "tool", name }, offer) || isPriced({ kind: "term", name }, offer);
 

@@ -7,7 +7,7 @@ import { CallTimer } from "../settle/call-timer.ts";
 import { cannotStore } from "./keep-intent.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 
-/** A request from the moment that it is known who sends it: counted before it is read (S17). */
+/** An authenticated request, counted before its body is read (S17). */
 export interface EnteredRequest {
   readonly startedAtMs: number;
   readonly timer: CallTimer;
@@ -17,7 +17,7 @@ export interface EnteredRequest {
   readonly memory: HeldMemory;
 }
 
-/** Throws for a stranger, and for a key that sends too much. Waits a moment where other processes hold what is left of a limit. */
+/** Throws for an unknown key and for one over its limits. Waits briefly if other processes hold the rest of a limit. */
 export function enterRequest(incoming: IncomingRequest, gateway: Gateway): EnteredRequest | Promise<EnteredRequest> {
   const { request, connection, credential } = incoming;
   const startedAtMs = gateway.clock.nowMs();
@@ -51,7 +51,7 @@ async function enterShared(
   }
 }
 
-/** Gives back what a request had taken that does not become a call. */
+/** Releases what a request holds that does not become a call. */
 export function leaveRequest({ entry, memory, client }: EnteredRequest): void {
   entry.leave();
   memory.release();

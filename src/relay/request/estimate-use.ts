@@ -14,10 +14,10 @@ import { mostAfterDiscount } from "../settle/discount.ts";
 import type { ServedModel } from "../settle/served-model.ts";
 import { ASSUMED_OUTPUT_TOKENS, outputLimit } from "./output-limit.ts";
 
-/** Whether a level needs to know what a call may use. */
+/** Whether a level needs an estimate of the call's usage. */
 export const countsUse = ({ limits }: Level): boolean => limits.tokensPerMinute !== undefined || hasBudget(limits);
 
-/** What every level allows in a minute. */
+/** The lowest token limit per minute of all levels. */
 function tokensPerMinute(levels: readonly Level[]): number | undefined {
   let least: number | undefined;
   for (const { limits } of levels) {
@@ -27,7 +27,10 @@ function tokensPerMinute(levels: readonly Level[]): number | undefined {
   return least;
 }
 
-/** The call as its limits see it. Only calls with a token or money limit at some level need an estimate; for all others the walk over the body is saved. */
+/**
+ * Estimates the call for its limits. Only calls with a token or money limit at some level need it; all others save the walk over
+ * the body.
+ */
 export function estimateUse(
   principal: Principal,
   incoming: IncomingCall,
@@ -40,7 +43,7 @@ export function estimateUse(
   const { body } = request;
   if (!model.outputModalities.includes("text") && model.kind !== "speech") {
     const count = incoming.dialect.codec.decodeRequest(body).candidateCount ?? 1;
-    // Another model to fall back to makes text, and is not asked for images.
+    // A fallback model produces text and is not asked for images.
     const expected = expectedImageCost(count, {}, served.offers);
     const cost = mostAfterDiscount(expected, principal, served);
     return estimate(incoming, served, cost, cost, 0);
@@ -73,9 +76,9 @@ function estimateText(
   const cost = highestCost(principal, served, input, output, terms) + tools;
   if (requests.outputLimit(body) !== undefined) return estimate(incoming, served, cost, cost, input + output);
   const longest = outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER);
-  // A guess at the answer must not keep a call out for ever that asks for no more than its key may have in a minute.
+  // An estimate of the response must not block a call forever that asks for no more than its key may use in a minute.
   const most = Math.max(input, tokensPerMinute(principal.levels) ?? input + output);
-  // Without a limit of the caller's or the model's there is no upper bound.
+  // Without a limit by the caller or the model there is no upper bound.
   const highestPossible =
     longest < Number.MAX_SAFE_INTEGER ? highestCost(principal, served, input, longest, terms) + tools : cost;
   return estimate(incoming, served, cost, highestPossible, Math.min(input + output, most));
@@ -87,8 +90,8 @@ const namesOf = (billables: readonly Billable[], kind: Billable["kind"]): readon
   billables.length === 0 ? NONE : billables.filter((one) => one.kind === kind).map(({ name }) => name);
 
 /**
- * What the hosts' own tools may cost at the most expensive of the offers. Where the request sets no limit on their uses, the vendor's
- * table says how many to assume.
+ * The cost of hosted tools at the most expensive offer. If the request sets no limit on their uses, the vendor's table says how
+ * many to assume.
  */
 function mostForTools(billables: readonly Billable[], principal: Principal, served: ServedModel): number {
   const offers = [...served.offers, ...(served.fallback?.offers ?? [])];
@@ -105,7 +108,7 @@ function mostForTools(billables: readonly Billable[], principal: Principal, serv
   return mostAfterDiscount(Math.max(0, ...costs), principal, served);
 }
 
-/** What so many tokens cost at the dearest of the offers that may answer. */
+/** The cost of these tokens at the most expensive offer that may answer. */
 function highestCost(
   principal: Principal,
   { model, offers, fallback }: ServedModel,

@@ -2,7 +2,7 @@ import type { CanonCall } from "../../canon/call.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { FetchedMedia } from "../../wire/media-fetch.ts";
 
-/** The client's request, held until an answer has begun, and what attempts make of it once for all of them. */
+/** The client's request, held until a response begins, with what all attempts derive from it once. */
 export class HeldRequest {
   readonly received: ReceivedRequest;
   #canonical: CanonCall | undefined;
@@ -28,7 +28,7 @@ export class HeldRequest {
     return media;
   }
 
-  /** A target has accepted the request: what was fetched for it may be large, and is hardly needed again. */
+  /** A target has accepted the request. Fetched media may be large and are hardly needed again. */
   dropMedia(): void {
     this.#media = undefined;
   }

@@ -5,7 +5,7 @@ import { PENDING } from "../../storage/tables/intents.ts";
 import type { Call, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 
-/** What a call asks for, as its receipt will say. */
+/** What the receipt will report about the request. */
 export interface IntendedCall extends Pick<Receipt, "verb" | "stream"> {
   model: { readonly id: string };
 }
@@ -13,8 +13,8 @@ export interface IntendedCall extends Pick<Receipt, "verb" | "stream"> {
 type Begun = Pick<Call, "receiptId" | "principal" | "admission"> & { incoming: IncomingRequest };
 
 /**
- * Resolves when a row on a disk says that there is such a call, so that a crash does not leave nothing of it. Throws where neither
- * the store nor the journal takes the row: such a call would not be accounted for.
+ * Resolves when a row on disk records the call, so that a crash does not lose it. Throws if neither the store nor the journal
+ * accepts the row, because the call would not be accounted for.
  */
 export async function keepIntent(
   { receiptId, principal, admission, incoming }: Begun,
@@ -51,7 +51,7 @@ export async function keepIntent(
 
 const RETRY_SECONDS = 10;
 
-/** A call without a row would be one that is not accounted for. */
+/** A call without a row would not be accounted for. */
 export const cannotStore = (): GatewayError =>
   new GatewayError(
     "overloaded",

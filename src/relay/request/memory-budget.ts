@@ -1,8 +1,8 @@
 import { GatewayError } from "../../canon/error.ts";
 
-/** What one key may hold of the whole: the others must get through beside it. */
+/** The share of one key, so that others still get through. */
 const SHARE_OF_ONE_KEY = 0.5;
-/** A call that holds less than this is not counted against its key: it costs two additions, and no look into a map. */
+/** A smaller call is not counted against its key, which saves a map lookup. */
 const LARGE = 1024 * 1024;
 
 const MEGABYTE = 1024 * 1024;
@@ -13,17 +13,17 @@ export interface MemoryOwner {
   keyName: string;
 }
 
-/** There is no memory for this call now. It says nothing of an offer: none is tried again because of it. */
+/** There is no memory for this call now. This is not the offer's fault, so no other is tried. */
 export class MemoryExhaustedError extends GatewayError {}
 
 /**
- * One bound over what all calls hold in memory: request bodies and the answers of providers, counted as they come over the wire
- * (S17, S23). Nothing waits for it: what does not fit is refused at once, so that calls can never block each other.
+ * One limit on the memory of all calls: request bodies and provider responses, counted as they arrive (S17, S23). Nothing waits for
+ * memory: what does not fit is rejected at once, so that calls never block each other.
  */
 export class MemoryBudget {
   readonly maxBytes: number;
   #held = 0;
-  /** Of keys with large calls under way alone. */
+  /** Only of keys with large calls in flight. */
   readonly #byKey = new Map<string, number>();
 
   constructor(maxBytes: number) {
@@ -40,7 +40,7 @@ export class MemoryBudget {
     return new HeldMemory(this, owner);
   }
 
-  /** For HeldMemory alone. `large` is what of it counts against the key. */
+  /** For HeldMemory only. `large` counts against the key. */
   take(bytes: number, large: number, { keyId, keyName }: MemoryOwner): void {
     if (this.#held + bytes > this.maxBytes) {
       throw new MemoryExhaustedError("overloaded", "The gateway has reached its memory limit. Try again.", {
@@ -60,7 +60,7 @@ export class MemoryBudget {
     this.#held += bytes;
   }
 
-  /** For HeldMemory alone. */
+  /** For HeldMemory only. */
   giveBack(bytes: number, large: number, { keyId }: MemoryOwner): void {
     this.#held -= bytes;
     if (large === 0) return;
@@ -87,7 +87,7 @@ export class HeldMemory {
     return this.#bytes;
   }
 
-  /** Counts what the call is about to hold; throws MemoryExhaustedError where that is too much, and then counts nothing. */
+  /** Counts memory before the call holds it. Throws MemoryExhaustedError, and counts nothing, if that is too much. */
   add(bytes: number): void {
     const total = this.#bytes + bytes;
     const large = total >= LARGE ? total - this.#large : 0;
@@ -96,7 +96,7 @@ export class HeldMemory {
     this.#large += large;
   }
 
-  /** The call holds this much less; without a figure, nothing any more. May be called more than once. */
+  /** Releases this much, or everything. Safe to call more than once. */
   release(bytes = this.#bytes): void {
     const given = Math.min(bytes, this.#bytes);
     const large = Math.min(given, this.#large);

@@ -1,14 +1,14 @@
 import type { Call } from "../call.ts";
 
-/** What an answer is taken to need where the caller sets it no limit. */
+/** The assumed length of a response if the caller sets no limit. */
 export const ASSUMED_OUTPUT_TOKENS = 4096;
 
-/** What of a call says how much may be generated for it. */
+/** The parts of a call that limit its output. */
 interface LimitedCall extends Pick<Call, "model" | "body"> {
   incoming: Pick<Call["incoming"], "dialect">;
 }
 
-/** The most tokens that all answers of a call may come to; `usual` stands in for a limit that the caller did not set. */
+/** The most tokens that all responses of a call may have. `usual` replaces a limit that the caller did not set. */
 export function outputLimit({ incoming: { dialect }, model, body }: LimitedCall, usual: number): number {
   const each = Math.min(dialect.requests.outputLimit(body) ?? usual, model.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
   return each * dialect.requests.answerCount(body);

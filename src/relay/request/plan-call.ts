@@ -34,11 +34,11 @@ export function planText(call: Call, gateway: Gateway, served: ServedModel): Cal
 /** The names under which the protocols list tools; the second is the older form of chat completions. */
 const TOOL_LISTS = ["tools", "functions"];
 
-/** Whether a call must go where its model takes tools. */
+/** Whether a call needs a target that accepts tools. */
 const needsTools = ({ body }: Call, targets: Targets, model: Model): boolean =>
   targets.splitsByTools(model) && TOOL_LISTS.some((name) => arrayAt(body, name).length > 0);
 
-/** The target that holds the prompt cache of the call's conversation. Counting tokens caches nothing. */
+/** The target that holds the conversation's prompt cache. Counting tokens caches nothing. */
 function heldBy(call: Call, { clock, conversations }: Gateway): string | undefined {
   const { incoming, principal, model, body, routing } = call;
   if (routing.preference.sticky === false || incoming.verb !== "generate") return undefined;
@@ -48,7 +48,7 @@ function heldBy(call: Call, { clock, conversations }: Gateway): string | undefin
   return continues ? conversations.find(key, clock.nowMs()) : undefined;
 }
 
-/** The plan of images or videos, among the targets that can make what was asked for. */
+/** Plans images or videos among the targets that can serve the request. */
 export function planMedia<T extends Target>(call: PlannedCall, gateway: Gateway, fitting: readonly T[]): CallPlan<T> {
   const { preference } = call.routing;
   if (fitting.length === 1 && preference === NO_PREFERENCE) return { targets: fitting, explained: undefined };

@@ -5,7 +5,7 @@ import type { Gateway } from "../gateway.ts";
 import { inClientWords } from "../media/client-words.ts";
 import { type PlannedCall, planMedia } from "./plan-call.ts";
 
-/** The client's names of fields, by the canonical ones. */
+/** The client's field names by canonical name, for errors. */
 export type ClientPaths = Readonly<Partial<Record<string, string>>>;
 
 /** A target, and what it makes of a request. */
@@ -14,7 +14,7 @@ interface Fit<At extends Target, Fitted> {
   readonly fitted: Fitted;
 }
 
-/** Plans a call among the targets that can do what it asks for. Where none can, the client gets the reason of the first. */
+/** Plans a call among the targets that can serve it. If none can, the client gets the reason of the first. */
 export function planFitting<At extends Target, Fitted>(
   call: PlannedCall,
   gateway: Gateway,
@@ -33,10 +33,7 @@ export function planFitting<At extends Target, Fitted>(
   return { plan, fits: plan.targets.flatMap((target) => able.filter((one) => one.target === target)) };
 }
 
-/**
- * The offers whose models can make what was asked for. The call is refused only where no model can, with the reason of the
- * first (contract 2.1, 8).
- */
+/** The offers whose models can serve the request. It is rejected only if no model can, with the reason of the first (contract 2.1, 8). */
 export function offersThatFit<At extends Target, Fitted>(
   offered: readonly At[],
   fit: (target: At) => Fitted,

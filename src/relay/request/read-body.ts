@@ -12,7 +12,7 @@ import type { CallTimer } from "../settle/call-timer.ts";
 import type { Timings } from "../settle/timings.ts";
 import type { HeldMemory, MemoryOwner } from "./memory-budget.ts";
 
-/** Up to this size a body is read as text alone; a larger one also keeps its bytes, to be changed in place. */
+/** Up to this size a body is read only as text. A larger one also keeps its bytes, to be edited in place. */
 const SMALL = 32 * 1024;
 /** Up to this size a body is read in one piece, which is several times cheaper than walking over its parts. */
 const READ_AT_ONCE = 1024 * 1024;
@@ -28,17 +28,17 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 
 type BodyReader = Pick<Gateway, "watchdog" | "timings" | "closing">;
 
-/** What a body may take: itself at most `maxBytes`, and no more than the gateway's memory has left. */
+/** The limits of a body: at most `maxBytes`, and what is left of the gateway's memory. */
 interface BodyBounds {
   maxBytes: number;
   memory: HeldMemory;
   /** Where requests of this protocol can name objects. */
   objects?: ObjectFields | undefined;
-  /** Whose time the body is waited for. */
+  /** Records the time spent waiting for the body. */
   timer?: CallTimer;
 }
 
-/** Not all of the body was read: what is left of it stands in the way of whatever the connection brings next. */
+/** The body was not read completely, so the connection cannot be reused. */
 export class UnreadBodyError extends GatewayError {}
 
 /** Reads, bounds and parses a JSON body; every failure is an error that the caller can act on. */
@@ -66,7 +66,7 @@ export function readBody(request: Request, bounds: BodyBounds, gateway: BodyRead
 }
 
 function readSmall(text: string, declared: number, names?: ReadonlySet<string>): ReceivedRequest {
-  // The runtime puts this character in the place of what is not UTF-8, and the length gives it away.
+  // The runtime replaces invalid UTF-8 with this character, which changes the length.
   if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== declared) throw notUtf8();
   const { body, levels, mayNameObjects } = parse(text, names);
   return {
@@ -82,7 +82,7 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
   bounds.timer?.to("client");
   const bytes = await readBytes(request, bounds, gateway);
   bounds.timer?.to("gateway");
-  // Now, while the bytes are in the processor's caches: later it takes several times as long.
+  // Now, while the bytes are in the CPU caches: later it takes several times as long.
   const hasEscapes = bytes.includes(ESCAPE_BYTES);
   let text: string;
   try {
@@ -96,8 +96,8 @@ async function readLarge(request: Request, bounds: BodyBounds, gateway: BodyRead
 }
 
 /**
- * A text that is not all ASCII takes twice the memory of its bytes. So it is not held while a provider is asked, and made again for
- * the few requests that need it: those that are changed in more than a search can find, or captured.
+ * Non-ASCII text takes twice the memory of its bytes. It is not held while a provider is called, but decoded again for the few
+ * requests that need it: those with complex edits, and captured ones.
  */
 const fromBytes = (bytes: Buffer, read: Omit<ReceivedRequest, "bytes" | "text">): ReceivedRequest => ({
   get text() {
@@ -107,7 +107,7 @@ const fromBytes = (bytes: Buffer, read: Omit<ReceivedRequest, "bytes" | "text">)
   ...read,
 });
 
-/** Reads a body that nothing is kept of. */
+/** Reads a body and releases its memory. */
 export async function readSmallBody(
   request: Request,
   maxBytes: number,
@@ -126,7 +126,7 @@ export async function readSmallBody(
 export async function readBytes(request: Request, bounds: BodyBounds, gateway: BodyReader): Promise<Buffer> {
   const declared = declaredBytes(request, bounds.maxBytes);
   if (Number.isNaN(declared)) return inTime((heard) => readParts(request, bounds, heard), gateway);
-  // All of it at once: a body that has begun to arrive then fits to its end.
+  // All at once, so that a body that has begun to arrive fits to its end.
   bounds.memory.add(declared);
   if (declared <= READ_AT_ONCE) return wholeInTime(request, request.arrayBuffer(), declared, gateway, bufferOf);
   return inTime((heard) => readInPlace(request, declared, heard), gateway);
@@ -143,7 +143,7 @@ function declaredBytes(request: Request, maxBytes: number): number {
 
 const notUtf8 = (cause?: unknown) => new GatewayError("invalid_request", "The body is not valid UTF-8.", { cause });
 
-/** Throws for a text whose parsing would take far more memory than it has bytes. */
+/** Throws for a text that would take far more memory to parse than it has bytes. */
 export function refuseManyValues(text: string): void {
   if (!holdsMoreValues(text, MAX_VALUES)) return;
   throw new GatewayError("too_large", `The body contains more than ${MAX_VALUES} JSON values, which is the limit.`);
@@ -169,7 +169,7 @@ function parse(
   return { body, levels, mayNameObjects: holds };
 }
 
-/** Whoever reads the first of the two, and whoever reads the last, would not be asked for the same thing (S15). */
+/** Readers of the first and of the last value would see different requests (S15). */
 function duplicateField({ key, path }: RepeatedKey): GatewayError {
   const steps = [...path.slice(0, MAX_STEPS_SHOWN), ...(path.length > MAX_STEPS_SHOWN ? [] : [key])];
   const place = steps
@@ -182,13 +182,13 @@ function duplicateField({ key, path }: RepeatedKey): GatewayError {
 
 const MAX_STEPS_SHOWN = 20;
 
-/** Takes how many bytes have arrived; returns whether more are wanted. */
+/** Receives the number of bytes that arrived. Returns whether more are wanted. */
 type Heard = (bytes: number) => boolean;
 
 /**
- * A body of so many bytes that is read as a whole, and heard of only at its end: it may take as long as it needs at the slowest
- * rate, then the call is given up. The runtime closes a connection that brings a second request before the first is answered; where both
- * came in one packet it does so right after this body, and no provider must be called for a client that is gone (decision 0090).
+ * Reads a body of known length as a whole. It may take as long as the slowest allowed rate needs; then the call is given up. The
+ * runtime closes a connection that sends a second request before the first is answered. If both arrive in one packet, it does so
+ * right after this body, and no provider must be called for a client that is gone (decision 0090).
  */
 function wholeInTime<T, Result>(
   { signal }: Request,
@@ -257,7 +257,7 @@ const brokenBody = (cause: unknown): GatewayError =>
     ? cause
     : new UnreadBodyError("invalid_request", "The connection closed before the body was complete.", { cause });
 
-/** What `read` gives, unless the body stops arriving, or arrives too slowly: then the call is given up. */
+/** Returns the result of `read`, unless the body stops arriving or arrives too slowly. */
 async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader): Promise<T> {
   const { watchdog, timings } = gateway;
   const { bodyBytesPerSecond, bodyStallMs } = timings;

@@ -14,7 +14,7 @@ import type { EnteredRequest } from "./enter-request.ts";
 import { requireOwnObjects } from "./require-own-objects.ts";
 import { type Requester, resolveRouting } from "./resolve-routing.ts";
 
-/** What the pipeline needs to know of a request body, whatever the request is for. */
+/** What the pipeline needs to know about any request body. */
 export interface ReadRequest {
   /** The fields that may address the gateway itself. Of a form, only those fields. */
   readonly body: JsonObject;
@@ -32,7 +32,7 @@ export interface ResolvedRequest<Incoming extends IncomingRequest, Found extends
   readonly entered: EnteredRequest;
   readonly principal: Principal;
   readonly resolved: Found;
-  /** What the client asked for in routing fields and headers. */
+  /** The routing fields and headers of the request. */
   readonly wanted: RoutingRequest | undefined;
   readonly routing: CallRouting;
 }
@@ -56,19 +56,19 @@ export interface CallKind<
   read(incoming: Incoming, entered: EnteredRequest, gateway: Gateway): Promise<Read>;
   /** Finds the model. Only text calls may leave the choice to the gateway, which then chooses in `fit`. */
   resolve(name: string, incoming: Incoming, gateway: Gateway): Found;
-  /** Checks the request by what its model takes; the result is used in its place. */
+  /** Checks the request by what its model accepts; the result is used in its place. */
   check?(read: Read, requester: Requester<Incoming>, gateway: Gateway): Read;
   /** Finds the targets that can serve the request. Throws if no target can. */
   fit(read: Read, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Fitted | Promise<Fitted>;
-  /** What the request asks for that may cost money besides what it uses. */
+  /** What the request contains that may cost money besides its usage. */
   billables(fitted: Fitted, incoming: Incoming): readonly Billable[];
   /** Every offer that may answer. Called only if there are billables. */
   billedOffers(fitted: Fitted, incoming: Incoming, gateway: Gateway): Iterable<BilledOffer>;
   /** What the call may use at most. */
   estimate(fitted: Fitted, request: ResolvedRequest<Incoming, Found>, billables: readonly Billable[]): AdmittedCall;
-  /** The body as it came. Called only if the key's bodies are captured. */
+  /** The body as received. Called only if the key's bodies are captured. */
   sent(read: Read): string;
-  /** What the receipt says that the call was for. */
+  /** The verb in the receipt. */
   verb(incoming: Incoming): Receipt["verb"];
   streams(fitted: Fitted, incoming: Incoming): boolean;
 }
@@ -80,13 +80,13 @@ export interface AdmittedRequest<Fitted extends FittedRequest> {
   readonly billables: readonly Billable[];
   readonly wanted: RoutingRequest | undefined;
   readonly routing: CallRouting;
-  /** The body as it came. Undefined unless the key's bodies are captured: nothing else holds on to the text of a large body. */
+  /** The body as received. Undefined unless the key's bodies are captured, because nothing else keeps the text of a large body. */
   readonly sent: string | undefined;
 }
 
 /**
- * The head of every call: read, resolve, check, require ownership, route, fit, check prices, admit. Throws if the request is refused.
- * A call for text waits here for its body alone, unless its objects, stored answers or limits have to be looked up.
+ * The first part of every call: read, resolve, check, require ownership, route, fit, check prices, admit. Throws if the request is
+ * rejected. A text call waits here only for its body, unless objects, stored responses or limits must be looked up.
  */
 export async function readRequest<
   Incoming extends IncomingRequest,

@@ -10,7 +10,7 @@ import { type CallTime, withinDeadline } from "../within-deadline.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 import { refuseManyValues } from "./read-body.ts";
 
-/** A request with everything in it that it names of earlier answers, and what is to become of its own. */
+/** A request with the earlier responses that it refers to, and how its own response is stored. */
 export interface Recalled {
   readonly request: ReceivedRequest;
   readonly keeping: Keeping | undefined;
@@ -21,13 +21,13 @@ interface Recaller {
   incoming: Pick<IncomingCall, "verb" | "requestId">;
   principal: Principal;
   memory: Pick<HeldMemory, "add">;
-  /** The storage may take what is left of it. */
+  /** Storage may use the rest of this time. */
   time: CallTime;
 }
 
 /**
- * Puts into a request what it names of answers that are kept: whoever answers it needs no state, and may be another provider
- * every time. What is named and not there is refused, or left out and noted, never passed over in silence.
+ * Inserts the stored responses that a request refers to, so that any provider can serve it without state. A missing reference is
+ * rejected, or left out and noted, but never ignored silently.
  */
 export function recall(
   checked: ReceivedRequest,
@@ -67,7 +67,7 @@ async function recallNamed(
   return { request, keeping: keeps ? new Keeping(call, stored, gateway) : undefined, background };
 }
 
-/** Waits for the storage no longer than the call may take. What comes later is dropped, and counts as held by nothing. */
+/** Waits for storage no longer than the call's deadline. Later results are dropped and not counted. */
 async function inTime<Found>(
   caller: Recaller,
   { clock }: Gateway,
@@ -112,7 +112,7 @@ function refusal(
   return stored.refusePrevious(previous, state === "done" ? "missing" : state, unfinished);
 }
 
-/** Items that are named are as much of a request as those that it brings: they too are bounded by the size of a body. */
+/** Referenced items count towards the size limit of the body. */
 async function itemsOf(
   references: readonly string[],
   stored: StoredAnswers,
@@ -125,7 +125,7 @@ async function itemsOf(
   await answers.lookForItems(principal, references, snapshot.maxBodyBytes, (answer) => {
     for (const [id, item] of stored.itemsOf(answer)) if (wanted.has(id)) items.set(id, item);
   });
-  // One that is named a thousand times is there a thousand times (S23).
+  // An item that is referenced a thousand times is inserted a thousand times (S23).
   const bytes = references.reduce((sum, id) => sum + (items.get(id)?.length ?? 0), 0);
   if (bytes > snapshot.maxBodyBytes) throw stored.refuseReferences();
   memory.add(bytes);

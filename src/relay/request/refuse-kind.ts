@@ -1,7 +1,7 @@
 import { GatewayError } from "../../canon/error.ts";
 import type { Model, ModelKind } from "../../catalogue/model.ts";
 
-/** How models are called that answer no conversation, by their kind. */
+/** The endpoints of models that do not serve conversations, by kind. */
 const INSTEAD: Readonly<Partial<Record<ModelKind, (id: string) => string>>> = {
   video: (id) =>
     `generates videos, not text; submit a job with POST …/${id.replace("/", "/models/")}:predictLongRunning`,
@@ -12,7 +12,7 @@ const INSTEAD: Readonly<Partial<Record<ModelKind, (id: string) => string>>> = {
   moderation: () => "moderates text; use POST /v1/moderations",
 };
 
-/** Refuses a conversation with a model that answers in neither text nor images. */
+/** Rejects a conversation with a model that produces neither text nor images. */
 export function refuseKind({ id, kind }: Pick<Model, "id" | "kind">): void {
   const instead = INSTEAD[kind];
   if (instead === undefined) return;

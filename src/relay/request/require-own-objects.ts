@@ -6,8 +6,8 @@ import type { Found, NamedObject } from "../../objects/objects.ts";
 import type { Gateway } from "../gateway.ts";
 
 /**
- * Refuses a request that names an object which is not its caller's (decision 0087): one provider account serves all projects, so an id alone
- * would open what another has stored there. Whatever lane the call takes, before anything is translated.
+ * Rejects a request that refers to an object of another caller (decision 0087). One provider account serves all projects, so an id
+ * would give access to what another project stored. Checked before anything is translated, for either lane.
  */
 export async function requireOwnObjects(
   body: object,
@@ -29,7 +29,7 @@ export async function requireOwnObjects(
 const canBeOwned = (reference: ObjectReference): reference is ObjectReference & NamedObject =>
   reference.kind !== undefined;
 
-/** What the gateway does not know may be a provider's: only a key that is allowed such names may use it. */
+/** An unknown object may belong to the provider's account. Only keys with permission may refer to it. */
 function judge({ path, id, what }: ObjectReference, found: Found, { providerObjects }: Principal): void {
   if (found === "own" || (found === "unknown" && providerObjects)) return;
   const shown = JSON.stringify(id.slice(0, 80));

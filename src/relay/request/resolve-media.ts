@@ -11,7 +11,7 @@ export type FetchMedia = (
 
 const MAX_AT_ONCE = 8;
 const MAX_URLS = 32;
-/** Of all that one call lets the gateway fetch: it is held in memory, and no host takes a larger request. */
+/** The limit for all media of a call: they are held in memory, and no host accepts a larger request. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Something to fetch, and the first path that names it. */
@@ -21,9 +21,8 @@ interface Wanted {
 }
 
 /**
- * The call with everything fetched that its target cannot fetch by itself (S12). URLs that are not on the web are left
- * as they are: files that a provider keeps, and data URLs. So are kinds of media that the target does
- * not take at all, which its encoder reports.
+ * Fetches the media of a call that its target cannot fetch itself (S12). URLs that are not on the web are left unchanged: files at
+ * a provider, and data URLs. So are kinds of media that the target does not support, which its encoder reports.
  */
 export async function resolveMedia(call: CanonCall, quirks: MediaQuirks, fetchMedia: FetchMedia): Promise<CanonCall> {
   const wanted = new Map<string, Wanted>();
@@ -70,7 +69,7 @@ function visitMedia(parts: readonly Part[], parentPath: string, visit: (part: Me
   }
 }
 
-/** All media at any depth: in results of tools, in search results, and in documents that are made of parts. */
+/** All media at any depth: in tool results, search results and documents made of parts. */
 function walk<P extends Part>(parts: readonly P[], parentPath: string, visit: Visit): P[] {
   return parts.map((part: Part) => {
     const path = part.path ?? parentPath;
@@ -82,7 +81,7 @@ function walk<P extends Part>(parts: readonly P[], parentPath: string, visit: Vi
   }) as P[];
 }
 
-/** A few at once; the first failure ends all of them. */
+/** A few at a time; the first failure stops all. */
 async function fetchAll(wanted: readonly Wanted[], fetchMedia: FetchMedia): Promise<Map<string, FetchedMedia>> {
   const fetched = new Map<string, FetchedMedia>();
   const stop = new AbortController();
@@ -119,7 +118,7 @@ const PREFIXES: Readonly<Record<MediaKind, readonly string[]>> = {
 const UNKNOWN_TYPE = "application/octet-stream";
 
 function sourceOf({ kind, source }: MediaPart, media: FetchedMedia, path: string): MediaSource {
-  // Where a host does not say what it serves, the caller's type counts.
+  // If the host does not declare a type, the caller's type counts.
   const said = source.type === "url" ? source.mimeType : undefined;
   const mimeType = media.mimeType === UNKNOWN_TYPE ? (said ?? UNKNOWN_TYPE) : media.mimeType;
   const fits = mimeType !== UNKNOWN_TYPE && PREFIXES[kind].some((prefix) => mimeType.startsWith(prefix));

@@ -8,14 +8,14 @@ import { checkNames } from "../../routing/check-names.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 
-/** Who asks, and for which model; undefined where the gateway is to choose. */
+/** The caller and the requested model; undefined if the gateway chooses. */
 export interface Requester<Incoming = Pick<IncomingRequest, "naming" | "dialect">> {
   readonly incoming: Incoming;
   readonly principal: Principal;
   readonly model: Model | undefined;
 }
 
-/** How the call is to be served: what it asks for, over what its key and the gateway say. Throws for unknown names. */
+/** The routing of a call: its own settings over those of its key and the gateway. Throws for unknown names. */
 export function resolveRouting(
   request: RoutingRequest | undefined,
   requester: Requester,
@@ -28,13 +28,13 @@ export function resolveRouting(
     catalogue,
     providers,
     naming: incoming.naming,
-    // A fallback is a call of another model: what the key may not call, it does not get on the way round either (S05).
+    // A fallback is a call to another model, so the key must be allowed to call it (S05).
     mayCall: (id) => checkScopes(principal, { model: id, dialect: incoming.dialect.name }, gateway.clock.wallMs()),
   });
   return routing.ofCall(principal.routing, asked);
 }
 
-/** What a request asks for that no call for images or videos can do. */
+/** Notes on routing fields that do not apply to images and videos. */
 export function notesOnMediaRouting(request: RoutingRequest | undefined, waits: boolean): readonly FieldNote[] {
   if (request === undefined) return NO_NOTES;
   const { asked, paths } = request;

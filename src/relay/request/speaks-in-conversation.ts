@@ -2,7 +2,7 @@ import type { Call } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { ServedModel } from "../settle/served-model.ts";
 
-/** Whether a model that only speaks answers a conversation of the client's own dialect, with sound. Other dialects have no place for it. */
+/** Whether a speech model can answer a conversation in the client's dialect with sound. Other dialects do not support that. */
 export function speaksInConversation(
   { incoming }: Pick<Call, "incoming">,
   { model, offers }: Pick<ServedModel, "model" | "offers">,

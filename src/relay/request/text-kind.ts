@@ -15,17 +15,17 @@ import { readBody } from "./read-body.ts";
 import type { CallKind, FittedRequest, ResolvedRequest } from "./read-request.ts";
 import { type Recalled, recall } from "./recall.ts";
 
-/** A request for text with everything in it that it names of earlier answers, and the model that serves it. */
+/** A text request with the earlier responses that it refers to, and the model that serves it. */
 export interface TextRequest extends FittedRequest, Recalled {
   readonly served: ServedModel;
 }
 
-/** As which a request is checked whose model the gateway chooses. */
+/** The stand-in model for checking a request whose model the gateway chooses. */
 const ANY_MODEL = { id: AUTO_MODEL, reasoning: true };
 
 const NO_BILLABLES: readonly Billable[] = [];
 
-/** Calls for text. `fit` finds the model alone; `answerCall` plans its targets after admission, by what the call turns out to need. */
+/** Text calls. `fit` only finds the model; `answerCall` plans its targets after admission, by what the call turns out to need. */
 export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined, TextRequest> = {
   read: ({ request, dialect }, { memory, timer }, gateway) => {
     const { maxBodyBytes } = gateway.snapshot;
@@ -74,7 +74,7 @@ function serve(
   return { served, request, keeping, background };
 }
 
-/** What makes a host keep an answer, or use what it kept of an earlier one, is removed where a request can do without it. */
+/** Removes what makes a host store a response, or use a stored one, if the request works without it. */
 function withoutObjects(
   checked: ReceivedRequest,
   { mayNameObjects }: ReceivedRequest,

@@ -3,14 +3,14 @@ import { addToolUse, type Usage } from "../../canon/usage.ts";
 import { NO_TOOL_PRICES, type ToolPrices, toolCost } from "../../catalogue/tool-prices.ts";
 import { type RequestedBillables, sentBillables } from "../settle/sent-billables.ts";
 
-/** An attempt, and whether its answer broke off after its first content. */
+/** An attempt, and whether its response broke off after its first content. */
 interface Worked extends RequestedBillables {
   brokeOff: boolean;
 }
 
 /**
- * The usage with what only the request tells of hosted tools: that one was used, where answers of the host's dialect do not count it or
- * where the count was still to come, and which variant of a tool ran, where they do not name it.
+ * Adds hosted tools that only the request shows: a tool that responses of the host's dialect do not count, a count that was still
+ * to come, or the variant of a tool that they do not name.
  */
 export function withRequestedTools({ billables, attempt, brokeOff }: Worked, usage: Usage): Usage {
   const { codec, toolPrices: prices = NO_TOOL_PRICES } = attempt?.target ?? {};
@@ -25,7 +25,7 @@ export function withRequestedTools({ billables, attempt, brokeOff }: Worked, usa
   return counted;
 }
 
-/** A tool that an answer calls by its plain name ran as a variant that was asked for: of several, as the most expensive. */
+/** A tool that a response names plainly ran as a requested variant: of several, as the most expensive. */
 function variantsOf(
   tools: NonNullable<Usage["tools"]>,
   billables: readonly Billable[],

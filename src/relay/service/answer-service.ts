@@ -7,7 +7,7 @@ import type { ServiceCall } from "./service-call.ts";
 import { failService, settleService } from "./settle-service.ts";
 import { tryService } from "./try-service.ts";
 
-/** An answer in one piece: made, settled; then it may be sent. */
+/** Generates and settles a whole response; then it may be sent. */
 export async function answerService<Name extends ServiceName, Request, Reply, Answer>(
   call: ServiceCall<Request, Name>,
   gateway: Gateway,

@@ -1,9 +1,9 @@
-/** Requests to a provider at once for one call of a client. */
+/** Concurrent requests to a provider for one client request. */
 const MAX_CONCURRENT = 5;
 
 /**
- * Asks for all parts of a call, several at once; those that are there already are not asked for. After a failure no part is
- * begun, and those under way are waited for: they are paid, and another try need not ask for them again.
+ * Requests all parts of a call, several concurrently, except those that are already there. After a failure no part is started, and
+ * those in flight are awaited: they are billed, and another attempt need not repeat them.
  */
 export async function askParts<Part, Reply>(
   parts: readonly Part[],

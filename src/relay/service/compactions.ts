@@ -41,7 +41,7 @@ const COMPACTIONS: Service<"compactions", JsonObject> = {
   estimate: (body) => estimateInputUse(estimateTokens([body["instructions"], body["input"]])),
 };
 
-/** Reasoning of other families is wrapped in a history: the host cannot open it, and would refuse the request. `sent`: the client's items. */
+/** Wrapped reasoning of other families: the host cannot open it, and would reject the request. `sent` has the client's items. */
 function withoutForeignReasoning(body: JsonObject, sent: readonly unknown[]): { input: unknown; notes: FieldNote[] } {
   const notes: FieldNote[] = [];
   if (!Array.isArray(body["input"])) return { input: body["input"], notes };
@@ -55,8 +55,8 @@ function withoutForeignReasoning(body: JsonObject, sent: readonly unknown[]): { 
 }
 
 /**
- * `responses/compact`: passed on to hosts that have it. What is sealed is theirs, and is never made up. As in other answers of the
- * protocol, the id is the gateway's and the model has its public name.
+ * `responses/compact`: passed on to hosts that support it. Sealed content is theirs and is never invented. As in other responses of
+ * the protocol, the id is the gateway's and the model has its public name.
  */
 export async function relayCompactions(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, COMPACTIONS);

@@ -26,7 +26,7 @@ import { admitService, type Service, type ServiceCall } from "./service-call.ts"
 import { type ServiceStream, streamService } from "./stream-service.ts";
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/** What hosts write where nothing says how much. */
+/** The default output limit of hosts. */
 const DEFAULT_MAX_TOKENS = 16;
 
 type CompletionCall = ServiceCall<JsonObject, "completions">;
@@ -53,7 +53,7 @@ const COMPLETIONS: Service<"completions", JsonObject> = {
   },
 };
 
-/** Each choice may be as long as is allowed; all are paid, also those that are left out. */
+/** Each choice may use the whole limit. All are billed, including those left out. */
 function expectedOf(body: JsonObject): Usage {
   const choices = Math.max(numberAt(body, "n") ?? 1, numberAt(body, "best_of") ?? 1);
   const prompts = Array.isArray(body["prompt"]) && typeof body["prompt"][0] !== "number" ? body["prompt"].length : 1;
@@ -61,13 +61,13 @@ function expectedOf(body: JsonObject): Usage {
   return { input: estimateInput(body["prompt"]), output };
 }
 
-/** Answers do not count the tools that a host ran for them: each that was asked for was used. */
+/** Responses do not count hosted tools: each requested tool counts as used. */
 function withTools(body: JsonObject, { toolPrices }: Pick<PriceList, "toolPrices">, usage: Usage): Usage {
   const target = { codec: chatCodec, toolPrices };
   return withRequestedTools({ billables: billables(body), attempt: { target, notes: [] }, brokeOff: false }, usage);
 }
 
-/** Of several answers only the best are shown, and all are paid. */
+/** Only the best responses are returned, but all are billed. */
 function madePerShown(body: JsonObject): number {
   const shown = numberAt(body, "n") ?? 1;
   return Math.max(1, (numberAt(body, "best_of") ?? 1) / shown);
@@ -80,7 +80,7 @@ function charactersIn(prompt: unknown): number {
   return 1;
 }
 
-/** `completions`, the API before chat: passed on as it is, to hosts that have it. */
+/** `completions`, the API before chat: passed on unchanged to hosts that support it. */
 export async function relayCompletions(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, COMPLETIONS);
   if (call.stream) {
@@ -99,7 +99,7 @@ export async function relayCompletions(incoming: IncomingRequest, gateway: Gatew
   return identifiedResponse(answered, answerHeaders(call, "application/json"));
 }
 
-/** The request as this host is asked: other terms than the ordinary are paid at their price (decision 0018). */
+/** The request for this host. Non-standard terms are billed at their price (decision 0018). */
 function onTerms({ request }: CompletionCall, attempt: Attempt): JsonObject {
   attempt.terms = termsBeforeAnswer(namesOfTerms(askedTerms(request, PRICED_FIELDS)), attempt.target);
   return request;
@@ -107,7 +107,7 @@ function onTerms({ request }: CompletionCall, attempt: Attempt): JsonObject {
 
 function begin(body: JsonObject, attempt: Attempt) {
   const work = attempt.begin(expectedOf(body));
-  /** Counts what was used: as the host says, else by what it has written. */
+  /** Counts the usage that the host reports, or else what it wrote. */
   const finish = (
     usage: Usage | undefined,
     characters: number,

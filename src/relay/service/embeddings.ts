@@ -21,13 +21,13 @@ import { readsAll } from "./plausible-usage.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import { admitService, type Service, type ServiceCall } from "./service-call.ts";
 
-/** The vectors of one request as numbers in decimals come to some tens of megabytes. */
+/** The vectors of one request, as decimal numbers, take some tens of megabytes. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 
 type EmbeddingsCall = ServiceCall<EmbeddingRequest, "embeddings">;
 type Attempt = ServiceAttempt<"embeddings">;
 
-/** Serves a call for embeddings, by as many requests as the host needs for it. */
+/** Serves an embeddings call, with as many requests as the host needs. */
 export async function relayEmbeddings(
   incoming: IncomingRequest,
   gateway: Gateway,
@@ -61,7 +61,7 @@ const serviceOf = (protocol: EmbeddingProtocol): Service<"embeddings", Embedding
     requireEmbeddings(call, adapter.capabilities(offer.upstreamModel), model.id),
 });
 
-/** All vectors from one offer. What an earlier try of the same target has brought is not asked for again. */
+/** All vectors from one offer. Vectors from an earlier attempt at the same target are not requested again. */
 async function embed(call: EmbeddingsCall, attempt: Attempt, done: Map<string, EmbeddingReply[]>) {
   const { adapter, offer, id } = attempt.target;
   const { call: asked, paths } = call.request;
@@ -94,7 +94,7 @@ async function embedBatch(batch: SizedBatch, attempt: Attempt): Promise<Embeddin
 const inputCharacters = ({ inputs }: SizedBatch): number =>
   inputs.reduce((sum, { content }) => sum + content.length, 0);
 
-/** A vector for each input, of the size that was asked for: some hosts leave out one or the other without a word. */
+/** Requires a vector of the requested size for each input: some hosts silently leave out either. */
 function requireVectors({ vectors }: EmbeddingReply, { inputs, settings }: SizedBatch): void {
   const fail = (problem: string): never => {
     throw new GatewayError("upstream_failed", `The provider returned ${problem}.`);

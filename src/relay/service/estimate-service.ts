@@ -4,7 +4,7 @@ import { priceUsage } from "../../catalogue/pricing.ts";
 import type { Target } from "../../routing/target.ts";
 import type { EstimatedUse } from "../request/adapter-kind.ts";
 
-/** What a call may use at each target, which may count in a unit of its own. */
+/** The estimated usage at each target, which may have its own unit. */
 export const estimateService =
   (expected: (pricings: Pricings) => Usage) =>
   ({ pricings }: Pick<Target, "pricings">): EstimatedUse => {

@@ -6,7 +6,7 @@ import type { ProviderExchange } from "../attempt/provider-exchange.ts";
 /** The end of a stream of the chat family. */
 const DONE = "[DONE]";
 
-/** The data of each server-sent event of an answer, parsed, until its end. What is not JSON is an error of the host's. */
+/** The data of each server-sent event, parsed. Data that is not JSON is an error of the host. */
 export async function* eventData(exchange: ProviderExchange): AsyncGenerator<JsonObject> {
   const splitter = new EventSplitter();
   try {

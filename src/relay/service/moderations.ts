@@ -28,7 +28,7 @@ const MODERATIONS: Service<"moderations", JsonObject> = {
   estimate: (body) => estimateInputUse(estimateInput(body["input"])),
 };
 
-/** Clients of the vendor's API need not name a model. */
+/** Clients of the vendor's API may omit the model. */
 function firstModerator({ snapshot }: Gateway): string {
   const found = snapshot.catalogue.list().find(({ kind }) => kind === "moderation");
   if (found !== undefined) return found.id;
@@ -36,7 +36,7 @@ function firstModerator({ snapshot }: Gateway): string {
   throw new GatewayError("not_found", message, { path: "model" });
 }
 
-/** `moderations`: passed on as it is, to hosts that have it. */
+/** `moderations`: passed on unchanged to hosts that support it. */
 export async function relayModerations(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, MODERATIONS);
   const answer = await answerService(
@@ -54,7 +54,7 @@ export async function relayModerations(incoming: IncomingRequest, gateway: Gatew
 async function moderate(body: JsonObject, attempt: ServiceAttempt<"moderations">): Promise<JsonObject> {
   const { adapter, pricings } = attempt.target;
   attempt.note([]);
-  // Most hosts take nothing for it, and say nothing of it: that is all there is to say.
+  // Most hosts do not charge for it and report no usage.
   const isFree = !pricings.prompt?.some(({ value }) => value > 0);
   const work = attempt.begin(isFree ? {} : { input: estimateInput(body["input"]) });
   try {
@@ -67,7 +67,7 @@ async function moderate(body: JsonObject, attempt: ServiceAttempt<"moderations">
   }
 }
 
-/** Characters of the texts; images are counted as the host likes. */
+/** Characters of the text; hosts count images in their own way. */
 function textsIn(input: unknown): number {
   if (typeof input === "string") return input.length;
   if (!Array.isArray(input)) return 0;

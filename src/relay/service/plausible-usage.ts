@@ -1,10 +1,10 @@
 import { completionTokens, promptTokens, type Usage } from "../../canon/usage.ts";
 import { tokensCover } from "../settle/tokens-cover.ts";
 
-/** No model reads less of a text than this; what is longer may be cut at the model's own limit. */
+/** The smallest context of any model. Longer text may be cut at the model's limit. */
 const SMALLEST_WINDOW = 256;
 
-/** Whether so many characters can have been read for what is reported (H27). */
+/** Whether the reported usage can cover this much input (H27). */
 export const readsAll =
   (characters: number) =>
   (reported: Usage): boolean => {
@@ -12,7 +12,7 @@ export const readsAll =
     return tokens >= SMALLEST_WINDOW || tokensCover(tokens, characters);
   };
 
-/** Whether so many characters can have been spoken, or written. */
+/** Whether the reported usage can cover this much output. */
 export const makesAll =
   (characters: number) =>
   (reported: Usage): boolean =>

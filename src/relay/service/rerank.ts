@@ -45,14 +45,14 @@ const SERVICE: Service<"rerank", DecodedRerank> = {
     const decoded = decodeRerank(body);
     return { sent: received, request: decoded, body, notes: decoded.notes };
   },
-  // Each host has a price for one of the two.
+  // Each host charges for one of the two.
   estimate: ({ call }) => {
     const usage = { ...estimateRerank(call, "tokens"), ...estimateRerank(call, "searches") };
     return estimateService(() => usage);
   },
 };
 
-/** The ranking of one offer, by as many requests as its host needs. */
+/** The ranking from one offer, with as many requests as its host needs. */
 async function rank(
   { request: { call } }: ServiceCall<DecodedRerank, "rerank">,
   attempt: Attempt,
@@ -89,11 +89,11 @@ async function rankPart(part: RerankPart, attempt: Attempt): Promise<RerankReply
   }
 }
 
-/** A search has so many documents at most, and may be more where they are long; tokens are counted as each host likes. */
+/** A search has a maximum number of documents, and fewer if they are long. Each host counts tokens in its own way. */
 const ranksAll = (reported: Usage, expected: Usage): boolean =>
   reported.searches === undefined || reported.searches >= (expected.searches ?? 0);
 
-/** Each result is of another of the documents, and as many as were asked for. */
+/** Each result must refer to a different document, and there must be as many as requested. */
 function requireRanking({ results }: RerankReply, { documents, topN = documents.length }: RerankPart): void {
   const places = new Set(results.map(({ index }) => index));
   const isWhole = places.size === results.length && results.length >= Math.min(topN, documents.length);

@@ -18,38 +18,38 @@ import { traceLines } from "../settle/trace-call.ts";
 
 const LANE = { name: "translated" } as const;
 
-/** Bodies of failed answers are read up to here: only their error object matters. */
+/** How much of an error response is read: only its error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
 const tokensOf = (usage: Usage): number => promptTokens(usage) + completionTokens(usage);
 
-/** An estimate counts four characters to a token, and none of what a host adds of its own: it is never this far off. */
+/** Estimates use four characters per token and ignore what a host adds. They are never this far off. */
 const mostTokens = (expected: Usage): number =>
   tokensOf(expected) === 0 ? Number.POSITIVE_INFINITY : 16 * tokensOf(expected) + 10_000;
 
-/** What a provider has done that it bills. */
+/** Work of a provider that it bills. */
 interface Used {
   usage: Usage;
   source: UsageSource;
 }
 
-/** Something that the provider was asked for and will bill, from the request until its usage is known. */
+/** Billable work in progress, from the request until its usage is known. */
 interface OpenWork {
   readonly expected: Usage;
 }
 
-/** What is known here of work that was done. */
+/** What the gateway knows about finished work. */
 interface KnownUse {
-  /** What is billed where the provider says nothing, or what cannot be true; what was expected where absent. */
+  /** Billed if the provider reports no usage or an implausible one. Defaults to the estimate. */
   instead?: Usage;
   source?: UsageSource;
-  /** Whether a usage can be true that the provider reports. */
+  /** Whether a reported usage is plausible. */
   isPlausible?: (reported: Usage) => boolean;
 }
 
-/** How the exchange with a provider goes. */
+/** Options of an exchange. */
 interface OpenOptions {
-  /** The body is passed on as it comes, and each of its parts may take this long. */
+  /** Set if the body is passed on as it arrives: the time allowed for each part. */
   idleMs?: number;
 }
 
@@ -62,7 +62,7 @@ type WatchedCall = Pick<
   notes: readonly FieldNote[];
 };
 
-/** One try of one offer for a service: one upstream request, or several at once. */
+/** One attempt at one offer for a service: one upstream request, or several concurrently. */
 export class ServiceAttempt<Name extends ServiceName = ServiceName> extends WatchedAttempt<
   WatchedCall,
   ServiceTarget<Name>
@@ -85,7 +85,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     return this.#goesOn ? ("orphanedImages" as const) : ("orphanedTexts" as const);
   }
 
-  /** A recording is heard to its end whether or not its client waits, and only then its host says how long it was. */
+  /** A recording is processed to its end even without its client, and only then the host reports its length. */
   get #goesOn(): boolean {
     return this.target.adapter.goesOn === true;
   }
@@ -99,7 +99,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     return this.#ending.signal;
   }
 
-  /** Undefined where nothing is billed. */
+  /** Undefined if nothing is billed. */
   get used(): Used | undefined {
     return this.#used;
   }
@@ -115,13 +115,13 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     return services;
   }
 
-  /** What this offer does not honour, beside what none does; a strict call is refused for it (H09). */
+  /** Notes what this offer does not honour, in addition to what no offer does. Rejects a strict call (H09). */
   note(notes: readonly FieldNote[]): void {
     this.notes = boundNotes([...this.call.notes, ...notes]);
     if (this.call.incoming.strict || this.call.principal.strict) refuseNotes(this.notes);
   }
 
-  /** Something is about to be asked for that will be billed. Nothing is started for a client that disconnected. */
+  /** Starts billable work. Nothing is started for a client that has disconnected. */
   begin(expected: Usage): OpenWork {
     if (this.call.client.disconnected) throw new ClientDisconnectedError();
     this.call.timer.to("provider");
@@ -130,7 +130,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     return work;
   }
 
-  /** It was done: what the provider says of its usage counts where that can be true, else what was expected. Gives what counts. */
+  /** The work is done. The reported usage counts if it is plausible, otherwise the estimate. Returns the usage that counts. */
   done(work: OpenWork, reported: Usage | undefined, known: KnownUse = {}): Usage {
     const { instead = work.expected, source = "estimated", isPlausible = () => true } = known;
     const believed =
@@ -139,7 +139,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     return believed ?? instead;
   }
 
-  /** What costs nothing where something was expected to cost was counted in another unit than it is paid by, or not at all (H27). */
+  /** A usage that costs nothing, for work that should cost something, was counted in the wrong unit or not at all (H27). */
   #isBelievable(reported: Usage, expected: Usage, isPlausible: NonNullable<KnownUse["isPlausible"]>): boolean {
     const { pricings, offer } = this.target;
     const costs = (usage: Usage): boolean => priceUsage(usage, pricings).costNanoUsd > 0;
@@ -153,7 +153,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     return false;
   }
 
-  /** It was not done, and is not billed. */
+  /** The work was not done and is not billed. */
   failed(work: OpenWork): void {
     this.#open.delete(work);
   }
@@ -164,7 +164,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     this.#used = { usage: sumUsage(before?.usage ?? {}, usage), source: least };
   }
 
-  /** Sends a request. Resolves with the head of a successful answer, which is to be read to its end or closed; throws what any other means. */
+  /** Sends a request. Resolves with a successful response that must be read to its end or closed; throws the error of any other. */
   async open(request: MediaRequest, { idleMs }: OpenOptions = {}): Promise<ProviderExchange> {
     const { clock, send } = this.gateway;
     const { wholeTimeoutMs, timeoutMs } = this.target.provider;
@@ -191,7 +191,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     throw this.target.adapter.error(answer).withFailure({ status, ...(text && { said: text }) });
   }
 
-  /** The same, with the answer read whole. It counts against the memory of all calls (S23). */
+  /** The same, with the response read whole. It counts against the memory of all calls (S23). */
   async ask(request: MediaRequest, maxBytes: number): Promise<MediaAnswer> {
     return this.readWhole(await this.open(request), maxBytes);
   }
@@ -213,14 +213,14 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     } else super.check(nowMs);
   }
 
-  /** Whether what was asked for has been done will never be known. */
+  /** Whether the requested work was done will never be known. */
   protected end(reason: GatewayError): void {
     for (const { expected } of this.#open) this.#count(expected, "partial");
     this.#open.clear();
     this.#ending.abort(reason);
   }
 
-  /** Ends what is still going on; nothing is kept of what was read. */
+  /** Ends all work in progress and releases its memory. */
   close(): void {
     this.finish();
     this.end(new GatewayError("upstream_failed", "Another part of the request failed."));

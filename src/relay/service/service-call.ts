@@ -13,7 +13,7 @@ import type { ClientPaths } from "../request/plan-fitting.ts";
 import type { AdmittedCall } from "../settle/close-call.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 
-/** What is asked of a provider besides conversations, images and videos, in one of the protocols for it. */
+/** A provider API other than conversations, images and videos, in one client protocol. */
 export interface Service<Name extends ServiceName, Request> {
   /** Also the receipt's verb. */
   name: Name;
@@ -23,11 +23,11 @@ export interface Service<Name extends ServiceName, Request> {
     gateway: Gateway,
     principal: Principal,
   ): Promise<ReadForAdapter<Request>>;
-  /** What a request may use at each target, for keys that are limited. */
+  /** The estimated usage at each target, for keys with limits. */
   estimate(request: Request): (target: ServiceTarget<Name>) => EstimatedUse;
-  /** What the request asks for that may cost money besides what is used; absent where there is no such thing. */
+  /** What the request contains that may cost money besides its usage; absent if nothing can. */
   billables?(request: Request): readonly Billable[];
-  /** Throws for a target that cannot do what is asked; another may. */
+  /** Throws for a target that cannot serve the request; another may. */
   fit?(request: Request, target: ServiceTarget<Name>): void;
 }
 
@@ -37,7 +37,7 @@ export interface ServiceCall<Request = unknown, Name extends ServiceName = Servi
   readonly incoming: IncomingRequest;
   readonly service: Name;
   readonly request: Request;
-  /** What the answer calls the model: at the drop-in door as the client did, else by its id. */
+  /** The model's name in the response: as the client wrote it at the drop-in door (decision 0027), otherwise its id. */
   readonly modelInAnswer: string;
   readonly notes: readonly FieldNote[];
   readonly paths: ClientPaths;
@@ -45,7 +45,7 @@ export interface ServiceCall<Request = unknown, Name extends ServiceName = Servi
   readonly routing: CallRouting;
 }
 
-/** Has a request read, resolved, planned and admitted. From here on there is a receipt. */
+/** Reads, resolves, plans and admits a request. From here on there is a receipt. */
 export async function admitService<Name extends ServiceName, Request>(
   incoming: IncomingRequest,
   gateway: Gateway,

@@ -6,7 +6,7 @@ import { inClientWords } from "../media/client-words.ts";
 import { closeCall } from "../settle/close-call.ts";
 import type { ServiceCall } from "./service-call.ts";
 
-/** Writes the row: `ok`, or the kind of the error. Billed is what the attempt used, though the client disconnected (H26). */
+/** Writes the row: `ok`, or the kind of the error. The attempt's usage is billed even if the client disconnected (H26). */
 export function settleService(
   call: ServiceCall,
   gateway: Gateway,
@@ -32,7 +32,7 @@ export function settleService(
   });
 }
 
-/** Settles a call that failed, and gives its error in the client's words. */
+/** Settles a failed call and returns its error in the client's terms. */
 export async function failService(call: ServiceCall, gateway: Gateway, thrown: unknown): Promise<RelayError> {
   const error = asGatewayError(call.client.disconnected ? new ClientDisconnectedError() : thrown);
   await settleService(call, gateway, { outcome: error.kind });

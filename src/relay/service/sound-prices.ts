@@ -1,6 +1,6 @@
 import type { Pricings } from "../../catalogue/model.ts";
 
-/** By what sound is paid at these prices. */
+/** The units in which audio is priced. */
 export function soundPrices({
   characters = [],
   audio = [],

@@ -31,7 +31,7 @@ const SPEECH: Service<"speech", SpeechRequest> = {
   },
 };
 
-/** `audio/speech`: a text as sound, sent as it is made. */
+/** `audio/speech`: text to speech, sent as it is generated. */
 export async function relaySpeech(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, SPEECH);
   return streamService(call, gateway, targets, {
@@ -78,7 +78,7 @@ function readerOf(exchange: ProviderExchange, create: (type: string | undefined)
   }
 }
 
-/** What fails before its first sound is not billed. */
+/** An attempt that fails before its first sound is not billed. */
 async function* unlessSilent(parts: AsyncGenerator<StreamPart>, whenSilent: () => void): AsyncGenerator<StreamPart> {
   let begun = false;
   try {
@@ -108,7 +108,7 @@ async function* soundParts(
   if (sound.length > 0) yield sound;
 }
 
-/** The same as events. What the host says of its use is the client's to know as well. */
+/** The same as events. The client also receives the usage that the host reports. */
 async function* eventParts(
   exchange: ProviderExchange,
   reader: SpeechReader,

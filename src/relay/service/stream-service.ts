@@ -13,19 +13,19 @@ import type { ServiceCall } from "./service-call.ts";
 import { failService, settleService } from "./settle-service.ts";
 import { tryService } from "./try-service.ts";
 
-/** What a client is sent: the text of events, or bytes. */
+/** A part of the output: the text of events, or bytes. */
 export type StreamPart = string | Uint8Array;
 
-/** The answer of one attempt, as it comes. */
+/** The response of one attempt, as it arrives. */
 export interface ServiceStream {
   contentType: string;
-  /** To be read to its end, or returned; throws what broke it. */
+  /** Must be read to its end or returned; throws what broke it. */
   parts: AsyncGenerator<StreamPart>;
 }
 
 /** How an answer is streamed. */
 interface StreamedAnswer<Name extends ServiceName> {
-  /** Events have a place for errors and keep-alives. Bytes have none: their connection breaks where they do. */
+  /** Events can carry errors and keep-alives. Bytes cannot: their connection is broken instead. */
   form: "events" | "bytes";
   open(attempt: ServiceAttempt<Name>): Promise<ServiceStream>;
 }
@@ -48,7 +48,7 @@ export async function streamService<Name extends ServiceName, Request>(
     const opened = await open(attempt);
     return { ...opened, attempt, first: await opened.parts.next() };
   });
-  // The headers of bytes say what they are, which only the offer that answers knows.
+  // The headers declare the type of the bytes, which only the offer that answers knows.
   const early = form === "events" && (await commitsEarly(call, gateway, opening));
   const contentType = early ? EVENTS : (await opened(call, gateway, opening)).contentType;
   const output = new ClientOutput(
@@ -88,8 +88,8 @@ interface Writing {
 }
 
 /**
- * Writes the stream to its end, even after the client disconnects, and says whether it came to one. Its last part waits for the
- * commit of the ledger's row.
+ * Writes the stream to its end, even after the client disconnects, and returns whether it was complete. Its last part waits until
+ * the ledger's row is committed.
  */
 async function writeParts<Name extends ServiceName>(
   call: ServiceCall,
@@ -114,7 +114,7 @@ async function writeParts<Name extends ServiceName>(
     const error = asGatewayError(call.client.disconnected ? new ClientDisconnectedError() : thrown);
     attempt?.close();
     if (attempt !== undefined) observeBreak(gateway, attempt, error);
-    // It came before the break, and only the end of an answer waits for its row.
+    // It arrived before the failure, and only the end of a response waits for its row.
     if (last !== undefined && !call.client.disconnected) await send(output, last);
     await settleService(call, gateway, {
       outcome: error.kind,

@@ -29,10 +29,10 @@ import { admitService, type Service } from "./service-call.ts";
 import { soundPrices } from "./sound-prices.ts";
 import { type ServiceStream, streamService } from "./stream-service.ts";
 
-/** No transcript comes near: this is some hundred hours of words with their times. */
+/** No transcript comes near this size, which is some hundred hours of words with times. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Both have the same form; one answers in the language of the recording, the other in English. */
+/** Both have the same form. One returns the language of the recording, the other English. */
 type Verb = "transcriptions" | "translations";
 type Attempt = ServiceAttempt<Verb>;
 
@@ -85,7 +85,7 @@ export async function relayTranscription(incoming: IncomingRequest, gateway: Gat
   return identifiedResponse(body, answerHeaders(call, type));
 }
 
-/** What the target is asked, and what that will use. */
+/** Prepares the request for the target and the estimate of its usage. */
 function begin(request: TranscriptionRequest, attempt: Attempt) {
   const { adapter, offer, model, pricings } = attempt.target;
   const fitted = fitTranscription(request, adapter.capabilities(offer.upstreamModel), model.id);
@@ -93,7 +93,7 @@ function begin(request: TranscriptionRequest, attempt: Attempt) {
   const file = fitted.file.bytes;
   const { bySecond } = soundPrices(pricings);
   const work = attempt.begin(expectedTranscription({ file }, bySecond));
-  /** Counts what was used, and gives it. */
+  /** Counts the usage and returns it. */
   const finish = (text: string, reported: Usage | undefined): Usage => {
     const instead = expectedTranscription({ file, text }, bySecond);
     const known = { instead, isPlausible: hearsAll(file, bySecond) };
@@ -121,7 +121,7 @@ async function transcribe(request: TranscriptionRequest, attempt: Attempt): Prom
 
 const frame = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
 
-/** Streamed as the host streams, or else in two events when it has answered. */
+/** Streamed if the host streams, otherwise in two events when it has responded. */
 async function openTranscript(request: TranscriptionRequest, attempt: Attempt): Promise<ServiceStream> {
   const { adapter, fitted, finish, fail } = begin(request, attempt);
   const contentType = "text/event-stream";

@@ -8,7 +8,7 @@ import { discountAt } from "../settle/discount.ts";
 import { ServiceAttempt } from "./service-attempt.ts";
 import type { ServiceCall } from "./service-call.ts";
 
-/** Tries the offers in order. What an attempt used before it failed is billed too, whoever answers in the end (H14). */
+/** Tries the offers in order. Usage of an attempt that failed is billed too, whichever offer answers (H14). */
 export function tryService<Name extends ServiceName, Request, T>(
   call: ServiceCall<Request, Name>,
   gateway: Gateway,

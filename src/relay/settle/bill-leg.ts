@@ -5,12 +5,12 @@ import { billUsage } from "./bill-usage.ts";
 import { billedUsage, type Ending } from "./billed-usage.ts";
 import { discountAt } from "./discount.ts";
 
-/** How an attempt ended that was not the last. */
+/** How an attempt ended that was not the last one. */
 export type LegEnding = Omit<Ending, "whole" | "produced">;
 
 /**
- * What the attempt at work has used, when another takes its place: it is paid all the same (H14). Not for the last attempt, which
- * `settle` bills.
+ * The usage of an attempt that another one replaces, which is billed all the same (H14). Not for the last attempt, which `settle`
+ * bills.
  */
 export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, ending: LegEnding): BilledLeg[] {
   const broken = { ...ending, whole: false, produced: true };
@@ -26,7 +26,7 @@ export function billLeg(call: Call, gateway: Gateway, attempt: LaneAttempt, endi
   });
 }
 
-/** The same of one that was ended before its first content: what it may have generated until then (H26). */
+/** The same for an attempt that was ended before its first content: what it may have generated (H26). */
 export const billUnfinished = (
   call: Call,
   gateway: Gateway,
@@ -42,7 +42,7 @@ export const billUnfinished = (
     begunAtMs: attempt.startedAtMs,
   });
 
-/** The same of one that failed before its first content, where its provider reported what it had used until then. */
+/** The same for an attempt that failed before its first content, if its provider reported usage. */
 export function billFailed(call: Call, gateway: Gateway, attempt: LaneAttempt, error: unknown): BilledLeg[] {
   const { kind, failure } = asGatewayError(error);
   if (failure?.usage === undefined) return [];

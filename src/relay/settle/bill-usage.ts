@@ -7,10 +7,10 @@ import type { Offer } from "../../catalogue/model.ts";
 import { type PriceList, priceCall } from "../../catalogue/price-call.ts";
 import type { BilledLeg } from "../call.ts";
 
-/** What an attempt is billed by. */
+/** The prices and terms of an attempt. */
 export interface BilledBy {
   prices: PriceList;
-  /** Whose models a host means by its own names. */
+  /** The provider whose model names a host uses. */
   provider: string | undefined;
   terms: readonly string[];
   /** In basis points, at the prices above. */
@@ -19,7 +19,7 @@ export interface BilledBy {
   catalogue: Catalogue;
 }
 
-/** What was used of one offer, at its price. */
+/** The usage of one offer, at its price. */
 export function billedLeg(usage: Usage, prices: PriceList, terms: readonly string[], discount: number): BilledLeg {
   const { pricings, priceMultiples, toolPrices } = prices;
   const { costNanoUsd, rule, unpriced } = priceCall(usage, prices, terms, discount);
@@ -30,8 +30,8 @@ export function billedLeg(usage: Usage, prices: PriceList, terms: readonly strin
 }
 
 /**
- * What one answer is billed as: the answer itself, and each pass that its host ran by itself at the price of the model of that pass
- * (H33). A model that the catalogue does not know has the price of the answer's own, and is among the unknown counters.
+ * The bill of one response: the response itself, and each extra pass of the host at the price of that pass's model (H33). A model
+ * that is not in the catalogue has the price of the response's model, and is listed among the unknown counters.
  */
 export function billUsage(usage: Usage, by: BilledBy): BilledLeg[] {
   const { passes = NO_PASSES, servedBy } = usage;
@@ -59,7 +59,7 @@ function billPass({ kind, model, usage }: UsagePass, by: BilledBy): BilledLeg {
   return { ...billedLeg(usage, known.offer, by.terms, discount), otherModel: true };
 }
 
-/** The offer of a provider that goes by this name at the provider. */
+/** Finds an offer by the provider's name of the model. */
 export function findOffer(
   catalogue: Catalogue,
   provider: string | undefined,

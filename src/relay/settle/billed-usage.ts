@@ -13,32 +13,32 @@ import type { RequestedBillables } from "./sent-billables.ts";
 import { unseenTokens } from "./unseen-tokens.ts";
 import { passBounds, usageBounds } from "./usage-bounds.ts";
 
-/** How a call ended, as far as money is concerned. */
+/** How a call ended, for billing. */
 export interface Ending {
   /** `ok`, `client_gone`, or the kind of the error. */
   outcome: string;
-  /** The gateway has ended the provider's work, which may have made more than was seen of it. */
+  /** The gateway stopped the provider, which may have generated more than was seen. */
   ended?: boolean;
-  /** The answer came to its proper end, though its client may have disconnected before. */
+  /** The response was complete, even if its client disconnected before. */
   whole: boolean;
-  /** An answer had begun: something was produced, and is billed. */
+  /** A response had begun, so there is something to bill. */
   produced: boolean;
   usage: Usage | undefined;
-  /** The usage counts everything so far, even where the answer broke off. */
+  /** The usage is a running total, valid even if the response broke off. */
   usageRuns?: boolean;
-  /** Undefined where it was not counted, since the usage is plausible without it. */
+  /** Undefined if it was not counted, because the usage is plausible without it. */
   generatedCharacters: number | undefined;
-  /** Images and sound that came. */
+  /** Generated images and sound. */
   generatedMedia?: MediaTokens | undefined;
-  /** Thoughts were among what was generated. */
+  /** Reasoning was part of the output. */
   reasoningSeen: boolean;
   stop: Stop | undefined;
   firstContentAtMs: number | undefined;
-  /** When the attempt began, where the call began earlier. */
+  /** When the attempt began, if the call began earlier. */
   begunAtMs?: number;
 }
 
-/** Whoever goes on with an answer is given its beginning too. */
+/** An offer that continues a response also receives its beginning. */
 function estimateInput({ incoming, body, continued }: Call): number {
   const prompt = incoming.dialect.requests.estimateTokens(body);
   return continued === undefined ? prompt : prompt + tokensOfCharacters(continued.at(-1)?.fromCharacters ?? 0);
@@ -67,7 +67,7 @@ export function billedUsage(
   return { ...counted, usage: withRequestedTools({ billables, attempt, brokeOff }, counted.usage) };
 }
 
-/** The upstream's own figures where it gave them; else what can be counted here, and marked as such (H14, H26). */
+/** The upstream's figures if it reported them, otherwise what can be counted here, marked as an estimate (H14, H26). */
 function countedUsage(call: Call, gateway: Gateway, ending: Ending): BilledUsage {
   if (!ending.produced || call.incoming.verb === "count_tokens") return { usage: {}, source: "measured" };
   const { generatedCharacters = 0, whole } = ending;
@@ -80,12 +80,12 @@ function countedUsage(call: Call, gateway: Gateway, ending: Ending): BilledUsage
     return { usage: reported, source: corrected === undefined ? "measured" : "estimated", corrected };
   }
   const estimate: Usage = { input: estimateInput(call), output: tokensOfCharacters(generatedCharacters) };
-  // A provider may report the prompt's tokens and not the answer's: what it reports counts.
+  // A provider may report only the prompt's tokens; those count.
   const usage = withMedia({ ...estimate, ...reported }, reported, ending.generatedMedia);
   return { usage, source: "estimated", corrected };
 }
 
-/** What the upstream reported, within what can have happened (decision 0085). */
+/** The reported usage, corrected to what is possible (decision 0085). */
 function reportedUsage(
   call: Call,
   gateway: Gateway,
@@ -132,7 +132,10 @@ function boundsOfPass(call: Call, { snapshot }: Gateway, { model }: UsagePass): 
   return passBounds(call, named?.offer ?? own);
 }
 
-/** Of an answer that broke off: what was reported, at least what passed through, and an estimate of the rest if we ended it. */
+/**
+ * The usage of a response that broke off: what was reported, at least what passed through, and an estimate of the rest if the
+ * gateway ended it.
+ */
 function brokenUsage(call: Call, gateway: Gateway, ending: Ending): Usage {
   const { usage: reported, firstContentAtMs, generatedCharacters = 0 } = ending;
   const passed = tokensOfCharacters(generatedCharacters);
@@ -140,7 +143,7 @@ function brokenUsage(call: Call, gateway: Gateway, ending: Ending): Usage {
   // A running usage counts everything so far.
   if (reported && ending.usageRuns && (generated > 0 || passed === 0)) return reported;
   const ended = ending.ended === true || ending.outcome === "client_gone" || gateway.closing;
-  // The provider counted its answer and failed then: its count holds, unless more than that came after it.
+  // The provider counted its response and then failed. Its count holds unless more arrived after it.
   if (reported?.input !== undefined && !ended && generated > 0 && passed <= generated * COUNTED_BEFORE) return reported;
   const unseen = ended
     ? unseenTokens(call, {
@@ -160,5 +163,5 @@ function brokenUsage(call: Call, gateway: Gateway, ending: Ending): Usage {
   };
 }
 
-/** An estimate by characters is this many times too large at most. */
+/** How many times too large an estimate by characters can be. */
 const COUNTED_BEFORE = 2;

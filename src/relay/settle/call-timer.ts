@@ -1,9 +1,9 @@
 import type { CallTiming } from "../../canon/receipt.ts";
 
-/** What a call spends its time on. It is in one phase at a time, so the phases add up to its whole time. */
+/** The phases of a call. It is in one phase at a time, so they add up to its whole time. */
 export type Phase = "gateway" | "client" | "queue" | "backoff" | "provider" | "stream";
 
-/** Where the time of one call goes: two readings of the clock for each phase that it passes through. */
+/** Measures the phases of one call, with two clock readings per phase. */
 export class CallTimer {
   phase: Phase = "gateway";
   readonly #nowMs: () => number;
@@ -17,14 +17,14 @@ export class CallTimer {
     this.#sinceMs = startedAtMs;
   }
 
-  /** The phase so far ends here, and this one begins. */
+  /** Ends the current phase and begins this one. */
   to(phase: Phase): void {
     if (phase === this.phase) return;
     this.#count();
     this.phase = phase;
   }
 
-  /** The parts in whole milliseconds. Their running sum is rounded, not each part: they add up to the rounded total. */
+  /** The phases in whole milliseconds. The running sum is rounded, so that they add up to the rounded total. */
   read(): { totalMs: number; timing: CallTiming } {
     this.#count();
     const spent = this.#spent;

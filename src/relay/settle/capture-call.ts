@@ -10,11 +10,11 @@ const BINARY_EVENTS = /^application\/vnd\.amazon\.eventstream/i;
 
 const MEDIUM = /^(?:audio|image|video)\/[\w.+-]{1,60}$|^application\/octet-stream$/i;
 
-/** The type of a body that is no text, by its content type. */
+/** The media type of a body that is not text. */
 const mediumOf = (contentType = ""): string | undefined =>
   MEDIUM.exec(contentType.split(";")[0]?.trim() ?? "")?.[0].toLowerCase();
 
-/** Larger files of a form are told by type and size, whatever is kept of media. */
+/** Larger files of a form are reduced to type and size. */
 const MAX_FILE = 4 * 1024 * 1024;
 
 type FormField =
@@ -22,7 +22,7 @@ type FormField =
   | { name: string; mimeType: string; base64: string }
   | { name: string; mimeType: string; bytes: Uint8Array };
 
-/** A form as JSON of its fields. Files are told by type and size, or are data URLs where `withFiles` is set. */
+/** A form as a JSON object of its fields. Files are reduced to type and size, or are data URLs if `withFiles` is set. */
 export function formText(form: readonly FormField[], withFiles = false): string {
   return JSON.stringify(form.map((field) => ({ [field.name]: fieldText(field, withFiles) })));
 }
@@ -35,13 +35,13 @@ function fieldText(field: FormField, withFiles: boolean): string {
   return `data:${field.mimeType};base64,${base64}`;
 }
 
-/** A provider's answer, of which a copy is kept as it is read. */
+/** A provider's response that is copied as it is read. */
 export class CapturedAnswer implements HttpAnswer {
   readonly status: number;
   readonly headers: AnswerHeaders;
   readonly #answer: HttpAnswer;
   readonly #capture: Pick<AttemptCapture, "answer">;
-  /** Makes text of binary events. */
+  /** Converts binary events to text. */
   readonly #splitter: AwsEventSplitter | undefined;
 
   constructor(answer: HttpAnswer, capture: Pick<AttemptCapture, "answer">) {
@@ -78,12 +78,12 @@ export class CapturedAnswer implements HttpAnswer {
     try {
       answer.add(this.#splitter.push(chunk));
     } catch {
-      // Whoever reads the answer meets the same, and says so.
+      // The reader of the response meets the same error and reports it.
     }
   }
 }
 
-/** The way to a client, of which a copy is kept. */
+/** A client's output that is copied as it is written. */
 export const capturedController = (controller: DirectController, capture: CallCapture): DirectController => ({
   write: (part) => {
     capture.answer.add(part);
@@ -96,7 +96,7 @@ export const capturedController = (controller: DirectController, capture: CallCa
   },
 });
 
-/** The chunks of an answer, of which a copy is kept. */
+/** The chunks of a response, copied as they are read. */
 export function* capturedChunks(chunks: Iterator<string, unknown>, capture: CallCapture): Generator<string> {
   for (let next = chunks.next(); !next.done; next = chunks.next()) {
     capture.answer.add(next.value);
@@ -105,7 +105,7 @@ export function* capturedChunks(chunks: Iterator<string, unknown>, capture: Call
   capture.answered();
 }
 
-/** Where the key has bodies kept. `sent`: the request as it came. */
+/** Starts a capture. `sent` is the request as received. */
 export function captureOf(
   sent: string,
   { credential }: Pick<IncomingRequest, "credential">,
@@ -116,7 +116,7 @@ export function captureOf(
   return capture;
 }
 
-/** What an attempt of several requests keeps is the first of them: the others are like it, and are answered at the same time. */
+/** An attempt with several requests captures only the first. The others are similar, and concurrent. */
 export function firstRequestCapture(
   { capture }: { readonly capture?: CallCapture | undefined },
   attempt: {
@@ -129,7 +129,7 @@ export function firstRequestCapture(
   return attempt.capture;
 }
 
-/** The call is settled: what is known of its bodies is kept as soon as its answer has ended. */
+/** The call is settled. Its bodies are stored as soon as its response has ended. */
 export function settleCapture(
   capture: CallCapture,
   {

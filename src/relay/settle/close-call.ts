@@ -17,7 +17,7 @@ import { logCall } from "./log-call.ts";
 import { publishCallEnded } from "./publish-events.ts";
 import { traceCall } from "./trace-call.ts";
 
-/** What the settlement of any call needs: text, images or videos. */
+/** The parts of an admitted call that its settlement needs, for text, images and services. */
 export type AdmittedCall = Pick<
   Call,
   | "receiptId"
@@ -39,31 +39,31 @@ export type AdmittedCall = Pick<
   | "client"
 > & {
   incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags">;
-  /** Where the key has bodies kept. */
+  /** Set if bodies are captured. */
   capture?: Call["capture"];
 };
 
 export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstreamDialect" | "lane" | "outcome"> {
-  /** The offer that answered, or was asked last. */
+  /** The offer that answered, or was tried last. */
   offer: Offer | undefined;
   usage: Usage;
   source: UsageSource;
-  /** Where the provider reported another usage, which cannot be true. */
+  /** Set if the provider reported an implausible usage. */
   corrected?: CorrectedUsage | undefined;
   pricings: Pricings;
   priceMultiples?: Offer["priceMultiples"];
   toolPrices?: Offer["toolPrices"] | undefined;
-  /** What the request asked for that may cost money besides ordinary tokens. */
+  /** What the request contained that may cost money besides ordinary tokens. */
   billables?: readonly Billable[];
-  /** Tools that were asked for without a known price. */
+  /** Requested tools without a known price. */
   unpriced?: readonly string[];
-  /** The terms other than the standard ones on which the offer was asked. */
+  /** The non-standard terms that the offer was asked for. */
   terms?: readonly string[];
   stop?: Stop | undefined;
   firstContentAtMs: number | undefined;
 }
 
-/** Of a stream that went on elsewhere, every part is in the receipt. */
+/** The notes of all parts of a stream that was continued elsewhere. */
 function notesOf({ attempt, earlierNotes }: AdmittedCall): FieldNote[] {
   const last = attempt?.notes ?? [];
   if (earlierNotes === undefined) return last;
@@ -72,7 +72,7 @@ function notesOf({ attempt, earlierNotes }: AdmittedCall): FieldNote[] {
   return boundNotes(notes);
 }
 
-/** Prices what was used, counts it against the key and writes the row. */
+/** Prices the usage, counts it against the key and writes the row. */
 export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Promise<void> {
   const { offer } = bill;
   const model = (call.attempt?.target?.model ?? call.model).id;
@@ -112,7 +112,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     offers: call.offersTried,
     fields: notesOf(call),
     usage,
-    // What is paid for answers that broke off is never all measured.
+    // The usage of responses that broke off is never fully measured.
     usageSource: otherLegs === undefined ? bill.source : "partial",
     priceRule,
     pricedBy: only?.prices ?? all.map(pricedPart),
@@ -153,7 +153,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   return gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
-/** What the gateway did before it asked a provider, where one was asked once. */
+/** The gateway's own time before the provider was called, if there was one attempt. */
 function admissionMs({ attempt, startedAtMs, offersTried }: AdmittedCall): number | undefined {
   if (attempt?.startedAtMs === undefined || offersTried.length !== 1) return undefined;
   return attempt.startedAtMs - startedAtMs;
@@ -164,7 +164,7 @@ const NO_NAMES: readonly string[] = [];
 
 const pricedPart = ({ usage, prices }: BilledLeg): PricedPart => ({ usage, prices });
 
-/** All that was used for a call, each part at the price of its own offer. Of other models only what is unknown is told here. */
+/** The total usage of a call, each part at the price of its own offer. Of other models, only unknown counters are included. */
 function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
   const counted = ({ usage, otherModel }: BilledLeg): Usage =>
     otherModel === undefined ? usage : usage.unknown === undefined ? {} : { unknown: usage.unknown };
@@ -178,7 +178,7 @@ function sumOfLegs(legs: readonly BilledLeg[]): Omit<BilledLeg, "prices"> {
   };
 }
 
-/** The plan as the receipt has it; a model is named where it is not the one that answered. */
+/** The plan for the receipt. A model is named if it is not the one that answered. */
 export const plannedOffers = (plan: NonNullable<Call["plan"]>, answered: string): PlannedOffer[] =>
   plan.map(({ target: { offer, credential, model }, why }, index) => ({
     provider: offer.provider,

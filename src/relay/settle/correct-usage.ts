@@ -9,15 +9,15 @@ import {
 import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import { tokensCover } from "./tokens-cover.ts";
 
-/** The most tokens that can have been used, by what was asked for and what came. */
+/** The highest possible usage, given the request and the response. */
 export interface UsageBounds {
   prompt: number;
   completion: number;
 }
 
-/** What the gateway itself knows of an answer. */
+/** What the gateway itself knows about a response. */
 export interface SeenAnswer {
-  /** Whether it came to its end: of a part no usage is too small. */
+  /** Whether it is complete: for a part, no usage is too small. */
   whole: boolean;
   characters: number;
   stop: Stop | undefined;
@@ -27,16 +27,16 @@ export interface SeenAnswer {
 
 interface Corrected {
   usage: Usage;
-  /** Empty where the usage is billed as it was reported. */
+  /** Empty if the usage is billed as reported. */
   reasons: readonly CorrectionReason[];
 }
 
 const NONE: readonly CorrectionReason[] = [];
 
 /**
- * Holds a reported usage against what can have happened (decision 0085). What is too small or missing is replaced by an estimate
- * of what passed through, what is too large by its bound. Zero is a count unless text contradicts it, and next to the stop of a
- * filter it always is: the host has blocked the call and bills nothing (H39).
+ * Compares a reported usage with what is possible (decision 0085). A usage that is too small or missing is replaced by an estimate
+ * of what passed through, one that is too large by its bound. Zero is valid unless text contradicts it, and always valid with a
+ * filter stop: the host blocked the call and bills nothing (H39).
  */
 export function correctUsage(reported: Usage, seen: SeenAnswer): Corrected {
   const reasons = reasonsAgainst(reported, seen);
@@ -88,7 +88,7 @@ const COMPLETION: readonly UsageCounter[] = ["output", "reasoning", "imageOutput
 const withoutCounters = (usage: Usage, counters: readonly UsageCounter[]): Usage =>
   Object.fromEntries(Object.entries(usage).filter(([name]) => !counters.includes(name as UsageCounter))) as Usage;
 
-/** Cuts what was generated to so many tokens: the smaller counters stay, since it is the largest that cannot be true. */
+/** Cuts the output to this many tokens. The smaller counters are kept, because the largest is the implausible one. */
 function fillUpTo(usage: Usage, most: number): void {
   let left = most;
   const counted = COMPLETION.filter((counter) => usage[counter] !== undefined);

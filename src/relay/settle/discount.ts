@@ -5,19 +5,19 @@ import type { Target } from "../../routing/target.ts";
 
 type Discounted = Pick<Principal, "discounts">;
 
-/** What the caller's project pays less at this target, in basis points. */
+/** The discount of the caller's project at this target, in basis points. */
 export const discountAt = ({ discounts }: Discounted, { model, offer }: Pick<Target, "model" | "offer">): number =>
   discounts === undefined ? 0 : discounts.of(model.id, offer.provider);
 
-/** An offer that a call may be served by, as far as its discount goes. */
+/** The offers that may serve a call. */
 interface Served {
   readonly model: Pick<Model, "id">;
   readonly offers: readonly Pick<Offer, "provider">[];
 }
 
 /**
- * The most that a call may cost after its discount. Whichever offer answers: the least of their discounts counts, so that no less
- * is reserved than will be billed (H23).
+ * The highest cost of a call after its discount. The smallest discount counts, because any offer may answer, and no less may be
+ * reserved than is billed (H23).
  */
 export function mostAfterDiscount(
   costNanoUsd: number,

@@ -5,33 +5,33 @@ import type { StoredAnswers } from "../../dialects/answer/stored-answers.ts";
 import type { AnswerHead } from "../../storage/tables/answers.ts";
 import type { Gateway } from "../gateway.ts";
 
-/** How long an answer waits for a slow storage. It is then sent all the same, and is kept if the storage comes back in time. */
+/** How long a response waits for slow storage. It is then sent all the same, and stored if the storage recovers in time. */
 const SAVE_WAIT_MS = 2_000;
-/** No client waits for one that is made in the background: it is paid, and there is no other way to get it. */
+/** No client waits for a background response. It is billed, and there is no other way to get it. */
 const INSIST_MS = 600_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 
 interface KeptCall extends Owned {
   requestId: string;
-  /** The list of items that the request brought itself, as JSON. */
+  /** The items of the request itself, as JSON. */
   own: string;
-  /** What it builds on, the latest first. */
+  /** The earlier responses that it builds on, the latest first. */
   history: readonly AnswerHead[];
 }
 
-/** The answer of one call on its way into the storage. */
+/** Stores the response of one call. */
 export class Keeping {
   readonly call: KeptCall;
   readonly stored: StoredAnswers;
   readonly #gateway: Pick<Gateway, "answers" | "clock" | "log" | "closing">;
-  /** By the attempts that gave them: with a hedge there may be two. */
+  /** Responses by attempt: a hedged call may have two. */
   readonly #taken = new Map<object, JsonObject>();
-  /** The gateway's own: hosts of the same protocol may give one id twice. */
+  /** The gateway's own id, because hosts may use one id twice. */
   readonly answerId: string;
-  /** It is made in the background, and stands in the storage already. */
+  /** A background response, which is already in storage. */
   pending = false;
-  /** It is in the storage. */
+  /** It is stored. */
   saved = false;
 
   constructor(
@@ -45,12 +45,12 @@ export class Keeping {
     this.#gateway = gateway;
   }
 
-  /** Takes an answer as the client gets it. The first of an attempt counts: what is written again of it is the same. */
+  /** Takes a response as the client gets it. Only the first of an attempt counts; repeats are the same. */
   take(attempt: object, answer: JsonObject): void {
     if (!this.#taken.has(attempt)) this.#taken.set(attempt, answer);
   }
 
-  /** Keeps what that attempt gave; of an answer that another has finished, what was given last. Never fails the call. */
+  /** Stores the attempt's response, or the last one if another attempt completed it. Never fails the call. */
   async save(attempt: object | undefined): Promise<void> {
     const { clock, log } = this.#gateway;
     const answer = (attempt && this.#taken.get(attempt)) ?? [...this.#taken.values()].at(-1);
@@ -65,7 +65,7 @@ export class Keeping {
     }
   }
 
-  /** False where it was cancelled or deleted meanwhile. */
+  /** False if it was cancelled or deleted meanwhile. */
   async #save(answer: JsonObject): Promise<boolean> {
     const { answers } = this.#gateway;
     const { project, keyId, share, own, history } = this.call;
@@ -75,7 +75,7 @@ export class Keeping {
     return true;
   }
 
-  /** Until the storage takes it, within a time, or the gateway is about to end. */
+  /** Retries until it is stored, the time is up, or the gateway shuts down. */
   async #insist(store: () => Promise<boolean>): Promise<boolean> {
     const { clock } = this.#gateway;
     const untilMs = clock.nowMs() + INSIST_MS;

@@ -6,7 +6,7 @@ import type { Gateway } from "../gateway.ts";
 const NONE: readonly FailedAttempt[] = [];
 const hasFailed = ({ outcome }: OfferTried): boolean => outcome === "failed";
 
-/** The one line of a call, with every attempt that failed, whether or not another one answered. */
+/** Logs a call in one line, with every failed attempt, even if another one answered. */
 export function logCall(
   { log, snapshot }: Pick<Gateway, "log" | "snapshot">,
   receipt: Receipt,
@@ -22,7 +22,7 @@ export function logCall(
   });
 }
 
-/** All that is known of it but the provider's own words, which may quote a prompt. */
+/** Everything about a failed attempt except the provider's own message, which may quote a prompt. */
 function failedAttempt({ provider, reason = "internal", failure = {} }: OfferTried): FailedAttempt {
   const { host, status, errno, cure } = failure;
   return withoutAbsent({ provider, kind: reason, host, status, errno, cure });

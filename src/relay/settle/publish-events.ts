@@ -4,14 +4,14 @@ import { completionTokens, promptTokens } from "../../canon/usage.ts";
 import type { Call, IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 
-/** Of text, images, sound or anything else. */
+/** A call of any kind. */
 type PublishedCall = Pick<Call, "receiptId" | "principal" | "model" | "stream" | "attempt"> & {
   incoming: Pick<IncomingCall, "requestId">;
 };
 
 type Publisher = Pick<Gateway, "events" | "clock">;
 
-/** A call was admitted. Called only while someone watches, as are the others here. */
+/** A call was admitted. All functions here are called only while there are subscribers. */
 export function publishCallBegun(call: PublishedCall, { events, clock }: Publisher): void {
   events.tell({
     type: "call.begun",
@@ -25,7 +25,7 @@ export function publishCallBegun(call: PublishedCall, { events, clock }: Publish
   });
 }
 
-/** The first content of a stream is there. */
+/** The first content of a stream has arrived. */
 export function publishCallCommitted(call: PublishedCall, { events, clock }: Publisher): void {
   const { target } = call.attempt ?? {};
   events.tell({

@@ -2,13 +2,13 @@ import type { Billable } from "../../canon/billable.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import type { Target } from "../../routing/target.ts";
 
-/** What was asked for, and the attempt at it. */
+/** The billable parts of a request, and the attempt that served it. */
 export interface RequestedBillables {
   billables: readonly Billable[];
   attempt: { target: Pick<Target, "codec" | "toolPrices"> | undefined; notes: readonly FieldNote[] } | undefined;
 }
 
-/** The billables of a request that the host was sent: a note names what was left out, or something that holds it. */
+/** The billables that the host was sent. A note names what was left out, or something that contains it. */
 export function sentBillables({ billables, attempt }: RequestedBillables): readonly Billable[] {
   const dropped = attempt?.notes.filter(({ action }) => action === "dropped") ?? [];
   if (dropped.length === 0) return billables;

@@ -9,7 +9,7 @@ import type { CallRouting } from "../../routing/call-routing.ts";
 import type { IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 
-/** Another model, which is asked after all offers of the first have failed. */
+/** Another model, which is tried after all offers of the first have failed. */
 export interface FallbackModel {
   readonly model: Model;
   readonly offers: readonly Offer[];
@@ -18,12 +18,12 @@ export interface FallbackModel {
 
 /** The model that serves a call, and the one that may serve it instead. */
 export interface ServedModel extends Resolved {
-  /** Where the gateway chose the model: why. */
+  /** Why the gateway chose the model, if it did. */
   readonly modelWhy?: string;
   readonly fallback?: FallbackModel | undefined;
 }
 
-/** Who calls, with what, and how it is to be served. */
+/** The caller, its request and its routing. */
 export interface ServingCall {
   readonly incoming: Pick<IncomingCall, "dialect" | "naming">;
   readonly principal: Principal;
@@ -31,7 +31,7 @@ export interface ServingCall {
   readonly body: JsonObject;
 }
 
-/** A resolved model with the fallback that the call, its key or the operator names. Mostly none, and then nothing is made. */
+/** A resolved model with the fallback that the call, its key or the operator names. Usually there is none, and nothing is allocated. */
 export function servedModel(resolved: Resolved, call: ServingCall, gateway: Gateway): ServedModel {
   const { fallback } = call.routing.preference;
   if (typeof fallback !== "object" || !("model" in fallback)) return resolved;
@@ -40,8 +40,8 @@ export function servedModel(resolved: Resolved, call: ServingCall, gateway: Gate
 }
 
 /**
- * What the call itself names was checked when it was read. What its key or the operator names for all calls is left out of
- * those that it does not fit: of the model itself, and of keys that may not call it.
+ * A fallback that the call names was checked when it was read. One that its key or the operator names for all calls is skipped if
+ * it is the model itself, or if the key may not call it.
  */
 export function namedFallback(
   fallback: Exclude<Fallback, string> & { readonly model: string },

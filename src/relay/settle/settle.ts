@@ -7,10 +7,10 @@ import { billedUsage, type Ending } from "./billed-usage.ts";
 import { closeCall } from "./close-call.ts";
 import { sentBillables } from "./sent-billables.ts";
 
-/** Writes the call's one ledger row, keeps its answer and releases its reservation. Resolves when all is committed. */
+/** Writes the call's ledger row, stores its response and releases its reservation. Resolves when all is committed. */
 export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<void> {
   const { usage, source, corrected } = billedUsage(call, gateway, call.attempt, ending);
-  // A call that failed, or whose client disconnected, is recorded and billed by the offer that was being tried.
+  // A failed or abandoned call is recorded and billed for the offer that was being tried.
   const { attempt } = call;
   const target = attempt?.target;
   const workedMs = attempt?.workedMs;
@@ -38,9 +38,9 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
   });
   const { keeping } = call;
   if (keeping === undefined || !ending.whole) return closed;
-  // Whoever knows its id could read it though the process was killed: no answer is to be had that has no row.
+  // A client that knows its id could read it even if the process was killed, so no response may be readable without a row.
   if (keeping.pending || call.stream) return closed.then(() => keeping.save(attempt));
-  // Both must be stored before the client has all of its answer: it may build on it at once.
+  // Both must be stored before the client has its whole response, because it may build on it at once.
   return Promise.all([closed, keeping.save(attempt)]).then(() => {});
 }
 
@@ -52,6 +52,6 @@ const unpricedBy = (call: Call, { offer, via }: Target): readonly string[] =>
 const NO_TERMS: readonly string[] = [];
 const NO_NAMES: readonly string[] = [];
 
-/** Whether the last offer was at work when its client disconnected, or the call's time was up. */
+/** Whether the last offer was working when the client disconnected or the deadline passed. */
 export const isAbandoned = ({ offersTried }: Pick<Call, "offersTried">): boolean =>
   offersTried.at(-1)?.outcome === "abandoned";

@@ -1,36 +1,36 @@
 import { STATEMENT_MS } from "../../storage/storage.ts";
 
-/** How long the relay waits for what. Providers' own timeouts are part of their configuration. */
+/** Timeouts of the relay. The timeouts of providers are part of their configuration. */
 export interface Timings {
-  /** After this long without content the headers go out, so that no proxy on the way gives up (H15, H18); not where a protocol has no keep-alive. */
+  /** After this time without content the headers are sent, so that no proxy gives up (H15, H18). Not for protocols without keep-alives. */
   commitDeadlineMs: number;
-  /** Silence towards a client is broken this often. */
+  /** The interval of keep-alives to a client. */
   keepAliveMs: number;
-  /** Behind the end of an answer's content, usage and the stream's own end are waited for this long. */
+  /** How long to wait for usage and the end of the stream after the end of the content. */
   afterFinishMs: number;
-  /** After a client disconnects, the upstream is read on for this long, for the usage at the end of its answer (H26). */
+  /** How long the upstream is read after a client disconnects, for the usage at the end (H26). */
   readOnMs: number;
   /** A client that reads nothing for this long counts as disconnected. */
   slowReaderMs: number;
-  /** A connection on which a key was shown may be silent for this long between its calls. Whole seconds, at most 255. */
+  /** How long a connection on which a key was used may be idle. Whole seconds, at most 255. */
   idleConnectionMs: number;
   /** The same for all others (S16). */
   strangerConnectionMs: number;
   /** A request body that stops arriving for this long is given up. */
   bodyStallMs: number;
-  /** Once that time has passed, a body must have come at this pace or faster. */
+  /** After that time, a body must have arrived at this rate or faster. */
   bodyBytesPerSecond: number;
   /** Providers of images and videos are polled for the state of jobs at their own interval, times this. */
   mediaPollFactor: number;
   /** How long a process that has died keeps others from its operations. */
   operationLeaseMs: number;
-  /** How long an instance uses what it holds of shared limits without an answer of their source, and keeps it when it dies. */
+  /** How long an instance uses its part of shared limits without a response from their source, and keeps it when it dies. */
   limitLeaseMs: number;
-  /** A statement that the storage has not answered by then is given up, and a silent connection with it (H29). */
+  /** A storage statement that takes longer is given up, with its connection (H29). */
   statementMs: number;
-  /** How often a gateway says in the storage that it is alive. */
+  /** The interval of the gateway's heartbeat in storage. */
   heartbeatMs: number;
-  /** A configuration that was changed is read when its file has been left alone for this long. */
+  /** How long a changed configuration file must be stable before it is read. */
   configSettleMs: number;
 }
 

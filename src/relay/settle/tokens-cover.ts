@@ -1,6 +1,6 @@
 /** More characters than any tokenizer has in a token, runs of blanks included. */
 const MAX_CHARACTERS_PER_TOKEN = 256;
 
-/** Whether so many tokens can have said so much. */
+/** Whether this many tokens can encode this many characters. */
 export const tokensCover = (tokens: number, characters: number): boolean =>
   characters === 0 || (tokens > 0 && tokens * MAX_CHARACTERS_PER_TOKEN >= characters);

@@ -13,7 +13,7 @@ interface OverCall {
   incoming: Pick<IncomingCall, "request" | "requestId" | "dialect" | "modelInPath">;
 }
 
-/** Hands over what the spans of a settled call are made of, where it is kept. Called only where traces are exported, as is the other one here. */
+/** Exports the spans of a settled call, if it is sampled. Called only if traces are exported. */
 export function traceCall(call: OverCall, trace: CallTrace, gateway: Gateway, receipt: Receipt): void {
   const { tracing } = gateway;
   if (tracing?.keeps(receipt, trace)) tracing.keep(tracedCall(call, trace, gateway, receipt));
@@ -38,7 +38,7 @@ function tracedCall(call: OverCall, trace: CallTrace, gateway: Gateway, receipt:
   };
 }
 
-/** The HTTP status of the answer; undefined where its client had disconnected. */
+/** The HTTP status of the answer; undefined if its client had disconnected. */
 function statusOf({ client, incoming: { dialect } }: OverCall, { outcome }: Receipt): number | undefined {
   if (outcome === "client_gone") return undefined;
   if (outcome === "ok" || client.answerBegun) return 200;
@@ -47,7 +47,7 @@ function statusOf({ client, incoming: { dialect } }: OverCall, { outcome }: Rece
     : undefined;
 }
 
-/** As the conventions call the provider of a call, and where it is. */
+/** The provider's name in the semantic conventions, and its host. */
 export function nameOfProvider({ provider: name }: Receipt, { snapshot }: Gateway) {
   const [provider] = snapshot.providers.get(name) ?? [];
   return { system: provider?.systemName ?? "_OTHER", host: provider?.host ?? "" };
@@ -59,14 +59,14 @@ const lastRoute: { url: string; model: string | undefined; route: string | undef
   route: undefined,
 };
 
-/** Calls in a row mostly have the same. */
+/** Consecutive calls usually have the same route. */
 export function routeOf(url: string, model: string | undefined): string | undefined {
   if (url !== lastRoute.url || model !== lastRoute.model)
     Object.assign(lastRoute, { url, model, route: findRoute(url, model) });
   return lastRoute.route;
 }
 
-/** The path, with a word in place of the model: a name for many requests. */
+/** The path with a placeholder for the model, so that it names many requests. */
 function findRoute(url: string, model: string | undefined): string | undefined {
   const path = /^(?:[a-z]+:\/\/[^/]*)?(\/[^?#]*)/.exec(url)?.[1];
   if (path === undefined || model === undefined) return path;
@@ -83,7 +83,7 @@ function safelyDecoded(path: string): string | undefined {
   }
 }
 
-/** What the host of an attempt is told of the trace; undefined where it is told nothing. */
+/** The trace headers for the host of an attempt; undefined if it gets none. */
 export function traceLines(
   { trace }: { readonly trace?: CallTrace | undefined },
   attempt: { readonly target: { readonly provider: Pick<Provider, "tracesCalls"> } },
@@ -92,7 +92,7 @@ export function traceLines(
   return trace !== undefined && attempt.target.provider.tracesCalls ? tracing?.linesFor(trace, attempt) : undefined;
 }
 
-/** The request, which now tells its host of the trace. */
+/** Adds trace headers to the request. */
 export function withTrace(
   outgoing: OutgoingRequest | Promise<OutgoingRequest>,
   trace: CallTrace,

@@ -2,9 +2,9 @@ import { BUDGET_OF_EFFORT, type ReasoningAmount, wantedAmount } from "../../cano
 import type { Call } from "../call.ts";
 import { ASSUMED_OUTPUT_TOKENS, outputLimit } from "../request/output-limit.ts";
 
-/** The assumed rate of an answer of which nothing was seen, in tokens a second: that of fast models at large hosts. */
+/** The assumed rate of a response of which nothing was seen, in tokens per second: that of fast models at large hosts. */
 const DEFAULT_RATE = 250;
-/** The highest rate at which any host generates reasoning, in tokens a second. */
+/** The highest rate at which any host generates reasoning, in tokens per second. */
 const MAX_RATE = 1000;
 
 /** An answer that the gateway ended before its usage was reported. */
@@ -16,9 +16,8 @@ export interface EndedAnswer {
 }
 
 /**
- * An estimate of the tokens that were generated and never seen, which disconnecting early cannot lower (H26). Of an answer
- * that had not begun: what its time allows. Of one that had: the reasoning before it, where the model reasons and does not
- * show it.
+ * Estimates tokens that were generated but never seen, which an early disconnect must not reduce (H26). If the response had not
+ * begun: what its time allows. If it had: the reasoning before it, if the model reasons without showing it.
  */
 export function unseenTokens(call: Call, { contentSeen, reasoningSeen, waitedMs }: EndedAnswer): number {
   if (!contentSeen)
@@ -31,7 +30,7 @@ export function unseenTokens(call: Call, { contentSeen, reasoningSeen, waitedMs 
   return thinksUnasked(call, amount) ? Math.min(BUDGET_OF_EFFORT.medium, Math.ceil((waitedMs / 1000) * MAX_RATE)) : 0;
 }
 
-/** What was asked for, in tokens; undefined where that is left to the model. */
+/** The requested reasoning budget in tokens; undefined if the model decides. */
 function budgetOf(amount: ReasoningAmount | undefined): number | undefined {
   if (amount === undefined || amount === "dynamic") return undefined;
   if (typeof amount === "object") return amount.budget;

@@ -5,24 +5,24 @@ import type { Call } from "../call.ts";
 import { outputLimit } from "../request/output-limit.ts";
 import type { UsageBounds } from "./correct-usage.ts";
 
-/** No model has a longer context; for those of which none is known. */
+/** The longest context of any model, for models whose context is unknown. */
 const LONGEST_CONTEXT = 10_000_000;
 
-/** Tokens that a model without reasoning may generate and not show: what a filter withholds, predictions that were rejected. */
+/** Tokens that a model without reasoning may generate without showing them: filtered output and rejected predictions. */
 export const UNSHOWN_TOKENS = 4_096;
 /** A token has at least one byte, and a character up to four. */
 const TOKENS_PER_CHARACTER = 4;
 
-/** What was seen of an answer, as far as it bounds what was generated. */
+/** What was seen of a response. */
 interface SeenContent {
-  /** Undefined where they were not counted. */
+  /** Undefined if they were not counted. */
   characters: number | undefined;
   reasoningSeen: boolean;
 }
 
 /**
- * The most tokens that the answer's own counters can come to (decision 0085). Each time that the host called the model, as far as
- * it reports them, has the context and the output limit anew: a hosted search is such a time.
+ * The highest possible values of the response's counters (decision 0085). Each time the host called the model, as far as it reports
+ * that, the context and the output limit apply anew: a hosted search is one example.
  */
 export function usageBounds(call: Call, reported: Usage, seen: SeenContent): UsageBounds {
   const rounds = Math.max(reported.rounds ?? 1, (reported.searches ?? 0) + 1);
@@ -31,7 +31,7 @@ export function usageBounds(call: Call, reported: Usage, seen: SeenContent): Usa
   return { prompt: rounds * context, completion: Math.min(completion, mostShown(call, reported, seen)) };
 }
 
-/** The same of a pass that the host ran by itself: the request's limit does not hold for it, only that of the model. */
+/** The same for an extra pass of the host. The request's limit does not apply to it, only the model's. */
 export function passBounds(call: Call, offer: Offer | undefined): UsageBounds {
   const context = contextOf(call, offer);
   return { prompt: context, completion: Math.min(offer?.maxOutputTokens ?? context, context) };
@@ -43,7 +43,7 @@ function contextOf({ attempt, model }: Pick<Call, "attempt" | "model">, offer = 
   return attempt?.terms.includes(LONG_CONTEXT) ? Math.max(contextLength, LONG_CONTEXT_TOKENS) : contextLength;
 }
 
-/** Some hosts raise a low limit, and some do not count reasoning against it. */
+/** Some hosts raise a low limit, and some do not count reasoning towards it. */
 function outputLimits(call: Call, { reasoning = 0 }: Usage): number {
   const target = call.attempt?.target;
   const codec = target?.codec;
@@ -53,7 +53,7 @@ function outputLimits(call: Call, { reasoning = 0 }: Usage): number {
   return limit + Math.min(reasoning, target.offer.maxOutputTokens ?? Number.MAX_SAFE_INTEGER);
 }
 
-/** By the text that came, of a model that shows all that it generates. */
+/** The bound by the received text, for a model that shows everything it generates. */
 function mostShown(
   { attempt, model }: Call,
   { reasoning = 0 }: Usage,

@@ -1,24 +1,22 @@
 import type { BreakerSettings } from "../../canon/routing-settings.ts";
 import type { BreakerState } from "./target-health.ts";
 
-/** However often it fails, it is not left alone for longer than this, unless `open_ms` alone is longer. */
+/** The longest pause, unless `open_ms` itself is longer. */
 export const MAX_OPEN_MS = 300_000;
-/** A probe without an outcome for so long is given up, and another call may probe. */
+/** A probe without an outcome for this long is given up, and another call may probe. */
 const PROBE_MS = 60_000;
-/** How far the pause may be from its plain length, so that what failed together is not tried again together. */
+/** The jitter of the pause, so that targets that failed together are not retried together. */
 const JITTER = 0.2;
 
 /**
- * Says whether something that fails is still worth calling. It opens when so many calls have failed within the window, and they
- * are at least half of all calls since the first of them: a host that answers most calls is not left alone for the others.
- *
- * Nothing is allocated after it was made, since every call passes by here.
+ * A circuit breaker. It opens when `failures` calls have failed within the window and they are at least half of all calls since the
+ * first of them. A host that answers most calls stays in use. It allocates nothing after construction, because every call uses it.
  */
 export class Breaker {
   #settings: BreakerSettings;
   /** From 0 up to 1. */
   readonly #random: () => number;
-  /** When the last failures came, and how many calls had been answered by then: a ring. */
+  /** A ring of the last failures: when each happened, and how many calls had been answered by then. */
   #failedAtMs: Float64Array;
   #answeredBefore: Float64Array;
   #next = 0;
@@ -27,7 +25,7 @@ export class Breaker {
   #openUntilMs = 0;
   #openedAtMs = 0;
   #closedAtMs = Number.NEGATIVE_INFINITY;
-  /** How often it has failed again since it was last healthy. */
+  /** How often it failed again since it was last healthy. */
   #doublings = 0;
   #probe: object | undefined;
   #probeUntilMs = 0;
@@ -39,7 +37,7 @@ export class Breaker {
     this.#answeredBefore = new Float64Array(settings.failures);
   }
 
-  /** Other settings; a pause that has begun stays as it is. */
+  /** Changes the settings; a pause in progress is not changed. */
   configure(settings: BreakerSettings): void {
     if (settings.failures !== this.#settings.failures) {
       this.#failedAtMs = new Float64Array(settings.failures).fill(Number.NEGATIVE_INFINITY);
@@ -55,7 +53,7 @@ export class Breaker {
     return this.#probe !== undefined && nowMs < this.#probeUntilMs ? "open" : "half_open";
   }
 
-  /** Until when it is left alone; 0 while it is closed. */
+  /** When the pause ends; 0 while it is closed. */
   get openUntilMs(): number {
     return this.#openUntilMs;
   }
@@ -68,8 +66,8 @@ export class Breaker {
   }
 
   /**
-   * A call that began then was answered. What began before it opened says nothing of how things are now. Returns whether it has
-   * closed it.
+   * A call that began at this time was answered. Calls that began before it opened do not count. Returns whether this closed the
+   * breaker.
    */
   answer(startedAtMs: number, nowMs: number): boolean {
     this.#answered++;
@@ -78,14 +76,14 @@ export class Breaker {
     return true;
   }
 
-  /** A call has failed, and it was the host's fault. Returns whether it was closed until now. */
+  /** A call failed through the host's fault. Returns whether this opened a closed breaker. */
   fail(attempt: object, nowMs: number): boolean {
     if (this.#openUntilMs !== 0) return this.#failOpen(attempt, nowMs);
     const { failures, windowMs } = this.#settings;
     const at = this.#next;
     this.#failedAtMs[at] = nowMs;
     this.#answeredBefore[at] = this.#answered;
-    // The oldest of the failures that count is the next to be overwritten.
+    // The oldest failure that counts is the next to be overwritten.
     const oldest = (at + 1) % failures;
     this.#next = oldest;
     const answered = this.#answered - (this.#answeredBefore[oldest] ?? 0);
@@ -98,7 +96,7 @@ export class Breaker {
     return this.#openUntilMs === 0 ? this.#openFirst(nowMs) : this.#failOpen(attempt, nowMs);
   }
 
-  /** Another process has opened its own: what it knows counts here, too. */
+  /** Another process opened its breaker, which counts here too. */
   hearOpen(ms: number, nowMs: number): void {
     if (this.#openUntilMs !== 0) return;
     this.#probe = undefined;
@@ -111,7 +109,7 @@ export class Breaker {
     if (this.#openUntilMs !== 0) this.#close(nowMs);
   }
 
-  /** The outcome of a call says nothing of the host: where it was the probe, the next call is. */
+  /** The outcome of a call does not count. If it was the probe, the next call is. */
   forget(attempt: object): void {
     if (this.#probe === attempt) this.#probe = undefined;
   }
@@ -130,13 +128,13 @@ export class Breaker {
     this.#probe = undefined;
   }
 
-  /** What fails beside the probe was called before it opened, or for want of anything better: the pause stays as it is. */
+  /** Failures other than the probe do not extend the pause: those calls began before it opened, or for lack of alternatives. */
   #failOpen(attempt: object, nowMs: number): false {
     if (attempt === this.#probe) this.#open(nowMs, this.#doublings + 1);
     return false;
   }
 
-  /** What fails again soon after it was closed has not recovered. */
+  /** A failure soon after closing means that it has not recovered. */
   #openFirst(nowMs: number): true {
     const isRelapse = nowMs - this.#closedAtMs <= this.#settings.windowMs;
     this.#open(nowMs, isRelapse ? this.#doublings + 1 : 0);

@@ -1,17 +1,14 @@
 import { HALF_LIFE_MS } from "./decayed-ratio.ts";
 
-/** Four buckets for each doubling, from a millisecond up to a quarter of an hour: none is a fifth wider than the one before. */
+/** Four buckets per doubling, from a millisecond to a quarter of an hour, so that each is less than a fifth wider than the one before. */
 const PER_DOUBLING = 4;
 const BUCKETS = 20 * PER_DOUBLING;
-/** Fewer samples than this, faded as they are, have no tail worth reading. */
+/** With fewer samples than this, after decay, there is no tail worth reading. */
 const MIN_WEIGHT = 20;
-/** Before a weight grows beyond what a number can hold, all are made smaller. */
+/** Weights are rescaled before they overflow. */
 const MAX_GROWTH = 2 ** 500;
 
-/**
- * How durations are spread, fading with time. Instead of making every bucket smaller each time, what is new weighs more: so
- * adding touches one bucket alone.
- */
+/** A histogram of durations that decays with time. New samples weigh more instead of old ones less, so adding touches only one bucket. */
 export class DecayedHistogram {
   readonly #weights = new Float64Array(BUCKETS);
   #total = 0;
@@ -32,7 +29,7 @@ export class DecayedHistogram {
     this.#total += growth;
   }
 
-  /** The duration that this share of them did not pass; undefined while there are too few. */
+  /** The duration that this share of samples did not exceed; undefined while there are too few. */
   quantileAt(share: number, nowMs: number): number | undefined {
     if (this.#total < MIN_WEIGHT * this.#growthAt(nowMs)) return undefined;
     let left = share * this.#total;

@@ -1,9 +1,9 @@
-/** What was measured so long ago counts half as much as what is measured now. */
+/** The age at which a measurement counts half. */
 export const HALF_LIFE_MS = 300_000;
-/** After so long without anything new, what was measured says nothing of how things are. */
+/** After this time without new samples, the measurement is stale. */
 const STALE_MS = 6 * HALF_LIFE_MS;
 
-/** One sum divided by another, both fading with time: an average, where the second counts; a rate, where it is a duration. */
+/** The ratio of two decaying sums: an average if the second counts samples, a rate if it is a duration. */
 export class DecayedRatio {
   #above = 0;
   #below = 0;

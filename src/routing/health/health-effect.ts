@@ -1,9 +1,8 @@
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 
 /**
- * What a failed attempt says of its target: `none` where it lies in the request, or with the gateway; `limited` where the
- * provider wants to be left alone for a while; `failed` where it counts against this model; `rejected` where it takes the
- * credential out, with all its models.
+ * The effect of a failed attempt on its target: `none` if the request or the gateway is at fault, `limited` if the provider asks
+ * for a pause, `failed` if it counts against this model, `rejected` if it takes the credential out of use with all its models.
  */
 export type HealthEffect = "none" | "limited" | "failed" | "rejected";
 
@@ -27,7 +26,7 @@ const EFFECTS: Readonly<Record<ErrorKind, HealthEffect>> = {
   internal:               "none",
 };
 
-/** A 404 counts only where a host has said it: what the gateway itself does not find says nothing of any target. */
+/** A 404 counts only if a host returned it. What the gateway itself does not find says nothing about a target. */
 export function effectOf({ kind, failure }: Pick<GatewayError, "kind" | "failure">): HealthEffect {
   if (kind === "not_found" && failure?.status === undefined) return "none";
   return EFFECTS[kind];

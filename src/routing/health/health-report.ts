@@ -3,12 +3,12 @@ import type { Target } from "../target.ts";
 import type { Health } from "./health.ts";
 import type { BreakerState } from "./target-health.ts";
 
-/** What is known of one model at one credential, for people and their tools. */
+/** The health of one model at one credential, for the Admin API. */
 interface ModelReport {
   /** The provider's own name of it. */
   model: string;
   state: BreakerState;
-  /** For how long the provider asks not to be called; 0 where it does not. */
+  /** How long the provider asks for a pause; 0 if it does not. */
   quiet_ms: number;
   first_content_ms: number | null;
   p95_first_content_ms: number | null;
@@ -16,7 +16,7 @@ interface ModelReport {
 }
 
 interface CredentialReport {
-  /** Never the key; null where the provider has one credential alone. */
+  /** Never the key; null if the provider has only one credential. */
   label: string | null;
   weight: number;
   /** Those that were called. */
@@ -34,7 +34,7 @@ interface Configured {
   readonly targets: { all(): Iterable<Target> };
 }
 
-/** The health of every provider of a configuration, as far as it was called. */
+/** The health of all providers of a configuration, as far as they were called. */
 export function healthReport({ providers, targets }: Configured, health: Health, nowMs: number): ProviderReport[] {
   const models = new Map<Provider, ModelReport[]>();
   const seen = new Set<object>();

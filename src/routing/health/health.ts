@@ -11,34 +11,34 @@ import { readReset } from "./read-reset.ts";
 import type { HealthView, TargetHealth } from "./target-health.ts";
 import { TargetRecord } from "./target-record.ts";
 
-/** A provider that asks to be left alone for longer than this is asked again nevertheless. */
+/** The longest pause that a provider can ask for. */
 const MAX_QUIET_MS = 3_600_000;
-/** What follows from headers, and was not asked for in so many words, is believed for no longer than this. */
+/** The longest pause that is inferred from headers without an explicit request. */
 const MAX_INFERRED_QUIET_MS = 60_000;
-/** The share of first contents that come in time, for hedging. */
+/** The share of first contents that arrive in time, for hedging. */
 const TAIL = 0.95;
 
-/** One attempt, as its outcome is reported: always the same object. */
+/** One attempt, identified by the same object in every report. */
 export type HealthAttempt = object;
 
-/** What the time until an answer says: to the first content of a stream, or to the whole of an answer in one piece. */
+/** What a response time measures: the first content of a stream, or a whole response. */
 export type Timed = "stream" | "whole";
 
-/** A target is left alone from now on, or is called again. */
+/** A target is taken out of use, or is used again. */
 export interface HealthChange {
   target: Target;
-  /** The credential as a whole, not this model alone. */
+  /** The whole credential, not only this model. */
   ofCredential: boolean;
-  /** How long it is left alone; undefined where it answers again. */
+  /** How long it is out of use; undefined if it responds again. */
   openMs: number | undefined;
 }
 
-/** What one process tells the others of a target: its breaker, or what was measured. */
+/** News about a target for other processes: its breaker, or measurements. */
 export interface HealthNews {
   /** Credential and model, as all processes name them. */
   target: string;
   breaker?: { ofCredential: boolean; openMs: number | undefined };
-  /** Sums and counts: of first contents of streams, of whole answers, and of tokens and the time that they took. */
+  /** Sums and counts: of first contents, of whole responses, and of tokens and the time they took. */
   measured?: readonly number[];
 }
 
@@ -49,8 +49,8 @@ export interface HeaderReader {
 }
 
 /**
- * The health of every target: written by the attempts, read by the plan. It is kept by credential and upstream model, whatever the
- * catalogue calls the model and in whichever dialect it is called, and outlives the configuration. A call allocates nothing here.
+ * The health of all targets: written by attempts, read by plans. It is kept by credential and upstream model, independent of
+ * dialects and catalogue names, and outlives the configuration. A call allocates nothing here.
  */
 export class Health implements HealthView {
   readonly #sources: Sources;
@@ -58,9 +58,9 @@ export class Health implements HealthView {
   readonly #onChange: (change: HealthChange) => void;
   readonly #records = new Map<string, TargetRecord>();
   readonly #credentials = new Map<string, Breaker>();
-  /** Told what other processes should know. */
+  /** Called with news for other processes. */
   onNews: (news: HealthNews) => void = () => {};
-  /** So that no call has to make the key of its target. */
+  /** Saves each call from building the key of its target. */
   #byTarget = new WeakMap<Target, TargetRecord>();
 
   constructor(sources: Sources, routing: Breakers, onChange: (change: HealthChange) => void = () => {}) {
@@ -93,7 +93,7 @@ export class Health implements HealthView {
     record.credential.begin(attempt, nowMs);
   }
 
-  /** It was answered after so long, or has shown its first content. */
+  /** It was answered after this time, or has shown its first content. */
   answered(target: Target, ms: number, timed: Timed | undefined): void {
     const record = this.#of(target);
     const nowMs = this.#sources.clock.nowMs();
@@ -118,7 +118,7 @@ export class Health implements HealthView {
       if (record.model.fail(attempt, nowMs)) this.#opened(target, record.model, false, nowMs);
     } else if (effect === "rejected") {
       if (record.credential.trip(attempt, nowMs)) this.#opened(target, record.credential, true, nowMs);
-      // The credential may be refused for this model alone: where another model brings it back, this one waits for a probe of its own.
+      // The credential may be rejected for this model only. If another model restores it, this one waits for its own probe.
       record.model.trip(attempt, nowMs);
       record.wasRejected = true;
     }
@@ -126,12 +126,12 @@ export class Health implements HealthView {
     this.#forget(record, attempt);
   }
 
-  /** Its outcome says nothing of the target: the client left, another attempt was faster, or the gateway itself has failed. */
+  /** Its outcome does not count: the client left, another attempt was faster, or the gateway itself failed. */
   abandoned(target: Target, attempt: HealthAttempt): void {
     this.#forget(this.#of(target), attempt);
   }
 
-  /** What generating these tokens took, without the time that the gateway waited for its client. */
+  /** The time to generate these tokens, without the time spent waiting for the client. */
   generated(target: Target, tokens: number, ms: number): void {
     if (tokens <= 0 || ms <= 0) return;
     const record = this.#of(target);
@@ -139,7 +139,7 @@ export class Health implements HealthView {
     count(record, SPEED, tokens * 1000, ms);
   }
 
-  /** Tells what was measured here since the last time. */
+  /** Publishes what was measured since the last time. */
   tellMeasured(): void {
     for (const [target, { unshared }] of this.#records) {
       if (unshared.every((sum) => sum === 0)) continue;
@@ -148,7 +148,7 @@ export class Health implements HealthView {
     }
   }
 
-  /** What another process tells. `targets`: of the configuration; what is not among them is of no use here. */
+  /** Applies news from another process. `targets` are those of the configuration; others are ignored. */
   hear({ target, breaker, measured }: HealthNews, targets: Iterable<Target>): void {
     const record = this.#records.get(target) ?? this.#makeNamed(target, targets);
     if (record === undefined) return;
@@ -161,7 +161,7 @@ export class Health implements HealthView {
     if (measured !== undefined) hearMeasured(record, measured, nowMs);
   }
 
-  /** Where nothing is left of a limit, the target is left alone until it is full again: the next call would be refused (H19). */
+  /** If a limit is used up, the target rests until it is renewed: the next call would be rejected (H19). */
   heard(target: Target, headers: HeaderReader, limits: readonly LimitHeaders[]): void {
     for (const { remaining, reset } of limits) {
       if (headers.get(remaining) !== "0") continue;
@@ -170,7 +170,7 @@ export class Health implements HealthView {
     }
   }
 
-  /** The configuration has changed: what it does not name any more is forgotten, and refused credentials have a new chance. */
+  /** The configuration has changed: forgets removed targets and gives rejected credentials a new chance. */
   reconfigure(targets: Iterable<Target>, routing: Breakers): void {
     this.#routing = routing;
     const records = new Set<TargetRecord>();
@@ -246,15 +246,15 @@ export class Health implements HealthView {
   }
 }
 
-/** The same name with another key, or at another host, is somebody else. */
+/** The same name with another key or host is a different credential. */
 const credentialKey = ({ name, digest }: Provider): string => `${name} ${digest}`;
 const keyOf = ({ provider, offer }: Target): string => `${credentialKey(provider)} ${offer.upstreamModel}`;
 
-/** Where the sums of each are in `unshared`, each before its count. */
+/** The positions of the sums in `unshared`, each followed by its count. */
 const STREAMS = 0;
 const WHOLES = 2;
 const SPEED = 4;
-/** However many calls another process had: its average counts for no more in the distribution. */
+/** The most samples that another process's average adds to the distribution. */
 const MAX_HEARD = 20;
 
 function count({ unshared }: TargetRecord, at: number, above: number, below: number): void {
@@ -278,7 +278,7 @@ const askedMs = ({ failure, retryAfterSeconds }: GatewayError): number | undefin
   return seconds === undefined ? undefined : seconds * 1000;
 };
 
-/** Left alone for so long: never for less than it already is. */
+/** Pauses a target; never shortens a pause. */
 function quiet(record: TargetRecord, nowMs: number, ms: number | undefined, maxMs: number): void {
   if (ms !== undefined) record.quietUntilMs = Math.max(record.quietUntilMs, nowMs + Math.min(ms, maxMs));
 }

@@ -6,7 +6,7 @@ const SECONDS = /^\d{1,9}(?:\.\d{1,9})?$/;
 /** Such as 2026-01-31T12:00:00Z. */
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** In how many milliseconds a limit is full again: hosts write a duration, seconds, or a moment. */
+/** Milliseconds until a limit is renewed. Hosts write a duration, seconds or a timestamp. */
 export function readReset(text: string | undefined, wallMs: number): number | undefined {
   if (text === undefined) return undefined;
   if (SECONDS.test(text)) return Number(text) * 1000;

@@ -3,19 +3,19 @@ import { DecayedHistogram } from "./decayed-histogram.ts";
 import { DecayedRatio } from "./decayed-ratio.ts";
 import type { BreakerState, TargetHealth } from "./target-health.ts";
 
-/** All that is known of one model at one credential. It holds numbers alone, and is made once. */
+/** Everything known about one model at one credential. It contains only numbers and is created once. */
 export class TargetRecord implements TargetHealth {
-  /** That of the model, and that of its credential, which all models of the credential share. */
+  /** The breaker of the model, and that of its credential, which all of its models share. */
   readonly model: Breaker;
   readonly credential: Breaker;
   readonly streams = new DecayedRatio();
   readonly wholes = new DecayedRatio();
   readonly speed = new DecayedRatio();
   readonly firstContents = new DecayedHistogram();
-  /** The credential was refused for this model, which may have been for the model's sake. */
+  /** The credential was rejected for this model, perhaps only because of the model. */
   wasRejected = false;
   quietUntilMs = 0;
-  /** The moment that what is read of it is of. */
+  /** The time that readings refer to. */
   readAtMs = 0;
 
   constructor(model: Breaker, credential: Breaker) {
@@ -23,7 +23,7 @@ export class TargetRecord implements TargetHealth {
     this.credential = credential;
   }
 
-  /** What was measured here since others were last told: sums and counts, in the order of `Measured`. */
+  /** Measurements that were not shared yet: sums and counts, in the order of `Measured`. */
   readonly unshared = new Float64Array(6);
 
   /** A refused credential has a new chance. */
@@ -39,7 +39,7 @@ export class TargetRecord implements TargetHealth {
     return model === "half_open" ? model : credential;
   }
 
-  /** Of streams. Where nothing was streamed lately, of answers in one piece, whose first content is the whole. */
+  /** Of streams or, if nothing was streamed lately, of whole responses, whose first content is the whole. */
   get firstContentMs(): number | undefined {
     return this.streams.valueAt(this.readAtMs) ?? this.wholes.valueAt(this.readAtMs);
   }

@@ -15,7 +15,7 @@ export const CompactionRequest = Type.Object(
   { title: "CompactionRequest" },
 );
 
-/** Answers are kept by the gateway: the host, which compacts, does not know their ids. */
+/** Responses are stored by the gateway: the host that compacts does not know their ids. */
 export const checkCompaction = defineBodyCheck(CompactionRequest, ({ input, previous_response_id: previous }) => {
   if (typeof previous === "string")
     refuse("previous_response_id", "cannot be compacted by its id; send its items as input");

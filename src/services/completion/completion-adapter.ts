@@ -3,11 +3,11 @@ import type { AdapterContext, MediaAnswer, MediaRequest } from "../../media/adap
 import type { ServiceAdapter } from "../service-adapter.ts";
 import type { CompletionPart } from "./completion-part.ts";
 
-/** Requests and answers are passed on as they are, with the names of the model exchanged. */
+/** Requests and responses are passed on unchanged, except for the model's name. */
 export interface CompletionAdapter extends ServiceAdapter {
   submit: (body: JsonObject, context: AdapterContext) => MediaRequest;
-  /** Throws a GatewayError where a 2xx holds no completion. */
+  /** Throws a GatewayError if a 2xx contains no completion. */
   read: (answer: MediaAnswer) => CompletionPart;
-  /** One server-sent event's data, parsed. Throws a GatewayError where it is an error event. */
+  /** One server-sent event's data, parsed. Throws a GatewayError if it is an error event. */
   readEvent: (event: JsonObject) => CompletionPart;
 }

@@ -6,9 +6,9 @@ export interface CompletionPart {
   body: JsonObject;
   /** How much text it has, by its weight. */
   characters: number;
-  /** Of the choices that it ends. */
+  /** The number of choices that it ends. */
   finished: number;
-  /** It has no choices, and tells the usage alone. */
+  /** It has only usage and no choices. */
   usageAlone: boolean;
   usage?: Usage;
 }

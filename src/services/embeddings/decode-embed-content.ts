@@ -28,7 +28,7 @@ export function decodeEmbedContent(body: JsonObject): EmbeddingRequest {
   });
 }
 
-/** Reads the body of `:batchEmbedContents`. Each of its requests has settings of its own. */
+/** Reads the body of `:batchEmbedContents`. Each request in it has its own settings. */
 export function decodeBatchEmbedContents(body: JsonObject): EmbeddingRequest {
   const { requests } = checkBatchEmbedContents(normalBatch(body));
   const inputs = requests.map((request, index) => inputOf(request, `requests[${index}].`));
@@ -112,7 +112,7 @@ function textOf({ parts }: EmbedContentRequest["content"], path: string): string
   return text === "" ? refuse(`${path}.parts[0].text`, "must not be empty") : text;
 }
 
-/** The same settings become one object, by which inputs are told apart that cannot share a request. */
+/** Equal settings become one object, which identifies inputs that can share a request. */
 function withSharedSettings(inputs: readonly EmbeddingInput[]): EmbeddingInput[] {
   const shared = new Map<string, EmbeddingSettings>();
   return inputs.map((input) => {
@@ -125,7 +125,7 @@ function withSharedSettings(inputs: readonly EmbeddingInput[]): EmbeddingInput[]
 
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Clients spell the protocol's names with capitals or with underscores (sdks 5), and null is not given. */
+/** Clients write the protocol's names in camelCase or snake_case (sdks 5), and null for absent values. */
 function normal(value: unknown, names: readonly string[]): JsonObject {
   if (!isObject(value)) return {};
   const entries = Object.entries(value).filter(([, item]) => item !== null);

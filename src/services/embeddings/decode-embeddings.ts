@@ -41,7 +41,7 @@ export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
   };
 }
 
-/** Hosts' own words for vectors of small integers or bits. A vector of other numbers than were asked for fits no index. */
+/** Host-specific options for vectors of small integers or bits. A vector of other numbers than requested fits no index. */
 function refuseOtherNumbers(body: JsonObject): void {
   const reason = "is not supported; vectors are 32-bit floats, as numbers or base64 (encoding_format)";
   const { output_dtype: type, embedding_types: types } = body;
@@ -50,7 +50,7 @@ function refuseOtherNumbers(body: JsonObject): void {
   for (const [index, one] of types.entries()) if (one !== "float") refuse(`embedding_types[${index}]`, reason);
 }
 
-/** What a schema of several forms would only call another form. */
+/** Errors that a schema of several forms would only report as a wrong type. */
 function refuseInputs(input: unknown): void {
   if (input === "") refuse("input", "must not be an empty string");
   if (!Array.isArray(input)) return;

@@ -3,7 +3,7 @@ import type { ServiceAdapter } from "../service-adapter.ts";
 import type { EmbeddingBatch, EmbeddingField, EmbeddingTask } from "./embedding-call.ts";
 import type { EmbeddingReply } from "./embedding-reply.ts";
 
-/** What a model takes at its host. */
+/** What a model accepts at its host. */
 export interface EmbeddingCapabilities {
   /** The most inputs of one request. */
   maxInputs: number;
@@ -11,7 +11,7 @@ export interface EmbeddingCapabilities {
   maxTokens?: number;
   /** Fields that it honours; of `task` only those in `tasks`. */
   takes: readonly EmbeddingField[];
-  /** The host's words for tasks; one in `nearest` is not quite the same. */
+  /** The host's names for tasks; those in `nearest` are only similar. */
   tasks?: Partial<Record<EmbeddingTask, string>>;
   nearest?: Partial<Record<EmbeddingTask, string>>;
   /** Inputs may be tokens. */
@@ -21,6 +21,6 @@ export interface EmbeddingCapabilities {
 export interface EmbeddingAdapter extends ServiceAdapter {
   capabilities: (model: string) => EmbeddingCapabilities;
   submit: (batch: EmbeddingBatch, context: AdapterContext) => MediaRequest;
-  /** Throws a GatewayError where a 2xx holds an error, or no vector for each input. */
+  /** Throws a GatewayError if a 2xx contains an error, or no vector for each input. */
   read: (answer: MediaAnswer, batch: EmbeddingBatch) => EmbeddingReply;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/json.ts";
 
-/** What the vectors are for; models that were trained for it make better ones when they know. */
+/** What the vectors are for. Models that were trained for it return better ones when they know. */
 export const EMBEDDING_TASKS = [
   "query",
   "document",
@@ -18,29 +18,29 @@ export type EmbeddingTask = (typeof EMBEDDING_TASKS)[number];
 export interface EmbeddingSettings {
   dimensions?: number;
   task?: EmbeddingTask;
-  /** Whether what is too long is cut off; the host's own way where absent. */
+  /** Whether long input is truncated; the host decides if absent. */
   truncate?: boolean;
 }
 
-/** What one vector is made of: a text, or the tokens of one as its model counts them. */
+/** The input of one vector: a text, or its tokens as the model counts them. */
 export interface EmbeddingInput {
   content: string | readonly number[];
-  /** Of the document that the text is from. */
+  /** The title of the document that the text is from. */
   title?: string;
   settings: EmbeddingSettings;
 }
 
-/** A call for embeddings, in no protocol's form. */
+/** A call for embeddings, independent of the protocol. */
 export interface EmbeddingCall {
   inputs: readonly EmbeddingInput[];
-  /** Fields that only some hosts know. */
+  /** Fields that only some hosts support. */
   extras: JsonObject;
 }
 
-/** What one request to a provider asks for. */
+/** The input of one request to a provider. */
 export interface EmbeddingBatch extends EmbeddingCall {
   settings: EmbeddingSettings;
 }
 
-/** The fields of a call that a host may not know. */
+/** The fields of a call that a host may not support. */
 export type EmbeddingField = "input" | "dimensions" | "task" | "title" | "truncate";

@@ -6,10 +6,10 @@ import type { EmbeddingVector } from "./embedding-reply.ts";
 
 /** A request for embeddings as its protocol reads it. */
 export interface EmbeddingRequest {
-  /** Where the body names it. */
+  /** Set if the body names it. */
   model?: string;
   call: EmbeddingCall;
-  /** How the client wants its vectors written. */
+  /** The encoding of the vectors in the response. */
   encoding: "float" | "base64";
   notes: readonly FieldNote[];
   /** The client's names of fields. */
@@ -19,16 +19,16 @@ export interface EmbeddingRequest {
 /** All vectors of a call, in the order of its inputs. */
 export interface EmbeddingAnswer {
   vectors: readonly EmbeddingVector[];
-  /** By the provider, or else estimated. */
+  /** As the provider reports it, or estimated. */
   usage: Usage;
-  /** What the answer calls the model. */
+  /** The model's name in the response. */
   model: string;
 }
 
-/** One of the forms in which a client asks for embeddings and is answered. */
+/** A client protocol for embeddings. */
 export interface EmbeddingProtocol {
   /** Throws a GatewayError with the path of the first problem found. */
   decode(body: JsonObject): EmbeddingRequest;
-  /** The text of the answer, vector by vector: thousands of them are tens of megabytes. */
+  /** The text of the response, vector by vector: thousands of them take tens of megabytes. */
   encode(answer: EmbeddingAnswer, request: EmbeddingRequest): Generator<string>;
 }

@@ -8,19 +8,19 @@ const valuesOf = (vector: EmbeddingVector | undefined): string => `"values":${JS
 const usageOf = ({ usage }: EmbeddingAnswer): string =>
   `"usageMetadata":${JSON.stringify({ promptTokenCount: promptTokens(usage), totalTokenCount: promptTokens(usage) })}`;
 
-/** Writes the answer of `:embedContent`. */
+/** Writes the response of `:embedContent`. */
 export function* encodeEmbedContent(answer: EmbeddingAnswer): Generator<string> {
   yield `{"embedding":{${valuesOf(answer.vectors[0])}},${usageOf(answer)}}`;
 }
 
-/** Writes the answer of `:batchEmbedContents`. */
+/** Writes the response of `:batchEmbedContents`. */
 export function* encodeBatchEmbedContents(answer: EmbeddingAnswer): Generator<string> {
   yield '{"embeddings":[';
   for (const [index, vector] of answer.vectors.entries()) yield `${index === 0 ? "" : ","}{${valuesOf(vector)}}`;
   yield `],${usageOf(answer)}}`;
 }
 
-/** Writes the answer of `:predict`. The protocol counts tokens text by text; where only their sum is known, the first has it. */
+/** Writes the response of `:predict`. The protocol counts tokens per text. Only their sum is known, so the first has it. */
 export function* encodePredictEmbeddings(answer: EmbeddingAnswer): Generator<string> {
   yield '{"predictions":[';
   for (const [index, vector] of answer.vectors.entries()) {

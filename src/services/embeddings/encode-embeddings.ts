@@ -2,7 +2,7 @@ import { promptTokens } from "../../canon/usage.ts";
 import type { EmbeddingAnswer, EmbeddingRequest } from "./embedding-protocol.ts";
 import { base64Of, numbersOf } from "./vector-form.ts";
 
-/** Writes the answer of `embeddings`. */
+/** Writes the response of `embeddings`. */
 export function* encodeEmbeddings({ vectors, usage, model }: EmbeddingAnswer, { encoding }: EmbeddingRequest) {
   yield '{"object":"list","data":[';
   for (const [index, vector] of vectors.entries()) {

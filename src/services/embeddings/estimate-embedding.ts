@@ -1,7 +1,7 @@
 import { estimateInput } from "../../dialects/reading/estimate-tokens.ts";
 import type { EmbeddingInput } from "./embedding-call.ts";
 
-/** The tokens of inputs, about; where they are given as tokens, exactly. */
+/** Estimates the tokens of inputs; exact if they are given as tokens. */
 export function estimateInputs(inputs: readonly EmbeddingInput[]): number {
   return inputs.reduce((sum, { content }) => sum + estimateInput(content), 0);
 }

@@ -3,7 +3,7 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { EmbeddingCapabilities } from "./embedding-adapter.ts";
 import type { EmbeddingCall, EmbeddingField, EmbeddingTask } from "./embedding-call.ts";
 
-/** Throws where a host could only make other vectors than those that were asked for. The path is the canonical field. */
+/** Throws if a host could only return vectors other than those requested. The path is the canonical field. */
 export function requireEmbeddings({ inputs }: EmbeddingCall, capabilities: EmbeddingCapabilities, model: string): void {
   const { takes, tokens } = capabilities;
   const sized = inputs.find(({ settings }) => settings.dimensions !== undefined);
@@ -17,7 +17,7 @@ export function requireEmbeddings({ inputs }: EmbeddingCall, capabilities: Embed
   }
 }
 
-/** What a host does not honour: its vectors are those of the text alone, or for the nearest of its tasks. */
+/** Notes what a host does not honour: its vectors ignore the setting, or use the nearest task. */
 export function noteEmbeddings(
   { inputs }: EmbeddingCall,
   { takes, tasks = {}, nearest = {} }: EmbeddingCapabilities,
@@ -48,7 +48,7 @@ export function noteEmbeddings(
   return notes;
 }
 
-/** The host's word for a task: the same, or the nearest. */
+/** The host's name for a task: the same, or the nearest. */
 export const taskWord = (
   task: EmbeddingTask | undefined,
   { tasks = {}, nearest = {} }: Pick<EmbeddingCapabilities, "tasks" | "nearest">,

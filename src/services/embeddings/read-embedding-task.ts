@@ -1,7 +1,7 @@
 import { refuse } from "../../dialects/reading/check.ts";
 import { EMBEDDING_TASKS, type EmbeddingTask } from "./embedding-call.ts";
 
-/** The words of clients and hosts, beside the canonical ones; in lower case. */
+/** The names of clients and hosts in addition to the canonical ones, in lower case. */
 const WORDS: Readonly<Record<string, EmbeddingTask>> = {
   search_query: "query",
   retrieval_query: "query",
@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<string, EmbeddingTask>> = {
 
 const UNSPECIFIED = ["", "task_type_unspecified", "none"];
 
-/** Undefined for words that say nothing. */
+/** Undefined for names that mean no task. */
 export function readEmbeddingTask(word: string | undefined, path: string): EmbeddingTask | undefined {
   const plain = word?.toLowerCase() ?? "";
   if (UNSPECIFIED.includes(plain)) return undefined;

@@ -3,7 +3,7 @@ import { Type } from "../../base/type.ts";
 import { EXPECTED, openObject } from "../../dialects/reading/schema-builders.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 
-/** As many as the protocol's own host takes. More than one host's request holds is sent in several. */
+/** The limit of the protocol's own host. If a host accepts fewer per request, several are sent. */
 export const MAX_INPUTS = 2048;
 
 const Text = Type.String({ minLength: 1 });
@@ -48,7 +48,7 @@ const settings = {
   autoTruncate: Type.Optional(Type.Boolean()),
 };
 
-/** As some clients write it: the settings apart, under a name of their own. */
+/** As some clients write it: the settings in a separate object. */
 const EmbedContentConfig = Type.Object(settings);
 
 export const EmbedContentRequest = Type.Object(

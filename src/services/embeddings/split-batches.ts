@@ -2,12 +2,12 @@ import { estimateInput } from "../../dialects/reading/estimate-tokens.ts";
 import type { EmbeddingCapabilities } from "./embedding-adapter.ts";
 import type { EmbeddingBatch, EmbeddingCall, EmbeddingInput } from "./embedding-call.ts";
 
-/** A batch, and about how many tokens it has. */
+/** A batch and its approximate number of tokens. */
 export interface SizedBatch extends EmbeddingBatch {
   tokens: number;
 }
 
-/** The requests that a call takes at a host, in the order of its inputs: by number, by tokens, and by settings. */
+/** Splits a call into requests for a host, in the order of its inputs: by number, by tokens and by settings. */
 export function splitBatches(call: EmbeddingCall, { maxInputs, maxTokens }: EmbeddingCapabilities): SizedBatch[] {
   const batches: SizedBatch[] = [];
   let inputs: EmbeddingInput[] = [];

@@ -17,7 +17,7 @@ export function base64Of(vector: EmbeddingVector): string {
   return bytes.toString("base64");
 }
 
-/** How many numbers a vector has; undefined where it is none, or one of them is no finite number, which JSON could not hold. */
+/** The dimensions of a vector; undefined if it is not a vector, or contains a number that is not finite, which JSON cannot represent. */
 export function dimensionsOf(vector: unknown): number | undefined {
   if (Array.isArray(vector)) return vector.length > 0 && vector.every(Number.isFinite) ? vector.length : undefined;
   const bytes = typeof vector === "string" ? Buffer.from(vector, "base64") : undefined;
@@ -25,7 +25,7 @@ export function dimensionsOf(vector: unknown): number | undefined {
   return areFinite(bytes) ? bytes.length / BYTES : undefined;
 }
 
-/** Without reading the numbers: infinity and NaN are those whose exponent has all of its bits. */
+/** Without decoding the numbers: infinity and NaN have all bits of the exponent set. */
 function areFinite(floats: Buffer): boolean {
   for (let at = BYTES - 1; at < floats.length; at += BYTES) {
     if ((Number(floats[at]) & 0x7f) === 0x7f && (Number(floats[at - 1]) & 0x80) !== 0) return false;

@@ -3,9 +3,9 @@ import type { Usage } from "../../canon/usage.ts";
 import type { AdapterContext, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { ServiceAdapter } from "../service-adapter.ts";
 
-/** Requests and answers are passed on as they are, with the names of the model exchanged. */
+/** Requests and responses are passed on unchanged, except for the model's name. */
 export interface ModerationAdapter extends ServiceAdapter {
   submit: (body: JsonObject, context: AdapterContext) => MediaRequest;
-  /** Throws a GatewayError where a 2xx holds no results. */
+  /** Throws a GatewayError if a 2xx contains no results. */
   read: (answer: MediaAnswer) => { body: JsonObject; usage?: Usage };
 }

@@ -10,7 +10,7 @@ import { checkRerank, type RerankRequest } from "./schema.ts";
 export interface DecodedRerank {
   model: string;
   call: RerankCall;
-  /** The documents as they were sent, where the answer is to hold them; a text alone is an object with it. */
+  /** The documents as sent, if the response includes them; a plain text becomes an object. */
   returned: readonly JsonObject[] | undefined;
   notes: readonly FieldNote[];
 }

@@ -4,7 +4,7 @@ import { promptTokens } from "../../canon/usage.ts";
 import type { DecodedRerank } from "./decode-rerank.ts";
 import type { RerankReply } from "./rerank-call.ts";
 
-/** Writes the answer of `rerank`. `id` is the gateway's own of the call, `model` what the answer calls the model. */
+/** Writes the response of `rerank`. `id` is the gateway's id of the call, `model` the model's name in the response. */
 export function encodeRerank(
   { results, usage = {} }: RerankReply,
   { returned }: DecodedRerank,

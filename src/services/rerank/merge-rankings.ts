@@ -1,12 +1,12 @@
 import { sumUsage, type Usage } from "../../canon/usage.ts";
 import type { RerankCall, RerankReply } from "./rerank-call.ts";
 
-/** A part of the documents, from a place on. */
+/** A part of the documents, starting at an index. */
 export interface RerankPart extends RerankCall {
   from: number;
 }
 
-/** As many documents in each part as a host takes. A document's score does not depend on the others. */
+/** Splits the documents into parts that a host accepts. A document's score does not depend on the others. */
 export function splitDocuments(call: RerankCall, maxDocuments: number): RerankPart[] {
   const parts: RerankPart[] = [];
   for (let from = 0; from < call.documents.length; from += maxDocuments) {

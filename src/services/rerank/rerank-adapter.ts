@@ -3,13 +3,13 @@ import type { ServiceAdapter } from "../service-adapter.ts";
 import type { RerankCall, RerankReply } from "./rerank-call.ts";
 
 export interface RerankAdapter extends ServiceAdapter {
-  /** What its price goes by. */
+  /** The unit that it is billed by. */
   billedBy: "searches" | "tokens";
   /** The most documents of one request. */
   maxDocuments: number;
   /** It reads `maxTokensPerDocument`. */
   limitsDocuments?: true;
   submit: (call: RerankCall, context: AdapterContext) => MediaRequest;
-  /** Throws a GatewayError where a 2xx holds an error, or no result. */
+  /** Throws a GatewayError if a 2xx contains an error, or no result. */
   read: (answer: MediaAnswer, call: RerankCall) => RerankReply;
 }

@@ -5,11 +5,11 @@ import type { Usage } from "../../canon/usage.ts";
 export interface RerankCall {
   query: string;
   documents: readonly string[];
-  /** How many of the best to answer with; all where absent. */
+  /** How many of the best to answer with; all if absent. */
   topN?: number;
   /** The most tokens of a document that are read. */
   maxTokensPerDocument?: number;
-  /** Fields that only some hosts know. */
+  /** Fields that only some hosts support. */
   extras: JsonObject;
 }
 
@@ -22,6 +22,6 @@ export interface RankedDocument {
 export interface RerankReply {
   /** The best first. */
   results: readonly RankedDocument[];
-  /** Absent where the host does not say. */
+  /** Absent if the host does not report it. */
   usage?: Usage;
 }

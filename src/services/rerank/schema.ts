@@ -3,7 +3,7 @@ import { Type } from "../../base/type.ts";
 import { EXPECTED } from "../../dialects/reading/schema-builders.ts";
 import { defineBodyCheck } from "../../media/check-body.ts";
 
-/** More than one host's request holds is sent in several. */
+/** If a host accepts fewer per request, several are sent. */
 const MAX_DOCUMENTS = 2048;
 
 const Document = Type.Union([Type.String(), Type.Object({ text: Type.String() })], {

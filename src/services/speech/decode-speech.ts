@@ -4,7 +4,7 @@ import { withoutRouting } from "../without-routing.ts";
 import { checkSpeech } from "./schema.ts";
 import type { SpeechRequest } from "./speech-call.ts";
 
-/** Reads and checks the body of `audio/speech`. Fields of no meaning here are the host's to judge. */
+/** Reads and checks the body of `audio/speech`. The host judges other fields. */
 export function decodeSpeech(body: JsonObject): SpeechRequest {
   const { model: _, input, voice, instructions, response_format, speed, stream_format, ...rest } = checkSpeech(body);
   return {

@@ -8,7 +8,7 @@ interface FittedSpeech {
   notes: FieldNote[];
 }
 
-/** The call as a host's model takes it, with what it cannot honour. A format that it does not have is refused. */
+/** The call as a host's model accepts it, with what it cannot honour. A format that it does not have is refused. */
 export function fitSpeech(call: SpeechCall, capabilities: SpeechCapabilities, model: string): FittedSpeech {
   const { formats, takes, otherVoice, speaksInstructions } = capabilities;
   const { instructions, speed, extras, voice, format = formats[0], ...rest } = call;

@@ -3,20 +3,20 @@ import type { AdapterContext, MediaRequest } from "../../media/adapter.ts";
 import type { ServiceAdapter } from "../service-adapter.ts";
 import type { FittedSpeechCall, SpeechCall, SpeechField, SpeechFormat } from "./speech-call.ts";
 
-/** What a model takes at its host. */
+/** What a model accepts at its host. */
 export interface SpeechCapabilities {
-  /** The first is the one for clients that name none. */
+  /** The first is the default. */
   formats: readonly [SpeechFormat, ...SpeechFormat[]];
   takes: readonly SpeechField[];
-  /** The host's voice for one that it does not have, and why; undefined where it has it. */
+  /** The host's replacement for a voice that it does not have, and why; undefined if it has it. */
   otherVoice?: (voice: SpeechCall["voice"]) => { voice: string; reason: string } | undefined;
   /** The instructions become part of the text. */
   speaksInstructions?: true;
-  /** The sound comes when all of it is made. */
+  /** The audio arrives only when all of it is generated. */
   answersWhole?: true;
 }
 
-/** What a part of an answer holds. */
+/** The content of a part of a response. */
 export interface SpeechPart {
   sound: Uint8Array;
   usage?: Usage;
@@ -24,17 +24,17 @@ export interface SpeechPart {
 
 /** Reads the body of an answer as it comes. */
 export interface SpeechReader {
-  /** Throws a GatewayError where the host reports one. */
+  /** Throws a GatewayError if the host reports one. */
   read: (chunk: Uint8Array) => SpeechPart;
-  /** The body has come to its end; throws where the answer has not. */
+  /** The body has ended; throws if the response is incomplete. */
   end: () => SpeechPart;
 }
 
 export interface SpeechAdapter extends ServiceAdapter {
-  /** The dialect in which its models answer conversations too, with sound; absent where they answer none. */
+  /** The dialect in which its models also answer conversations with audio; absent if they do not. */
   dialect?: string;
   capabilities: (model: string) => SpeechCapabilities;
   submit: (call: FittedSpeechCall, context: AdapterContext) => MediaRequest;
-  /** Throws a GatewayError where an answer of that type cannot be sound. */
+  /** Throws a GatewayError if an answer of that type cannot be sound. */
   createReader: (call: FittedSpeechCall, context: AdapterContext, contentType: string | undefined) => SpeechReader;
 }

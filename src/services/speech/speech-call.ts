@@ -5,33 +5,33 @@ export const SPEECH_FORMATS = ["mp3", "opus", "aac", "flac", "wav", "pcm"] as co
 
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
-/** A text that is to be spoken, in no protocol's form. */
+/** A text to speak, independent of the protocol. */
 export interface SpeechCall {
   input: string;
-  /** A name, or the id of a voice that was made at the host. */
+  /** A name, or the id of a custom voice at the host. */
   voice?: string | { id: string };
-  /** How it is to be spoken. */
+  /** How to speak the text. */
   instructions?: string;
   /** 1 is the ordinary speed. */
   speed?: number;
-  /** The host's own choice where absent. */
+  /** The host's choice if absent. */
   format?: SpeechFormat;
-  /** Fields that only some hosts know. */
+  /** Fields that only some hosts support. */
   extras: JsonObject;
 }
 
-/** The same as one host's model takes it. */
+/** The call as one host's model accepts it. */
 export interface FittedSpeechCall extends SpeechCall {
   format: SpeechFormat;
 }
 
-/** The fields of a call that a host may not know. */
+/** The fields of a call that a host may not support. */
 export type SpeechField = "instructions" | "speed" | "extras";
 
 /** A request for speech, read. */
 export interface SpeechRequest {
   call: SpeechCall;
-  /** The sound is sent as events, and not by itself. */
+  /** The audio is sent as events instead of plain bytes. */
   events: boolean;
 }
 

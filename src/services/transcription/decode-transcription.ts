@@ -12,10 +12,10 @@ const NUMBERS = ["temperature"];
 const SWITCHES = ["stream"];
 const TEXTS = ["model", "prompt", "language", "response_format"];
 
-/** Some clients give no name; hosts go by its ending. */
+/** Some clients send no file name, but hosts use its extension. */
 const UNNAMED = "recording.wav";
 
-/** Reads and checks the form of `audio/transcriptions` or `audio/translations`. Fields of no meaning here are the host's to judge. */
+/** Reads and checks the form of `audio/transcriptions` or `audio/translations`. The host judges other fields. */
 export function decodeTranscription(form: Form, task: TranscriptionTask): TranscriptionRequest {
   const { routing, rest } = splitForm(form);
   const known = task === "translate" ? TRANSLATION_FIELDS : TRANSCRIPTION_FIELDS;
@@ -57,7 +57,7 @@ export function decodeTranscription(form: Form, task: TranscriptionTask): Transc
 const baseOf = (name: string): string => name.split("[", 1)[0] ?? name;
 
 const TRANSCRIPTION_FIELDS: ReadonlySet<string> = new Set([...LISTS, ...NUMBERS, ...SWITCHES, ...TEXTS]);
-/** `stream` and `language` are none of its fields: a host may know them all the same. */
+/** `stream` and `language` are not among its fields, but a host may support them. */
 const TRANSLATION_FIELDS: ReadonlySet<string> = new Set(["model", "prompt", "temperature", "response_format"]);
 
 type Checked = ReturnType<typeof checkTranscription>;
@@ -78,7 +78,7 @@ function put(fields: Record<string, unknown>, name: string, value: string): void
   fields[name] = typed(name, value);
 }
 
-/** A form has only text; the check says where a switch or a number was meant. */
+/** Forms contain only text. The schema check reports a value of the wrong type. */
 function typed(name: string, value: string): unknown {
   if (SWITCHES.includes(name) && (value === "true" || value === "false")) return value === "true";
   return NUMBERS.includes(name) && /^-?\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : value;

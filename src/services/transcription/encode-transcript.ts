@@ -12,11 +12,11 @@ const PLAIN = "text/plain; charset=utf-8";
 
 interface Formats {
   wanted: TranscriptFormat;
-  /** The form that the host was asked for. */
+  /** The format that was requested from the host. */
   made: HostFormat;
 }
 
-/** The answer in the format that the client asked for. `usage` is what is billed. */
+/** The answer in the format that the client requested. `usage` is what is billed. */
 export function encodeTranscript(transcript: Transcript, { wanted, made }: Formats, usage: Usage): EncodedTranscript {
   const { text } = transcript;
   switch (wanted) {
@@ -33,7 +33,7 @@ export function encodeTranscript(transcript: Transcript, { wanted, made }: Forma
   }
 }
 
-/** By tokens where there are some, else by the time. */
+/** By tokens if there are any, otherwise by duration. */
 export function encodeTranscriptUsage(usage: Usage): object {
   const [input, output] = [promptTokens(usage), completionTokens(usage)];
   if (input + output === 0) return { type: "duration", seconds: usage.seconds ?? 0 };
@@ -49,7 +49,7 @@ export function encodeTranscriptUsage(usage: Usage): object {
   };
 }
 
-/** A streamed answer of a host that has answered whole. */
+/** The events for a host that responded in one piece. */
 export function eventsOfTranscript({ text }: Transcript, usage: Usage): object[] {
   return [
     { type: "transcript.text.delta", delta: text },

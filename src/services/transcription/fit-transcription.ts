@@ -2,7 +2,7 @@ import { refuse } from "../../dialects/reading/check.ts";
 import type { TranscriptionCapabilities } from "./transcription-adapter.ts";
 import type { FittedTranscription, HostFormat, TranscriptFormat, TranscriptionRequest } from "./transcription-call.ts";
 
-/** What each format is made of. */
+/** The host format that each client format is made from. */
 const MADE_OF: Readonly<Record<TranscriptFormat, HostFormat>> = {
   json: "json",
   text: "json",
@@ -12,7 +12,7 @@ const MADE_OF: Readonly<Record<TranscriptFormat, HostFormat>> = {
   diarized_json: "diarized_json",
 };
 
-/** The call as a host's model is asked. A format that it knows too little for is refused. */
+/** The call for a host's model. A format that the host cannot provide is rejected. */
 export function fitTranscription(
   { call, format, stream }: Pick<TranscriptionRequest, "call" | "format" | "stream">,
   { formats, streams }: TranscriptionCapabilities,
@@ -23,7 +23,7 @@ export function fitTranscription(
     const possible = Object.entries(MADE_OF).filter(([, host]) => formats.includes(host));
     refuse("response_format", `must be one of ${possible.map(([name]) => `"${name}"`).join(", ")} for ${model}`);
   }
-  // Hosts say how long a recording is, but in the plain answers to translations.
+  // Hosts report the length of a recording, except in plain responses to translations.
   const told = call.task === "translate" && formats.includes("verbose_json") ? "verbose_json" : needed;
   return { ...call, format: told, stream: stream && streams };
 }

@@ -1,7 +1,7 @@
-/** Kilobits a second by the number in a frame's head, of the third layer: as the first version of the format has them, and the later ones. */
+/** Kilobits per second by index in a frame header of layer III: of MPEG 1, and of MPEG 2 and 2.5. */
 const RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
 const RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
-/** Samples a second of the first version; the second has half of them, and the one between a quarter. */
+/** Samples per second of MPEG 1; MPEG 2 has half, MPEG 2.5 a quarter. */
 const SAMPLES = [44_100, 48_000, 32_000];
 
 const FRAMES_TO_BE_SURE = 3;
@@ -12,8 +12,8 @@ interface Frame {
 }
 
 /**
- * How long an MP3 file plays, by its frames as a decoder takes them: what its tags say may be wrong, and the number of bytes says little. Bytes
- * that are in no frame last as long as `strayBytesPerSecond` says. Undefined where it does not begin with frames.
+ * The duration of an MP3 file by its frames, as a decoder reads them: tags may be wrong, and the size says little. Bytes outside of
+ * frames count at `strayBytesPerSecond`. Undefined if the file does not begin with frames.
  */
 export function mp3Seconds(file: Buffer, strayBytesPerSecond: number): number | undefined {
   const start = endOfTag(file);
@@ -36,7 +36,7 @@ export function mp3Seconds(file: Buffer, strayBytesPerSecond: number): number | 
   return frames < FRAMES_TO_BE_SURE ? undefined : seconds + stray / strayBytesPerSecond;
 }
 
-/** Behind the tag that such files may begin with, whose length has seven bits in each byte. */
+/** The position after the ID3 tag, whose length has seven bits per byte. */
 function endOfTag(file: Buffer): number {
   if (file.length < 10 || file.toString("latin1", 0, 3) !== "ID3") return 0;
   const [a = 0, b = 0, c = 0, d = 0] = file.subarray(6, 10);

@@ -27,7 +27,7 @@ export const TranslationFields = Type.Object(
   { title: "TranslationRequest" },
 );
 
-/** Formats with times have no place for words that are not yet placed in time. */
+/** Formats with timestamps cannot contain words before their times are known. */
 const NOT_STREAMED = ["srt", "vtt", "verbose_json"];
 
 export const checkTranscription = defineBodyCheck(

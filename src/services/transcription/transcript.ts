@@ -8,19 +8,19 @@ export interface TranscriptSegment {
   end: number;
 }
 
-/** What a host says of a recording. */
+/** A host's transcript of a recording. */
 export interface Transcript {
   text: string;
-  /** Of the recording. */
+  /** The duration of the recording. */
   seconds?: number;
   segments?: readonly TranscriptSegment[];
-  /** Absent where the host does not say. */
+  /** Absent if the host does not report it. */
   usage?: Usage;
-  /** The answer as it came, where it is in the form that clients know. */
+  /** The response as received, if it has the form that clients expect. */
   raw?: JsonObject;
 }
 
-/** What a streamed answer says. */
+/** An event of a streamed response. */
 export interface TranscriptEvent {
   /** As the client gets it. */
   event: JsonObject;

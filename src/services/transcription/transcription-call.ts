@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 
-/** What a client may ask for. */
+/** The formats that a client can request. */
 export const TRANSCRIPT_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"] as const;
 
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
-/** The forms that hosts are asked for: only these say what was used. The others are made of them. */
+/** The formats that are requested from hosts: only these report usage. The others are derived from them. */
 export type HostFormat = "json" | "verbose_json" | "diarized_json";
 
 /** In the language of the recording, or in English. */
@@ -18,7 +18,7 @@ export interface Recording {
   bytes: Uint8Array;
 }
 
-/** A recording whose words are wanted, in no protocol's form. */
+/** A recording to transcribe, independent of the protocol. */
 export interface TranscriptionCall {
   task: TranscriptionTask;
   file: Recording;
@@ -26,11 +26,11 @@ export interface TranscriptionCall {
   prompt?: string;
   temperature?: number;
   granularities: readonly string[];
-  /** Fields that only some hosts know, as the form has them. */
+  /** Fields that only some hosts support. */
   extras: readonly { name: string; value: string }[];
 }
 
-/** The same as one host's model is asked. */
+/** The call as one host's model accepts it. */
 export interface FittedTranscription extends TranscriptionCall {
   format: HostFormat;
   stream: boolean;
@@ -41,9 +41,9 @@ export interface TranscriptionRequest {
   call: TranscriptionCall;
   format: TranscriptFormat;
   stream: boolean;
-  /** What may speak to the gateway itself. */
+  /** Fields that address the gateway itself. */
   routing: JsonObject;
-  /** What is not honoured, whichever offer answers. */
+  /** Fields that no offer honours. */
   notes: readonly FieldNote[];
   model: string;
 }

@@ -3,7 +3,7 @@ import { promptTokens, type Usage } from "../../canon/usage.ts";
 import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import { leastSeconds, soundSeconds } from "./sound-seconds.ts";
 
-/** About how many tokens a second of sound has, and how fast it is spoken. */
+/** The approximate tokens per second of audio, and the rate of speech. */
 const TOKENS_PER_SECOND = 10;
 const CHARACTERS_PER_SECOND = 15;
 
@@ -13,7 +13,7 @@ interface HeardText {
   text?: string;
 }
 
-/** What a recording uses, in the unit that it is paid by, where its host does not say. */
+/** Estimates the usage of a recording in the unit that it is billed by, if the host does not report it. */
 export function expectedTranscription({ file, text }: HeardText, bySecond: boolean): Usage {
   const seconds = soundSeconds(file);
   if (bySecond) return { seconds: Math.ceil(seconds) };
@@ -21,7 +21,7 @@ export function expectedTranscription({ file, text }: HeardText, bySecond: boole
   return { audioInput: Math.ceil(seconds * TOKENS_PER_SECOND), output: tokensOfCharacters(spoken) };
 }
 
-/** What a recording has used; undefined where that can only be estimated. */
+/** The usage of a recording; undefined if it can only be estimated. */
 export function billedTranscription(reported: Usage | undefined, bySecond: boolean): Usage | undefined {
   if (reported === undefined) return undefined;
   const { seconds, ...tokens } = reported;
@@ -33,7 +33,7 @@ export function billedTranscription(reported: Usage | undefined, bySecond: boole
 const LEAST_SHARE = 0.5;
 const LEAST_TOKENS_PER_SECOND = 1;
 
-/** Whether so long a recording can have been heard for what is reported (H27). */
+/** Whether the reported usage can cover a recording of this length (H27). */
 export function hearsAll(file: Uint8Array, bySecond: boolean): (reported: Usage) => boolean {
   const least = leastSeconds(file) * LEAST_SHARE;
   return (reported) =>
