@@ -17,8 +17,8 @@ const refused = async (promise: Promise<unknown>): Promise<GatewayError> => {
   return error;
 };
 
-describe("contract 2.4: images are what they say", () => {
-  test("the bytes decide the type, whatever the client says", async () => {
+describe("contract 2.4: the type of an image is checked", () => {
+  test("the bytes decide the type, not the declared one", async () => {
     const [png, jpeg] = [plainPng(16, 8), await recoded(plainPng(16, 8), "jpeg")];
     const { call } = await checkImages(edit([jpeg, png], halfTransparent(16, 8)));
     expect(call.inputs.map(({ mimeType }) => mimeType)).toEqual(["image/jpeg", "image/png"]);
@@ -31,7 +31,7 @@ describe("contract 2.4: images are what they say", () => {
     expect(call.inputs[0]?.base64).toStartWith("iVBORw0KGgo");
   });
 
-  test("bytes that are no image are refused by their path", async () => {
+  test("bytes that are not an image are rejected with their path", async () => {
     const text = { mimeType: "image/png", base64: Buffer.from("hello, world").toString("base64") };
     const error = await refused(checkImages(edit([plainPng(4, 4), text])));
     expect(error.path).toBe("image[1]");

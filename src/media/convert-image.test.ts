@@ -27,7 +27,7 @@ describe("contract 2.4: outputOptions", () => {
     expect(green).toBeLessThan(60);
   });
 
-  test("an image of the same type at full quality is left alone", async () => {
+  test("an image of the same type at full quality is not converted", async () => {
     const jpeg = await recoded(plainPng(16, 8), "jpeg");
     expect(await convertImage(jpeg, "image/jpeg")).toBe(jpeg);
     expect(await convertImage(jpeg, "image/jpeg", 100)).toBe(jpeg);
@@ -97,7 +97,7 @@ describe("choices 15: image work is bounded", () => {
     expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
   });
 
-  test("too many are refused", async () => {
+  test("too many are rejected", async () => {
     const results = await Promise.allSettled(Array.from({ length: 70 }, () => withDecodeSlot(() => Bun.sleep(1))));
     const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason as GatewayError] : []));
     expect(refused.map(({ kind }) => kind)).toEqual(["overloaded", "overloaded", "overloaded", "overloaded"]);

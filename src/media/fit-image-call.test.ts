@@ -91,7 +91,7 @@ describe("contract 8: limits of a model", () => {
     });
   });
 
-  test("reference images: 1 for one, up to 8 for another, none for others", () => {
+  test("reference images: 1 for one model, up to 8 for another, none for others", () => {
     const inputs = (length: number) => Array.from({ length }, () => IMAGE);
     expect(fit({ inputs: inputs(8) }, { maxInputs: 8 }).call.inputs).toHaveLength(8);
     expect(refused({ inputs: inputs(9) }, { maxInputs: 8 })).toMatchObject({ path: "inputs" });
@@ -100,7 +100,7 @@ describe("contract 8: limits of a model", () => {
     );
   });
 
-  test("a mask needs a model that takes one, and an image that it belongs to", () => {
+  test("a mask requires a model that accepts one, and an image", () => {
     expect(refused({ inputs: [IMAGE], mask: IMAGE })).toEqual({
       path: "mask",
       message: "acme/paint does not accept a mask.",
@@ -172,7 +172,7 @@ describe("contract 1: rules that depend on more than one field", () => {
   });
 });
 
-describe("contract 2.4, 8: an option that changes the price or the result is met or refused", () => {
+describe("contract 2.4, 8: an option that changes the price or the result is honoured or rejected", () => {
   const wrong: [string, Partial<ImageCall>, Partial<ImageCapabilities>, string][] = [
     [
       "guidanceScale",

@@ -34,7 +34,7 @@ const refusal = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabili
 const refused = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabilities> = {}): string | undefined =>
   refusal(fields, capabilities).path;
 
-describe("contract 2.1: what a video's price depends on is always settled", () => {
+describe("contract 2.1: everything that a video's price depends on is always set", () => {
   test("by the model's own defaults", () => {
     expect(fit({})).toEqual({
       call: {
@@ -51,7 +51,7 @@ describe("contract 2.1: what a video's price depends on is always settled", () =
     expect(fit({}, { defaultAudio: true }).call.audio).toBe(true);
   });
 
-  test("as the client asks, where the model can", () => {
+  test("as requested, if the model supports it", () => {
     const wanted = { seconds: 8, resolution: "1080p", audio: true, aspectRatio: "9:16", seed: 0 };
     const fitted = fit(wanted);
     expect(fitted.call).toMatchObject(wanted);
@@ -66,7 +66,7 @@ describe("contract 8: durations", () => {
     [1, { min: 2, max: 10 }, "2 to 10"],
     [60, { min: 2, max: 10 }, "2 to 10"],
   ];
-  test.each(wrong)("%d s of %j are refused", (seconds, allowed, takes) => {
+  test.each(wrong)("%d s of %j are rejected", (seconds, allowed, takes) => {
     const error = refusal({ seconds }, { seconds: allowed });
     expect(error.path).toBe("seconds");
     expect(error.message).toBe(`acme/video generates videos of ${takes} seconds, not ${seconds}.`);
@@ -78,7 +78,7 @@ describe("contract 8: durations", () => {
     }
   });
 
-  test("a resolution or a last frame that comes in certain lengths", () => {
+  test("a resolution or a last frame that has fixed lengths", () => {
     const tied = { tied: [{ resolutions: ["1080p"], lastFrame: true as const, seconds: [8] }] };
     expect(fit({ resolution: "1080p" }, tied).call.seconds).toBe(8);
     expect(fit({ seconds: 5 }, tied).call.seconds).toBe(5);
@@ -88,7 +88,7 @@ describe("contract 8: durations", () => {
   });
 });
 
-describe("contract 2.1, 8: an option that changes the price or the result is met or refused", () => {
+describe("contract 2.1, 8: an option that changes the price or the result is honoured or rejected", () => {
   const wrong: [string, Partial<VideoCall>, Partial<VideoCapabilities>, string][] = [
     ["resolution", { resolution: "4k" }, {}, "720p or 1080p, not 4k"],
     ["aspectRatio", { aspectRatio: "1:1" }, {}, "16:9 or 9:16, not 1:1"],
@@ -118,7 +118,7 @@ describe("contract 2.1, 8: an option that changes the price or the result is met
     expect(error.message).toContain(says);
   });
 
-  test("what the model makes is honoured, however it is written", () => {
+  test("a supported value is honoured in any spelling", () => {
     expect(fit({ aspectRatio: "32:18" }).call.aspectRatio).toBe("16:9");
     expect(fit({ aspectRatio: "9:16" }, { shapedByImage: true }).call.aspectRatio).toBe("9:16");
     expect(fit({ audio: false }, { audio: "never" }).notes).toEqual([]);
@@ -128,7 +128,7 @@ describe("contract 2.1, 8: an option that changes the price or the result is met
 });
 
 describe("contract 1: each model supports a subset", () => {
-  test("other options that the model lacks are dropped and noted; false asks for nothing", () => {
+  test("other unsupported options are dropped and noted; false requests nothing", () => {
     const fitted = fit({ negativePrompt: "n", enhancePrompt: false, personGeneration: "allow_adult", seed: 1 });
     expect(fitted.call).not.toHaveProperty("enhancePrompt");
     expect(fitted.call.seed).toBe(1);
@@ -136,7 +136,7 @@ describe("contract 1: each model supports a subset", () => {
   });
 });
 
-describe("contract 2.1: a call that would make another video is refused", () => {
+describe("contract 2.1: a call that would make another video is rejected", () => {
   const wrong: [string, Partial<VideoCall>, Partial<VideoCapabilities>][] = [
     ["count", { count: 5 }, {}],
     ["image", { image: IMAGE }, { image: false }],

@@ -28,7 +28,7 @@ const refusedAt = (ask: () => unknown): unknown => {
 describe("H09: nothing of the last message is dropped without a note", () => {
   const file = { fileData: { fileUri: "gs://b/x.png", mimeType: "image/png" } };
 
-  test("an image that cannot be read is refused by its path", () => {
+  test("an image that cannot be read is rejected by its path", () => {
     expect(refusedAt(() => genai([file]))).toEqual(["invalid_request", "contents[0].parts[1]"]);
   });
 
@@ -71,7 +71,7 @@ describe("H09: nothing of the last message is dropped without a note", () => {
     expect(droppedOf(ask())).toEqual([path]);
   });
 
-  test("what the model gets is not noted", () => {
+  test("fields that the model receives are not noted", () => {
     const request = genai([inlineData("image/png")], {
       systemInstruction: { parts: [{ text: "ink" }] },
       generationConfig: { responseModalities: ["TEXT", "IMAGE"], imageConfig: { imageSize: "2K" } },

@@ -48,7 +48,7 @@ describe("contract 2.4: imageSize for models with presets", () => {
     expect(settle(PRESETS, { size: preset })).toEqual({ pixels: preset, notes: [] });
   });
 
-  test("auto, asked for or by default", () => {
+  test("auto, requested or by default", () => {
     expect(settle(PRESETS, { size: "auto" })).toEqual({ size: "auto", notes: [] });
     expect(settle(PRESETS, {})).toEqual({ size: "auto", notes: [] });
     expect(settle({ kind: "presets", sizes: SIZES }, { size: "auto" })).toEqual({
@@ -57,14 +57,14 @@ describe("contract 2.4: imageSize for models with presets", () => {
     });
   });
 
-  test("another size is refused, and the message lists the right ones", () => {
+  test("another size is rejected, and the message lists the right ones", () => {
     const message = refusal(() => settle(PRESETS, { size: size(1000, 1000) }));
     expect(message).toBe(
       "acme/paint does not generate images of 1000x1000: use 1024x1024, 1536x1024, 1024x1536 or auto.",
     );
   });
 
-  test("an aspect ratio chooses among them, or is refused", () => {
+  test("an aspect ratio chooses among them, or is rejected", () => {
     expect(settle(PRESETS, { aspectRatio: "2:3" })).toEqual({ pixels: size(1024, 1536), notes: [] });
     const message = refusal(() => settle(PRESETS, { aspectRatio: "21:9" }), "aspectRatio");
     expect(message).toBe("acme/paint generates images of 1024x1024, 1536x1024 or 1024x1536; none of them is 21:9.");
@@ -88,7 +88,7 @@ describe("contract 8: custom image sizes", () => {
     [size(3136, 1024), "at most 3 times the shorter"],
     [size(1024, 3136), "at most 3 times the shorter"],
   ];
-  test.each(wrong)("%j is refused: %s", (wanted, words) => {
+  test.each(wrong)("%j is rejected: %s", (wanted, words) => {
     expect(refusal(() => settle(custom, { size: wanted }))).toContain(words);
   });
 });
@@ -108,7 +108,7 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     expect(Math.abs(pixels.height - height)).toBeLessThanOrEqual(8);
   });
 
-  test("whatever is asked for, the size sent is one that the model takes, of that shape and level, or it is refused", () => {
+  test("for any request, the size sent is one that the model accepts, of that aspect ratio and tier, or the request is rejected", () => {
     const side = fc.integer({ min: 1, max: 21 });
     const bounds: fc.Arbitrary<FreeSizes> = fc.record({
       multipleOf: fc.constantFrom(1, 8, 16, 32, 64),
@@ -134,7 +134,7 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     );
   });
 
-  test("a level that the model lacks is refused; a model without levels has the first", () => {
+  test("a level that the model lacks is rejected; a model without levels has the first", () => {
     expect(refusal(() => settle(RATIO, { aspectRatio: "16:9", tier: "4K" }), "tier")).toBe(
       "acme/paint generates images at 1K or 2K, not 4K.",
     );
@@ -153,7 +153,7 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
     expect(refusal(() => settle(RATIO, { size: size(4096, 4096) }))).toContain("1K or 2K, not 4K");
   });
 
-  test("the default size where nothing is asked for", () => {
+  test("the default size if nothing is requested", () => {
     expect(settle(FREE, {})).toEqual({ pixels: size(1024, 1024), notes: [] });
   });
 
@@ -168,7 +168,7 @@ describe("contract 2.4: sampleImageSize and aspectRatio compute the dimensions",
 });
 
 describe("contract 2.4: size, shape and level that contradict each other", () => {
-  test("are refused: only one of them could be met", () => {
+  test("are rejected, because only one of them could be honoured", () => {
     const wanted = { size: size(1536, 1024) } as const;
     for (const rule of [PRESETS, FREE]) {
       expect(refusal(() => settle(rule, { ...wanted, aspectRatio: "9:16" }), "aspectRatio")).toContain("1536x1024");
@@ -185,7 +185,7 @@ describe("contract 2.4: size, shape and level that contradict each other", () =>
     expect(settle(PRESETS, { size: "auto" })).toMatchObject({ size: "auto", notes: [] });
   });
 
-  test("a level that the bounds of a side do not allow in this shape is refused", () => {
+  test("a level that the bounds of a side do not allow in this shape is rejected", () => {
     const narrow: SizeRule = { ...FREE, free: { ...FREE.free, maxSide: 2048 } };
     expect(refusal(() => settle(narrow, { tier: "2K", aspectRatio: "1:4" }), "tier")).toContain(
       "none of them is 2K and 1:4",

@@ -5,7 +5,7 @@ import type { InlineImage } from "./image.ts";
 import { halfTransparent, plainPng, recoded } from "./images.sample.ts";
 import { inspectImage } from "./inspect-image.ts";
 
-describe("H12: what an image is, by its bytes", () => {
+describe("H12: the type and size of an image are read from its bytes", () => {
   const bytesOf = async (image: InlineImage | Promise<InlineImage>) => Buffer.from((await image).base64, "base64");
 
   test("type, size and transparency, from base64 and from bytes", async () => {
@@ -41,13 +41,13 @@ describe("H12: what an image is, by its bytes", () => {
     expect(await inspectImage(padded.toString("base64"))).toMatchObject({ width: 16, height: 8 });
   });
 
-  test("bytes that are no image are undefined", async () => {
+  test("bytes that are not an image return undefined", async () => {
     expect(await inspectImage(Buffer.from("hello, world"))).toBeUndefined();
     expect(await inspectImage("")).toBeUndefined();
     expect(await inspectImage(Buffer.alloc(100_000, "<svg>"))).toBeUndefined();
   });
 
-  test("a small file that claims to be huge is refused without being decoded", async () => {
+  test("a small file that claims to be huge is rejected without being decoded", async () => {
     const bomb = await bytesOf(plainPng(1, 1));
     bomb.writeUInt32BE(60_000, 16);
     bomb.writeUInt32BE(60_000, 20);

@@ -94,7 +94,7 @@ function failing(storage: Storage, fails: (statement: string) => boolean): Stora
   };
 }
 
-describe("H29: a storage that is away", () => {
+describe("H29: an unavailable storage", () => {
   async function withFaults(fails: (statement: string) => boolean) {
     const machine = await makeMachine();
     const { clock, upstream, fileStore } = machine;
@@ -105,7 +105,7 @@ describe("H29: a storage that is away", () => {
     return { machine, harness, log };
   }
 
-  test("when an answer is done takes it when it is back: it is paid, and there is no other way to it", async () => {
+  test("when a response is done stores it once it is back, because the response is billed and cannot be had otherwise", async () => {
     let away = true;
     const { machine, harness } = await withFaults((statement) => away && /^UPDATE answers/.test(statement));
     const { id } = JSON.parse((await begin(harness)).text) as { id: string };
@@ -121,7 +121,7 @@ describe("H29: a storage that is away", () => {
     expect(harness.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("for longer than is insisted: the log says so, and another process ends the answer as failed", async () => {
+  test("for longer than it is retried is logged, and another process marks the response as failed", async () => {
     let away = true;
     const { machine, harness, log } = await withFaults((statement) => away && /^UPDATE answers/.test(statement));
     const { id } = JSON.parse((await begin(harness)).text) as { id: string };
@@ -137,7 +137,7 @@ describe("H29: a storage that is away", () => {
     expect(harness.leftovers()).toEqual(NOTHING_LEFT);
   });
 
-  test("when it is to begin: the caller is told, no host is asked, nothing is left", async () => {
+  test("at the start is reported to the caller; no host is called, and nothing is left", async () => {
     const { machine, harness } = await withFaults((statement) => /^INSERT INTO answers/.test(statement));
     const watch = spyOn(harness.gateway.watchdog, "watch");
     const answer = await begin(harness);

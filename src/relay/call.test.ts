@@ -38,7 +38,7 @@ describe("S16: a client's connection", () => {
     expect(done).toEqual(["hold", "rest"]);
   });
 
-  test("is left alone by a short call", async () => {
+  test("is not touched by a short call", async () => {
     const { presence, done } = arrived();
     presence.release();
     await clock.pass(500);
@@ -110,7 +110,7 @@ describe("H13: a client that disconnects", () => {
     expect(early.presence.disconnected).toBe(true);
   });
 
-  test("is noticed at once by whoever awaits it", async () => {
+  test("is noticed at once by a waiter", async () => {
     const { presence, done, abort } = arrived();
     const waits = presence.disconnection;
     expect(done).toEqual(["hold"]);

@@ -14,14 +14,14 @@ async function counted(countsTokens: boolean) {
   return { ...sample, response, text: await response.text() };
 }
 
-test("H11: an offer that can count is asked, and its count is free", async () => {
+test("H11: an offer that can count is called, and its count is free", async () => {
   const { network, text, receipts } = await counted(true);
   expect(network.requests).toHaveLength(1);
   expect(text).toContain("77");
   expect(receipts).toMatchObject([{ outcome: "ok", provider: "one", fields: [], usage: {}, costNanoUsd: 0 }]);
 });
 
-test("H11: where none can the gateway estimates, and says so", async () => {
+test("H11: if none can, the gateway estimates and notes it", async () => {
   const { network, response, receipts } = await counted(false);
   expect(network.requests).toEqual([]);
   expect(response.headers.get("x-trivium-approximated")).toBe("(count)");

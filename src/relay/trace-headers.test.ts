@@ -213,7 +213,7 @@ test.each(ENDPOINTS)("0057: %s: a vendor's host is told nothing", async (_name, 
   expect(told()).toEqual([{ traceparent: undefined, tracestate: undefined, baggage: undefined }]);
 });
 
-test("0057: polls for an image are part of the attempt, and another host that it is polled at is told nothing", async () => {
+test("0057: polls for an image are part of the attempt, and another host that it is polled at gets no trace headers", async () => {
   const result = "https://results.test/fox.png";
   harness.web.files.set(result, { bytes: Buffer.from(PNG, "base64"), mimeType: "image/png" });
   const { upstream } = harness;

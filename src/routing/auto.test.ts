@@ -48,7 +48,7 @@ describe("choices 8: trivium/auto", () => {
     expect(nameOf({ preference: "price" }, four)).toBe("acme/four");
   });
 
-  test("where none is good enough, the best by the same preference, and the receipt says so", () => {
+  test("if none is good enough, the best by the same preference, as noted in the receipt", () => {
     const low = [option("three", 3, 1), option("two", 2, 0.5)];
     expect(chosen({ preference: "price" }, low).why).toBe(
       "trivium/auto chose acme/two from 2 models: cheapest for this call (about $0.50), though below the required quality of 4",
@@ -83,7 +83,7 @@ describe("choices 8: trivium/auto", () => {
     expect(nameOf({}, [option("a", 9, 0.03), option("b", 8, 0.02), option("tiny", 1, 0.001)])).toBe("acme/b");
   });
 
-  test("a model that the call prefers is first, whatever its quality", () => {
+  test("a preferred model is first, regardless of its quality", () => {
     const [, , , tiny] = OPTIONS;
     expect(chosen({ preference: "acme/tiny", complexity: "high" }, OPTIONS, tiny?.model)).toMatchObject({
       option: { model: { id: "acme/tiny" } },
@@ -92,7 +92,7 @@ describe("choices 8: trivium/auto", () => {
     });
   });
 
-  test("what cannot be called now comes last, preferred or not", () => {
+  test("models that cannot be called now are last, preferred or not", () => {
     const resting = OPTIONS.map((one) => ({ ...one, rests: one.model.id !== "acme/tiny" }));
     expect(nameOf({ preference: "performance" }, resting)).toBe("acme/tiny");
     expect(chosen({}, resting, resting[0]?.model).option.model.id).toBe("acme/tiny");
@@ -118,7 +118,7 @@ describe("choices 8: trivium/auto", () => {
     }
   });
 
-  test("prices are told to two digits", () => {
+  test("prices are shown with two digits", () => {
     const words = (usd: number) => chosen({ preference: "price" }, [option("a", 5, usd)]).why.split("about ")[1];
     expect([0, 12.5, 0.034, 0.00056, 0.00000002].map(words)).toEqual([
       "$0.00)",

@@ -10,7 +10,7 @@ describe("choices 8: call over key over gateway, member by member", () => {
   };
   const defaults = new RoutingDefaults(gateway);
 
-  test("what neither call nor key says is the gateway's, and no object is made for it", () => {
+  test("settings of neither call nor key are the gateway's, without a new object", () => {
     expect(defaults.ofCall(undefined, undefined)).toBe(defaults.calls);
     expect(Object.isFrozen(defaults.calls)).toBeTrue();
     expect(defaults.calls).toEqual({
@@ -23,7 +23,7 @@ describe("choices 8: call over key over gateway, member by member", () => {
     });
   });
 
-  test("a gateway that says nothing prefers nothing", () => {
+  test("a gateway without settings has no preference", () => {
     expect(new RoutingDefaults().calls.preference).toBe(NO_PREFERENCE);
     expect(new RoutingDefaults().calls).toMatchObject({ survive: false, hedge: false, deadlineMs: undefined });
   });

@@ -43,7 +43,7 @@ function refusalOf(preference: Preference, auto?: AutoChoice) {
   return undefined;
 }
 
-describe("choices 6, 8: names that a call says", () => {
+describe("choices 6, 8: names in a request", () => {
   test("names that exist pass, and nothing is copied for them", () => {
     const asked = { preference: { providers: ["two", "one"], fallback: { provider: "one" } } };
     expect(checkNames(asked, PATHS, large, NAMES)).toBe(asked);
@@ -52,11 +52,11 @@ describe("choices 6, 8: names that a call says", () => {
     expect(refusalOf(NO_PREFERENCE, { preference: "acme/large" })).toBeUndefined();
   });
 
-  test("a fallback that is no provider may be an alias of a model", () => {
+  test("a fallback that is not a provider may be an alias of a model", () => {
     expect(check({ fallback: { provider: "quick" } }).preference.fallback).toEqual({ model: "quick" });
   });
 
-  test("an unknown provider is refused, with those that are known", () => {
+  test("an unknown provider is rejected with the list of configured ones", () => {
     expect(refusalOf({ providers: ["one", "three"] })).toEqual({
       kind: "invalid_request",
       path: "provider.providers[1]",
@@ -71,7 +71,7 @@ describe("choices 6, 8: names that a call says", () => {
     });
   });
 
-  test("an unknown model is refused, with those that it may mean", () => {
+  test("an unknown model is rejected with suggestions", () => {
     const refused = refusalOf({ fallback: { model: "acme/smal" } });
     expect(refused).toMatchObject({ kind: "invalid_request", path: "provider.fallback" });
     expect(refused?.message).toContain("Did you mean acme/small?");
@@ -80,13 +80,13 @@ describe("choices 6, 8: names that a call says", () => {
     expect(listed?.message).toContain("Did you mean acme/large?");
   });
 
-  test("a fallback to oneself is refused", () => {
+  test("a fallback to oneself is rejected", () => {
     const message =
       "provider.fallback is acme/large, the requested model itself; use another model or a provider, or leave it out.";
     expect(refusalOf({ fallback: { model: "acme/large" } })).toMatchObject({ path: "provider.fallback", message });
   });
 
-  test("S05: a fallback to a model that the key may not call is refused", () => {
+  test("S05: a fallback to a model that the key may not call is rejected", () => {
     expect(refusalOf({ fallback: { model: "acme/secret" } })).toMatchObject({ kind: "forbidden" });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Conversations, MAX_CONVERSATIONS } from "./conversations.ts";
 
-describe("who holds the prompt cache of a conversation", () => {
+describe("the target that holds the prompt cache of a conversation", () => {
   test("the target that answered it last, until its cache is likely to be gone", () => {
     const conversations = new Conversations();
     expect(conversations.find(1n, 0)).toBeUndefined();
@@ -12,7 +12,7 @@ describe("who holds the prompt cache of a conversation", () => {
     expect([conversations.find(1n, 1_100_000), conversations.find(2n, 601_000)]).toEqual(["c", "b"]);
   });
 
-  test("H20: no more than a bound; the one that was unused for longest is forgotten first", () => {
+  test("H20: bounded; the least recently used is dropped first", () => {
     const conversations = new Conversations();
     for (let key = 0; key < MAX_CONVERSATIONS; key++) conversations.remember(key, "a", 0);
     conversations.remember(0, "a", 1);

@@ -36,7 +36,7 @@ const MEASURED: Record<string, Partial<TargetHealth>> = {
   north: { firstContentMs: 300, tokensPerSecond: 60 },
 };
 
-describe("choices 6: each strategy and factor over what was measured, with reasons", () => {
+describe("choices 6: each strategy and factor with measurements and reasons", () => {
   const table: [name: string, preference: Preference, expected: Row[]][] = [
     [
       "nothing preferred",
@@ -150,7 +150,7 @@ describe("choices 6: each strategy and factor over what was measured, with reaso
 });
 
 describe("choices 6: cost", () => {
-  test("an offer without a price comes last, and says so", () => {
+  test("an offer without a price is last, with that reason", () => {
     const offers = [
       { provider: "dark" },
       { provider: "dear", price: [9, 9] },
@@ -173,7 +173,7 @@ describe("choices 6: cost", () => {
 });
 
 describe("choices 6: speed", () => {
-  test("tokens a second first, then latency; what was never measured has a turn in one call of ten", () => {
+  test("tokens per second first, then latency; unmeasured offers get one call in ten", () => {
     const offers = ["new", "late", "quick", "newer"].map((provider) => ({ provider }));
     const health = { late: { firstContentMs: 900 }, quick: { tokensPerSecond: 30, firstContentMs: 950 } };
     const at = (draw: number, turn = 0) =>
@@ -195,7 +195,7 @@ describe("choices 6: speed", () => {
     expect(names(at(0.999))).toBe("quick late new newer");
   });
 
-  test("at equal tokens a second the sooner is first", () => {
+  test("at equal tokens per second, the lower latency is first", () => {
     const offers = [{ provider: "a" }, { provider: "b" }];
     const health = { a: { tokensPerSecond: 30, firstContentMs: 2 }, b: { tokensPerSecond: 30, firstContentMs: 1 } };
     expect(names(planned(offers, { primaryFactor: "speed" }, samplePlanContext(health)))).toBe("b a");
@@ -250,7 +250,7 @@ describe("choices 6: least latency", () => {
     expect(first?.[0]).toBe("a");
   });
 
-  test("what was never measured has its turn in one call of ten, and waits behind the others in the rest", () => {
+  test("unmeasured offers get one call in ten and are last in the others", () => {
     const some = { b: { firstContentMs: 30 } };
     expect(at(0.5, some)).toEqual([
       ["b", "fastest to first content: 30 ms"],
@@ -270,7 +270,7 @@ describe("choices 6: least latency", () => {
     expect([0, 1, 2, 3].map((turn) => at(0.5, {}, turn)[0]?.[0]).join("")).toBe("abca");
   });
 
-  test("a measurement that is not of latency is none here", () => {
+  test("other measurements do not count here", () => {
     expect(names(at(0.5, { ...measured, a: { tokensPerSecond: 99 } }))).toBe("c b a");
   });
 });
@@ -325,8 +325,8 @@ describe("choices 8: weights", () => {
   });
 });
 
-describe("choices 8: what is left alone goes last, and is not forgotten", () => {
-  test("an open breaker; a pause that the provider asks for, by when it is over", () => {
+describe("choices 8: resting targets are last, and not left out", () => {
+  test("an open breaker; a pause that the provider asks for, by its end", () => {
     const health: Record<string, Partial<TargetHealth>> = {
       east: { state: "open" },
       west: { quietUntilMs: NOW_MS + 12_400 },
@@ -381,7 +381,7 @@ describe("choices 8: several credentials of one provider", () => {
   const at = (draw: number, health: Record<string, Partial<TargetHealth>> = {}) =>
     planned(offers, {}, samplePlanContext(health, { draw: draw / 65_536 }));
 
-  test("stand next to each other, by weight and chance; the next offer comes after all of them", () => {
+  test("are next to each other, by weight and chance; the next offer follows all of them", () => {
     expect(at(0.1)).toEqual([
       ["a(1)", "first in catalogue order"],
       ["a(2)", "another credential of the same offer"],
@@ -393,7 +393,7 @@ describe("choices 8: several credentials of one provider", () => {
     expect(names(at(0.9))).toBe("a(3) a(1) a(2) b(2) b(1)");
   });
 
-  test("one that is left alone leaves the others their place", () => {
+  test("a resting credential does not move the others", () => {
     expect(at(0.1, { "a 1": { state: "open" } })).toEqual([
       ["a(2)", "first in catalogue order"],
       ["a(3)", "another credential of the same offer"],
@@ -432,7 +432,7 @@ describe("choices 8: several credentials of one provider", () => {
     expect(first).toEqual(["b", "fastest to first content: 300 ms"]);
   });
 
-  test("the probe of a half-open breaker is that credential's alone", () => {
+  test("only that credential is the probe of a half-open breaker", () => {
     const whys = at(0.1, { "a 2": { state: "half_open" } }).map(([, why]) => why);
     expect(whys.slice(0, 2)).toEqual([
       "first in catalogue order",
@@ -442,7 +442,7 @@ describe("choices 8: several credentials of one provider", () => {
 });
 
 describe("choices 6: fallback", () => {
-  test("true: the remaining offers; false: the first offer alone, with all of its credentials", () => {
+  test("true: the remaining offers; false: only the first offer, with all of its credentials", () => {
     expect(names(planned(OFFERS, { fallback: "all" }))).toBe("east west north");
     expect(names(planned(OFFERS, { fallback: "none" }))).toBe("east");
     expect(names(planned(OFFERS, { fallback: "none", primaryFactor: "cost" }))).toBe("west");
@@ -451,7 +451,7 @@ describe("choices 6: fallback", () => {
     expect(names(planned(offers, { fallback: "none" }, samplePlanContext(health)))).toBe("a(2) a(1)");
   });
 
-  test("false, and all are left alone: the one that comes back first", () => {
+  test("false, and all are resting: the one that returns first", () => {
     const health = {
       east: { state: "open" as const },
       west: { quietUntilMs: NOW_MS + 5 },
@@ -460,7 +460,7 @@ describe("choices 6: fallback", () => {
     expect(names(planned(OFFERS, { fallback: "none" }, samplePlanContext(health)))).toBe("north");
   });
 
-  test("a provider: its offers last, whether or not it is among those asked for", () => {
+  test("a provider: its offers are last, whether or not it is requested", () => {
     expect(planned(OFFERS, { fallback: { provider: "east" } })).toEqual([
       ["west", "first in catalogue order"],
       ["north", "next in catalogue order"],
@@ -475,7 +475,7 @@ describe("choices 6: fallback", () => {
     expect(planned(OFFERS, preference)).toEqual([["west", "first of the requested providers"]]);
   });
 
-  test("a fallback that is left alone goes behind the others that are", () => {
+  test("a resting fallback follows the other resting targets", () => {
     const health = { west: { quietUntilMs: NOW_MS + 5_000 }, north: { state: "open" as const } };
     const preference: Preference = { providers: ["west", "east"], fallback: { provider: "north" } };
     expect(planned(OFFERS, preference, samplePlanContext(health))).toEqual([
@@ -485,7 +485,7 @@ describe("choices 6: fallback", () => {
     ]);
   });
 
-  test("a model: its offers after all of the model's own, before what is left alone", () => {
+  test("a model: its offers follow all of the model's own and precede resting targets", () => {
     const candidates = sampleCandidates([{ provider: "x" }, { provider: "y" }], { id: "acme/other" });
     const fallback = { candidates, why: "the named fallback: acme/other" };
     const health = { east: { state: "open" as const }, y: { quietUntilMs: NOW_MS + 1 } };
@@ -498,7 +498,7 @@ describe("choices 6: fallback", () => {
   });
 });
 
-describe("H18, choices 6: names that do not serve the model are refused with those that do", () => {
+describe("H18, choices 6: names that do not serve the model are rejected with those that do", () => {
   const refusal = (preference: Preference): unknown => {
     try {
       return planned([...OFFERS, { provider: "east" }], preference);
@@ -526,7 +526,7 @@ describe("H18, choices 6: names that do not serve the model are refused with tho
     });
   });
 
-  test("a provider that is asked for twice has one place", () => {
+  test("a provider that is listed twice has one place", () => {
     expect(names(planned(OFFERS, { providers: ["west", "east", "west"] }))).toBe("west east");
   });
 });
@@ -547,7 +547,7 @@ describe("prompt-cache stickiness", () => {
     );
   });
 
-  test("unless it is told not to, the caller has an order of its own, or it may not be called there", () => {
+  test("unless it is turned off, the caller sets an order, or the target may not be called", () => {
     expect(names(planned(OFFERS, { sticky: false }, held("north")))).toBe("east west north");
     expect(names(planned(OFFERS, { sticky: true }, held("north")))).toBe("north east west");
     expect(names(planned(OFFERS, { providers: ["east", "north"] }, held("north")))).toBe("east north");
@@ -556,7 +556,7 @@ describe("prompt-cache stickiness", () => {
     expect(names(planned(OFFERS, {}, open))).toBe("east west north");
   });
 
-  test("a cache is one credential's: it comes before the offer's others", () => {
+  test("a cache belongs to one credential, which precedes the offer's others", () => {
     const offers: SampleOffer[] = [{ provider: "a" }, { provider: "b", credentials: { "1": 9, "2": 1 } }];
     const context = samplePlanContext({}, { held: "acme/model b 2", draw: 0 });
     expect(planned(offers, {}, context)).toEqual([
@@ -577,7 +577,7 @@ describe("reasons", () => {
     expect(planned([{ provider: "a" }], { providers: ["a"] })).toEqual([["a", "the only offer"]]);
   });
 
-  test("why the model was chosen stands before the first", () => {
+  test("the first reason includes why the model was chosen", () => {
     const [first, second] = planned(OFFERS, {}, samplePlanContext(), { modelWhy: "chosen for its price" });
     expect(first).toEqual(["east", "chosen for its price; first in catalogue order"]);
     expect(second).toEqual(["west", "next in catalogue order"]);

@@ -41,7 +41,7 @@ describe("choices 8: requests at one time", () => {
     expect(slots.running).toBe(1_000);
   });
 
-  test("a provider's limit holds for it alone, the limit over all for everybody", () => {
+  test("a provider's limit applies only to it, the total limit to all", () => {
     const { take, slots } = made({ overall: 3, perProvider: { a: 2 } });
     expect([take("a"), take("a"), take("a")]).toEqual([true, true, false]);
     expect([take("b"), take("b")]).toEqual([true, false]);
@@ -68,7 +68,7 @@ describe("choices 8: the queue", () => {
     expect([slots.queued, slots.running]).toEqual([0, 2]);
   });
 
-  test("who comes later does not pass those who wait, and is not held up by those who wait elsewhere", async () => {
+  test("later calls do not overtake waiting ones, and are not delayed by those waiting elsewhere", async () => {
     const { take, wait, slots, ends, settled } = made({ perProvider: { a: 1 } });
     take("a");
     wait("one");
@@ -103,7 +103,7 @@ describe("choices 8: the queue", () => {
     expect(ends).toEqual(["two at b"]);
   });
 
-  test("beyond its bound a call is refused at once, with the time to come again", async () => {
+  test("beyond its limit a call is rejected at once with a retry time", async () => {
     const { take, wait, slots, limits, ends, settled } = made({ overall: 1, maxQueue: 1, queueMs: 2_500 });
     take("a");
     wait("one");
@@ -123,7 +123,7 @@ describe("choices 8: the queue", () => {
     expect([ends, slots.queued]).toEqual([[], 1]);
   });
 
-  test("a wait ends after its time, and leaves nothing behind", async () => {
+  test("a wait ends after its time and leaves nothing behind", async () => {
     const { clock, take, wait, slots, ends } = made({ overall: 1, queueMs: 700 });
     take("a");
     wait("one");

@@ -89,7 +89,7 @@ describe("targets of conversations", () => {
     expect(new Set(found.map(({ id }) => id)).size).toBe(3);
   });
 
-  test("an answer is gone on with by chat hosts that are known to, and elsewhere where the configuration says so", () => {
+  test("a response is continued by chat hosts that are known to support it, and elsewhere if configured", () => {
     const goesOn = (provider: string, prefill?: boolean) =>
       textTargets(
         made({ offers: [{ provider, model: "some-model", ...(prefill === undefined ? {} : { prefill }) }] }),
@@ -102,7 +102,7 @@ describe("targets of conversations", () => {
     ]);
   });
 
-  test("each knows what its host and its model need", () => {
+  test("each has the quirks and traits of its host and model", () => {
     const [converse, messages, maker] = textTargets(both);
     expect(converse).toMatchObject({ framing: "aws-event-stream", origin: "messages" });
     expect(messages?.quirks).toBe(only("cloud")?.quirksOf("messages"));
@@ -213,7 +213,7 @@ describe("candidates of conversations", () => {
     expect(targets.text(model, offers, "chat").list).toHaveLength(2);
   });
 
-  test("turns are counted for each model by itself", () => {
+  test("turns are counted per model", () => {
     const { targets, model } = both;
     const other = made({ offers: [{ provider: "maker", model: "other" }] }).model;
     expect([targets.nextTurn(model), targets.nextTurn(other), targets.nextTurn(model)]).toEqual([0, 0, 1]);
@@ -250,11 +250,11 @@ describe("targets of images and videos", () => {
     expect(targets.videos(model, offers)[0]?.adapter).toBe(only("painter")?.media?.videos("sora-2"));
   });
 
-  test("a model that makes something else is refused", () => {
+  test("a model that produces something else is rejected", () => {
     expect(() => both.targets.videos(both.model, both.offers)).toThrow("acme/model produces text, not videos.");
   });
 
-  test("a model that no provider makes images with is refused", () => {
+  test("a model without a provider for its images is rejected", () => {
     const none = made({ outputModalities: ["image"], offers: [{ provider: "maker", model: "painter" }] });
     expect(() => none.targets.images(none.model, none.offers)).toThrow(
       "None of the providers of acme/model (maker) produces images with it.",

@@ -6,7 +6,7 @@ const firsts = (weights: number[], turns: number): string =>
   Array.from({ length: turns }, (_, turn) => "abcdef"[turnOrder(weights, turn)[0] ?? -1]).join("");
 
 describe("weighted round robin", () => {
-  test("equals alternate, whatever weight they share", () => {
+  test("equals alternate at any shared weight", () => {
     expect(firsts([1, 1, 1], 7)).toBe("abcabca");
     expect(firsts([0.3, 0.3], 5)).toBe("ababa");
   });
@@ -23,7 +23,7 @@ describe("weighted round robin", () => {
     expect(turnOrder([1, 1_000_000], 0)).toEqual([1, 0]);
   });
 
-  test("what has no weight has no turn, and is not forgotten", () => {
+  test("an index without weight has no turn, and is not left out", () => {
     expect(turnOrder([0, 2, 0, 1], 0)).toEqual([1, 3, 0, 2]);
     expect(turnOrder([0, 0], 5)).toEqual([0, 1]);
     expect(turnOrder([], 5)).toEqual([]);

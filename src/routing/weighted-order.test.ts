@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { weightedOrder } from "./weighted-order.ts";
 
 describe("an order by weight and chance", () => {
-  test("one number decides who is first, each by its share", () => {
+  test("one number decides which is first, each by its share", () => {
     expect(weightedOrder([1, 3], 0)[0]).toBe(0);
     expect(weightedOrder([1, 3], 0.249)[0]).toBe(0);
     expect(weightedOrder([1, 3], 0.25)[0]).toBe(1);
     expect(weightedOrder([1, 3], 0.999)[0]).toBe(1);
   });
 
-  test("what is left of the number decides about the others", () => {
+  test("the rest of the number decides about the others", () => {
     const orders = [0, 0.2, 0.4, 0.5, 0.7, 0.9].map((draw) => weightedOrder([1, 1, 1], draw).join(""));
     expect(orders).toEqual(["012", "021", "102", "120", "201", "210"]);
   });
@@ -31,7 +31,7 @@ describe("an order by weight and chance", () => {
     });
   });
 
-  test("what has no weight comes last, in its order", () => {
+  test("indexes without weight are last, in their order", () => {
     expect(weightedOrder([0, 1, 0, 1], 0.9)).toEqual([3, 1, 0, 2]);
     expect(weightedOrder([0, 0], 0.9)).toEqual([0, 1]);
     expect(weightedOrder([], 0.5)).toEqual([]);

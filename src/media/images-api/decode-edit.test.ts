@@ -23,7 +23,7 @@ const refused = (...more: Form): { path: string | undefined; message: string } =
 };
 
 describe("H12: a form is typed", () => {
-  test("numbers and booleans, in whatever order the parts come", () => {
+  test("numbers and booleans, with the parts in any order", () => {
     const request = decodeEdit([
       file("image[]"),
       field("stream", "True"),
@@ -72,7 +72,7 @@ describe("H12: a form is typed", () => {
     [[file("mask"), file("mask")], "mask", "second mask"],
     [[{ ...file("image[]"), bytes: new Uint8Array() }], "image[]", "empty"],
   ];
-  test.each(wrong)("%j is refused by the name of its field", (more, path, words) => {
+  test.each(wrong)("%j is rejected by the name of its field", (more, path, words) => {
     const error = refused(...more);
     expect(error.path).toBe(path);
     expect(error.message).toContain(words);

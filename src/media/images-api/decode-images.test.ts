@@ -80,7 +80,7 @@ describe("contract 4: images/generations", () => {
     expect(decodeGeneration({ ...MINIMAL, size: "auto" }).call).toMatchObject({ size: "auto" });
   });
 
-  test("what cannot be given so is noted", () => {
+  test("fields that cannot be honoured are noted", () => {
     const fields = { response_format: "url", partial_images: 2, output_compression: 50, fallbacks: [] };
     const { notes, partialImages, call } = decodeGeneration({ ...MINIMAL, ...fields });
     expect(notes.map(({ path, action }) => [path, action])).toEqual([
@@ -130,7 +130,7 @@ describe("contract 4: images/generations", () => {
     [{ image: DATA_URL, mask: "???" }, "mask", "base64"],
     [{ image: DATA_URL, mask: { file_id: "file-1" } }, "mask.file_id", "image_url"],
   ];
-  test.each(wrong)("%j is refused in words", (fields, path, words) => {
+  test.each(wrong)("%j is rejected in words", (fields, path, words) => {
     const error = refused(decodeGeneration, fields);
     expect(error.path).toBe(path);
     expect(error.message).toContain(words);
@@ -156,7 +156,7 @@ describe("contract 4: images/edits as JSON", () => {
     [{ images: [{}] }, "images[0].image_url", "missing"],
     [{ image: DATA_URL, mask: "???" }, "mask", "base64"],
   ];
-  test.each(wrong)("%j is refused in words", (fields, path, words) => {
+  test.each(wrong)("%j is rejected in words", (fields, path, words) => {
     const error = refused(decodeEditBody, fields);
     expect(error.path).toBe(path);
     expect(error.message).toContain(words);

@@ -48,7 +48,7 @@ describe("choices 5: the answer of the images endpoints", () => {
     });
   });
 
-  test("contract 2.14: quality in the contract's own words, whichever were sent to the model", () => {
+  test("contract 2.14: quality uses the contract's words, not those sent to the model", () => {
     const stated = (quality: string) =>
       encodeImages({ results: [] }, decodeGeneration({ ...MINIMAL, quality }), 1)["quality"];
     expect(["standard", "hd", "high", "auto"].map(stated)).toEqual(["medium", "high", "high", undefined]);
@@ -103,7 +103,7 @@ describe("contract 2.14: image events", () => {
     });
   });
 
-  test("contract 6.3: the index rises over the whole stream; edits have names of their own", () => {
+  test("contract 6.3: the index rises over the whole stream; edits have their own event names", () => {
     const request = decodeEditBody({ ...MINIMAL, image: "data:image/png;base64,iVBORw==" });
     const encoder = createImageEventEncoder(request, 1);
     const events = [encoder.partial(PNG), encoder.completed(PNG), encoder.partial(PNG), encoder.partial(PNG)].map(

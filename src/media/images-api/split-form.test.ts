@@ -6,7 +6,7 @@ const form = (...fields: [string, string][]) => fields.map(([name, value]) => ({
 const askedBy = (...fields: [string, string][]) =>
   readRouting(splitForm(form(...fields)).routing, new Headers())?.asked;
 
-describe("choices 6: what a form says to the gateway", () => {
+describe("choices 6: form fields that address the gateway", () => {
   test("as JSON under its name, and the rest stays", () => {
     const split = splitForm(form(["prompt", "an owl"], ["provider", '{"type":"round_robin"}'], ["providers", "x"]));
     expect(split.routing["provider"]).toEqual({ type: "round_robin" });
@@ -28,7 +28,7 @@ describe("choices 6: what a form says to the gateway", () => {
     });
   });
 
-  test("what is none of these is refused by its path", () => {
+  test("other fields are rejected with their path", () => {
     expect(() => askedBy(["provider", "fast"])).toThrow("provider must be an object");
     expect(() => askedBy(["provider[type]", "fast"])).toThrow("provider.type must be one of");
     expect(() => askedBy(["provider[order]", "a"], ["provider[order][]", "b"])).toThrow(

@@ -92,7 +92,7 @@ describe("contract 2.1: a video request", () => {
     [{ prompt: "a" }, { fps: 0 }, "parameters.fps", "at least 1"],
     [{ prompt: "a" }, { aspectRatio: "16/9" }, "parameters.aspectRatio", '"16:9"'],
   ];
-  test.each(wrong)("%j with %j is refused in words", (instance, parameters, path, words) => {
+  test.each(wrong)("%j with %j is rejected in words", (instance, parameters, path, words) => {
     const error = refused(() => decodeVideo({ instances: [instance], parameters }));
     expect(error.path).toBe(path);
     expect(error.message).toContain(words);
@@ -114,13 +114,13 @@ describe("contract 2.3: a poll", () => {
     "publishers/a/models/b/operations/",
     "publishers/a/models/b/operations/../x",
     "models/b/operations/1",
-  ])("%p is refused with the shape", (operationName) => {
+  ])("%p is rejected with the shape", (operationName) => {
     const error = refused(() => decodePoll({ operationName }));
     expect(error.path).toBe("operationName");
     expect(error.message).toContain("publishers/<provider>/models/<model>/operations/<operation_id>");
   });
 
-  test("a missing or numeric name is refused", () => {
+  test("a missing or numeric name is rejected", () => {
     expect(refused(() => decodePoll({})).message).toBe("operationName must be a string; it is missing.");
     expect(refused(() => decodePoll({ operationName: 5 })).message).toContain("it is 5");
   });
@@ -173,7 +173,7 @@ describe("contract 2.2 and 3: an operation", () => {
     expect(encodeOperation(operation({ parts }), [])).toEqual({ name, metadata: { progressPercent: 65 } });
   });
 
-  test("done: its videos, and what moderation blocked", () => {
+  test("done: its videos, and those that moderation blocked", () => {
     const parts = [part({ state: "done" }), part({ state: "done", filtered: ["violence"] })];
     const videos = [
       { url: "https://gateway.example/v", mimeType: "video/mp4" },

@@ -68,7 +68,7 @@ describe("contract 2.4: a predict request", () => {
     expect(notes).toEqual([]);
   });
 
-  test("snake_case names are the same fields, and null is none of them (sdks 5)", () => {
+  test("snake_case names are the same fields, and null counts as absent (sdks 5)", () => {
     const { call } = decode({
       sample_count: 3,
       output_options: { mime_type: "IMAGE/JPG" },
@@ -90,14 +90,14 @@ describe("contract 2.4: a predict request", () => {
     expect(paths).toMatchObject({ size: "imageSize", quality: "quality", tier: "sampleImageSize" });
   });
 
-  test("parameters win over the root, and the receipt says so", () => {
+  test("parameters take precedence over the root, and the receipt notes it", () => {
     const { call, paths, notes } = decode({ quality: "high" }, { quality: "low" });
     expect(call.quality).toBe("high");
     expect(paths.quality).toBe("parameters.quality");
     expect(notes).toEqual([{ path: "quality", action: "dropped", reason: "parameters.quality takes precedence" }]);
   });
 
-  test("compression is for JPEG alone", () => {
+  test("compression applies only to JPEG", () => {
     const { call, notes } = decode({ outputOptions: { compressionQuality: 50 } });
     expect(call).not.toHaveProperty("compression");
     expect(notes).toMatchObject([{ path: "parameters.outputOptions.compressionQuality", action: "dropped" }]);
@@ -182,7 +182,7 @@ describe("contract 2.4: a predict request", () => {
       words,
     ]),
   ];
-  test.each(wrong)("%s is refused in words", (_, body, path, words) => {
+  test.each(wrong)("%s is rejected in words", (_, body, path, words) => {
     const error = refused(body);
     expect(error.path).toBe(path);
     expect(error.message).toContain(words);
@@ -227,7 +227,7 @@ describe("contract 2.4: images to edit", () => {
     },
   );
 
-  test("kinds that one family alone knows are kept whole, and are no inputs", () => {
+  test("kinds that only one family supports are kept whole and are not inputs", () => {
     const style = reference("reference_type_style", { styleImageConfig: { styleDescription: "ink" } });
     const automatic = reference("REFERENCE_TYPE_MASK", { maskImageConfig: { maskMode: "MASK_MODE_BACKGROUND" } });
     const { call, inputPaths } = decodePredict(edit(reference("REFERENCE_TYPE_RAW"), style, automatic));
@@ -287,7 +287,7 @@ describe("contract 2.4: images to edit", () => {
       "second mask",
     ],
   ];
-  test.each(wrong)("%s is refused in words", (_, body, path, words) => {
+  test.each(wrong)("%s is rejected in words", (_, body, path, words) => {
     const error = refused(body);
     expect(error.path).toBe(path);
     expect(error.message).toContain(words);

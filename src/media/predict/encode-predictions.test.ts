@@ -16,7 +16,7 @@ const reply: ImageReply<DeliveredImage> = {
 };
 
 describe("contract 2.5: the answer of predict", () => {
-  test("one element for each image that was asked for", () => {
+  test("returns one element for each requested image", () => {
     expect(encodePredictions(reply)).toEqual({
       predictions: [
         { bytesBase64Encoded: "iVBORw==", mimeType: "image/png", prompt: "a red fox" },

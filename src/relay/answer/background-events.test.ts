@@ -25,7 +25,7 @@ test("0050: readers get the same events, early, late and from a number on; comme
   expect(log.last).toEqual({ n: 2, text: "" });
 });
 
-test("0050: a stream keeps so much of its events, and a reader that fell behind ends", async () => {
+test("0050: a stream keeps a limited number of events, and a reader that falls behind ends", async () => {
   const log = new EventLog();
   const slow = log.follow(-1);
   log.push(event(0), numberOf);

@@ -27,8 +27,8 @@ function committed({ hasContent = true, keepAlive = ": ping\n\n" } = {}) {
   return { flushes: () => flushed, output, written, clock, disconnect, render, reading, gateway, call };
 }
 
-describe("what a client gets", () => {
-  test("what is sent comes at once, what is kept at the close", () => {
+describe("the output of a client", () => {
+  test("sent output arrives at once, kept output at the close", () => {
     const { output, written, render } = committed();
     expect(output.send(render("one "))).toBe(true);
     output.keep(render("three "));
@@ -39,7 +39,7 @@ describe("what a client gets", () => {
     expect(written).toEqual(["one ", "two ", "three four", "(closed)"]);
   });
 
-  test("H22: what is written is flushed at once, including an error or a keep-alive", () => {
+  test("H22: everything written is flushed at once, including an error or a keep-alive", () => {
     const { output, render, flushes } = committed();
     output.send(render("one"));
     expect(flushes()).toBe(1);
@@ -47,7 +47,7 @@ describe("what a client gets", () => {
     expect(flushes()).toBe(2);
   });
 
-  test("H26: an answer that goes on without its client is ended where the runtime asks for it later", async () => {
+  test("H26: a response that continues without its client is closed if the runtime pulls it later", async () => {
     const { call, disconnect, clock } = committed();
     let produced = 0;
     const body = streamedBody(call.client, async () => void produced++);
@@ -58,7 +58,7 @@ describe("what a client gets", () => {
     expect(produced).toBe(1);
   });
 
-  test("what was held before the commit is sent, or kept as it is", () => {
+  test("output held before the commit is sent, or kept unchanged", () => {
     const { output, written } = committed();
     const held = output.hold();
     held.putText("held");
@@ -71,7 +71,7 @@ describe("what a client gets", () => {
     expect(written).toEqual(["held", "kept", "(closed)"]);
   });
 
-  test("H20: every buffer that was taken is given back, whatever became of it", () => {
+  test("H20: every buffer is returned to the pool, however it was used", () => {
     const { output, gateway } = committed();
     const { buffers } = gateway;
     const [dropped, sent, kept] = [output.hold(), output.hold(), output.hold()];

@@ -14,7 +14,7 @@ const joined = (text: string, said = SAID, ended = false) => {
   return judgement.is === "continuation" ? said + text.slice(judgement.skip) : judgement.is;
 };
 
-describe("H17: what goes on is taken as it stands", () => {
+describe("H17: a continuation is accepted unchanged", () => {
   test.each([
     [SAID, REST],
     ["Hel", "lo there"],
@@ -28,7 +28,7 @@ describe("H17: what goes on is taken as it stands", () => {
     expect(joined(text, said, true)).toBe(said + text.slice(space.length));
   });
 
-  test("an end is one, wherever it comes", () => {
+  test("an end is accepted anywhere", () => {
     expect(joined("", SAID, true)).toBe(SAID);
     expect(joined("", "A list:\n\n", true)).toBe("A list:\n\n");
   });
@@ -40,7 +40,7 @@ describe("H17: what goes on is taken as it stands", () => {
     expect(judge("itants.")).toEqual({ is: "continuation", skip: 0 });
   });
 
-  test("any text goes on anywhere, unless its own words stand twice around the cut", () => {
+  test("any text can continue at any position, unless its own words repeat around the cut", () => {
     fc.assert(
       fc.property(
         fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1, maxLength: 40 }),
@@ -75,7 +75,7 @@ describe("H17: a repetition is trimmed where it is certain", () => {
   });
 });
 
-describe("H17: what may be a repetition is refused", () => {
+describe("H17: a possible repetition is rejected", () => {
   test.each([
     ["the last word", "The cat sat on the", "the mat"],
     ["a word of one letter", "This is a", "a test"],
@@ -110,12 +110,12 @@ describe("H17: what may be a repetition is refused", () => {
     expect(joined(`${SAID.slice(0, 50)} large river`, SAID, true)).toBe("refused");
   });
 
-  test("other white space than was said", () => {
+  test("different white space", () => {
     expect(joined("world", "Hello ", true)).toBe("refused");
     expect(joined("\n  return", "f():\n    ", true)).toBe("refused");
   });
 
-  test("what repeats without an end is not held for ever", () => {
+  test("an endless repetition is not held forever", () => {
     const said = "abcdefghij".repeat(10_000);
     expect(judgeContinuation(said.slice(0, 70_000), { said, given: said.length }, false)).toMatchObject({
       is: "refused",
@@ -123,7 +123,7 @@ describe("H17: what may be a repetition is refused", () => {
   });
 });
 
-test("S18: a repetition that comes in single characters is judged in time", () => {
+test("S18: a repetition that arrives in single characters is judged in time", () => {
   const said = `${"x".repeat(200_000)}y`;
   const before = cpuMs();
   let text = "";

@@ -11,7 +11,7 @@ const record = fc
   )
   .map(([names, values]) => Object.fromEntries(names.map((name, index) => [name, values[index] ?? ""])));
 
-test("S10: answers in any order have the headers of their own, and no other", () => {
+test("S10: responses in any order have their own headers and no others", () => {
   fc.assert(
     fc.property(fc.array(record, { maxLength: 60 }), (records) => {
       const kept = new KeptHeaders();
@@ -23,7 +23,7 @@ test("S10: answers in any order have the headers of their own, and no other", ()
   );
 });
 
-test("S10: a value that no header can have is refused, and the next answer has its own", () => {
+test("S10: a value that no header can have is rejected, and the next answer has its own", () => {
   const kept = new KeptHeaders();
   kept.of({ "x-a": "one", "x-b": "one" });
   expect(() => kept.of({ "x-a": "two", "x-b": "a\r\nb" })).toThrow();

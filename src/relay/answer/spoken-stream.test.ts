@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chatChunk, DONE } from "../../../testing/chat-chunks.ts";
 import { Harness } from "../../../testing/harness.ts";
 
-test("contract 2.13: the sound of a streamed answer is content: it is sent as it comes, and not held until the end", async () => {
+test("contract 2.13: audio in a streamed response is content: it is sent as it arrives, not held until the end", async () => {
   const harness = await Harness.start();
   const sound = { audio: { id: "audio_1", data: "AAAA" } };
   harness.upstream.play(

@@ -32,7 +32,7 @@ const saidIn = (text: string) =>
     .join("");
 
 describe("a streamed answer", () => {
-  test("is passed on as it comes, and its end waits for the receipt", async () => {
+  test("is passed on as it arrives, and its end waits for the receipt", async () => {
     const { text, receipts, network, clock } = await streamed({
       headers: SSE,
       body: [HELLO, 50, WORLD, 50, STOP, DONE],
@@ -66,7 +66,7 @@ describe("a streamed answer", () => {
   });
 });
 
-describe("before the commit, a failure is the offer's alone", () => {
+describe("before the commit, a failure concerns only the offer", () => {
   test("another target answers", async () => {
     const { text, receipts } = await streamed(
       { headers: SSE, body: [] },
@@ -81,7 +81,7 @@ describe("before the commit, a failure is the offer's alone", () => {
     ]);
   });
 
-  test("H20: what was held of those that failed is given back", async () => {
+  test("H20: output held for failed attempts is released", async () => {
     const [takes, givesBack] = [spyOn(BufferPool.prototype, "take"), spyOn(BufferPool.prototype, "giveBack")];
     const { text } = await streamed({ headers: SSE, body: [] }, { headers: SSE, body: [HELLO, STOP, DONE] });
     await text();
@@ -123,7 +123,7 @@ describe("after the commit, a failure is reported in the stream", () => {
 });
 
 describe("a client that disconnects", () => {
-  test("H26: before the body is asked for, the call is settled all the same", async () => {
+  test("H26: the call is settled even if the body is never pulled", async () => {
     const { disconnect, clock, receipts } = await streamed({ headers: SSE, body: [HELLO, 500, WORLD, STOP, DONE] });
     disconnect();
     await clock.pass(5_000);

@@ -48,7 +48,7 @@ async function surviving(
 const saidIn = (text: string) => [...text.matchAll(/"content":"([^"]*)"/g)].map(([, said]) => said).join("");
 
 describe("H17: a stream that survives", () => {
-  test("is one message; both parts are billed, and the receipt says who went on", async () => {
+  test("is one message; both parts are billed, and the receipt names the provider that continued", async () => {
     const { text, receipts, outcomes, network, clock } = await surviving([breaksAfter(LONG), goesOn("al up it.")]);
     expect(saidIn(text)).toBe(`${LONG}al up it.`);
     expect(new Set([...text.matchAll(/"id":"([^"]*)"/g)].map(([, id]) => id))).toEqual(new Set(["c"]));
@@ -71,13 +71,13 @@ describe("H17: a stream that survives", () => {
     expect(clock.timers).toBe(0);
   });
 
-  test("goes on at the same offer where there is no other", async () => {
+  test("continues at the same offer if there is no other", async () => {
     const { text, outcomes } = await surviving([breaksAfter(LONG), goesOn("al up it.")], {}, { offers: 1 });
     expect(saidIn(text)).toBe(`${LONG}al up it.`);
     expect(outcomes).toEqual(["one: failed", "one: answered"]);
   });
 
-  test("H23: goes on only where the key has enough left for another request", async () => {
+  test("H23: continues only if the key has enough left for another request", async () => {
     const { text, outcomes, receipts } = await surviving(
       [breaksAfter(LONG), goesOn("al up it.")],
       {},
@@ -91,14 +91,14 @@ describe("H17: a stream that survives", () => {
     expect(saidIn(once.text)).toBe(`${LONG}al up`);
   });
 
-  test("may break more than once, but no offer is asked twice to go on", async () => {
+  test("may break more than once, but no offer is asked twice to continue", async () => {
     const { text, receipts } = await surviving([breaksAfter(LONG), breaksAfter("al up"), goesOn(" it again.")]);
     expect(saidIn(text)).toBe(`${LONG}al up`);
     expect(text).toContain('"error"');
     expect(receipts).toMatchObject([{ outcome: "upstream_failed", continued: [{ provider: "two" }] }]);
   });
 
-  test("where no offer goes on, the client gets the first failure, and pays for the first part alone", async () => {
+  test("if no offer continues, the client gets the first failure and pays only for the first part", async () => {
     const without = await surviving([breaksAfter(LONG)], { survive: false });
     const { text, receipts, outcomes } = await surviving([breaksAfter(LONG), { status: 400, body: ["{}"] }]);
     expect(saidIn(text)).toBe(LONG);
@@ -125,7 +125,7 @@ describe("H17: a stream that survives", () => {
     expect(text).toContain('"error"');
   });
 
-  test("whoever does not ask for it keeps no request", async () => {
+  test("a call without this option keeps no request", async () => {
     const { call, network } = await surviving([breaksAfter(LONG), goesOn("al.")], { survive: false });
     expect(network.requests).toHaveLength(1);
     expect(call.request).toBeUndefined();

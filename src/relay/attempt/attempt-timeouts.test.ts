@@ -15,7 +15,7 @@ function livesUntil(timeouts: AttemptTimeouts, happens: (nowMs: number) => void)
   return [Number.POSITIVE_INFINITY, ""];
 }
 
-describe("H18, H28: what a provider is waited for", () => {
+describe("H18, H28: how long a provider may take", () => {
   test("nothing at all", () => {
     expect(livesUntil(begun(), () => {})).toEqual([70, "sent nothing for 60 ms"]);
   });
@@ -38,7 +38,7 @@ describe("H18, H28: what a provider is waited for", () => {
     expect(lost).toEqual([1110, "sent no content for 600 ms"]);
   });
 
-  test("blanks in an answer of one piece are no content", () => {
+  test("blanks in a whole response are not content", () => {
     const timeouts = begun();
     const lost = livesUntil(timeouts, (now) => {
       timeouts.hear();
@@ -47,7 +47,7 @@ describe("H18, H28: what a provider is waited for", () => {
     expect(lost).toEqual([910, "sent no content for 600 ms"]);
   });
 
-  test("an answer that goes on and on", () => {
+  test("a response that never ends", () => {
     const timeouts = begun();
     const lost = livesUntil(timeouts, () => {
       timeouts.hear();

@@ -14,7 +14,7 @@ test("a host that cannot be reached and one that breaks off get different messag
   expect([broken.message, broken.failure]).toEqual(["The provider closed the connection.", {}]);
 });
 
-test("the system's word is found beneath what others made of it, but not without end", () => {
+test("the system's error code is found in nested errors, up to a limit", () => {
   const beneath = (depth: number): Error =>
     depth === 0 ? coded("ECONNRESET") : new Error("wrapped", { cause: beneath(depth - 1) });
   expect([0, 1, 3, 4].map((depth) => errnoOf(beneath(depth)))).toEqual([

@@ -16,7 +16,7 @@ async function limited(deadlineMs: number, stream: boolean, ...scripts: Script[]
 }
 
 describe("choices 8: deadline_ms is the time of the whole call", () => {
-  test.each([false, true])("an offer that says nothing is ended to the millisecond, stream %p", async (stream) => {
+  test.each([false, true])("a silent offer is ended to the millisecond, stream %p", async (stream) => {
     const { ended, clock, network, call } = await limited(1_234, stream, { hangs: true });
     expect(ended).toMatchObject({
       kind: "upstream_timeout",
@@ -38,7 +38,7 @@ describe("choices 8: deadline_ms is the time of the whole call", () => {
     ]);
   });
 
-  test("H26: a stream that is cut by it tells so, and what was generated is billed as partial", async () => {
+  test("H26: a stream that it cuts reports the error, and its output is billed as partial", async () => {
     const { ended, clock, receipts, network } = await limited(2_000, true, {
       headers: SSE,
       body: [textChunk("Hello"), 60_000],
@@ -56,7 +56,7 @@ describe("choices 8: deadline_ms is the time of the whole call", () => {
     expect(network.requests).toHaveLength(1);
   });
 
-  test("an answer in time leaves no timer behind", async () => {
+  test("a response in time leaves no timer", async () => {
     const { ended, clock } = await limited(60_000, true, {
       headers: SSE,
       body: [

@@ -67,7 +67,7 @@ describe("S18: a stream takes short turns of the event loop", () => {
     expect([pushes.length, reader.isBehind]).toEqual([1, false]);
   });
 
-  test("an event of a model that writes text alone has at most 8 MB, one with images 32 MB", () => {
+  test("an event of a text-only model has at most 8 MB, one with images 32 MB", () => {
     const piece = Buffer.alloc(MB, "x");
     for (const [modalities, most] of [
       [["text"], 8],

@@ -54,8 +54,8 @@ async function hedged(
 const outcomesOf = ({ call }: { call: { offersTried: { provider: string; outcome: string }[] } }) =>
   call.offersTried.map(({ provider, outcome }) => `${provider}: ${outcome}`).sort();
 
-describe("choices 8: with hedge, a second offer is asked where the first is slow to begin", () => {
-  test("no second offer is asked while the first is in time", async () => {
+describe("choices 8: with hedge, a second offer is tried if the first is slow to start", () => {
+  test("no second offer is tried while the first is in time", async () => {
     const { sentMs, receipts, text } = await hedged(true, [says("Hello", 1_900)]);
     expect([sentMs, text.includes("Hello")]).toEqual([[0], true]);
     expect(receipts).toMatchObject([{ outcome: "ok", usageSource: "measured" }]);
@@ -86,7 +86,7 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
     expect(played.network.open).toBe(0);
   });
 
-  test("where one fails, the other goes on", async () => {
+  test("if one fails, the other continues", async () => {
     const second = await hedged(true, [{ headers: SSE, body: [3_000], breaks: true }, says("second", 4_000)]);
     expect(second.text).toContain("second");
     const first = await hedged(true, [says("first", 9_000), { status: 429, body: ["{}"] }]);
@@ -146,7 +146,7 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
     });
   });
 
-  test("where the first fails before its time, the next is asked at once, and nothing was hedged", async () => {
+  test("if the first fails early, the next is tried at once, and nothing was hedged", async () => {
     const played = await hedged(true, [{ status: 429, body: ["{}"] }, says("second")]);
     expect([played.text.includes("second"), played.sentMs]).toEqual([true, [0, 0]]);
     expect(played.receipts[0]?.hedged).toBeUndefined();
@@ -162,7 +162,7 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
     expect(outcomesOf(played)).toEqual(["one: failed", "two: failed"]);
   });
 
-  test("a mistake of the client that the second finds is told, where the first can say nothing of it", async () => {
+  test("a client error that the second offer finds is returned if the first cannot respond", async () => {
     const mistake: Script = { status: 400, body: ["{}"] };
     const refused = await hedged(true, [{ status: 403, body: [3_000, "{}"] }, mistake]);
     expect([refused.sentMs, refused.answeredMs]).toEqual([[0, 2_000], 3_000]);
@@ -196,7 +196,7 @@ describe("choices 8: with hedge, a second offer is asked where the first is slow
     expect([played.text.includes("first"), played.sentMs]).toEqual([true, [0]]);
   });
 
-  test("H23: a key that has not enough left for both waits for the first, and asks the next where that fails", async () => {
+  test("H23: a key without enough budget for both waits for the first, and tries the next if that fails", async () => {
     const slow = await hedged(true, [says("first", 9_000), says("second")], {}, { extensions: 0 });
     expect([slow.text.includes("first"), slow.sentMs]).toEqual([true, [0]]);
     expect(slow.receipts[0]?.hedged).toBeUndefined();

@@ -59,8 +59,8 @@ async function overloaded({ routing = {}, one = {}, two = {} }: Given) {
   return { harness, clock: harness.clock, post, hosts };
 }
 
-describe("choices 8: providers that take so many requests at one time", () => {
-  test("the next offer is asked at once where the first one is full", async () => {
+describe("choices 8: providers with a limit on concurrent requests", () => {
+  test("the next offer is tried at once if the first one is full", async () => {
     const { harness, clock, post, hosts } = await overloaded({ one: { max_concurrent: 1 } });
     const calls = [post(), post(), post()];
     const answers = await clock.until(Promise.all(calls.map(({ answer }) => answer)));
@@ -165,7 +165,7 @@ describe("choices 8: an overloaded gateway", () => {
     },
   );
 
-  test("a call that waited in vain is refused after its time", async () => {
+  test("a call that waited in vain is rejected after its time", async () => {
     const { clock, post } = await overloaded({ routing: { max_concurrent: 1, queue_ms: 300 } });
     const [, second] = [post(), post()];
     const { status, endMs } = await clock.until(second.answer);

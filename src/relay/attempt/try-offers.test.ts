@@ -45,7 +45,7 @@ async function tried(
 }
 
 describe("choices 4: where everything fails", () => {
-  test("each offer is tried twice, each attempt is ended and recorded with what is known of it", async () => {
+  test("each offer is tried twice, and each attempt is ended and recorded", async () => {
     const { thrown, closed, tried: offersTried, passedMs } = await tried("upstream_failed");
     expect(thrown).toBeInstanceOf(GatewayError);
     expect(closed).toEqual(["one", "one", "two", "two"]);
@@ -88,18 +88,18 @@ describe("choices 4: where everything fails", () => {
     expect(closed).toEqual(["one1", "two1"]);
   });
 
-  test("no pause is begun that would outlast the deadline: the next offer is asked at once", async () => {
+  test("no pause starts that would outlast the deadline: the next offer is tried at once", async () => {
     const { closed, passedMs } = await tried("upstream_failed", undefined, { deadlineMs: 100 });
     expect([closed, passedMs]).toEqual([["one", "two"], 0]);
   });
 
-  test("no offer is asked when the deadline has passed", async () => {
+  test("no offer is tried after the deadline", async () => {
     const { closed, thrown } = await tried("upstream_failed", undefined, { deadlineMs: 0 });
     expect(closed).toEqual([]);
     expect(thrown).toMatchObject({ kind: "upstream_timeout", message: expect.stringContaining("deadline of 0 ms") });
   });
 
-  test("no offer is asked again where that would do the same thing twice (H32)", async () => {
+  test("no offer is tried again if that would do the same work twice (H32)", async () => {
     expect((await tried("upstream_failed", () => false)).closed).toEqual(["one"]);
     expect((await tried("upstream_failed", () => true)).closed).toEqual(["one", "one", "two", "two"]);
   });

@@ -7,7 +7,7 @@ const TICK_MS = 100;
 const watchedBy = (check: Watched["check"]): Watched => ({ check, watchIndex: NOT_WATCHED });
 
 describe("the watchdog", () => {
-  test("asks on every tick, until the watch is ended; without watches there is no timer", async () => {
+  test("checks on every tick until unwatched; there is no timer without watches", async () => {
     const clock = new VirtualClock({ startMs: 0 });
     const watchdog = new Watchdog(clock);
     const heard: number[] = [];
@@ -21,7 +21,7 @@ describe("the watchdog", () => {
     expect(clock.timers).toBe(0);
   });
 
-  test("a check may end any watch, its own too, and all others are asked all the same", async () => {
+  test("a check may end any watch, including its own, and all others are still checked", async () => {
     const clock = new VirtualClock();
     const watchdog = new Watchdog(clock);
     const names = ["a", "b", "c"];
@@ -46,7 +46,7 @@ describe("the watchdog", () => {
     }
   });
 
-  test("ending a watch twice leaves the others alone", async () => {
+  test("ending a watch twice does not affect the others", async () => {
     const clock = new VirtualClock();
     const watchdog = new Watchdog(clock);
     const watched = watchedBy(() => {});
@@ -61,7 +61,7 @@ describe("the watchdog", () => {
     watchdog.unwatch(other);
   });
 
-  test("what is watched twice is asked once a tick, and ended by one unwatch", async () => {
+  test("something watched twice is checked once per tick and ended by one unwatch", async () => {
     const clock = new VirtualClock();
     const watchdog = new Watchdog(clock);
     let asked = 0;

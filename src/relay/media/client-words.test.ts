@@ -25,14 +25,14 @@ describe("an error names the client's own field", () => {
     });
   });
 
-  test("a path that no field of the client stands for is told as it is; without one nothing is changed", () => {
+  test("a path without a client field is returned unchanged; so is an error without a path", () => {
     const other = new GatewayError("invalid_request", "no such field", { path: "style" });
     expect(inClientWords(other, PATHS).path).toBe("style");
     const plain = new GatewayError("upstream_failed", "broken");
     expect(inClientWords(plain, PATHS)).toBe(plain);
   });
 
-  test("contract 7: what moderation blocked has the protocol's code in place of the host's", () => {
+  test("contract 7: blocked content has the protocol's code instead of the host's", () => {
     const blocked = { code: "moderation_blocked" };
     const named = inClientWords(new GatewayError("content_blocked", "no", { ...blocked, path: "prompt" }), PATHS);
     expect(shown(named)).toEqual({ kind: "content_blocked", message: "no", path: "prompt", code: undefined });

@@ -17,7 +17,7 @@ describe("contract 2.14: the size of an image is read from its bytes", () => {
   const made = (base64: string) => ({ kind: "made", image: { mimeType: "image/png", base64 } }) as const;
   const reported = { size: "1024x1536", quality: "low" };
 
-  test("whatever the provider says of it", async () => {
+  test("for any report of the provider", async () => {
     const size = "40x20";
     expect(await withRealSize(reported, made(plainPng(40, 20).base64))).toEqual({ size, quality: "low" });
     expect(await withRealSize(undefined, made(plainPng(40, 20).base64))).toEqual({ size });
@@ -48,7 +48,7 @@ describe("more images than the host makes at once", () => {
     expect(await images.rows()).toMatchObject([{ usage_images: 7, cost_nano_usd: 7 * PRICE_NANO_USD }]);
   });
 
-  test("the last call asks for what is left", async () => {
+  test("the last call requests the rest", async () => {
     images.play((reply, request) => {
       const count = mostOf(JSON.parse(request.body) as Record<string, unknown>);
       return batchOf(count ?? 1)(reply, request);
@@ -60,7 +60,7 @@ describe("more images than the host makes at once", () => {
     expect(images.sent.map(mostOf)).toEqual([2, undefined]);
   });
 
-  test("each call has a seed of its own, else all images were the same", async () => {
+  test("each call has its own seed, or all images would be the same", async () => {
     images.play(batchOf(1));
     await images.predicted(SEEDED, { sampleCount: 3, seed: 7, addWatermark: false });
     expect(images.sent.map(({ seed }) => seed)).toEqual([7, 8, 9]);
@@ -76,7 +76,7 @@ describe("more images than the host makes at once", () => {
     expect(images.sent[0]?.["request_id"]).toMatch(/^rcp_[^-]+$/);
   });
 
-  test("usage is added up, and the settings are those of the first that tells them", async () => {
+  test("usage is summed, and the settings are those of the first that reports them", async () => {
     const usage = { generated_images: 1, output_tokens: 50 };
     images.play(batchOf(1, { usage }), answers({ error: { code: "InternalError" } }, 500), batchOf(1, { usage }));
     const answer = await images.predicted(SEEDED, { sampleCount: 3, addWatermark: false });
@@ -130,13 +130,13 @@ describe("contract 2.5: images that are not made", () => {
     expect(await images.rows()).toMatchObject([{ usage_images: 1, cost_nano_usd: PRICE_NANO_USD }]);
   });
 
-  test("a host that makes more than it was asked for is not held against it", async () => {
+  test("extra images from a host are accepted", async () => {
     images.play(answers({ created: 1, data: [{ b64_json: PNG }, { b64_json: PNG }] }));
     const { made, errors } = await images.generated({ n: 1 });
     expect([made, errors]).toEqual([[PNG, PNG], undefined]);
   });
 
-  test("those that moderation held back are told from those that failed", async () => {
+  test("images blocked by moderation are distinguished from failed ones", async () => {
     images.play(
       answers({ data: { image_base64: [JPEG] }, metadata: { failed_count: "2" }, base_resp: { status_code: 0 } }),
     );
@@ -159,7 +159,7 @@ describe("contract 2.5: images that are not made", () => {
   });
 });
 
-describe("contract 2.4 outputOptions: images of another type than was asked for", () => {
+describe("contract 2.4 outputOptions: images of another type than requested", () => {
   const typeOf = (base64 = "") => sniffMedia(Buffer.from(base64, "base64"));
 
   test("are converted", async () => {
@@ -168,7 +168,7 @@ describe("contract 2.4 outputOptions: images of another type than was asked for"
     expect([typeOf(made?.[0]), settings.output_format, settings.size]).toEqual(["image/jpeg", "jpeg", "8x8"]);
   });
 
-  test("are left alone where they are of that type", async () => {
+  test("are not converted if they have that type", async () => {
     images.play(answers({ created: 1, data: [{ b64_json: JPEG }] }));
     expect((await images.generated({ output_format: "jpeg" })).made).toEqual([JPEG]);
   });
@@ -205,7 +205,7 @@ describe("contract 2.4 outputOptions: images of another type than was asked for"
     expect(notes).toEqual([]);
   });
 
-  test("are given as they are where they cannot be converted, and the receipt says so", async () => {
+  test("are returned unchanged if they cannot be converted, and the receipt notes it", async () => {
     const odd = Buffer.from("this is no image").toString("base64");
     images.play(answers({ created: 1, data: [{ b64_json: odd }] }));
     const answer = await images.generated({ output_format: "webp" });

@@ -39,7 +39,7 @@ describe("contract 2.6: images in a conversation", () => {
     });
   });
 
-  test("tokens that the host reports are in the answer's usage, and the cost is that of the receipt", async () => {
+  test("tokens that the host reports are in the response's usage, and the cost equals the receipt's", async () => {
     images.play(images.paints(0, PNG, { usage: USAGE }));
     const { usage } = JSON.parse(
       (await ask("chat", { model: "test/tokens", body: { usage: { include: true } } })).text,
@@ -51,7 +51,7 @@ describe("contract 2.6: images in a conversation", () => {
     expect(JSON.parse((await ask("chat")).text)).not.toHaveProperty("usage");
   });
 
-  test("are inline data of generateContent, one for each candidate asked for", async () => {
+  test("are inline data of generateContent, one for each requested candidate", async () => {
     images.play(images.paints());
     const { text, status } = await ask("genai", { body: { generationConfig: { candidateCount: 2 } } });
     const { candidates } = JSON.parse(text) as { candidates: { content: { parts: object[] }; finishReason: string }[] };
@@ -134,7 +134,7 @@ describe("contract 2.6: streamed conversations", () => {
     expect([answer.status, answer.headMs]).toEqual([429, 40_000]);
   });
 
-  test("a failure after the headers is told in the stream", async () => {
+  test("a failure after the headers is reported in the stream", async () => {
     images.play(after(20_000, refuses(429)));
     const answer = await ask("chat", { stream: true });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining("rate_limit")]);
@@ -170,7 +170,7 @@ describe("contract 7: images that are not made", () => {
     expect(await images.rows()).toMatchObject([{ usage_images: 1 }]);
   });
 
-  test("none was made, one blocked and one failed: the first reason is the answer's", async () => {
+  test("if one is blocked and one fails, the response has the first reason", async () => {
     const failed = { error: { code: "InternalServiceError", message: "out of memory" } };
     const blocked = { error: { code: "OutputImageSensitiveContentDetected", message: "held back" } };
     images.play(answers({ data: [failed, blocked] }));
@@ -180,14 +180,14 @@ describe("contract 7: images that are not made", () => {
     expect(images.sent).toHaveLength(1);
   });
 
-  test("a host that fails is told in the client's own protocol", async () => {
+  test("a failing host is reported in the client's protocol", async () => {
     images.play(refuses(500));
     const { status, text } = await ask("messages");
     expect([status, text]).toEqual([502, expect.stringContaining("api_error")]);
     expect(await images.rows()).toMatchObject([{ outcome: "upstream_failed" }]);
   });
 
-  test("a file that cannot be stored after all is an error, and what was made is billed", async () => {
+  test("a file that cannot be stored after all is an error, and generated images are billed", async () => {
     images.play(images.paints());
     const { files } = images.harness.gateway;
     const keep = files.keep.bind(files);
@@ -200,7 +200,7 @@ describe("contract 7: images that are not made", () => {
     ]);
   });
 
-  test("a prompt that is missing is refused by the gateway, and has a receipt", async () => {
+  test("a prompt that is missing is rejected by the gateway, and has a receipt", async () => {
     images.play(images.paints());
     const { status, headers } = await ask("chat", { body: { messages: [{ role: "user", content: "  " }] } });
     expect([status, images.sent]).toEqual([400, []]);
@@ -209,7 +209,7 @@ describe("contract 7: images that are not made", () => {
   });
 });
 
-test("the host's answer is read as it is, also where it is no image at all", async () => {
+test("the host's response is read even if it contains no image", async () => {
   images.play(answers({ created: 1, data: [{ b64_json: "bm8gaW1hZ2U=" }] }));
   expect((await ask("chat")).text).toContain("bm8gaW1hZ2U=");
 });

@@ -59,7 +59,7 @@ describe("every buffer has a bound: a media API's answer", () => {
     expect((await readAnswer(await open(path), options, { maxBytes: 64 * 1024 })).body).toEqual({ ok: true });
   });
 
-  test("asks for no compression", async () => {
+  test("requests no compression", async () => {
     await open("/small");
     expect(asked.get("accept-encoding")).toBe("identity");
     expect(asked.get("accept")).toBe("*/*");
@@ -92,7 +92,7 @@ describe("an exchange that brings no answer", () => {
     return { outcome, connections: sent.map(({ newConnection }) => (newConnection ? "new" : "kept")) };
   }
 
-  test("a question is asked again where a kept connection was closed", async () => {
+  test("a safe request is repeated if a kept-alive connection was closed", async () => {
     const { outcome, connections } = await failing("GET", "stale");
     expect(outcome).toMatchObject({ status: 200 });
     expect(connections).toEqual(["kept", "new"]);
@@ -179,7 +179,7 @@ describe("an answer in memory", () => {
     expect((await readAnswer(await opened, options)).text.length).toBeGreaterThan(LARGE_BYTES / 2);
   });
 
-  test("one that declares more than is allowed is refused when it passes the limit, and ended", async () => {
+  test("one that declares more than is allowed is rejected when it passes the limit, and ended", async () => {
     const chunk = Buffer.alloc(600, " ");
     const { opened, options, closedTimes, clock } = opening([chunk, chunk], { "content-length": "2000000" });
     await expect(readAnswer(await opened, options, { maxBytes: 1000 })).rejects.toThrow("larger than 1000 bytes");
@@ -192,7 +192,7 @@ describe("an answer in memory", () => {
     expect((await readAnswer(await opened, options, { maxBytes: 1000 })).text).toHaveLength(1000);
   });
 
-  test("the limit is 512 MiB unless told otherwise", async () => {
+  test("the limit is 512 MiB by default", async () => {
     // One buffer, again and again: nothing of it is kept but its length.
     const { opened, options } = opening([], {});
     const exchange = await opened;
@@ -217,7 +217,7 @@ describe("an answer in memory", () => {
     expect(closedTimes()).toBe(0);
   });
 
-  test("one that is read as a stream ends with its body, and is closed by whoever stops reading", async () => {
+  test("an exchange that is read as a stream ends with its body, and closes if its reader stops", async () => {
     const whole = opening([Buffer.from("a"), Buffer.from("b")], {});
     expect(await new Response((await whole.opened).stream()).text()).toBe("ab");
     expect([whole.clock.timers, whole.closedTimes()]).toEqual([0, 0]);
@@ -226,7 +226,7 @@ describe("an answer in memory", () => {
     expect([stopped.clock.timers, stopped.closedTimes()]).toEqual([0, 1]);
   });
 
-  test("one whose body breaks says why, and has no timer left", async () => {
+  test("an exchange whose body breaks reports why and leaves no timer", async () => {
     const read = opening("broken", {});
     await expect((await read.opened).read()).rejects.toBeInstanceOf(UncertainError);
     expect(read.clock.timers).toBe(0);
@@ -235,7 +235,7 @@ describe("an answer in memory", () => {
     expect(streamed.clock.timers).toBe(0);
   });
 
-  test("a stop ends it, with the reason of whoever stopped it", async () => {
+  test("an abort ends it with the reason of the abort", async () => {
     const reason = new Error("the gateway stops");
     const stopping = new AbortController();
     const cut = Promise.withResolvers<never>();
@@ -275,7 +275,7 @@ describe("an answer in memory", () => {
 });
 
 describe("bytes that are no longer needed", () => {
-  test("are freed at once, where they have a buffer of their own", async () => {
+  test("are freed at once if they have their own buffer", async () => {
     const clock = new VirtualClock();
     const chunk = new Uint8Array(1024 * 1024).fill(32);
     const part = new Uint8Array(new ArrayBuffer(64), 0, 32).fill(32);

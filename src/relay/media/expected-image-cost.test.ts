@@ -7,7 +7,7 @@ import { ImageGateway, PNG } from "./image-gateway.sample.ts";
 const each = (value: number): Pricings => ({ image: [{ value, unit: "perCount", currency: "USD" }] });
 const byTokens: Pricings = { image: [{ value: 40, unit: "perMTokens", currency: "USD" }] };
 
-describe("H23: what images may cost is reserved before they are made", () => {
+describe("H23: the possible cost of images is reserved before they are generated", () => {
   test("at the most expensive of the offers", () => {
     const offers = [{ pricings: each(0.02) }, { pricings: each(0.05) }, { pricings: each(0.04) }];
     expect(expectedImageCost(3, {}, offers)).toBe(150_000_000);

@@ -112,7 +112,7 @@ describe("an image that the provider gives by its URL", () => {
   });
 });
 
-describe("what is fetched", () => {
+describe("a fetched result", () => {
   const fetching = () => {
     const { clock, send, streamMedia, snapshot } = images.harness.gateway;
     const provider = snapshot.providers.get("links")?.[0];
@@ -127,7 +127,7 @@ describe("what is fetched", () => {
     return found;
   };
 
-  test("has the type of its link, else that of its host, else that of a video", async () => {
+  test("has the type of its link, or of its host, or of a video", async () => {
     expect(await typeOf({ "content-type": "image/webp; charset=utf-8" })).toBe("image/webp");
     expect(await typeOf({ "content-type": "image/webp" }, "image/png")).toBe("image/png");
     expect(await typeOf({ "content-type": "" })).toBe("video/mp4");
@@ -142,7 +142,7 @@ describe("what is fetched", () => {
     expect(JSON.stringify(request?.headers)).toContain(SECRET);
   });
 
-  test("an image is told by its bytes, whatever its host says", async () => {
+  test("the type of an image is read from its bytes, not from its host's headers", async () => {
     images.play(sends(png, { "content-type": "application/octet-stream" }));
     expect(await fetchImage({ url: OWN_URL }, fetching())).toEqual({ mimeType: "image/png", base64: PNG });
     images.play(sends(Buffer.from("odd bytes"), { "content-type": "image/avif" }));
@@ -164,7 +164,7 @@ describe("what is fetched", () => {
     await expect(fetchImage({ url: OWN_URL }, fetching())).rejects.toThrow("larger than 67108864 bytes");
   });
 
-  test("whoever stops the fetching is the reason that it ends for", async () => {
+  test("an abort of the fetch is the reason of its error", async () => {
     const stopping = new AbortController();
     images.play((reply) => {
       reply.head(200, { "content-type": "image/png" });

@@ -11,7 +11,7 @@ import { costOfVideo } from "./fit-video.ts";
 
 const SILENT_MODEL = "doubao-seedance-1-0-pro-250528";
 
-describe("contract 2.1, 8: what was asked for, or a 400 that says what the model takes", () => {
+describe("contract 2.1, 8: what was requested, or a 400 that lists what the model accepts", () => {
   test.each([
     [{ durationSeconds: 60 }, "parameters.durationSeconds", "4 to 12 seconds, not 60"],
     [{ aspectRatio: "7:5" }, "parameters.aspectRatio", "not 7:5"],
@@ -29,7 +29,7 @@ describe("contract 2.1, 8: what was asked for, or a 400 that says what the model
     expect(errorIn(answer).message).toContain("sampleCount" in parameters ? "5 videos" : "test/video");
   });
 
-  test("an offer that can make it is asked instead of one that cannot", async () => {
+  test("an offer that can serve the request is called instead of one that cannot", async () => {
     const offers = [
       { provider: "one", model: SILENT_MODEL },
       { provider: "two", model: TASK_MODEL },
@@ -59,7 +59,7 @@ describe("contract 2.1, 8: what was asked for, or a 400 that says what the model
     expect(receipt.fields).toMatchObject([{ path: "parameters.seed", action: "approximated" }]);
   });
 
-  test("what is not said is the model's default", async () => {
+  test("absent fields have the model's defaults", async () => {
     const videos = await MemoryVideos.start();
     const path = "/api/genai/v1/publishers/test/models/video:predictLongRunning";
     await videos.harness.post(path, { instances: [{ prompt: "a fox" }] });
@@ -72,7 +72,7 @@ describe("contract 2.1, 8: what was asked for, or a 400 that says what the model
   });
 });
 
-describe("contract 2.9: what videos cost", () => {
+describe("contract 2.9: the cost of videos", () => {
   const item = (value: number, resolution?: string) => ({
     value,
     unit: "perSecond",

@@ -52,7 +52,7 @@ const slow: Script = async (reply, request) => {
   return answers({ created: 1, data: [{ b64_json: PNG }] })(reply, request);
 };
 
-describe("H26: a client that disconnects pays for what the provider makes", () => {
+describe("H26: a client that disconnects pays for what the provider generates", () => {
   for (const [name, ask] of Object.entries(WAYS)) {
     // Where the protocol has keep-alives, the headers of a stream are sent before its image.
     for (const afterMs of name.endsWith(", streamed") ? [5_000, 15_000] : [5_000]) {
@@ -85,7 +85,7 @@ describe("H26: a client that disconnects pays for what the provider makes", () =
     ]);
   });
 
-  test("pays nothing for what then fails at the provider, and no other offer is tried", async () => {
+  test("pays nothing if the provider then fails, and no other offer is tried", async () => {
     images.play(async (reply, request) => {
       await images.harness.clock.sleep(1_000);
       return refuses(500)(reply, request);
@@ -98,7 +98,7 @@ describe("H26: a client that disconnects pays for what the provider makes", () =
     expect(await images.rows()).toMatchObject([{ outcome: "client_gone", usage_images: null, cost_nano_usd: 0 }]);
   });
 
-  test("with ten images made one by one pays for those that were started; no more are started", async () => {
+  test("with ten images generated one by one pays for those that were started; no more are started", async () => {
     images.play(images.paints(1_000));
     const call = images.generate({ model: "test/one-by-one", n: 10 });
     await images.pass(500);
@@ -120,7 +120,7 @@ describe("H26: a client that disconnects pays for what the provider makes", () =
     expect(await images.rows()).toMatchObject([{ outcome: "client_gone", cost_nano_usd: 0 }]);
   });
 
-  test("between two tries pays nothing, though no more work may go on without its client", async () => {
+  test("between two attempts pays nothing, although no more work may continue without its client", async () => {
     images.harness.gateway.orphanedImages += MAX_ORPHANS.orphanedImages;
     images.play(refuses(500), images.paints());
     const call = images.generate();
@@ -196,7 +196,7 @@ describe("an attempt", () => {
     return { begun, client };
   };
 
-  test("is ended by a disconnect before its provider was asked for anything", () => {
+  test("is ended by a disconnect before its provider was called", () => {
     const { begun, client } = attempt();
     client.markDisconnected();
     expect([begun.signal.aborted, begun.abandonedImages]).toEqual([true, 0]);
@@ -206,7 +206,7 @@ describe("an attempt", () => {
     client.release();
   });
 
-  test("ends what it has started when it is closed, and is closed once", () => {
+  test("ends its requests when it is closed, and is closed once", () => {
     const { begun, client } = attempt();
     begun.begin(2);
     begun.close();
@@ -218,7 +218,7 @@ describe("an attempt", () => {
     client.release();
   });
 
-  test("tells whoever waits for its end, once", () => {
+  test("notifies a waiter of its end once", () => {
     const { begun, client } = attempt();
     const told: string[] = [];
     begun.whenEnded(() => told.push("at its end"));
@@ -234,7 +234,7 @@ describe("an attempt", () => {
 describe("a deadline that the caller set", () => {
   const hurried = ImageGateway.forTests({ config: { routing: { deadline_ms: 5_000 } } });
 
-  test("ends the work, and no other offer is asked; what was asked for may have been made, and is billed as expected", async () => {
+  test("ends the work, and no other offer is tried; the requested images may exist and are billed as estimated", async () => {
     hurried.play(() => {});
     const answer = await hurried.generated({ model: "test/two", n: 2 });
     expect([answer.status, answer.endMs, hurried.sent.length]).toEqual([504, 5_000, 1]);
@@ -245,7 +245,7 @@ describe("a deadline that the caller set", () => {
     ]);
   });
 
-  test("ends a stream with an error, after what was made in time", async () => {
+  test("ends a stream with an error after the images that were ready in time", async () => {
     hurried.play(hurried.harness.upstream.stream(1_000, partial, 10_000, completed));
     const { text, endMs } = await hurried.harness.clock.until(
       hurried.generate({ stream: true, partial_images: 1 }).answer,
@@ -254,7 +254,7 @@ describe("a deadline that the caller set", () => {
     expect(endMs).toBe(5_000);
   });
 
-  test("is no concern of an image that is there in time", async () => {
+  test("does not affect an image that is ready in time", async () => {
     hurried.play(hurried.paints(1_000));
     expect((await hurried.generated()).made).toEqual([PNG]);
     await hurried.pass(300);

@@ -69,7 +69,7 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
     ]);
   });
 
-  test("a model whose images have no price of their own is billed by the tokens of its answer", async () => {
+  test("a model without a price for images is billed by the tokens of its response", async () => {
     images.play(images.paints(0));
     await images.generated({ model: "test/completion" });
     // The most that an image takes is image tokens, which have no price here.
@@ -86,7 +86,7 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
     ]);
   });
 
-  test("images of a size that has a price of its own, by the size of their bytes", async () => {
+  test("images of a separately priced size are billed by their real size", async () => {
     images.play(images.paints(0, claimedPng(2048, 2048).base64));
     await images.generated({ model: "test/sizes", size: "1024x1024" });
     expect(await images.rows()).toMatchObject([{ cost_nano_usd: 80_000_000 }]);
@@ -104,7 +104,7 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
     expect(await images.rows()).toMatchObject([{ cost_nano_usd: 80_000_000 }]);
   });
 
-  test("tokens of an answer without any image are in the row, and images are none", async () => {
+  test("tokens of a response without images are in the row, and images are 0", async () => {
     const failed = { error: { code: "OutputImageSensitiveContentDetected", message: "held back" } };
     images.play(answers({ data: [failed], usage: { generated_images: 0, output_tokens: 50 } }));
     await images.predicted("batch");
@@ -113,7 +113,7 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
     ]);
   });
 
-  test("H23: what images may cost is reserved until it is known: a second call does not fit", async () => {
+  test("H23: the possible cost of images stays reserved until it is known: a second call does not fit", async () => {
     images.play(images.paints(1_000));
     const first = images.generate({}, { key: POOR_KEY });
     await images.pass(100);

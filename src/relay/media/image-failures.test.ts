@@ -12,7 +12,7 @@ test("an image that failed has the provider's error, one that moderation blocked
   });
 });
 
-test("the reason of the first stands for all; without any, there was no image in the answer", () => {
+test("the first reason is returned for all; without one, the response contained no image", () => {
   expect(nothingMade([{ kind: "failed", error: broken }])).toBe(broken);
   expect(
     nothingMade([

@@ -33,7 +33,7 @@ describe("S12: images that a client gives by URL", () => {
     ]);
   });
 
-  test("that cannot be fetched are refused by their names", async () => {
+  test("that cannot be fetched are rejected by their names", async () => {
     const image = await edit({ images: linked("https://web.test/none.png") });
     expect([image.status, errorOf(image).param]).toEqual([400, "images[0]"]);
     expect(errorOf(image).message).toContain("https://web.test/none.png could not be fetched: its host answered");
@@ -44,7 +44,7 @@ describe("S12: images that a client gives by URL", () => {
     expect(await images.rows()).toEqual([]);
   });
 
-  test("a bug in fetching them is no fault of the client's", async () => {
+  test("a bug in fetching them is not a client error", async () => {
     const { fetchMedia } = images.harness.gateway;
     Object.assign(images.harness.gateway, { fetchMedia: () => Promise.reject(new Error("a bug")) });
     const answer = await edit({ images: linked(FOX) });

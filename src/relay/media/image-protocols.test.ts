@@ -38,7 +38,7 @@ const partsSent = () =>
   [...(images.harness.upstream.requests[0]?.body ?? "").matchAll(/; name="([^"]+)"/g)].map(([, name]) => name);
 
 describe("contract 4: images/edits, a form", () => {
-  test("the image and its mask go to the host; the answer is that of generations", async () => {
+  test("the image and its mask are sent to the host; the response has the form of generations", async () => {
     images.play(images.paints());
     const image = file(plainPng(16, 16).base64);
     const mask = file(halfTransparent(16, 16).base64, "mask.png");
@@ -56,7 +56,7 @@ describe("contract 4: images/edits, a form", () => {
     expect(partsSent().filter((name) => name === "image[]")).toHaveLength(2);
   });
 
-  test("its fields may come in any order", async () => {
+  test("its fields may be in any order", async () => {
     images.play(images.paints());
     const form = new FormData();
     form.append("prompt", PROMPT);
@@ -65,7 +65,7 @@ describe("contract 4: images/edits, a form", () => {
     expect((await edited(form)).status).toBe(200);
   });
 
-  test("a file named model is no model's name", async () => {
+  test("a file named model does not name a model", async () => {
     images.play(images.paints());
     const form = formOf({ image: file(PNG) });
     form.delete("model");
@@ -75,7 +75,7 @@ describe("contract 4: images/edits, a form", () => {
     expect(images.sent).toEqual([]);
   });
 
-  test("a mask of another size than its image is refused by its name", async () => {
+  test("a mask of another size than its image is rejected by its name", async () => {
     images.play(images.paints());
     const mask = file(halfTransparent(8, 8).base64);
     const { status, error } = await edited(formOf({ image: file(plainPng(16, 16).base64), mask }));
@@ -109,11 +109,11 @@ describe("contract 4: images/edits, a form", () => {
   });
 });
 
-describe("contract 4: what is no form", () => {
+describe("contract 4: bodies that are not a form", () => {
   test.each([
     ["text/plain", "it is text/plain"],
     ["", "none was sent"],
-  ])("the content type %p is refused", async (type, told) => {
+  ])("the content type %p is rejected", async (type, told) => {
     images.play(images.paints());
     const { status, text } = await posted(new Uint8Array([1]), type === "" ? {} : { "content-type": type });
     expect([status, text]).toEqual([415, expect.stringContaining(told)]);
@@ -161,7 +161,7 @@ test("contract 4: images/generations names its model in the body", async () => {
   expect((await images.generated({ model: "test/no-such" })).status).toBe(404);
 });
 
-describe("contract 2.4, 7: `:predict` reports each image by itself", () => {
+describe("contract 2.4, 7: `:predict` reports each image separately", () => {
   test("the images, with their types", async () => {
     images.play(images.paints());
     const { status, predictions } = await images.predicted("painter", { sampleCount: 2 });
@@ -208,7 +208,7 @@ describe("contract 4: images/generations of which some were not made", () => {
     ]);
   });
 
-  test("where none was, and moderation blocked some, it is an error that says why", async () => {
+  test("if none was generated and moderation blocked some, it is an error with the reason", async () => {
     images.play(refuses(400, BLOCKED), refuses(500), refuses(400, BLOCKED));
     const { status, error } = await images.generated({ model: "test/one-by-one", n: 2 });
     expect([status, error?.code]).toEqual([400, "content_filter"]);
@@ -226,7 +226,7 @@ describe("an image of more than 28 MiB of base64", () => {
   };
   const answerWith = (base64: string) => answers({ created: 1, data: [{ b64_json: base64 }] });
 
-  test("is stored, and given by its URL; one that just fits is given as it is", async () => {
+  test("is stored and returned by URL; one that just fits is returned inline", async () => {
     images.play(answerWith(large(LIMIT + 4)), answerWith(large(LIMIT)));
     const { status, data } = await images.generated();
     expect([status, data?.length, data?.[0]?.b64_json]).toEqual([200, 1, undefined]);
@@ -236,7 +236,7 @@ describe("an image of more than 28 MiB of base64", () => {
     expect([inline.data?.[0]?.url, inline.data?.[0]?.b64_json?.length]).toEqual([undefined, LIMIT]);
   });
 
-  test("decision 0019: was made and paid for, so it is given as it is where the store is full", async () => {
+  test("decision 0019: was generated and billed, so it is returned inline if the store is full", async () => {
     await images.fillStore(63);
     images.play(answerWith(large(LIMIT + 4)));
     const { status, data } = await images.generated();

@@ -31,7 +31,7 @@ const asked = async (body: object = {}) => {
 const typesOf = (events: { type: string }[]) => events.map(({ type }) => type.replace("image_generation.", ""));
 
 describe("contract 2.14: streamed images", () => {
-  test("come as they are made, and the last of them after its receipt", async () => {
+  test("arrive as they are generated, and the last one after its receipt", async () => {
     images.play(stream(1_000, partial(0), 1_000, partial(1), 1_000, completed({ usage: USAGE })));
     const { status, headers, chunks, events } = await asked({ partial_images: 2 });
     expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
@@ -62,7 +62,7 @@ describe("contract 2.14: streamed images", () => {
     expect(events[1]).toMatchObject({ quality: "low", size: "8x8", output_format: "png" });
   });
 
-  test("the options of the call are sent to the offer that answers, and told as sent", async () => {
+  test("the options of the call are sent to the offer that answers and reported as sent", async () => {
     images.play(stream(completed()));
     const { events } = await asked({ quality: "high", size: "1536x1024", output_format: "png" });
     expect(images.sent[0]).toMatchObject({ quality: "high", size: "1536x1024" });
@@ -76,7 +76,7 @@ describe("contract 2.14: streamed images", () => {
     expect(headers.get("x-trivium-dropped")).toBe("moderation");
   });
 
-  test("several come one by one, the last of them after the receipt, with the usage of all", async () => {
+  test("several arrive one by one, the last one after the receipt, with the usage of all", async () => {
     const usage = { generated_images: 3, output_tokens: 300 };
     const made = event("image_generation.partial_succeeded", { b64_json: PNG });
     images.play(stream(1_000, made, 1_000, made, 1_000, made, 1_000, event("image_generation.completed", { usage })));
@@ -95,14 +95,14 @@ describe("contract 2.14: streamed images", () => {
     expect(await images.rows()).toMatchObject([{ usage_images: 2, usage_image_output: 200 }]);
   });
 
-  test("one more than was asked for is sent too", async () => {
+  test("one more than requested is sent too", async () => {
     images.play(stream(completed(), completed()));
     const { events } = await asked({ n: 1 });
     expect(typesOf(events)).toEqual(["completed", "completed"]);
     expect(await images.rows()).toMatchObject([{ usage_images: 2, cost_nano_usd: 2 * PRICE_NANO_USD }]);
   });
 
-  test("more than one stream can carry, and those of a host without streams, come at the end", async () => {
+  test("more than one stream can carry, and those of a host without streams, arrive at the end", async () => {
     images.play(images.paints(1_000));
     const { events, endMs } = await asked({ model: "test/one-by-one", n: 3, partial_images: 2 });
     expect([typesOf(events), endMs]).toEqual([["completed", "completed", "completed"], 1_000]);
@@ -125,7 +125,7 @@ describe("contract 2.14: streamed images", () => {
     expect((await asked()).events[0]?.b64_json === large).toBe(true);
   });
 
-  test("more than one stream can carry with so many inputs are not streamed by the host", async () => {
+  test("more than one stream can carry with this many inputs are not streamed by the host", async () => {
     images.play(answers({ data: [{ b64_json: PNG }, { b64_json: PNG }] }), answers({ data: [{ b64_json: PNG }] }));
     const inputs = new Array(13).fill({ image_url: `data:image/png;base64,${PNG}` });
     const body = { model: "test/batch", prompt: "a fox", n: 3, stream: true, output_format: "png", images: inputs };
@@ -150,7 +150,7 @@ describe("contract 2.14: streamed images", () => {
 });
 
 describe("contract 2.14: streamed images that fail", () => {
-  test("a host that fails before its first event is a failure with a status of its own", async () => {
+  test("a host that fails before its first event is a failure with its own status", async () => {
     images.play(refuses(400, { message: "Unknown parameter", type: "invalid_request_error", param: "size" }));
     const { status, text } = await asked();
     expect([status, text]).toEqual([400, expect.stringContaining("Unknown parameter")]);
@@ -183,7 +183,7 @@ describe("contract 2.14: streamed images that fail", () => {
     ]);
   });
 
-  test("an error in the stream is told in the client's words, without the provider's secrets", async () => {
+  test("an error in the stream is in the client's protocol, without the provider's secrets", async () => {
     const error = { ...BLOCKED, message: `blocked for ${SECRET}` };
     images.play(stream(partial(0), event("error", { error })));
     const { events } = await asked({ partial_images: 1 });
@@ -192,7 +192,7 @@ describe("contract 2.14: streamed images that fail", () => {
     expect(await images.rows()).toMatchObject([{ outcome: "content_blocked", cost_nano_usd: 0 }]);
   });
 
-  test("what was made comes before the error of what was not", async () => {
+  test("generated images precede the error of those that failed", async () => {
     const failed = event("image_generation.partial_failed", {
       error: { code: "InternalServiceError", message: "broken" },
     });
@@ -236,7 +236,7 @@ describe("contract 2.14: streamed images that fail", () => {
     expect(images.harness.upstream.replies[0]?.closedAtMs).toBeDefined();
   });
 
-  test("comments, the end mark and events of other kinds are no images", async () => {
+  test("comments, the end mark and other events are not images", async () => {
     images.play(stream(": hello\n\n", event("keepalive", {}), completed(), "data: [DONE]\n\n"));
     expect(typesOf((await asked()).events)).toEqual(["completed"]);
   });
@@ -283,7 +283,7 @@ describe("contract 2.14: streamed images that fail", () => {
     expect(await images.rows()).toMatchObject([{ outcome: "internal", cost_nano_usd: 0 }]);
   });
 
-  test("a failure of the provider's, and a client that has left, are no faults of ours", async () => {
+  test("a failing provider and a disconnected client are not logged as internal errors", async () => {
     await images.logged("");
     images.play(stream(partial(0)));
     await asked({ partial_images: 1 });
@@ -308,7 +308,7 @@ describe("H15: a client that waits for its first image", () => {
     expect(typesOf(events)).toEqual(["completed"]);
   });
 
-  test("a failure after that is told in the stream, without the provider's secrets", async () => {
+  test("a failure after that is reported in the stream, without the provider's secrets", async () => {
     images.play(async (reply, request) => {
       await images.harness.clock.sleep(20_000);
       return refuses(400, { message: `key ${SECRET} has no access`, type: "x", param: "size" })(reply, request);

@@ -48,7 +48,7 @@ describe("contract 4: images/generations", () => {
     [{ n: 11 }, "n"],
     [{ prompt: "" }, "prompt"],
     [{ size: "1x1" }, "size"],
-  ])("what cannot be made is refused by its name, before a provider is asked: %p", async (body, path) => {
+  ])("what cannot be made is rejected by its name, before a provider is asked: %p", async (body, path) => {
     images.play(images.paints());
     const { status, error, headers } = await images.generated(body);
     expect([status, images.sent]).toEqual([400, []]);
@@ -83,7 +83,7 @@ describe("choices 4: offers of images", () => {
     });
   });
 
-  test("one that fails is asked once more, after a pause, and what it failed of is the answer", async () => {
+  test("a failing host is tried once more after a pause, and its error is returned", async () => {
     images.play(refuses(500, { message: "the machine at 10.0.0.1 is broken" }));
     const answer = await images.generated();
     expect([answer.status, images.sent.length]).toEqual([502, 2]);

@@ -8,7 +8,7 @@ const EDITS = "/api/v1/images/edits";
 const dataUrl = (base64: string) => ({ image_url: `data:image/png;base64,${base64}` });
 
 describe("H09: options that a model does not have", () => {
-  test("are dropped and told", async () => {
+  test("are dropped and noted", async () => {
     images.play(images.paints());
     const answer = await images.generated({ model: "test/one-by-one", moderation: "low", style: "vivid", tint: 3 });
     expect(answer.status).toBe(200);
@@ -34,7 +34,7 @@ describe("H09: options that a model does not have", () => {
     expect((await images.generated({ model: "test/one-by-one" }, options)).status).toBe(200);
   });
 
-  test("partial images are noted where none can be shown, and only where they were asked for", async () => {
+  test("partial images are noted if they were requested and cannot be streamed", async () => {
     const dropped = async (body: object) =>
       (await images.harness.clock.until(images.generate({ stream: true, ...body }).answer)).headers.get(
         "x-trivium-dropped",
@@ -49,7 +49,7 @@ describe("H09: options that a model does not have", () => {
     expect(await dropped({ model: "test/batch", partial_images: 2 })).toBe("partial_images");
   });
 
-  test("an input of a kind that the model does not take is refused: the image would not be what was asked for", async () => {
+  test("an input of an unsupported kind is rejected, because the image would not be the requested one", async () => {
     images.play(images.paints());
     const references = [
       { referenceType: "REFERENCE_TYPE_STYLE", referenceId: 1, referenceImage: { bytesBase64Encoded: PNG } },
@@ -80,7 +80,7 @@ describe("contract 2.4: masks", () => {
     expect([bytes[offset(0, 0)], bytes[offset(7, 0)]]).toEqual([255, 0]);
   });
 
-  test("are sent as they came to all others", async () => {
+  test("are sent unchanged to all others", async () => {
     images.play(images.paints());
     expect((await masked("test/painter")).status).toBe(200);
     const { body } = images.harness.upstream.requests[0] ?? {};
@@ -88,7 +88,7 @@ describe("contract 2.4: masks", () => {
   });
 });
 
-describe("S10: what a provider says is shown without its secrets", () => {
+describe("S10: a provider's message is shown without its secrets", () => {
   test("in the reason of an image that was not made", async () => {
     images.play(
       images.paints(),

@@ -30,7 +30,7 @@ describe("a host that takes jobs", () => {
     expect(await images.rows()).toMatchObject([{ outcome: "ok", usage_images: 1, cost_nano_usd: PRICE_NANO_USD }]);
   });
 
-  test("is asked again, less and less often, where a poll fails: the job goes on", async () => {
+  test("is polled again, less and less often, if a poll fails, because the job continues", async () => {
     keepResult();
     images.play(taken, refuses(503), refuses(429), (reply) => reply.fail("broken"), pending, ready);
     const answer = await images.generated(FLUX);
@@ -38,7 +38,7 @@ describe("a host that takes jobs", () => {
     expect(times()).toEqual([0, 1_000, 3_000, 6_000, 10_000, 11_000]);
   });
 
-  test("is given up after six polls in a row that failed, and no provider is asked a second time", async () => {
+  test("is given up after six failed polls in a row, and no provider is called a second time", async () => {
     images.play(taken, refuses(500));
     const answer = await images.generated(FLUX);
     expect([answer.status, images.sent.length]).toEqual([504, 7]);
@@ -152,7 +152,7 @@ describe("poll intervals", () => {
     return clock.nowMs() - startedAtMs;
   }
 
-  test("are two seconds unless the host says otherwise, times the operator's factor", async () => {
+  test("are two seconds apart unless the host sets another interval, times the operator's factor", async () => {
     expect(await msOf(waits(), 1)).toBe(2_000);
     expect(await msOf(waits(700), 1)).toBe(700);
     expect(await msOf(waits(700), 0.5)).toBe(350);

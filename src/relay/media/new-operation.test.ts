@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { MemoryVideos } from "../../../testing/memory-videos.ts";
 
-test("choices 5: an operation fails three hours after its request, whatever its provider says", async () => {
+test("choices 5: an operation fails three hours after its request, even if its provider is still working", async () => {
   const videos = await MemoryVideos.start({ polls: false });
   videos.host.stateOf = () => ({ state: "running" });
   await videos.clock.pass(0.4);

@@ -6,7 +6,7 @@ import { errorIn } from "../../../testing/sent-call.ts";
 const HOUR_MS = 3_600_000;
 
 describe("contract 2.3: a poll", () => {
-  test("says how far the video is, without asking its provider", async () => {
+  test("reports the progress of the video without polling its provider", async () => {
     const videos = await MemoryVideos.start();
     videos.host.stateOf = () => ({ state: "running", progress: 40 });
     const { name } = await videos.submit({ model: "test/api", parameters: { generateAudio: true } });
@@ -117,7 +117,7 @@ describe("contract 2.3: a poll", () => {
     expect(videos.leftovers()).toEqual({});
   });
 
-  test("tells the gateway that its client has the name", async () => {
+  test("shows that the client has received the name", async () => {
     const videos = await MemoryVideos.start();
     const { id, name } = await videos.submit();
     await videos.rows("UPDATE operations SET claimed = 0 WHERE id = ?", [id]);

@@ -29,7 +29,7 @@ describe("choices 5: the same Idempotency-Key", () => {
     expect((await videos.submit(keyed("b"))).name).not.toBe(first.name);
   });
 
-  test("with another body is refused, and by its name", async () => {
+  test("with another body is rejected, and by its name", async () => {
     const videos = await MemoryVideos.start();
     await videos.submit(keyed("a"));
     const other = await videos.submit({ prompt: "another", ...keyed("a") });
@@ -51,7 +51,7 @@ describe("choices 5: the same Idempotency-Key", () => {
     expect((await videos.submit({ ...keyed("a"), model: "test/two" })).status).toBe(400);
   });
 
-  test("an empty key is none", async () => {
+  test("an empty key is ignored", async () => {
     const videos = await MemoryVideos.start();
     const [first, second] = [await videos.submit(keyed("")), await videos.submit(keyed(""))];
     expect(first.name).not.toBe(second.name);
@@ -88,7 +88,7 @@ describe("choices 5: the same Idempotency-Key", () => {
     expect(videos.host.jobs).toHaveLength(1);
   });
 
-  test("of many at once one is sent; the others get its name or are asked to wait", async () => {
+  test("of many concurrent submits one is sent; the others get its name or are asked to wait", async () => {
     const videos = await MemoryVideos.start();
     const sent = Array.from({ length: 8 }, () => videos.send(keyed("a")).answer);
     const answers = await videos.clock.until(Promise.all(sent));
@@ -185,14 +185,14 @@ describe("H24: the same request without a key, from a client that never heard th
     expect(late.host.jobs).toHaveLength(2);
   });
 
-  test("of another key is none of its business", async () => {
+  test("of another key is independent", async () => {
     const videos = await MemoryVideos.start();
     await lose(videos);
     await videos.submit({ key: KEYS.strict });
     expect(videos.host.jobs).toHaveLength(2);
   });
 
-  test("H30: the time by which it is a repetition is the one that was stored, whatever the clock was set to", async () => {
+  test("H30: repetition is decided by the stored time, even if the clock was changed", async () => {
     const videos = await MemoryVideos.start();
     await lose(videos);
     videos.clock.stepWall(-HOUR_MS);

@@ -34,7 +34,7 @@ describe("a call whose result could not be stored", () => {
     return { thrown, logged, asked };
   }
 
-  test("is refused, and the operator is told what to do", async () => {
+  test("is rejected, and the log tells the operator what to do", async () => {
     const full = new GatewayError("overloaded", "The file store is full.");
     const { thrown, logged, asked } = await refusedBy(full);
     expect(thrown).toBe(full);

@@ -29,7 +29,7 @@ describe("contract 2.1: several videos", () => {
     expect(receipt).toMatchObject({ usage: { seconds: 12 }, cost_nano_usd: 12 * SILENT_NANO_USD });
   });
 
-  test("have no seeds where none was given", async () => {
+  test("have no seeds if none was given", async () => {
     const videos = await MemoryVideos.start();
     await videos.submit({ parameters: { sampleCount: 2 } });
     expect(seedsOf(videos)).toEqual([undefined, undefined]);
@@ -43,7 +43,7 @@ describe("contract 2.1: several videos", () => {
     expect(receipt).toMatchObject({ usage: { seconds: 16 }, cost_nano_usd: 16 * SILENT_NANO_USD });
   });
 
-  test("one whose job was refused is told of, and the others are made and billed", async () => {
+  test("a rejected job is reported, and the others are generated and billed", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push(BUSY);
     const { submitted, operation, receipt } = await videos.made({ parameters: { sampleCount: 2 } });
@@ -55,7 +55,7 @@ describe("contract 2.1: several videos", () => {
     expect(receipt).toMatchObject({ usage: { seconds: 4 }, cost_nano_usd: 4 * SILENT_NANO_USD });
   });
 
-  test("choices 5: where one of them may have arrived and the other did not, none is sent again", async () => {
+  test("choices 5: if one may have arrived and the other did not, neither is sent again", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push(BUSY, BROKEN);
     const answer = await videos.submit({ model: "test/two", parameters: { sampleCount: 2 } });
@@ -65,8 +65,8 @@ describe("contract 2.1: several videos", () => {
   });
 });
 
-describe("H24: the operation is stored before its provider is asked", () => {
-  test("with the offer that is asked, and as being asked", async () => {
+describe("H24: the operation is stored before its provider is called", () => {
+  test("with the offer that is called, in the state asking", async () => {
     const videos = await MemoryVideos.start();
     const seen: unknown[] = [];
     const look: Script = async (reply, request) => {
@@ -78,7 +78,7 @@ describe("H24: the operation is stored before its provider is asked", () => {
     expect(seen).toEqual([{ state: "submitting", provider: "two", parts: expect.stringContaining('"asking"') }]);
   });
 
-  test("and each job as soon as it is accepted, while others are still asked", async () => {
+  test("and each job as soon as it is accepted, while others are still in flight", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push(
       (reply, request) => json({ id: videos.host.take(request).id })(reply, request),
@@ -95,7 +95,7 @@ describe("H24: the operation is stored before its provider is asked", () => {
   });
 });
 
-describe("what an accepted job is polled by", () => {
+describe("the handle by which an accepted job is polled", () => {
   test("the default of ten seconds, or the host's own, times the configured factor", async () => {
     const videos = await MemoryVideos.start({ timings: { mediaPollFactor: 0.5 } });
     await videos.made();
@@ -121,7 +121,7 @@ describe("what an accepted job is polled by", () => {
 });
 
 describe("an answer to a submit", () => {
-  test("that does not come in time may stand for a job", async () => {
+  test("that does not arrive in time may mean a job", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push(SILENT);
     const answer = await videos.submit({ model: "test/two", headers: { "idempotency-key": "a" } });
@@ -130,7 +130,7 @@ describe("an answer to a submit", () => {
     expect(JSON.parse(String(row?.["parts"]))).toMatchObject([{ state: "failed", uncertain: true }]);
   });
 
-  test("that is a success without a job may stand for one, and is not repeated", async () => {
+  test("that is a success without a job may mean one, and is not repeated", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push(json({}));
     const answer = await videos.submit({ model: "test/two" });
@@ -140,14 +140,14 @@ describe("an answer to a submit", () => {
     expect(JSON.parse(String(row?.["parts"]))).toMatchObject([{ uncertain: true }]);
   });
 
-  test("that is a success and holds a refusal is one: the next offer is asked", async () => {
+  test("that is a success with a rejection counts as one: the next offer is tried", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push(json({ error: { code: "RateLimitExceeded", message: "slow down" } }));
     const { operation } = await videos.made({ model: "test/two" });
     expect(operation).toMatchObject({ provider: "two", state: "done" });
   });
 
-  test("that says the job has failed already is its failure", async () => {
+  test("that reports a failed job is its failure", async () => {
     const videos = await MemoryVideos.start();
     const failed = { id: "job-1", status: "failed", error: { code: "invalid_value", message: "no such colour" } };
     videos.host.nextSubmits.push(json(failed), json(failed));
@@ -159,7 +159,7 @@ describe("an answer to a submit", () => {
     expect(String(row?.["parts"])).not.toContain("uncertain");
   });
 
-  test("that says the video is there already cannot be trusted, and is not repeated", async () => {
+  test("that reports a finished video cannot be trusted, and is not repeated", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push(json({ id: "job-1", status: "completed" }));
     const answer = await videos.submit({ model: "test/api", parameters: { generateAudio: true } });

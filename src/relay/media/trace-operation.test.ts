@@ -63,7 +63,7 @@ test("observability 2: a video is its request, which ends with its answer, and t
   expect(line?.["request_id"]).toBe(submitted.headers.get("x-trivium-request-id"));
 });
 
-test("0057: a host of one's own is told of the attempt with its submit, its polls and its download, by whichever process", async () => {
+test("0057: a self-hosted provider gets trace headers with its submit, its polls and its download, from any process", async () => {
   const first = new KeptTraces();
   const { providers } = VIDEO_CONFIG;
   const config = { providers: { ...providers, one: { ...providers.one, trace_context: true } } };
@@ -85,7 +85,7 @@ test("0057: a host of one's own is told of the attempt with its submit, its poll
   for (const one of told) expect(one).toMatchObject({ traceparent, tracestate: "rojo=1" });
 });
 
-test("0057: a vendor of videos is told nothing", async () => {
+test("0057: a video vendor gets no trace headers", async () => {
   const videos = await MemoryVideos.start({ tracing: new KeptTraces().tracing });
   await videos.made({ headers });
   const told = videos.harness.upstream.requests.map(({ headers: { traceparent } }) => traceparent);
@@ -120,7 +120,7 @@ test("a submit that no provider takes is a failed request with every attempt, th
   expect(new Set(attempts.map((span) => shown(span)["trivium.provider"]))).toEqual(new Set(["one", "two"]));
 });
 
-test("a video that fails at its provider is a failed call, and its request is none", async () => {
+test("a video that fails at its provider is a failed call, but its request succeeded", async () => {
   const { calls, tracing } = new KeptTraces();
   const videos = await MemoryVideos.start({ tracing, polls: false });
   const { id } = await videos.submit({ headers });
@@ -132,7 +132,7 @@ test("a video that fails at its provider is a failed call, and its request is no
   expect(shown(server)["error.type"]).toBeUndefined();
 });
 
-test("of two submits at once under one Idempotency-Key one is refused: a span of its own, and no receipt is promised", async () => {
+test("of two concurrent submits with one Idempotency-Key one is rejected: it has its own span and no receipt", async () => {
   const { calls, refused, tracing } = new KeptTraces();
   const videos = await MemoryVideos.start({ tracing });
   const send = () => videos.send({ headers: { ...headers, "idempotency-key": "one" } });

@@ -15,7 +15,7 @@ const sinceTaken = ({ host }: MemoryVideos) =>
   host.jobs[0]?.polledAtMs.map((at) => at - (host.jobs[0]?.takenAtMs ?? 0));
 
 describe("a job is polled", () => {
-  test("at its interval until it is done, and then no more", async () => {
+  test("at its interval until it is done", async () => {
     const videos = await MemoryVideos.start();
     await videos.made();
     await videos.clock.pass(60_000);
@@ -23,7 +23,7 @@ describe("a job is polled", () => {
     expect(videos.leftovers()).toEqual({});
   });
 
-  test("H24: by the credential that submitted it, and its video is fetched with it where the API wants one", async () => {
+  test("H24: with the credential that submitted it, which also fetches its video if the API requires one", async () => {
     const videos = await MemoryVideos.start();
     await videos.made({ model: "test/api", parameters: { generateAudio: true } });
     const { requests } = videos.harness.upstream;
@@ -52,7 +52,7 @@ describe("a job is polled", () => {
     expect(times).toEqual([10_000, 30_000, 70_000, 130_000]);
   });
 
-  test("again where no answer comes within a minute", async () => {
+  test("again if no response arrives within a minute", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextPolls.push(() => {});
     const { operation } = await videos.made();
@@ -61,7 +61,7 @@ describe("a job is polled", () => {
     expect(videos.leftovers()).toEqual({});
   });
 
-  test("no more where its host has forgotten it, and the host's words are not shown", async () => {
+  test("no longer if its host has forgotten it, without showing the host's message", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextPolls.push(json({ error: { code: "ResourceNotFound", message: "task job-1 is gone" } }, 404));
     const { submitted, receipt } = await videos.made();
@@ -87,8 +87,8 @@ describe("a job is polled", () => {
   });
 });
 
-describe("what a job comes to", () => {
-  test("S10: reasons are told without the provider's secret", async () => {
+describe("the result of a job", () => {
+  test("S10: reasons are returned without the provider's secret", async () => {
     const videos = await MemoryVideos.start();
     videos.host.stateOf = () => ({ state: "blocked", reason: "key secret-of-one saw a fox" });
     const { submitted, operation, receipt } = await videos.made();
@@ -216,7 +216,7 @@ describe("H24: an operation is bound to the credential that submitted it", () =>
     expect(asked.length).toBeGreaterThan(2);
   });
 
-  test("where the credential is gone it fails, and says which provider had it", async () => {
+  test("if the credential was removed it fails, and the error names the provider", async () => {
     const videos = await MemoryVideos.start();
     const { id } = await videos.submit();
     await reconfigure(videos, { one: { ...one, api_key: "another" } });

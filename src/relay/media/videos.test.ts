@@ -54,7 +54,7 @@ describe("contract 2.1: a submit", () => {
     expect(await videos.stored(submitted.id)).toMatchObject({ state: "running", claimed: true, project: "default" });
   });
 
-  test("its one receipt has the video, the offer that took it, and what was not honoured", async () => {
+  test("its receipt has the video, the offer that accepted it, and the fields that were not honoured", async () => {
     const videos = await MemoryVideos.start();
     const { submitted, receipt, operation } = await videos.made({
       parameters: { generateAudio: true, negativePrompt: "blur" },
@@ -112,7 +112,7 @@ describe("contract 2.1: a submit", () => {
     ]);
   });
 
-  test("a frame that is no image is refused by its path, and nothing is sent", async () => {
+  test("a frame that is not an image is rejected with its path, and nothing is sent", async () => {
     const videos = await MemoryVideos.start();
     const answer = await videos.send({ image: { bytesBase64Encoded: "AAAA", mimeType: "image/png" } }).answer;
     expect([answer.status, videos.host.jobs.length]).toEqual([400, 0]);
@@ -135,7 +135,7 @@ describe("contract 2.1: a submit", () => {
   });
 });
 
-describe("H09: a strict caller gets what was asked for, or a refusal and no job", () => {
+describe("H09: a strict caller gets what it requested, or an error and no job", () => {
   const dropped = { parameters: { negativePrompt: "blur" } };
 
   test.each([
@@ -149,7 +149,7 @@ describe("H09: a strict caller gets what was asked for, or a refusal and no job"
     expect((await videos.submit(strict)).status).toBe(200);
   });
 
-  test("any other call gets a note of what was dropped", async () => {
+  test("any other call gets a note of dropped fields", async () => {
     const videos = await MemoryVideos.start();
     expect((await videos.submit(dropped)).status).toBe(200);
   });
@@ -180,21 +180,21 @@ describe("an offer that does not take the job", () => {
     expect(videos.leftovers()).toEqual({});
   });
 
-  test("choices 5: where it may have taken it, no other is asked: there might be two videos", async () => {
+  test("choices 5: if it may have accepted the job, no other is tried, because there might be two videos", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push((reply) => reply.fail("broken"));
     const answer = await videos.submit({ model: "test/two" });
     expect([answer.status, videos.harness.upstream.requests.length]).toEqual([502, 1]);
   });
 
-  test("where it certainly was not reached, it is asked again", async () => {
+  test("if it certainly was not reached, it is tried again", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push((reply) => reply.fail("connect"));
     expect((await videos.submit()).status).toBe(200);
     expect(videos.host.jobs).toHaveLength(1);
   });
 
-  test("what it says of a field is told by the client's own name of it", async () => {
+  test("an error about a field uses the client's name of it", async () => {
     const videos = await MemoryVideos.start();
     videos.host.nextSubmits.push(refuses(400, "InputTextSensitiveContentDetected"));
     const answer = await videos.submit();
@@ -224,7 +224,7 @@ describe("H23: a budget of 0.15 USD", () => {
     expect((await videos.submit(frugal("own/cheap"))).status).toBe(200);
   });
 
-  test("goes by the price of the offer, whatever its model costs elsewhere", async () => {
+  test("uses the price of the offer, regardless of other offers of the model", async () => {
     const videos = await start();
     expect((await videos.submit(frugal("own/expensive"))).status).toBe(402);
     expect((await videos.submit(frugal("own/cheaper-offer"))).status).toBe(200);
@@ -266,7 +266,7 @@ describe("H23: a budget of 0.15 USD", () => {
 });
 
 describe("decision 0019: a store without space", () => {
-  test("refuses before a provider is asked, and nothing is billed", async () => {
+  test("rejects before a provider is called, and nothing is billed", async () => {
     const lines: string[] = [];
     const videos = await MemoryVideos.start({
       config: { retention: { max_total_mb: 20, max_project_mb: 8 } },

@@ -27,10 +27,10 @@ const caller = (discounts: Record<string, number> = {}, limits: object = { token
     principal: { levels: [{ limits }], discounts: { of: (_model: string, at: string) => discounts[at] ?? 0 } },
   }) as never;
 
-describe("H23: what is reserved for images, videos and services", () => {
+describe("H23: the reservation for images, videos and services", () => {
   const { estimate } = kind((use) => use);
 
-  test("is what the most expensive target of the plan may cost, after the discount there", () => {
+  test("is the cost of the most expensive target of the plan, after its discount", () => {
     const request = planned({ cheap: { costNanoUsd: 700, tokens: 9 }, dear: { costNanoUsd: 1000, tokens: 5 } });
     const most = { model: "test/model", dialect: "chat", estimatedTokens: 9 };
     expect(estimate(request, caller(), [])).toEqual({ ...most, estimatedCostNanoUsd: 1000 });

@@ -14,7 +14,7 @@ const refusal = (attempt: () => void): MemoryExhaustedError => {
   throw new Error("nothing was refused");
 };
 
-test("S17: all calls together hold no more than the budget; what does not fit is refused and not counted", () => {
+test("S17: all calls together hold no more than the budget; what does not fit is rejected and not counted", () => {
   const budget = new MemoryBudget(10 * MB);
   const [one, two, three] = [budget.open(key("a")), budget.open(key("b")), budget.open(key("c"))];
   one.add(4 * MB);
@@ -68,13 +68,13 @@ test("S17: a call that holds less counts less against its key", () => {
   expect(refusal(() => other.add(1)).kind).toBe("rate_limited");
 });
 
-test("S17: small calls of one key are bounded by the whole budget alone", () => {
+test("S17: small calls of one key are limited only by the whole budget", () => {
   const budget = new MemoryBudget(MB);
   for (let call = 0; call < 1024; call++) budget.open(key("a")).add(1024);
   expect(refusal(() => budget.open(key("b")).add(1)).kind).toBe("overloaded");
 });
 
-test("a part, then the rest, then nothing: what is given back is what was taken", () => {
+test("releases a part, then the rest, then nothing: as much as was taken", () => {
   const budget = new MemoryBudget(10 * MB);
   const held = budget.open(key("a"));
   held.add(MB / 2);

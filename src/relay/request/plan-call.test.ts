@@ -37,7 +37,7 @@ describe("the plan of a text", () => {
     expect(conversation({}, "count_tokens")).toBeUndefined();
   });
 
-  test("leaves to chance what weights leave to it", () => {
+  test("chooses at random among equal weights", () => {
     const first = (...bytes: number[]) => {
       const { gateway } = scriptedGateway();
       const { call } = sampleCall(gateway);

@@ -16,7 +16,7 @@ const refusing =
     return `fitted for ${one.offer.upstreamModel}`;
   };
 
-describe("contract 2.1, 8: the offers whose models can make what was asked for", () => {
+describe("contract 2.1, 8: the offers whose models can serve the request", () => {
   test("keep their order, each with the call as it takes it", () => {
     expect(offersThatFit([first, second, third], refusing("invalid_request", second))).toEqual([
       { target: first, fitted: "fitted for first" },
@@ -24,7 +24,7 @@ describe("contract 2.1, 8: the offers whose models can make what was asked for",
     ]);
   });
 
-  test("where there are none, the first one's reason is the answer", () => {
+  test("if there are none, the first one's reason is returned", () => {
     const none = () => offersThatFit([first, second], refusing("unsupported_parameter", first, second));
     expect(none).toThrow("not by first");
   });

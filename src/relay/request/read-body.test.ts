@@ -83,7 +83,7 @@ async function isPending(reading: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([reading.catch(() => undefined), later])) === "pending";
 }
 
-describe("what is taken", () => {
+describe("accepted bodies", () => {
   test.each(["application/json", "application/json; charset=utf-8", "APPLICATION/JSON", "application/vnd.api+json"])(
     "JSON as %s",
     async (type) => {
@@ -160,7 +160,7 @@ describe("what is taken", () => {
     expect([memory.bytes, endless.state.cancelled]).toEqual([0, true]);
   });
 
-  test("S17: what the memory of all calls has no place for is refused before it is read", async () => {
+  test("S17: a body that exceeds the memory of all calls is rejected before it is read", async () => {
     gateway.memory.open({ keyId: "other", keyName: "other" }).add(30 * MB);
     gateway.memory.open({ keyId: "third", keyName: "third" }).add(30 * MB);
     expect((await refusalOf(read(jsonOf(5 * MB)).reading)).kind).toBe("overloaded");
@@ -177,14 +177,14 @@ describe("what is taken", () => {
   });
 });
 
-describe("what is no request", () => {
-  test.each([100, 40 * KB])("bytes that are no UTF-8, in a body of %d bytes", async (size) => {
+describe("bodies that are not a request", () => {
+  test.each([100, 40 * KB])("invalid UTF-8 in a body of %d bytes", async (size) => {
     const bytes = Buffer.from(jsonOf(size));
     bytes[50] = 0xff;
     expect((await refusalOf(read(new Uint8Array(bytes)).reading)).message).toBe("The body is not valid UTF-8.");
   });
 
-  test("a character that stands for what is none, sent as itself, is a character", async () => {
+  test("a replacement character that the client sent is valid", async () => {
     expect((await read('{"text":"\uFFFD"}').reading).body).toEqual({ text: "\uFFFD" });
   });
 

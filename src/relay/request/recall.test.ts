@@ -53,7 +53,7 @@ async function begun() {
 
 const errorIn = (text: string) => (JSON.parse(text) as { error: { code: string; message: string } }).error;
 
-describe("choices 8: deadline_ms is the time of the whole call, also of what the storage takes of it", () => {
+describe("choices 8: deadline_ms covers the whole call, including the time of the storage", () => {
   const forms = ["previous_response_id", "item_reference", "input_tokens", "stream", "background"] as const;
   test.each(forms)(
     "a slow storage and %s: 504 to the millisecond, nothing was asked, nothing is held",

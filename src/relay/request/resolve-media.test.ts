@@ -105,7 +105,7 @@ describe("S12: media by URL", () => {
     expect(JSON.stringify(resolved)).toBe(expected);
   });
 
-  test("what the target fetches by itself, or does not take at all, is left to it", async () => {
+  test("media that the target fetches itself, or does not support, are left unchanged", async () => {
     const { asked, fetchMedia } = library();
     const call = callWith(
       at("https://x.example/a.png", "a"),
@@ -142,7 +142,7 @@ describe("S12: media by URL", () => {
     expect(source).toEqual({ type: "text", text: "https://x.example/a.txt" });
   });
 
-  test("contract 2.6: the caller's type counts where the host tells none", async () => {
+  test("contract 2.6: the caller's type counts if the host declares none", async () => {
     const { fetchMedia } = library();
     const call = callWith(
       at("https://x.example/a", "a", "video", "video/mp4"),
@@ -154,7 +154,7 @@ describe("S12: media by URL", () => {
     ] as never);
   });
 
-  test("what is no media of the kind is refused", async () => {
+  test("media of the wrong kind are rejected", async () => {
     const { fetchMedia } = library();
     const failure = await failureOf(callWith(at("https://x.example/a.pdf", "messages[0].content[2]")), fetchMedia);
     expect(failure.message).toBe(
@@ -181,7 +181,7 @@ describe("S12: media by URL", () => {
     expect(ended).toEqual(["https://x.example/a.png"]);
   });
 
-  test("a part without a path of its own is named by its parent's", async () => {
+  test("a part without a path has its parent's", async () => {
     const { fetchMedia } = library();
     const part: Part = { type: "media", kind: "image", source: { type: "url", url: "https://x.example/broken.png" } };
     expect((await failureOf(callWith(part), fetchMedia)).path).toBe("messages[0]");

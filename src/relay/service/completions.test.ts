@@ -13,7 +13,7 @@ const USAGE = event({
 });
 const END = "data: [DONE]\n\n";
 
-test("choices 5: usage is asked for, billed, and shown only to clients that ask for it", async () => {
+test("choices 5: usage is always requested and billed, but returned only to clients that ask for it", async () => {
   const { harness } = sound;
   const script = harness.upstream.stream(part("one "), part("two", "stop"), USAGE, END);
   harness.upstream.play(script);
@@ -34,14 +34,14 @@ test("choices 5: usage is asked for, billed, and shown only to clients that ask 
   expect(asking.text).toContain('"prompt_tokens":4');
 });
 
-test("H26: a stream without usage is estimated by what it says", async () => {
+test("H26: a stream without usage is estimated by its text", async () => {
   const { harness } = sound;
   harness.upstream.play(harness.upstream.stream(part("twelve chars", "stop"), END));
   const answer = await harness.clock.until(sound.complete().answer);
   expect(await harness.receipt(answer)).toMatchObject({ usage: { output: 3 }, usage_source: "estimated" });
 });
 
-test("H16: a stream that ends without a reason is broken, and billed as far as it came", async () => {
+test("H16: a stream that ends without a finish reason is broken, and billed as far as it was received", async () => {
   const { harness } = sound;
   harness.upstream.play(harness.upstream.stream(part("twelve chars"), 50));
   const answer = await harness.clock.until(sound.complete().answer);
@@ -51,7 +51,7 @@ test("H16: a stream that ends without a reason is broken, and billed as far as i
   expect(await harness.receipt(answer)).toMatchObject({ usage: { output: 3 }, usage_source: "partial" });
 });
 
-test("an event that is not JSON, and an answer that is no stream, are failures of the host", async () => {
+test("an event that is not JSON, and a response that is not a stream, are failures of the host", async () => {
   const { harness } = sound;
   harness.upstream.play(harness.upstream.stream("data: {nonsense\n\n"));
   expect((await harness.clock.until(sound.complete().answer)).status).toBe(502);
@@ -66,7 +66,7 @@ test.each([
   [{ max_tokens: "many" }, "max_tokens"],
   [{ n: 1_000 }, "n"],
   [{ stream: "yes" }, "stream"],
-])("contract 8: %j is refused with its path, %s", async (body, param) => {
+])("contract 8: %j is rejected with its path, %s", async (body, param) => {
   sound.harness.upstream.play(sound.harness.upstream.json({}));
   const answer = await sound.harness.clock.until(sound.complete(body).answer);
   expect(answer.status).toBe(400);
@@ -104,7 +104,7 @@ test("H26: answers that are made and not shown are paid; Chinese has a token a c
   expect(await harness.receipt(chinese)).toMatchObject({ usage: { input: 5, output: 20 } });
 });
 
-test("S07: no host is told of other models", async () => {
+test("S07: names of other models are sent to no host", async () => {
   const { harness } = sound;
   harness.upstream.play(harness.upstream.json(whole("hi")));
   const answer = await harness.clock.until(
@@ -152,13 +152,13 @@ describe("decision 0018: service_tier", () => {
     expect(await sound.harness.receipt(answer)).toMatchObject({ cost_nano_usd: 2 * PLAIN_NANO_USD });
   });
 
-  test.each([false, true])("the term that the host says it served on is paid, streamed %p", async (stream) => {
+  test.each([false, true])("the terms that the host reports are billed, streamed %p", async (stream) => {
     play(stream, "default");
     const answer = await asked("priority", "/v1/completions", stream);
     expect(await sound.harness.receipt(answer)).toMatchObject({ cost_nano_usd: PLAIN_NANO_USD });
   });
 
-  test("decision 0083: without a known price is refused at the strict API; elsewhere it goes on", async () => {
+  test("decision 0083: without a known price is rejected at the strict API and passed on elsewhere", async () => {
     const strict = await asked("ultrafast", "/api/v1/completions", false);
     expect(strict.status).toBe(400);
     expect(strict.text).toContain("service_tier");
@@ -182,13 +182,13 @@ describe("decision 0083: tools in a request for a completion", () => {
   test.each([
     [{ tools: [{ type: "hologram" }] }, "tools[0]"],
     [{ plugins: [{ id: "oracle" }] }, "plugins[0].id"],
-  ])("without a known price are refused at the strict API: %j", async (tools, param) => {
+  ])("without a known price are rejected at the strict API: %j", async (tools, param) => {
     const answer = await asked("/api/v1/completions", false, tools);
     expect([answer.status, sound.harness.upstream.requests.length]).toEqual([400, 0]);
     expect(JSON.parse(answer.text)).toMatchObject({ error: { param: expect.stringContaining(param) } });
   });
 
-  test.each([false, true])("elsewhere they go on, and the receipt names them, streamed %p", async (stream) => {
+  test.each([false, true])("elsewhere they are passed on, and the receipt names them, streamed %p", async (stream) => {
     const answer = await asked("/v1/completions", stream, { plugins: [{ id: "oracle", max_results: 3 }] });
     expect(JSON.parse(sound.harness.upstream.requests.at(-1)?.body ?? "{}")).toMatchObject({
       plugins: [{ id: "oracle" }],
@@ -199,14 +199,14 @@ describe("decision 0083: tools in a request for a completion", () => {
     });
   });
 
-  test.each([false, true])("a search counts, though answers do not tell of it, streamed %p", async (stream) => {
+  test.each([false, true])("a search counts although responses do not report it, streamed %p", async (stream) => {
     const answer = await asked("/v1/completions", stream, { web_search_options: {} });
     const receipt = await sound.harness.receipt(answer);
     expect(receipt).toMatchObject({ usage: { input: 4, output: 2, searches: 1 } });
   });
 });
 
-test("H26: an answer that is none costs nothing, and is asked for again", async () => {
+test("H26: an invalid response costs nothing and is requested again", async () => {
   const { harness } = sound;
   const { upstream } = harness;
   const usage = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };

@@ -30,7 +30,7 @@ describe("a batch beyond a host's limit", () => {
     });
   });
 
-  test("a part that fails is asked for again, and the others are not; all is billed once", async () => {
+  test("only a failed part is requested again; everything is billed once", async () => {
     const input = texts(700);
     services.play(services.embeds(), services.refuses(503), services.embeds());
     const answer = await services.embedded({ model: "test/many", input });
@@ -44,7 +44,7 @@ describe("a batch beyond a host's limit", () => {
     });
   });
 
-  test("H14: what an offer did before it failed is billed, though another answers; vectors of two offers are not mixed", async () => {
+  test("H14: the work of a failed offer is billed although another answers; vectors of two offers are not mixed", async () => {
     const input = texts(300);
     const refused = services.refuses(400, { message: "overloaded", code: "x" });
     services.play(services.embeds(0, 5), services.refuses(503), services.refuses(503), services.embeds(0, 2));
@@ -64,7 +64,7 @@ describe("a batch beyond a host's limit", () => {
 });
 
 describe("encodings", () => {
-  test("base64 is asked for where the host has it, and numbers are made of it only where the client wants them", async () => {
+  test("base64 is requested if the host supports it, and converted to numbers only if the client requests them", async () => {
     const vector = Buffer.from(Float32Array.from([0.25, -1.5]).buffer).toString("base64");
     services.play(
       services.harness.upstream.json({ data: [{ index: 0, embedding: vector }], usage: { prompt_tokens: 1 } }),
@@ -78,7 +78,7 @@ describe("encodings", () => {
     expect(text.body.data?.[0]?.embedding).toBe(vector);
   });
 
-  test("a host that knows numbers alone serves clients of base64", async () => {
+  test("a host that supports only numbers serves clients that request base64", async () => {
     services.play(services.harness.upstream.json({ data: [{ index: 0, embedding: [0.25, -1.5] }] }));
     const { body } = await services.embedded({ model: "test/many", encoding_format: "base64" });
     const bytes = Buffer.from(String(body.data?.[0]?.embedding), "base64");
@@ -86,8 +86,8 @@ describe("encodings", () => {
   });
 });
 
-describe("what a host leaves out, or makes up", () => {
-  test("no usage, or none at all, is estimated and marked so", async () => {
+describe("missing or invalid values from a host", () => {
+  test("missing usage is estimated and marked as such", async () => {
     for (const usage of [undefined, { prompt_tokens: 0, total_tokens: 0 }]) {
       services.play(services.harness.upstream.json({ data: [{ index: 0, embedding: [1] }], usage }));
       const answer = await services.embedded({ input: "eight characters of text" });
@@ -147,7 +147,7 @@ describe("what a host leaves out, or makes up", () => {
     expect(usage.input).toBe(16);
   });
 
-  test("vectors of another size than was asked for are a failure: an index could not take them", async () => {
+  test("vectors of another size than requested are a failure, because they fit no index", async () => {
     services.play(services.embeds());
     const answer = await services.embedded({ dimensions: 3 });
     expect([answer.status, answer.body.error?.message]).toEqual([
@@ -188,7 +188,7 @@ test("a large answer is sent in chunks, and is the same JSON", async () => {
   expect(body.data?.map(({ embedding }) => embedding.length)).toEqual(Array(200).fill(1000));
 });
 
-describe("H27: what a host says of its use", () => {
+describe("H27: the usage that a host reports", () => {
   const LONG = "word".repeat(1_000);
   const told = (usage: object) => services.harness.upstream.json({ data: [{ index: 0, embedding: [1, 2] }], usage });
 

@@ -43,7 +43,7 @@ describe("H26: a ranking", () => {
     });
   });
 
-  test("of more documents than a request holds: a part that fails is asked for again, and the other is not", async () => {
+  test("of more documents than fit in a request: only a failed part is requested again", async () => {
     const { upstream } = services.harness;
     const documents = Array.from({ length: 1_500 }, (_, index) => `document ${index}`);
     let failures = 1;
@@ -65,7 +65,7 @@ describe("H26: a ranking", () => {
     expect(services.sent).toHaveLength(1);
   });
 
-  test("tells its client what was used: tokens, or searches", async () => {
+  test("reports its usage to the client: tokens or searches", async () => {
     const { upstream } = services.harness;
     services.play(upstream.json(ranking(2)));
     const { meta } = JSON.parse((await rank(["one", "two"])).text) as { meta: object };
@@ -89,7 +89,7 @@ describe("H26: a ranking", () => {
   });
 });
 
-test("a moderation that costs nothing, of which its host says nothing, is measured: no warning is logged", async () => {
+test("a free moderation without reported usage counts as measured: no warning is logged", async () => {
   const { harness, log } = services;
   log.length = 0;
   services.play(harness.upstream.json({ id: "modr-1", model: "m", results: [{ flagged: false }] }));
@@ -100,7 +100,7 @@ test("a moderation that costs nothing, of which its host says nothing, is measur
   expect(log.filter((line) => line.includes("implausible usage"))).toEqual([]);
 });
 
-test("H09: a strict moderation is refused for other models that it names, which none is asked", async () => {
+test("H09: a strict moderation is rejected if it names other models, which are not used", async () => {
   const { harness } = services;
   services.play(harness.upstream.json({ id: "modr-1", model: "m", results: [{ flagged: false }] }));
   const body = { model: "test/judge", input: "a text", models: ["test/other"] };
@@ -114,7 +114,7 @@ test.each([
   [{}, "input"],
   [{ input: 7 }, "input"],
   [{ input: "hi", previous_response_id: "resp_1" }, "previous_response_id"],
-])("contract 8: a compaction of %j is refused with its path, %s", async (body, param) => {
+])("contract 8: a compaction of %j is rejected with its path, %s", async (body, param) => {
   const { harness } = services;
   services.play(harness.upstream.json({}));
   const answer = await harness.post("/v1/responses/compact", { model: "test/writer", ...body });

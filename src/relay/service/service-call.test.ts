@@ -3,7 +3,7 @@ import { NANO_USD_PER_TOKEN, POOR_KEY, ServiceGateway, STRICT_KEY } from "./serv
 
 const services = ServiceGateway.forTests();
 
-describe("the life of a call that is no generation", () => {
+describe("the life of a service call", () => {
   test("is answered, metered, priced, and in a receipt", async () => {
     services.play(services.embeds());
     const answer = await services.embedded();
@@ -22,7 +22,7 @@ describe("the life of a call that is no generation", () => {
     });
   });
 
-  test("H16: a failing offer is tried twice, then the next one answers; what failed is not billed", async () => {
+  test("H16: a failing offer is tried twice, then the next one answers; failures are not billed", async () => {
     services.play(services.refuses(500), services.refuses(500), services.embeds());
     const answer = await services.embedded({ model: "test/two" });
     expect(answer.status).toBe(200);
@@ -35,7 +35,7 @@ describe("the life of a call that is no generation", () => {
     expect([provider, cost_nano_usd]).toEqual(["two", 3 * NANO_USD_PER_TOKEN]);
   });
 
-  test("H19: a host whose headers say that its limit is used up is asked last until the limit is renewed", async () => {
+  test("H19: a host whose headers report a used-up limit is tried last until the limit is renewed", async () => {
     const used = { "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "30s" };
     const data = [{ index: 0, embedding: [1] }];
     services.play(services.harness.upstream.json({ data }, 200, used), services.embeds());
@@ -59,18 +59,18 @@ describe("the life of a call that is no generation", () => {
     expect(await services.harness.receipt(answer)).toMatchObject({ cost_nano_usd: 0, usage: { input: null } });
   });
 
-  test("choices 3: a provider that refuses the gateway's credential is no 401 of the client", async () => {
+  test("choices 3: a provider that rejects the gateway's credential does not cause a 401 for the client", async () => {
     services.play(services.refuses(401, { message: "bad key", code: "invalid_api_key" }));
     expect((await services.embedded()).status).toBe(502);
   });
 
-  test("a key without money for it is refused before the provider is asked", async () => {
+  test("a key without budget for it is rejected before the provider is called", async () => {
     services.play(services.embeds());
     const answer = await services.embedded({ input: "word ".repeat(2000) }, { key: POOR_KEY });
     expect([answer.status, services.sent.length]).toEqual([402, 0]);
   });
 
-  test("H09: a strict call is refused for a field that the provider does not know; others name it", async () => {
+  test("H09: a strict call is rejected for a field that the provider does not know; others name it", async () => {
     services.play(services.embeds());
     const loose = await services.embedded({ colour: "red" });
     expect([loose.status, loose.headers.get("x-trivium-dropped")]).toEqual([200, "colour"]);
@@ -78,7 +78,7 @@ describe("the life of a call that is no generation", () => {
     expect([strict.status, strict.body.error?.param]).toEqual([400, "colour"]);
   });
 
-  test("H13, H26: after a disconnect it is read on for a moment, and billed as the provider says", async () => {
+  test("H13, H26: after a disconnect it is read for a moment longer, and billed as the provider reports", async () => {
     services.play(services.embeds(1_000));
     const call = services.embed();
     await services.harness.clock.pass(500);
@@ -100,7 +100,7 @@ describe("the life of a call that is no generation", () => {
     expect(rows.at(-1)).toMatchObject({ usage: { input: 6 }, usage_source: "partial" });
   });
 
-  test("a call's deadline ends it, and what was asked for is billed as expected", async () => {
+  test("a call's deadline ends it, and the requested work is billed as estimated", async () => {
     services.play(services.embeds(60_000));
     const answer = await services.embedded({ input: "abcd", trivium: { deadline_ms: 2_000 } });
     expect([answer.status, answer.body.error?.message]).toEqual([
@@ -110,7 +110,7 @@ describe("the life of a call that is no generation", () => {
     expect(await services.harness.receipt(answer)).toMatchObject({ usage: { input: 1 }, usage_source: "partial" });
   });
 
-  test("a model of another kind is refused, and a conversation with one of these too", async () => {
+  test("a model of another kind is rejected, and a conversation with one of these too", async () => {
     const wrong = await services.embedded({ model: "test/writer" });
     expect([wrong.status, wrong.body.error?.message]).toEqual([
       400,

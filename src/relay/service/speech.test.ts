@@ -14,7 +14,7 @@ const done = (input_tokens: number, output_tokens: number) =>
   });
 
 describe("a stream of sound", () => {
-  test("is sent as it is made; its last part waits for the receipt", async () => {
+  test("is sent as it is generated; its last part waits for the receipt", async () => {
     const { harness } = sound;
     harness.upstream.play(sound.sounds(["one", 100, "two", 100, "three"]));
     const call = sound.say();
@@ -30,7 +30,7 @@ describe("a stream of sound", () => {
     });
   });
 
-  test("H16: that breaks is no whole answer to its client, and is billed as partial", async () => {
+  test("H16: that breaks is incomplete for its client, and is billed as partial", async () => {
     const { harness } = sound;
     harness.upstream.play(sound.sounds(["one", 100, "two", 100], "broken"));
     const call = sound.say();
@@ -137,7 +137,7 @@ describe("sound in events", () => {
     expect(answer.text).toContain("speech.audio.done");
   });
 
-  test("H26: tokens that the host does not report are estimated, and the receipt says so", async () => {
+  test("H26: tokens that the host does not report are estimated and marked in the receipt", async () => {
     const { harness } = sound;
     harness.upstream.play(sound.sounds(["sound itself"]));
     const answer = await harness.clock.until(sound.say({ model: "test/token-voice" }).answer);
@@ -169,7 +169,7 @@ describe("contract 8: bad requests for speech", () => {
   });
 });
 
-describe("H27: what a host says of its use", () => {
+describe("H27: the usage that a host reports", () => {
   const sentence = "word ".repeat(200);
   const say = async (usage: string, body: object = {}) => {
     const { harness } = sound;
@@ -204,7 +204,7 @@ describe("H27: what a host says of its use", () => {
     });
   });
 
-  test("S07: no host is told of other models", async () => {
+  test("S07: names of other models are sent to no host", async () => {
     await say(done(200, 900), { models: ["dear"], fallbacks: ["dear"], custom: "kept" });
     const [sent] = sound.harness.upstream.requests;
     expect(sent?.body).not.toContain("dear");
@@ -236,7 +236,7 @@ describe("hostile: a host of speech that", () => {
   });
 });
 
-test("what a client says of voice, manner and speed reaches the host, and nothing that it does not say", async () => {
+test("voice, instructions and speed are sent to the host only if the client sets them", async () => {
   const { harness } = sound;
   const sent = () => JSON.parse(harness.upstream.requests.at(-1)?.body ?? "{}") as Record<string, unknown>;
   harness.upstream.play(sound.sounds(["one"]));
@@ -273,7 +273,7 @@ test("choices 6: instructions reach models that read them; for others they are l
   expect([sent()["instructions"], heard.headers.get("x-trivium-dropped")]).toEqual(["slowly", null]);
 });
 
-test("choices 5: the last event tells tokens: the host's, or an estimate where it counts characters or says nothing", async () => {
+test("choices 5: the last event reports tokens: the host's, or an estimate if it counts characters or reports nothing", async () => {
   const { harness } = sound;
   const { upstream } = harness;
   const done = async (model: string) => {

@@ -16,7 +16,7 @@ const DONE = event({
   },
 });
 
-describe("what is heard is billed", () => {
+describe("the transcribed audio is billed", () => {
   test("choices 5: by the seconds that the host reports", async () => {
     const { harness } = sound;
     harness.upstream.play(harness.upstream.json({ text: "hi", usage: { type: "duration", seconds: 61 } }));
@@ -29,7 +29,7 @@ describe("what is heard is billed", () => {
     });
   });
 
-  test("H26: by the size of the file where the host says nothing, and the receipt says so", async () => {
+  test("H26: by the size of the file if the host reports nothing, as marked in the receipt", async () => {
     const { harness } = sound;
     harness.upstream.play(harness.upstream.json({ text: "hi" }));
     const answer = await harness.clock.until(sound.hear().answer);
@@ -65,7 +65,7 @@ describe("what is heard is billed", () => {
     expect(await harness.receipt(answer)).toMatchObject({ usage: { seconds: 2 }, usage_source: "estimated" });
   });
 
-  test("H27: by the size of the file where the host tells of no tokens", async () => {
+  test("H27: by the size of the file if the host reports no tokens", async () => {
     const { harness } = sound;
     const usage = { type: "tokens", input_tokens: 0, output_tokens: 0, total_tokens: 0 };
     harness.upstream.play(harness.upstream.json({ text: "four", usage }));
@@ -86,7 +86,7 @@ describe("what is heard is billed", () => {
 });
 
 describe("a streamed transcript", () => {
-  test("passes as it comes; tokens of text and of sound have prices of their own", async () => {
+  test("is passed on as it arrives; text and audio tokens have separate prices", async () => {
     const { harness } = sound;
     harness.upstream.play(harness.upstream.stream(delta("one "), 50, delta("two"), DONE));
     const answer = await harness.clock.until(sound.hear({ model: "test/token-ear", stream: "true" }).answer);
@@ -119,7 +119,7 @@ describe("a streamed transcript", () => {
 });
 
 describe("the form that the host gets", () => {
-  test("has the model's own name, the file as it came, and fields that only the host knows", async () => {
+  test("has the host's model name, the file as received, and fields that only the host supports", async () => {
     const { harness } = sound;
     harness.upstream.play(harness.upstream.json({ text: "hi" }));
     const file = new TextEncoder().encode("bytes of a file");
@@ -144,7 +144,7 @@ describe("the form that the host gets", () => {
     expect(body).toContain('filename="said.mp3"');
   });
 
-  test("contract 8: one without a file, with two of them or with a field twice is refused", async () => {
+  test("contract 8: a form without a file, with two files or with a repeated field is rejected", async () => {
     const { harness } = sound;
     harness.upstream.play(harness.upstream.json({ text: "never" }));
     const refusal = async (...fields: [string, string | File][]) => {
@@ -164,9 +164,9 @@ describe("the form that the host gets", () => {
   });
 });
 
-describe("what a form may name", () => {
+describe("objects that a form may refer to", () => {
   test.each(["Model", "MODEL", "Response_Format", "Models", "Fallbacks[0][model]"])(
-    "S15: a field %s is refused: a host may take it for another",
+    "S15: a field %s is rejected: a host may take it for another",
     async (name) => {
       const { harness } = sound;
       harness.upstream.play(harness.upstream.json({ text: "hi" }));

@@ -102,7 +102,7 @@ describe("0078: bodies of images", () => {
     expect(texts.slice(2).map((text) => text.includes(IMAGE))).toEqual([true, true]);
   });
 
-  test("a job that is polled: what was submitted, and the last answer", async () => {
+  test("a polled job: the submitted request and the last response", async () => {
     const result = "https://results.test/fox.png";
     harness.web.files.set(result, { bytes: PNG_BYTES, mimeType: "image/png" });
     const { upstream } = harness;
@@ -137,7 +137,7 @@ describe("0078: bodies of sound", () => {
     expect(media).toEqual([{ type: "audio/mpeg", bytes: SOUND.length, data: SOUND.toString("base64") }]);
   });
 
-  test("more than is read of one body is told by its size", async () => {
+  test("a body beyond the limit is reduced to its size", async () => {
     const large = Buffer.concat([SOUND, Buffer.alloc(9 * 1024 * 1024)]);
     harness.upstream.play(sounds(large));
     const { texts, media } = await bodiesOf(
@@ -146,7 +146,7 @@ describe("0078: bodies of sound", () => {
     expect([texts[2], media]).toEqual([`"[audio/mpeg, ${large.length} bytes]"`, []]);
   });
 
-  test("transcriptions: the recording as a medium of what went on, and the words", async () => {
+  test("transcriptions: the recording as media of the upstream request, and the text", async () => {
     harness.upstream.play(harness.upstream.json({ text: "hello there" }));
     const file = new File([SOUND], "said.mp3", { type: "audio/mpeg" });
     const { texts, media } = await bodiesOf(form("/v1/audio/transcriptions", { model: "test/ear" }, "file", file));

@@ -110,14 +110,14 @@ describe("0064: bodies are kept for keys that say so", () => {
     });
   }
 
-  test("a request that is refused before there is a receipt is not kept", async () => {
+  test("a request that is rejected before there is a receipt is not kept", async () => {
     const harness = await start();
     expect((await harness.call("chat", { ...captured, body: { messages: 1 } })).status).toBe(400);
     await harness.clock.pass(60_000);
     expect(await stored(harness)).toEqual(new Map());
   });
 
-  test("a provider that cannot be reached: what was to be sent, and what the client is told", async () => {
+  test("an unreachable provider: the request to be sent, and the client's error", async () => {
     const harness = await start();
     harness.upstream.play((reply) => reply.fail("broken"));
     const answer = await harness.call("chat", captured);
@@ -137,7 +137,7 @@ describe("0064: bodies are kept for keys that say so", () => {
     expect((await only(harness)).provider_answer).toEqual(whole(said));
   });
 
-  test("a client that leaves: what it got until then, and what the provider said", async () => {
+  test("a client that leaves: what it received until then, and the provider's response", async () => {
     const harness = await start();
     const { upstream, clock } = harness;
     const said = plainStream("chat", ["Good ", "day"], plainUsage("chat", 3, 4));
@@ -154,7 +154,7 @@ describe("0064: bodies are kept for keys that say so", () => {
     expect(bodies.provider_answer?.text).toContain("day");
   });
 
-  test("a response in the background: what it is in the end, whole or streamed", async () => {
+  test("a background response: its final form, whole or streamed", async () => {
     for (const stream of [false, true]) {
       const harness = await start();
       const { upstream } = harness;
@@ -173,7 +173,7 @@ describe("0064: bodies are kept for keys that say so", () => {
     }
   });
 
-  test("a request that builds on a stored answer: what the client sent, not what was put into it", async () => {
+  test("a request that builds on a stored response: as the client sent it, without the inserted items", async () => {
     const harness = await start();
     const { upstream } = harness;
     upstream.play(upstream.json(plainAnswer("responses", { text: "first", usage: plainUsage("responses", 1, 1) })));
@@ -200,7 +200,7 @@ describe("0064: bodies are kept for keys that say so", () => {
     expect(bodies.client_answer?.text).toBe(answer.text);
   });
 
-  test("two offers asked at once: the one that answered", async () => {
+  test("two concurrent offers: the one that answered", async () => {
     const config = configOf();
     const [model] = config["models"] as Record<string, unknown>[];
     const providers = config["providers"] as Record<string, object>;
@@ -251,7 +251,7 @@ function failing(storage: Storage, instead: () => Promise<void>): Storage {
 describe("0064: keeping bodies touches no call", () => {
   const plain = plainAnswer("chat", { text: "ok", usage: plainUsage("chat", 1, 1) });
 
-  test("a storage that takes no captures: calls and receipts are as before, and what is lost is counted and logged", async () => {
+  test("a storage that rejects captures: calls and receipts are unaffected, and losses are counted and logged", async () => {
     const machine = await makeMachine();
     const lines: string[] = [];
     const storage = failing(machine.storage, () => Promise.reject(new Error("disk full")));
@@ -279,7 +279,7 @@ describe("0064: keeping bodies touches no call", () => {
     expect(harness.gateway.captures.dropped).toBeLessThan(60);
   });
 
-  test("a body beyond the bound is cut, and says how long it was", async () => {
+  test("a body beyond the limit is cut, with its length", async () => {
     const harness = await start({ config: configOf({ max_body_kb: 1 }) });
     const text = "word ".repeat(1000);
     harness.upstream.play(harness.upstream.json(plainAnswer("chat", { text, usage: plainUsage("chat", 1, 1000) })));

@@ -68,7 +68,7 @@ describe("decision 0085: a usage that is too large is cut to its bound", () => {
   });
 });
 
-describe("H39: what is believed", () => {
+describe("H39: plausible usage", () => {
   test.each<[string, Usage, Partial<SeenAnswer>]>([
     ["an answer of nothing", { input: 9, output: 0 }, { characters: 0 }],
     ["hidden reasoning next to a short text", { input: 9, output: 1, reasoning: 900 }, { characters: 4 }],

@@ -39,6 +39,6 @@ test("every failed attempt is logged, even if another one answered", () => {
   ]);
 });
 
-test("where none failed there is nothing to tell", () => {
+test("without failures there is nothing to log", () => {
   expect(factsOf([{ provider: "my-vllm", outcome: "answered", ms: 40 }]).failures).toEqual([]);
 });

@@ -8,7 +8,7 @@ const note = (path: string, action: FieldNote["action"] = "dropped"): FieldNote 
 const sent = (billables: readonly Billable[], ...notes: FieldNote[]) =>
   sentBillables({ billables, attempt: { target: undefined, notes } }).map(({ name }) => name);
 
-describe("decision 0083: a bill names what the host was sent", () => {
+describe("decision 0083: a bill names only what the host was sent", () => {
   const tools = [tool("search", "tools[1]"), tool("fetch", "tools[10]"), tool("draw", "tools[1].inner.kind")];
 
   test.each([
@@ -24,7 +24,7 @@ describe("decision 0083: a bill names what the host was sent", () => {
     expect(sent(tools, ...notes)).toEqual([...names]);
   });
 
-  test("without an attempt, everything that was asked for counts", () => {
+  test("without an attempt, everything requested counts", () => {
     expect(sentBillables({ billables: tools, attempt: undefined })).toBe(tools);
   });
 });

@@ -31,7 +31,7 @@ function unseen({ via = "chat", reasons = true, amount, limit, answers = 1 }: As
 describe("H26: an answer that was ended before anything of it was seen", () => {
   const after = (waitedMs: number): EndedAnswer => ({ contentSeen: false, reasoningSeen: false, waitedMs });
 
-  test("costs what its time allows, up to what was asked for", () => {
+  test("costs what its time allows, up to the requested limit", () => {
     expect(unseen({}, after(0))).toBe(0);
     expect(unseen({}, after(2_000))).toBe(500);
     expect(unseen({}, after(2_001))).toBe(501);
@@ -52,19 +52,19 @@ describe("H26: the thinking before an answer that had begun", () => {
     waitedMs,
   });
 
-  test("is what was asked for, where that was said", () => {
+  test("is the requested budget, if there is one", () => {
     expect(unseen({ amount: { budget: 777 } }, begun(10))).toBe(777);
     expect(unseen({ amount: "low" }, begun(10))).toBe(2048);
     expect(unseen({ amount: "off" }, begun(10_000))).toBe(0);
   });
 
-  test("is what its time allows, where it was left to the model", () => {
+  test("is what its time allows, if the model decides", () => {
     expect(unseen({}, begun(1_500))).toBe(1_500);
     expect(unseen({ amount: "dynamic" }, begun(1_500))).toBe(1_500);
     expect(unseen({}, begun(3_600_000))).toBe(8192);
   });
 
-  test("is none where the model does not think, or does so only when asked", () => {
+  test("is 0 if the model does not reason, or only on request", () => {
     expect(unseen({ reasons: false }, begun(1_500))).toBe(0);
     for (const via of ["messages", "converse"] as const) {
       expect(unseen({ via }, begun(1_500))).toBe(0);

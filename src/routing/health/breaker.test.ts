@@ -38,7 +38,7 @@ function opened(settings: Partial<BreakerSettings> = {}, random = PLAIN) {
 }
 
 describe("choices 8, H19: a breaker opens", () => {
-  test("after so many failures, and not before", () => {
+  test("after the configured number of failures, and not before", () => {
     const { state, fail, breaker } = made();
     expect([state(), breaker.openUntilMs]).toEqual(["closed", 0]);
     fail();
@@ -96,7 +96,7 @@ describe("choices 8, H19: a breaker opens", () => {
     expect(state()).toBe("closed");
   });
 
-  test("one failure is enough where it is told so", () => {
+  test("one failure is enough if it is tripped", () => {
     const { state, trip, leftMs } = made();
     trip();
     expect([state(), leftMs()]).toEqual(["open", 100]);
@@ -110,7 +110,7 @@ describe("choices 8, H19: a breaker opens", () => {
 });
 
 describe("an open breaker", () => {
-  test("is left alone until its time is up, and half open then", () => {
+  test("is open until its time is up, then half open", () => {
     const { state, pass, leftMs } = opened();
     expect(leftMs()).toBe(100);
     pass(99);
@@ -124,7 +124,7 @@ describe("an open breaker", () => {
     expect(opened({}, () => 1).leftMs()).toBeCloseTo(120, 6);
   });
 
-  test("what fails meanwhile makes no difference: calls from before it opened, and calls for want of anything better", () => {
+  test("failures meanwhile make no difference: calls from before it opened, and calls for lack of alternatives", () => {
     const { fail, trip, leftMs, pass, begin } = opened();
     pass(10);
     fail();
@@ -170,7 +170,7 @@ describe("a half-open breaker", () => {
     expect(state()).toBe("half_open");
   });
 
-  test("a call before that is no probe", () => {
+  test("a call before that is not a probe", () => {
     const { state, begin, pass } = opened();
     begin();
     pass(100);
@@ -225,14 +225,14 @@ describe("a half-open breaker", () => {
     expect(state()).toBe("open");
   });
 
-  test("what fails beside the probe does not end it", () => {
+  test("other failures do not end the probe", () => {
     const { state, begin, fail, leftMs } = halfOpen();
     begin();
     fail();
     expect([state(), leftMs()]).toEqual(["open", 0]);
   });
 
-  test("a probe that failed is one no more", () => {
+  test("a failed probe is no longer the probe", () => {
     const { begin, fail, leftMs } = halfOpen();
     const probe = begin();
     fail(probe);
@@ -320,7 +320,7 @@ describe("a new configuration", () => {
     expect(state()).toBe("open");
   });
 
-  test("leaves a pause as it is", () => {
+  test("does not change a pause", () => {
     const { breaker, leftMs } = opened();
     breaker.configure({ failures: 9, windowMs: 1, openMs: 1 });
     expect(leftMs()).toBe(100);

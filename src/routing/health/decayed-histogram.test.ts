@@ -48,7 +48,7 @@ test("the shortest and the longest have a bucket, too", () => {
   expect(long.quantileAt(0.75, START_MS)).toBeCloseTo(2 ** 20 / Math.sqrt(WIDTH), 3);
 });
 
-test("what was measured a half-life ago counts half", () => {
+test("a measurement from a half-life ago counts half", () => {
   const histogram = filled(Array.from({ length: 100 }, () => 1000));
   for (let at = 0; at < 100; at++) histogram.add(10, START_MS + HALF_LIFE_MS);
   const nowMs = START_MS + HALF_LIFE_MS;
@@ -63,7 +63,7 @@ test("with nothing new its samples become too few", () => {
   expect(histogram.quantileAt(0.95, START_MS + HALF_LIFE_MS + 1000)).toBeUndefined();
 });
 
-test("it goes on for as long as the gateway runs", () => {
+test("it works for as long as the gateway runs", () => {
   const histogram = new DecayedHistogram();
   // After four days without a correction the weights would be more than a number can hold.
   let nowMs = START_MS;

@@ -3,11 +3,11 @@ import { DecayedRatio, HALF_LIFE_MS } from "./decayed-ratio.ts";
 
 const START_MS = 1_700_000_000_000;
 
-test("nothing is known of what was never measured", () => {
+test("without measurements the value is undefined", () => {
   expect(new DecayedRatio().valueAt(START_MS)).toBeUndefined();
 });
 
-test("what was measured at one moment counts alike", () => {
+test("measurements of the same moment count equally", () => {
   const average = new DecayedRatio();
   average.add(100, 1, START_MS);
   average.add(400, 1, START_MS);
@@ -16,7 +16,7 @@ test("what was measured at one moment counts alike", () => {
   expect(average.valueAt(START_MS + HALF_LIFE_MS)).toBe(250);
 });
 
-test("what was measured a half-life ago counts half", () => {
+test("a measurement from a half-life ago counts half", () => {
   const average = new DecayedRatio();
   average.add(100, 1, START_MS);
   average.add(400, 1, START_MS + HALF_LIFE_MS);

@@ -10,7 +10,7 @@ const effects = (details: object) =>
     ),
   );
 
-test("choices 4, 8: what a provider said counts against it unless it lies in the request", () => {
+test("choices 4, 8: a provider's error counts against it unless the request is at fault", () => {
   expect(effects({ failure: { status: 599 } })).toEqual({
     not_found: "failed",
     rate_limited: "limited",
@@ -21,7 +21,7 @@ test("choices 4, 8: what a provider said counts against it unless it lies in the
   });
 });
 
-test("what the gateway itself does not find says nothing of a provider", () => {
+test("a 404 of the gateway itself does not count against a provider", () => {
   expect(effects({})).not.toHaveProperty("not_found");
   expect(effects({ failure: {} })).not.toHaveProperty("not_found");
 });

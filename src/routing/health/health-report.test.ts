@@ -3,7 +3,7 @@ import { scriptedGateway } from "../../../testing/scripted-gateway.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { healthReport } from "./health-report.ts";
 
-test("choices 10: every provider, and what is known of those models that were called", () => {
+test("choices 10: reports every provider, with the health of the models that were called", () => {
   const { gateway, targets, clock } = scriptedGateway();
   const { health, snapshot } = gateway;
   const [one] = targets;
@@ -46,7 +46,7 @@ test("a model that is called in several dialects is one model", () => {
   expect(healthReport(configured, gateway.health, clock.nowMs())[0]?.credentials[0]?.models).toHaveLength(1);
 });
 
-test("what was asked of a provider is over at its time", async () => {
+test("a pause ends on time", async () => {
   const { gateway, targets, clock } = scriptedGateway();
   const [one] = targets;
   if (one === undefined) throw new Error("no target");

@@ -70,7 +70,7 @@ function made(routing = new RoutingDefaults()) {
   return { clock, advance, health, targets, target, failWith, open, changes };
 }
 
-describe("choices 8: whoever listens hears when a target is left alone, and when it answers again", () => {
+describe("choices 8: a listener learns when a target goes out of use, and when it responds again", () => {
   test("a model that fails, once however often its probes fail", () => {
     const { health, target, open, failWith, advance, changes } = made();
     const large = target("large");
@@ -89,7 +89,7 @@ describe("choices 8: whoever listens hears when a target is left alone, and when
     expect(changes.slice(1)).toEqual(["acme/large model answers"]);
   });
 
-  test("a credential that is refused", () => {
+  test("a credential that is rejected", () => {
     const { health, target, failWith, advance, changes } = made();
     failWith(target("large"), "upstream_credentials");
     failWith(target("small"), "upstream_credentials");
@@ -102,7 +102,7 @@ describe("choices 8: whoever listens hears when a target is left alone, and when
 });
 
 describe("choices 8: health is kept by credential and upstream model", () => {
-  test("of what was never called nothing is known", () => {
+  test("a target that was never called is unknown", () => {
     const { health, target } = made();
     const { state, quietUntilMs, firstContentMs, tokensPerSecond } = health.of(target("large"));
     expect({ state, quietUntilMs, firstContentMs, tokensPerSecond }).toEqual({
@@ -137,14 +137,14 @@ describe("choices 8: health is kept by credential and upstream model", () => {
     expect(health.of(target("small")).state).toBe("closed");
   });
 
-  test("what lies in the request does not count", () => {
+  test("errors of the request do not count", () => {
     const { health, target, failWith } = made();
     for (let at = 0; at < 100; at++) failWith(target("large"), "invalid_request", { failure: { status: 400 } });
     for (let at = 0; at < 100; at++) failWith(target("large"), "content_blocked", { retryAfterSeconds: 60 });
     expect(health.of(target("large"))).toMatchObject({ state: "closed", quietUntilMs: 0 });
   });
 
-  test("a provider may have a breaker of its own", () => {
+  test("a provider may have its own breaker", () => {
     const own = { breaker: { failures: 1, windowMs: 10, openMs: 500 }, maxConcurrent: undefined };
     const { health, target, failWith, advance } = made(new RoutingDefaults(undefined, new Map([["pair", own]])));
     failWith(target("large"), "upstream_timeout");
@@ -164,7 +164,7 @@ test("a call from before a breaker opened does not close it, whenever it is answ
   expect(health.of(target("large")).state).toBe("open");
 });
 
-test("what is read is of the moment that was asked for", () => {
+test("a reading is of the given time", () => {
   const { health, target, open, clock } = made();
   open(target("large"));
   expect(health.of(target("large"), clock.nowMs() + BREAKER.openMs).state).toBe("half_open");
@@ -212,8 +212,8 @@ describe("a probe", () => {
   });
 });
 
-describe("choices 8: a credential that is refused", () => {
-  test("is out with all its models, at the first refusal, and alone", () => {
+describe("choices 8: a credential that is rejected", () => {
+  test("is out of use with all its models at the first rejection, without other credentials", () => {
     const { health, target, failWith } = made();
     failWith(target("large"), "upstream_credentials", { failure: { status: 401 } });
     expect(health.of(target("large")).state).toBe("open");
@@ -231,7 +231,7 @@ describe("choices 8: a credential that is refused", () => {
     expect(health.of(target("large")).state).toBe("half_open");
   });
 
-  test("comes back with a probe of any of its models; the one that was refused has a probe of its own", () => {
+  test("returns with a probe of any of its models; the rejected model needs its own probe", () => {
     const { health, target, failWith, advance } = made();
     failWith(target("large"), "upstream_credentials", { failure: { status: 403 } });
     advance(BREAKER.openMs);
@@ -266,8 +266,8 @@ describe("choices 8: a credential that is refused", () => {
   });
 });
 
-describe("H19: what a provider asks for", () => {
-  test("is heeded: it is left alone for as long as it says", () => {
+describe("H19: a pause that a provider asks for", () => {
+  test("is respected for the whole time", () => {
     const { health, target, failWith, clock } = made();
     failWith(target("large"), "rate_limited", { retryAfterSeconds: 7 });
     expect(health.of(target("large"))).toMatchObject({ state: "closed", quietUntilMs: clock.nowMs() + 7000 });
@@ -277,7 +277,7 @@ describe("H19: what a provider asks for", () => {
     expect(health.of(target("small")).quietUntilMs).toBe(clock.nowMs() + 2000);
   });
 
-  test("is heeded whole, though callers are told a minute at most", () => {
+  test("is respected in full, although callers are told at most a minute", () => {
     const { health, target, failWith, clock } = made();
     failWith(target("large"), "rate_limited", { retryAfterSeconds: 60, failure: { retryAfterSeconds: 600 } });
     expect(health.of(target("large")).quietUntilMs).toBe(clock.nowMs() + 600_000);
@@ -336,7 +336,7 @@ describe("H19: what a provider asks for", () => {
     expect(health.of(target("large")).quietUntilMs).toBe(clock.nowMs() + 60_000);
   });
 
-  test("nothing follows from what is left otherwise", () => {
+  test("a limit that is not used up has no effect", () => {
     const { health, target } = made();
     const headers = new Map([
       ["left-a", "1"],
@@ -349,8 +349,8 @@ describe("H19: what a provider asks for", () => {
   });
 });
 
-describe("what is measured", () => {
-  test("the time to first content is that of streams, else that of whole answers", () => {
+describe("measurements", () => {
+  test("the time to first content is that of streams, or else of whole responses", () => {
     const { health, target } = made();
     health.answered(target("large"), 900, "whole");
     expect(health.of(target("large")).firstContentMs).toBe(900);
@@ -360,13 +360,13 @@ describe("what is measured", () => {
     expect(health.of(target("small")).firstContentMs).toBeUndefined();
   });
 
-  test("what is neither is not measured", () => {
+  test("other calls are not measured", () => {
     const { health, target } = made();
     health.answered(target("large"), 900, undefined);
     expect(health.of(target("large")).firstContentMs).toBeUndefined();
   });
 
-  test("nearly all first contents come within the 95th percentile", () => {
+  test("nearly all first contents arrive within the 95th percentile", () => {
     const { health, target } = made();
     for (let at = 0; at < 95; at++) health.answered(target("large"), 100, "stream");
     for (let at = 0; at < 5; at++) health.answered(target("large"), 4000, "stream");
@@ -400,7 +400,7 @@ describe("what is measured", () => {
 });
 
 describe("a new configuration", () => {
-  test("keeps the health of what stays, under another place in the list, too", () => {
+  test("keeps the health of targets that stay, even at another position", () => {
     const { health, target, open } = made();
     open(target("large"));
     health.answered(target("small", "2"), 100, "stream");
@@ -412,7 +412,7 @@ describe("a new configuration", () => {
     expect(found("acme/small pair small chat 1").firstContentMs).toBe(100);
   });
 
-  test("forgets what is gone", () => {
+  test("forgets removed targets", () => {
     const { health, target, targets, open, failWith } = made();
     open(target("large"));
     failWith(target("small", "2"), "upstream_credentials");
@@ -465,7 +465,7 @@ describe("a new configuration", () => {
   });
 });
 
-describe("choices 9: what one process learns of a target, others know", () => {
+describe("choices 9: processes share what they learn about targets", () => {
   /** Two processes with the same configuration; what one tells, the other hears. */
   function pair() {
     const one = made();
@@ -486,14 +486,14 @@ describe("choices 9: what one process learns of a target, others know", () => {
     expect(other.health.of(other.target("large")).state).toBe("closed");
   });
 
-  test("a credential that is refused here is left alone there", () => {
+  test("a credential that is rejected here is not used there", () => {
     const { one, other } = pair();
     one.failWith(one.target("large"), "upstream_credentials");
     expect(other.health.of(other.target("small")).state).toBe("open");
     expect(other.health.of(other.target("small", "2")).state).toBe("closed");
   });
 
-  test("what was measured counts there once", () => {
+  test("a measurement counts there once", () => {
     const { one, other } = pair();
     for (const ms of [100, 300]) one.health.answered(one.target("large"), ms, "stream");
     one.health.generated(one.target("large"), 50, 1_000);
@@ -510,7 +510,7 @@ describe("choices 9: what one process learns of a target, others know", () => {
     expect(told).toEqual([[500, 1, 0, 0, 0, 0]]);
   });
 
-  test("what is not configured here is of no use", () => {
+  test("targets that are not configured here are ignored", () => {
     const { other } = pair();
     other.health.hear({ target: "another one", breaker: { ofCredential: false, openMs: 1_000 } }, other.targets);
     expect(other.targets.every((target) => other.health.known(target) === undefined)).toBe(true);

@@ -13,7 +13,7 @@ test.each([
   expect(readEmbeddingTask(word.toUpperCase(), "input_type")).toBe(task as ReturnType<typeof readEmbeddingTask>);
 });
 
-test("words that say nothing are none, and others are refused with those that there are", () => {
+test("unspecified tasks return undefined, and unknown ones are rejected with the list of tasks", () => {
   for (const word of [undefined, "", "none", "TASK_TYPE_UNSPECIFIED"])
     expect(readEmbeddingTask(word, "taskType")).toBeUndefined();
   expect(() => readEmbeddingTask("constructor", "taskType")).toThrow(

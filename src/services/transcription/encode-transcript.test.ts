@@ -12,7 +12,7 @@ const { segments: _, ...untimed } = whole;
 const USED = { seconds: 3_662 };
 const made = "verbose_json" as const;
 
-describe("choices 5: a transcript in the form that its client asked for", () => {
+describe("choices 5: a transcript in the requested format", () => {
   test("subtitles have the times of the segments", () => {
     expect(encodeTranscript(whole, { wanted: "srt", made }, USED).body).toBe(
       "1\n00:00:00,000 --> 00:00:01,500\nOne.\n\n2\n01:01:01,250 --> 01:01:02,000\nTwo.\n\n",
@@ -22,7 +22,7 @@ describe("choices 5: a transcript in the form that its client asked for", () => 
     );
   });
 
-  test("without segments they are one, as long as the recording; of silence none; without any time a failure", () => {
+  test("without segments there is one, as long as the recording; none for silence; without times it is a failure", () => {
     const srt = (transcript: Transcript) => encodeTranscript(transcript, { wanted: "srt", made }, USED).body;
     expect(srt(untimed)).toBe("1\n00:00:00,000 --> 01:01:02,000\nOne. Two.\n\n");
     expect(srt({ ...untimed, text: " " })).toBe("");
@@ -30,7 +30,7 @@ describe("choices 5: a transcript in the form that its client asked for", () => 
     expect(() => srt(timeless)).toThrow("The provider's response contains no timestamps.");
   });
 
-  test("the host's own JSON where it was asked for that, else the text and what was used", () => {
+  test("the host's JSON if that was requested, otherwise the text and the usage", () => {
     const json = (wanted: "json" | "verbose_json", by: "json" | "verbose_json") =>
       JSON.parse(encodeTranscript(whole, { wanted, made: by }, USED).body) as object;
     expect(json("verbose_json", "verbose_json")).toEqual(raw);
@@ -39,7 +39,7 @@ describe("choices 5: a transcript in the form that its client asked for", () => 
   });
 });
 
-test("usage is told by tokens where there are some, else by the time", () => {
+test("usage is reported in tokens if there are any, otherwise as a duration", () => {
   expect(encodeTranscriptUsage({})).toEqual({ type: "duration", seconds: 0 });
   expect(encodeTranscriptUsage({ input: 2, audioInput: 18, output: 3 })).toEqual({
     type: "tokens",

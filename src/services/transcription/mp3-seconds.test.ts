@@ -31,12 +31,12 @@ describe("choices 5: an MP3 file lasts as long as its frames", () => {
     expect(mp3Seconds(frames(50, between), STRAY)).toBeCloseTo((50 * 576) / 8_000, 9);
   });
 
-  test("behind a tag, whose bytes are no sound", () => {
+  test("after a tag, whose bytes are not audio", () => {
     const tag = Buffer.concat([Buffer.from("ID3\x04\0\0"), Buffer.from([0, 0, 1, 4]), Buffer.alloc(132)]);
     expect(mp3Seconds(Buffer.concat([tag, frames(10, frame(9, 128))]), STRAY)).toBeCloseTo(10 * SECONDS, 9);
   });
 
-  test("S23: what is in no frame costs as it does elsewhere, so that nothing is hidden behind a few frames", () => {
+  test("S23: bytes outside of frames cost as elsewhere, so that nothing is hidden behind a few frames", () => {
     const hidden = Buffer.concat([frames(10, frame(9, 128)), Buffer.alloc(40_000)]);
     expect(mp3Seconds(hidden, STRAY)).toBeCloseTo(10 * SECONDS + 10, 9);
   });

@@ -33,14 +33,14 @@ const wav = (...chunks: Buffer[]): Buffer =>
 
 const TEN_SECONDS = Buffer.alloc(320_000);
 
-describe("H26: how long a recording is, whatever its head says", () => {
+describe("H26: the duration of a recording, regardless of its header", () => {
   test("by its samples", () => {
     expect(soundSeconds(wav(format(), chunk("data", TEN_SECONDS)))).toBe(10);
     expect(soundSeconds(wav(format({ channels: 2, rate: 8_000 }), chunk("data", TEN_SECONDS)))).toBe(10);
     expect(soundSeconds(wav(format({ rate: 32_000, bits: 8 }), chunk("data", TEN_SECONDS)))).toBe(10);
   });
 
-  test("a sum of bytes a second that is not that of its samples counts for nothing", () => {
+  test("a byte rate that contradicts the samples does not count", () => {
     expect(soundSeconds(wav(format({ told: 0x7fffffff }), chunk("data", TEN_SECONDS)))).toBe(10);
     expect(soundSeconds(wav(format({ told: 1 }), chunk("data", TEN_SECONDS)))).toBe(10);
   });
@@ -50,7 +50,7 @@ describe("H26: how long a recording is, whatever its head says", () => {
     expect(seconds).toBeCloseTo(10, 2);
   });
 
-  test("what stands around the samples is not sound, and several runs of samples are one recording", () => {
+  test("bytes around the samples are not audio, and several runs of samples are one recording", () => {
     const list = chunk("LIST", Buffer.alloc(64_001));
     expect(soundSeconds(wav(format(), list, chunk("data", TEN_SECONDS), list))).toBe(10);
     expect(soundSeconds(wav(format(), chunk("data", TEN_SECONDS), chunk("data", TEN_SECONDS)))).toBe(20);
@@ -61,7 +61,7 @@ describe("H26: how long a recording is, whatever its head says", () => {
     expect(soundSeconds(wav(format(), odd))).toBeCloseTo(1, 3);
   });
 
-  test("no recording takes more bytes a second than the finest: a rate beyond it is none", () => {
+  test("a byte rate beyond the finest recording does not count", () => {
     const rate = { rate: 0x7fffffff, channels: 2, bits: 32 };
     expect(soundSeconds(wav(format(rate), chunk("data", Buffer.alloc(1_536_000))))).toBe(1);
   });
