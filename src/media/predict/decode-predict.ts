@@ -11,8 +11,7 @@ import { Inputs } from "../inputs.ts";
 import { readSize } from "../read-size.ts";
 import { normalisePrediction } from "./normalise.ts";
 import { readPredictImage } from "./read-image.ts";
-import { readReferences } from "./read-references.ts";
-import { PredictRequest } from "./schema.ts";
+import { PredictRequest, type ReferenceImage } from "./schema.ts";
 import { unreadFields } from "./unread-fields.ts";
 
 const PASSTHROUGH = ["imageSize", "quality", "sampleImageSize"] as const;
@@ -186,4 +185,28 @@ function pathsOf(passed: Passed, inputPaths: readonly string[], mask: string | u
     ...(inputPaths[0] === "instances[0].image" && inputPaths.length === 1 ? { inputs: "instances[0].image" } : {}),
     ...(mask === undefined ? {} : { mask }),
   };
+}
+
+const USER_PROVIDED = "MASK_MODE_USER_PROVIDED";
+
+/** Sorts reference images into inputs and a mask. Returns the kinds that only one family of models supports. */
+function readReferences(references: readonly ReferenceImage[], inputs: Inputs, notes: FieldNote[]): ReferenceImage[] {
+  const others: ReferenceImage[] = [];
+  for (const [index, reference] of references.entries()) {
+    const path = `instances[0].referenceImages[${index}]`;
+    const { referenceType, referenceImage, maskImageConfig } = reference;
+    if (referenceType === "REFERENCE_TYPE_RAW") {
+      inputs.add(readPredictImage(referenceImage, `${path}.referenceImage`), `${path}.referenceImage`);
+    } else if (
+      referenceType === "REFERENCE_TYPE_MASK" &&
+      (maskImageConfig?.maskMode ?? USER_PROVIDED) === USER_PROVIDED
+    ) {
+      inputs.setMask(readPredictImage(referenceImage, `${path}.referenceImage`), `${path}.referenceImage`);
+      if (maskImageConfig?.dilation !== undefined) {
+        const reason = "the mask is sent unchanged, without dilation";
+        notes.push({ path: `${path}.maskImageConfig.dilation`, action: "dropped", reason });
+      }
+    } else others.push(reference);
+  }
+  return others;
 }

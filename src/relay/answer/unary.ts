@@ -1,6 +1,7 @@
-import { parseObject } from "../../base/json.ts";
+import { type JsonObject, parseObject } from "../../base/json.ts";
 import { nextTurn } from "../../base/next-turn.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { charactersOf } from "../../canon/reply.ts";
 import { completionTokens, type Usage } from "../../canon/usage.ts";
 import { requireSmallAnswer } from "../../dialects/answer/answer-bounds.ts";
 import type { ClientAnswer } from "../../dialects/dialect.ts";
@@ -13,7 +14,6 @@ import type { Gateway } from "../gateway.ts";
 import { settle } from "../settle/settle.ts";
 import { tokensCover } from "../settle/tokens-cover.ts";
 import { UNSHOWN_TOKENS } from "../settle/usage-bounds.ts";
-import { answerCharacters } from "./answer-characters.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { identifiedResponse } from "./identity-headers.ts";
 
@@ -72,4 +72,22 @@ async function wholeAnswer(call: Call, attempt: Attempt): Promise<WholeAnswer> {
   const answer = attempt.lane.readAnswer(text, body);
   const counted = isBelievable(answer.usage, text.length);
   return { answer, characters: counted ? undefined : answerCharacters(body, attempt.target) };
+}
+
+/** How many characters a complete response contains, for hosts that do not report usage. */
+function answerCharacters(body: JsonObject, { codec, origin, quirks }: TextTarget): number {
+  try {
+    const { parts } = codec.decodeResponse(body, {
+      origin,
+      quirks,
+      reading: {},
+      // The id is not used: the reply is only counted.
+      makeId: () => "",
+    });
+    return charactersOf(parts);
+  } catch (error) {
+    // A response that the canon rejects, such as one without candidates, has no text.
+    if (error instanceof GatewayError) return 0;
+    throw error;
+  }
 }

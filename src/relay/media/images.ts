@@ -1,10 +1,14 @@
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { ImageTarget } from "../../routing/target.ts";
+import { jsonChunks } from "../../wire/json-chunks.ts";
 import { answerHeaders } from "../answer/answer-headers.ts";
+import { chunkedBody } from "../answer/chunked-body.ts";
 import { identifiedResponse } from "../answer/identity-headers.ts";
+import type { Call, ClientPresence } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { adapterCall } from "../request/adapter-kind.ts";
 import { admitCall } from "../request/admit-call.ts";
+import { capturedChunks } from "../settle/capture-call.ts";
 import { answerImages } from "./answer-images.ts";
 import { expectedImageCost } from "./expected-image-cost.ts";
 import type { ImageRelay } from "./image-attempt.ts";
@@ -12,7 +16,6 @@ import { resolutionOf } from "./image-bill.ts";
 import { withImages } from "./image-inputs.ts";
 import type { IncomingImages } from "./image-relay.ts";
 import { streamImages } from "./image-stream.ts";
-import { jsonBody } from "./json-body.ts";
 import { fitImage, requestSent } from "./make-at-offer.ts";
 
 const IMAGES = adapterCall<IncomingImages, ImageRequest, ImageTarget, void>({
@@ -52,4 +55,14 @@ export async function relayImages(incoming: IncomingImages, gateway: Gateway): P
     },
   });
   return identifiedResponse(jsonBody(answer, call, gateway), answerHeaders(call, "application/json"));
+}
+
+/** The JSON body of a response, in chunks if it is large. */
+function jsonBody(
+  value: unknown,
+  { client, capture }: { client: ClientPresence; capture?: Call["capture"] },
+  gateway: Gateway,
+): string | ReadableStream {
+  const chunks = jsonChunks(value);
+  return chunkedBody(capture === undefined ? chunks : capturedChunks(chunks, capture), client, gateway);
 }
