@@ -184,7 +184,7 @@ export function sampleCall(
     conversation: undefined,
     plan: undefined,
     continued: undefined,
-    keeping: undefined,
+    saver: undefined,
     hedged: false,
     trace: undefined,
     attempt: undefined,

@@ -23,9 +23,9 @@ export function shareNews(gateway: Gateway, leases: Leases): Cancel {
     const revoked = news?.["revoked"];
     if (typeof revoked === "string") keys.hearRevoked(revoked);
     const told = readHealth(news?.["health"]);
-    if (told !== undefined) health.hear(told, gateway.snapshot.targets.all());
+    if (told !== undefined) health.applyNews(told, gateway.snapshot.targets.all());
   };
-  return clock.every(MEASURED_MS, () => health.tellMeasured(), { background: true });
+  return clock.every(MEASURED_MS, () => health.publishMeasurements(), { background: true });
 }
 
 /** Another version may have written it: what is not understood is left out. */

@@ -8,7 +8,7 @@ import { identifiedResponse } from "./answer/identity-headers.ts";
 import { RelayError } from "./answer/relay-error.ts";
 import { type Call, type ClientConnection, ClientPresence } from "./call.ts";
 import type { Gateway } from "./gateway.ts";
-import type { Keeping } from "./settle/keeping.ts";
+import type { AnswerSaver } from "./settle/answer-saver.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 /** The client was told that a response will follow, and its connection is free for other requests. */
@@ -26,12 +26,12 @@ const NO_CONNECTION: ClientConnection = {
  */
 export async function answerInBackground(
   call: Call,
-  keeping: Keeping,
+  saver: AnswerSaver,
   gateway: Gateway,
   answer: (call: Call) => Promise<Response>,
 ): Promise<Response> {
-  const { stored } = keeping;
-  const id = keeping.answerId;
+  const { stored } = saver;
+  const id = saver.answerId;
   const createdAtSeconds = Math.floor(gateway.clock.wallMs() / 1000);
   const shell = { id, model: call.modelInAnswer, createdAtSeconds };
   const queued = stored.encodePending(call.body, { ...shell, begun: false });
@@ -39,7 +39,7 @@ export async function answerInBackground(
   const controller = new AbortController();
   const client = new ClientPresence(controller, NO_CONNECTION, gateway.watchdog);
   client.answerBegun = true;
-  const begun = begin(call, { id, pending, createdAtMs: createdAtSeconds * 1000 }, keeping, gateway, () => {
+  const begun = begin(call, { id, pending, createdAtMs: createdAtSeconds * 1000 }, saver, gateway, () => {
     controller.abort();
     client.markDisconnected();
   });
@@ -53,14 +53,14 @@ export async function answerInBackground(
     );
     throw thrown;
   });
-  keeping.pending = true;
+  saver.pending = true;
   call.client.release();
   const { url, headers } = call.incoming.request;
   const request = new Request(url, { headers, signal: controller.signal });
   const work = answer({ ...call, client, incoming: { ...call.incoming, request } });
-  const log = call.stream ? gateway.backgroundEvents.open(keeping.call.project, id) : undefined;
-  const made = log === undefined ? work : readStream(work, log, call, { keeping, pending });
-  const finished = finish(made, { id, pending }, keeping, gateway).then(lease.release);
+  const log = call.stream ? gateway.backgroundEvents.open(saver.call.project, id) : undefined;
+  const made = log === undefined ? work : readStream(work, log, call, { saver, pending });
+  const finished = finish(made, { id, pending }, saver, gateway).then(lease.release);
   finished.catch((err: unknown) => {
     lease.leave();
     gateway.log.error({ err, response: id }, "background response could not be stored");
@@ -77,7 +77,7 @@ async function readStream(
   work: Promise<Response>,
   log: EventLog,
   { incoming: { dialect, options, requestId } }: Call,
-  { keeping: { stored }, pending }: { keeping: Keeping; pending: string },
+  { saver: { stored }, pending }: { saver: AnswerSaver; pending: string },
 ): Promise<void> {
   try {
     await log.take(await work, stored.numberOf);
@@ -87,8 +87,8 @@ async function readStream(
     const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
     if (!stored.hasEnded(log.last)) {
       const position = stored.positionOf(pending, log.next);
-      const told = dialect.errors.encodeInStream(error, requestId, { options, begun: log.next > 0, position });
-      for (const { text } of told) log.push(text, stored.numberOf);
+      const writes = dialect.errors.encodeInStream(error, requestId, { options, begun: log.next > 0, position });
+      for (const { text } of writes) log.push(text, stored.numberOf);
     }
     throw error;
   } finally {
@@ -104,7 +104,7 @@ interface Pending {
 async function begin(
   { receiptId, model, incoming, principal }: Call,
   { id, pending, createdAtMs }: Pending & { createdAtMs: number },
-  { call: { project, keyId, share, own, history } }: Keeping,
+  { call: { project, keyId, share, own, history } }: AnswerSaver,
   { background, answers }: Gateway,
   stop: () => void,
 ): Promise<BackgroundLease> {
@@ -127,7 +127,7 @@ async function begin(
 async function finish(
   made: Promise<unknown>,
   { id, pending }: Pending,
-  keeping: Keeping,
+  saver: AnswerSaver,
   { answers, log }: Gateway,
 ): Promise<void> {
   const error = await made.then(
@@ -135,8 +135,8 @@ async function finish(
     (thrown: unknown) => asGatewayError(thrown instanceof RelayError ? thrown.error : thrown),
   );
   if (error?.kind === "internal") log.error({ err: error.cause ?? error, response: id }, "internal error");
-  if (keeping.saved) return;
-  const { stored, call } = keeping;
+  if (saver.saved) return;
+  const { stored, call } = saver;
   const failure = error ?? new GatewayError("internal", "The gateway could not store the response.");
   const answer = stored.encodeFailed(pending, failure);
   await answers.end({ id, project: call.project, answer, itemIds: [] }, "failed");

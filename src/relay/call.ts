@@ -18,8 +18,8 @@ import type { CallTrace } from "../telemetry/trace-context.ts";
 import { NOT_WATCHED, type Watchdog, type Watched } from "./attempt/watchdog.ts";
 import type { HeldRequest } from "./request/held-request.ts";
 import type { HeldMemory } from "./request/memory-budget.ts";
+import type { AnswerSaver } from "./settle/answer-saver.ts";
 import type { CallTimer } from "./settle/call-timer.ts";
-import type { Keeping } from "./settle/keeping.ts";
 
 /** The client's connection, as far as a call controls it. The runtime closes one only for being idle. */
 export interface ClientConnection {
@@ -142,7 +142,7 @@ export interface Call {
   /** The notes of attempts that were continued elsewhere: the client has their part of the response. */
   earlierNotes?: readonly FieldNote[];
   /** Set if the response is stored for later requests. */
-  readonly keeping: Keeping | undefined;
+  readonly saver: AnswerSaver | undefined;
   /** A second offer was tried while the first was working. */
   hedged: boolean;
   /** The attempt that answered; until one has, the one that was begun last. */

@@ -26,18 +26,18 @@ import { isAbandoned, settle } from "./settle/settle.ts";
  */
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
   const { admitted, asked } = await admitCall(TEXT, incoming, gateway);
-  const { served, request, keeping, background } = asked.fitted;
+  const { served, request, saver, background } = asked.fitted;
   const call: Call = {
     ...admitted,
     request: new HeldRequest(request),
     body: request.body,
     adapted: adaptedBy(asked),
     billables: asked.billables,
-    keeping,
+    saver,
   };
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
-  if (keeping !== undefined && background) {
-    return answerInBackground(call, keeping, gateway, answer).catch((thrown: unknown) =>
+  if (saver !== undefined && background) {
+    return answerInBackground(call, saver, gateway, answer).catch((thrown: unknown) =>
       settleFailed(call, gateway, thrown),
     );
   }

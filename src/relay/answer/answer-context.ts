@@ -49,10 +49,10 @@ export class CallAnswerContext implements NativeAnswerContext {
     this.#attempt = attempt;
     this.#principal = call.principal;
     this.#catalogue = snapshot.catalogue;
-    const { keeping } = call;
-    if (keeping === undefined) return;
-    this.keep = (answer) => keeping.take(attempt, answer);
-    this.answerId = keeping.answerId;
+    const { saver } = call;
+    if (saver === undefined) return;
+    this.keep = (answer) => saver.take(attempt, answer);
+    this.answerId = saver.answerId;
   }
 
   costUsd(usage: Usage): number {

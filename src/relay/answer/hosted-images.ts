@@ -42,9 +42,9 @@ export async function answerWithImages(
   gateway: Gateway,
   { first, ask }: { first: (call: Call) => Promise<Response>; ask: HostedRounds["ask"] },
 ): Promise<Response> {
-  const { keeping, incoming } = call;
+  const { saver, incoming } = call;
   const answer = task.hosted.play(call.body, {
-    answerId: keeping?.answerId,
+    answerId: saver?.answerId,
     makeId: gateway.random.id,
     limits: gateway.snapshot.imageLimits,
   });
@@ -53,7 +53,7 @@ export async function answerWithImages(
   const adapted = [...call.adapted, noteOf(task)];
   // What the gateway generates in place of a host has its own receipts.
   const billables = call.billables.filter(({ path }) => path !== `${task.tool.path}.type`);
-  const response = await first({ ...call, body, request, adapted, billables, keeping: undefined });
+  const response = await first({ ...call, body, request, adapted, billables, saver: undefined });
   const controller = new AbortController();
   const left = incoming.request.signal;
   const leave = () => controller.abort();

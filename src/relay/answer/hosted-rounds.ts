@@ -26,7 +26,7 @@ export function askAgain({ answer, incoming, ask }: HostedRounds): Promise<Respo
   return ask({ ...incoming, request: requestWith(incoming.request, answer.request), isFollowUp: true });
 }
 
-export async function keepHosted({ keeping }: Call, whole: Record<string, unknown>): Promise<void> {
-  keeping?.take(keeping, whole);
-  await keeping?.save(keeping);
+export async function keepHosted({ saver }: Call, whole: Record<string, unknown>): Promise<void> {
+  saver?.take(saver, whole);
+  await saver?.save(saver);
 }

@@ -35,7 +35,7 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
   const opening = tryPlan(call, gateway, plan, open, discard);
   // A protocol without keep-alives has nothing to send early, and waiting keeps a real status possible.
   const early = dialect.http.keepAlive !== undefined && (await commitsEarly(call, gateway, opening));
-  const opened = early ? undefined : await openedOrTold(opening, dialect.errors);
+  const opened = early ? undefined : await openedOrReported(opening, dialect.errors);
   const relay = new StreamRelay(call, gateway, output, opening, opened, survivor);
   const isWhole = opened?.tap.state === "ended" && opened.tap.failure === undefined;
   const { capture } = call;
@@ -52,7 +52,7 @@ export async function relayStream(call: Call, gateway: Gateway, plan: readonly T
 }
 
 /** Undefined for a failure that is reported inside the stream, where the relay meets it again. */
-function openedOrTold(opening: Promise<OpenStream>, errors: Dialect["errors"]): Promise<OpenStream | undefined> {
+function openedOrReported(opening: Promise<OpenStream>, errors: Dialect["errors"]): Promise<OpenStream | undefined> {
   return opening.catch((thrown: unknown) => {
     if (errors.belongsInStream?.(asGatewayError(thrown)) === true) return undefined;
     throw thrown;
@@ -222,8 +222,8 @@ class StreamRelay {
     else this.#output.sendKept();
     if (client.disconnected) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    const told = attempt?.target.provider.redactError(error) ?? error;
-    await this.#output.fail(told, this.#call, this.#stream?.tap.position);
+    const shown = attempt?.target.provider.redactError(error) ?? error;
+    await this.#output.fail(shown, this.#call, this.#stream?.tap.position);
   }
 
   #settle(end: string, error?: GatewayError): Promise<void> {

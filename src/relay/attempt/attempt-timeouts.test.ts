@@ -22,17 +22,20 @@ describe("H18, H28: how long a provider may take", () => {
 
   test("silence inside an answer", () => {
     const timeouts = begun();
-    expect(livesUntil(timeouts, (now) => now === 50 && timeouts.hear())).toEqual([180, "sent nothing more for 120 ms"]);
+    expect(livesUntil(timeouts, (now) => now === 50 && timeouts.received())).toEqual([
+      180,
+      "sent nothing more for 120 ms",
+    ]);
   });
 
   test("keep-alives are not content, before the first content and after it", () => {
     const before = begun();
-    expect(livesUntil(before, () => before.hear())).toEqual([610, "sent no content for 600 ms"]);
+    expect(livesUntil(before, () => before.received())).toEqual([610, "sent no content for 600 ms"]);
     const behind = begun();
     let content = 0;
     behind.follow(() => content);
     const lost = livesUntil(behind, (now) => {
-      behind.hear();
+      behind.received();
       if (now === 500) content = 7;
     });
     expect(lost).toEqual([1110, "sent no content for 600 ms"]);
@@ -41,8 +44,8 @@ describe("H18, H28: how long a provider may take", () => {
   test("blanks in a whole response are not content", () => {
     const timeouts = begun();
     const lost = livesUntil(timeouts, (now) => {
-      timeouts.hear();
-      timeouts.hearText(bytes(now === 300 ? " \n{" : " \r\n\t "));
+      timeouts.received();
+      timeouts.receivedText(bytes(now === 300 ? " \n{" : " \r\n\t "));
     });
     expect(lost).toEqual([910, "sent no content for 600 ms"]);
   });
@@ -50,8 +53,8 @@ describe("H18, H28: how long a provider may take", () => {
   test("a response that never ends", () => {
     const timeouts = begun();
     const lost = livesUntil(timeouts, () => {
-      timeouts.hear();
-      timeouts.hearText(bytes("x"));
+      timeouts.received();
+      timeouts.receivedText(bytes("x"));
     });
     expect(lost).toEqual([7210, "did not finish its response within 7200 ms"]);
   });
@@ -61,7 +64,7 @@ describe("H18, H28: how long a provider may take", () => {
     let content = 0;
     timeouts.follow(() => content);
     const lost = livesUntil(timeouts, (now) => {
-      timeouts.hear();
+      timeouts.received();
       if (now >= 100) timeouts.expectEnd(50);
       if (now === 130) content++;
     });
@@ -71,7 +74,7 @@ describe("H18, H28: how long a provider may take", () => {
   test("while the gateway waits for its client, neither silence nor missing content is the provider's fault", () => {
     const timeouts = begun();
     const lost = livesUntil(timeouts, (now) => {
-      if (now === 10) timeouts.hear();
+      if (now === 10) timeouts.received();
       if (now === 20) timeouts.pause();
       if (now === 2000) timeouts.resume();
     });

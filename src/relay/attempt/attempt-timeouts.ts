@@ -15,8 +15,8 @@ export class AttemptTimeouts {
   readonly #timeouts: UpstreamTimeouts;
   readonly #startedAtMs: number;
   /** When something last arrived, as seen by the watchdog. Reading the clock for each chunk would cost more than the chunk. */
-  #heardAtMs: number | undefined;
-  #heard = false;
+  #receivedAtMs: number | undefined;
+  #hasReceived = false;
   #contentAtMs: number | undefined;
   #contentSeen = 0;
   #content: (() => number) | undefined;
@@ -29,23 +29,23 @@ export class AttemptTimeouts {
   constructor(timeouts: UpstreamTimeouts, startedAtMs: number) {
     this.#timeouts = timeouts;
     this.#startedAtMs = startedAtMs;
-    this.#heardAtMs = startedAtMs;
+    this.#receivedAtMs = startedAtMs;
     this.#contentAtMs = startedAtMs;
   }
 
   /** Something arrived. It does not extend the wait if only the end is awaited. */
-  hear(): void {
-    this.#heard = true;
-    if (this.#endWithinMs === undefined) this.#heardAtMs = undefined;
+  received(): void {
+    this.#hasReceived = true;
+    if (this.#endWithinMs === undefined) this.#receivedAtMs = undefined;
   }
 
   /** The headers have arrived. The first byte of content has as much time as they had. */
   begin(): void {
-    this.#heardAtMs = undefined;
+    this.#receivedAtMs = undefined;
   }
 
   /** A chunk of a response that is read whole. Hosts send blanks to keep the connection alive, so they do not count. */
-  hearText(chunk: Uint8Array): void {
+  receivedText(chunk: Uint8Array): void {
     // A loop, because a host may send millions of blanks, and a callback for each would block all other calls (S18).
     for (let at = 0; at < chunk.length; at++) {
       if ((chunk[at] ?? 0) <= 0x20) continue;
@@ -63,7 +63,7 @@ export class AttemptTimeouts {
   expectEnd(withinMs: number): void {
     if (this.#endWithinMs === withinMs) return;
     this.#endWithinMs = withinMs;
-    this.#heardAtMs = undefined;
+    this.#receivedAtMs = undefined;
   }
 
   pause(): void {
@@ -72,7 +72,7 @@ export class AttemptTimeouts {
 
   resume(): void {
     this.#paused = false;
-    this.#heardAtMs = undefined;
+    this.#receivedAtMs = undefined;
     this.#contentAtMs = undefined;
   }
 
@@ -83,15 +83,15 @@ export class AttemptTimeouts {
     if (seen !== this.#contentSeen) {
       this.#contentSeen = seen;
       this.#contentAtMs = nowMs;
-      this.#heardAtMs = nowMs;
+      this.#receivedAtMs = nowMs;
     }
-    this.#heardAtMs ??= nowMs;
+    this.#receivedAtMs ??= nowMs;
     this.#contentAtMs ??= nowMs;
     if (nowMs - this.#startedAtMs > total) return `did not finish its response within ${total} ms`;
     if (this.#paused) return undefined;
-    const limitMs = this.#endWithinMs ?? (this.#heard ? idle : firstByte);
-    if (nowMs - this.#heardAtMs > limitMs)
-      return this.#heard ? `sent nothing more for ${limitMs} ms` : `sent nothing for ${limitMs} ms`;
+    const limitMs = this.#endWithinMs ?? (this.#hasReceived ? idle : firstByte);
+    if (nowMs - this.#receivedAtMs > limitMs)
+      return this.#hasReceived ? `sent nothing more for ${limitMs} ms` : `sent nothing for ${limitMs} ms`;
     return nowMs - this.#contentAtMs > content ? `sent no content for ${content} ms` : undefined;
   }
 }

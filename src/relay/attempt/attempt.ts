@@ -117,7 +117,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     }
     this.#timeouts.begin();
     const { limitHeaders } = this.target.codec;
-    if (limitHeaders !== undefined) this.gateway.health.heard(this.target, answer.headers, limitHeaders);
+    if (limitHeaders !== undefined) this.gateway.health.noteLimits(this.target, answer.headers, limitHeaders);
     if (answer.status !== 200) throw await this.#refusal(answer);
     this.call.request?.dropMedia();
     return answer;
@@ -187,8 +187,8 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   }
 
   /** The upstream sent something: this many bytes. */
-  hear(bytes = 0): void {
-    this.#timeouts.hear();
+  received(bytes = 0): void {
+    this.#timeouts.received();
     if (this.orphanedAtMs === undefined) return;
     this.#orphanedBytes += bytes;
     if (this.#orphanedBytes > MAX_ORPHANED_BYTES) this.close();
@@ -262,8 +262,8 @@ class WholeText implements ChunkTaker {
   }
 
   take(chunk: Uint8Array): boolean {
-    this.#attempt.hear(chunk.length);
-    this.#timeouts?.hearText(chunk);
+    this.#attempt.received(chunk.length);
+    this.#timeouts?.receivedText(chunk);
     this.#size += chunk.length;
     if (this.#size > this.#maxBytes) return false;
     this.#attempt.hold(this.#size);

@@ -34,7 +34,7 @@ function readerOf(outputModalities: readonly string[] = ["text"]) {
   const attempt = {
     target: { model: { outputModalities } },
     follow: () => {},
-    hear: () => {},
+    received: () => {},
     hold: () => {},
   } as unknown as Attempt;
   const clock = { nowMs: () => nowMs } as Clock;

@@ -61,7 +61,7 @@ export class EventReader {
 
   /** Renders the output for a chunk. `heldBytes` counts the output that is still held. */
   take(chunk: Uint8Array, output: ByteBuffer, heldBytes = 0): TapProgress {
-    this.#attempt.hear(chunk.length);
+    this.#attempt.received(chunk.length);
     const holds = heldBytes + this.#splitter.waiting + chunk.length;
     // Nearly every event arrives whole. Only large ones that do not are worth counting (S23).
     if (holds >= COUNTED_FROM || this.#counts) {
@@ -118,7 +118,7 @@ export class EventReader {
 
   /** The upstream's bytes have ended. An unterminated event at the end may still count. */
   takeRest(output: ByteBuffer): TapProgress {
-    this.#attempt.hear();
+    this.#attempt.received();
     this.#closed = true;
     return this.end(output);
   }

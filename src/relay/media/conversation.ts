@@ -72,7 +72,7 @@ async function answer(
       return encode(reply, contextOf(call, relay, gateway, billOfImages(relay, relay.attempt?.target, made)));
     },
   });
-  await call.keeping?.save(call.keeping);
+  await call.saver?.save(call.saver);
   return text;
 }
 
@@ -174,7 +174,7 @@ function contextOf(
     nowSeconds: () => Math.floor(gateway.clock.wallMs() / 1000),
     estimateInputTokens: () => incoming.dialect.requests.estimateTokens(body),
     note: (note) => relay.attempt?.notes.push(note),
-    ...keepingOf(call),
+    ...saverOf(call),
   };
 }
 
@@ -182,7 +182,7 @@ function discountOf({ principal, attempt }: ImageRelay): number {
   return attempt === undefined ? 0 : discountAt(principal, attempt.target);
 }
 
-function keepingOf({ keeping }: Call): Pick<EncodeAnswerContext, "keep" | "answerId"> {
-  if (keeping === undefined) return {};
-  return { keep: (answer) => keeping.take(keeping, answer), answerId: keeping.answerId };
+function saverOf({ saver }: Call): Pick<EncodeAnswerContext, "keep" | "answerId"> {
+  if (saver === undefined) return {};
+  return { keep: (answer) => saver.take(saver, answer), answerId: saver.answerId };
 }

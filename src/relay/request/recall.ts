@@ -5,7 +5,7 @@ import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { AnswerHead } from "../../storage/tables/answers.ts";
 import type { IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
-import { Keeping } from "../settle/keeping.ts";
+import { AnswerSaver } from "../settle/answer-saver.ts";
 import { type CallTime, withinDeadline } from "../within-deadline.ts";
 import type { HeldMemory } from "./memory-budget.ts";
 import { refuseManyValues } from "./read-body.ts";
@@ -13,7 +13,7 @@ import { refuseManyValues } from "./read-body.ts";
 /** A request with the earlier responses that it refers to, and how its own response is stored. */
 export interface Recalled {
   readonly request: ReceivedRequest;
-  readonly keeping: Keeping | undefined;
+  readonly saver: AnswerSaver | undefined;
   readonly background: boolean;
 }
 
@@ -43,7 +43,7 @@ export function recall(
   const background = generates && words.background;
   if (background && !keeps) throw stored.refuseBackground();
   const names = words.previous !== undefined || words.references.length > 0;
-  if (!names && !keeps) return { request: checked, keeping: undefined, background };
+  if (!names && !keeps) return { request: checked, saver: undefined, background };
   return recallNamed(checked, stored, words, { keeps, names, background }, caller, gateway);
 }
 
@@ -64,7 +64,7 @@ async function recallNamed(
   const { request, own } = stored.expand(checked, { turns, items });
   if (names) refuseManyValues(request.text);
   const call = { project, keyId, share: sharingOf(caller.principal), requestId, own, history: heads };
-  return { request, keeping: keeps ? new Keeping(call, stored, gateway) : undefined, background };
+  return { request, saver: keeps ? new AnswerSaver(call, stored, gateway) : undefined, background };
 }
 
 /** Waits for storage no longer than the call's deadline. Later results are dropped and not counted. */

@@ -45,7 +45,7 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
     const { incoming, principal, entered, routing } = request;
     const { stored } = incoming.dialect;
     if (stored === undefined) {
-      return serve({ request: checked, keeping: undefined, background: false }, request, gateway);
+      return serve({ request: checked, saver: undefined, background: false }, request, gateway);
     }
     const { memory, startedAtMs } = entered;
     const time = { startedAtMs, deadlineMs: routing.deadlineMs };
@@ -65,13 +65,13 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
 };
 
 function serve(
-  { request, keeping, background }: Recalled,
+  { request, saver, background }: Recalled,
   { incoming, principal, routing, resolved }: ResolvedRequest<IncomingCall, Resolved | undefined>,
   gateway: Gateway,
 ): TextRequest {
   const call = { incoming, principal, routing, body: request.body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
-  return { served, request, keeping, background };
+  return { served, request, saver, background };
 }
 
 /** Removes what makes a host store a response, or use a stored one, if the request works without it. */

@@ -184,7 +184,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
       idleMs === undefined ? options : { ...options, idleMs },
     );
     const { limitHeaders } = this.target.adapter;
-    if (limitHeaders !== undefined) this.gateway.health.heard(this.target, exchange.headers, limitHeaders);
+    if (limitHeaders !== undefined) this.gateway.health.noteLimits(this.target, exchange.headers, limitHeaders);
     if (isSuccess(exchange)) return exchange;
     const answer = await readAnswer(exchange, this.gateway, { maxBytes: MAX_ERROR_BYTES });
     const { status, text } = answer;

@@ -248,7 +248,7 @@ function failing(storage: Storage, instead: () => Promise<void>): Storage {
   };
 }
 
-describe("0064: keeping bodies touches no call", () => {
+describe("0064: capturing bodies affects no call", () => {
   const plain = plainAnswer("chat", { text: "ok", usage: plainUsage("chat", 1, 1) });
 
   test("a storage that rejects captures: calls and receipts are unaffected, and losses are counted and logged", async () => {

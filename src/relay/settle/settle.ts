@@ -36,12 +36,12 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
     stop: ending.stop,
     firstContentAtMs: ending.firstContentAtMs,
   });
-  const { keeping } = call;
-  if (keeping === undefined || !ending.whole) return closed;
+  const { saver } = call;
+  if (saver === undefined || !ending.whole) return closed;
   // A client that knows its id could read it even if the process was killed, so no response may be readable without a row.
-  if (keeping.pending || call.stream) return closed.then(() => keeping.save(attempt));
+  if (saver.pending || call.stream) return closed.then(() => saver.save(attempt));
   // Both must be stored before the client has its whole response, because it may build on it at once.
-  return Promise.all([closed, keeping.save(attempt)]).then(() => {});
+  return Promise.all([closed, saver.save(attempt)]).then(() => {});
 }
 
 const unpricedBy = (call: Call, { offer, via }: Target): readonly string[] =>

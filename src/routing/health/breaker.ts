@@ -97,7 +97,7 @@ export class Breaker {
   }
 
   /** Another process opened its breaker, which counts here too. */
-  hearOpen(ms: number, nowMs: number): void {
+  openRemotely(ms: number, nowMs: number): void {
     if (this.#openUntilMs !== 0) return;
     this.#probe = undefined;
     this.#openedAtMs = nowMs;
@@ -105,7 +105,7 @@ export class Breaker {
   }
 
   /** Another process was answered. */
-  hearClosed(nowMs: number): void {
+  closeRemotely(nowMs: number): void {
     if (this.#openUntilMs !== 0) this.#close(nowMs);
   }
 

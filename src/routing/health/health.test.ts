@@ -315,17 +315,17 @@ describe("H19: a pause that a provider asks for", () => {
       ["left-b", "0"],
       ["full-b", "2s"],
     ]);
-    health.heard(target("large"), headers, LIMITS);
+    health.noteLimits(target("large"), headers, LIMITS);
     expect(health.of(target("large")).quietUntilMs).toBe(clock.nowMs() + 2000);
-    health.heard(target("large"), headers.set("left-a", "0"), LIMITS);
+    health.noteLimits(target("large"), headers.set("left-a", "0"), LIMITS);
     expect(health.of(target("large")).quietUntilMs).toBe(clock.nowMs() + 30_000);
   });
 
   test("for no longer than a minute, and not where the end is unknown", () => {
     const { health, target, clock } = made();
-    health.heard(target("large"), new Map([["left-a", "0"]]), LIMITS);
+    health.noteLimits(target("large"), new Map([["left-a", "0"]]), LIMITS);
     expect(health.of(target("large")).quietUntilMs).toBe(0);
-    health.heard(
+    health.noteLimits(
       target("large"),
       new Map([
         ["left-a", "0"],
@@ -344,7 +344,7 @@ describe("H19: a pause that a provider asks for", () => {
       ["left-b", "-1"],
       ["full-b", "30s"],
     ]);
-    health.heard(target("large"), headers, LIMITS);
+    health.noteLimits(target("large"), headers, LIMITS);
     expect(health.of(target("large")).quietUntilMs).toBe(0);
   });
 });
@@ -470,7 +470,7 @@ describe("choices 9: processes share what they learn about targets", () => {
   function pair() {
     const one = made();
     const other = made();
-    one.health.onNews = (news) => other.health.hear(JSON.parse(JSON.stringify(news)), other.targets);
+    one.health.onNews = (news) => other.health.applyNews(JSON.parse(JSON.stringify(news)), other.targets);
     return { one, other };
   }
 
@@ -497,8 +497,8 @@ describe("choices 9: processes share what they learn about targets", () => {
     const { one, other } = pair();
     for (const ms of [100, 300]) one.health.answered(one.target("large"), ms, "stream");
     one.health.generated(one.target("large"), 50, 1_000);
-    one.health.tellMeasured();
-    one.health.tellMeasured();
+    one.health.publishMeasurements();
+    one.health.publishMeasurements();
     const heard = other.health.of(other.target("large"));
     expect([heard.firstContentMs, heard.tokensPerSecond]).toEqual([200, 50]);
     other.health.answered(other.target("large"), 500, "stream");
@@ -506,13 +506,13 @@ describe("choices 9: processes share what they learn about targets", () => {
     // What was heard is not told back.
     const told: unknown[] = [];
     other.health.onNews = (news) => told.push(news.measured);
-    other.health.tellMeasured();
+    other.health.publishMeasurements();
     expect(told).toEqual([[500, 1, 0, 0, 0, 0]]);
   });
 
   test("targets that are not configured here are ignored", () => {
     const { other } = pair();
-    other.health.hear({ target: "another one", breaker: { ofCredential: false, openMs: 1_000 } }, other.targets);
+    other.health.applyNews({ target: "another one", breaker: { ofCredential: false, openMs: 1_000 } }, other.targets);
     expect(other.targets.every((target) => other.health.known(target) === undefined)).toBe(true);
   });
 });

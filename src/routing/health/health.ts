@@ -140,7 +140,7 @@ export class Health implements HealthView {
   }
 
   /** Publishes what was measured since the last time. */
-  tellMeasured(): void {
+  publishMeasurements(): void {
     for (const [target, { unshared }] of this.#records) {
       if (unshared.every((sum) => sum === 0)) continue;
       this.onNews({ target, measured: [...unshared] });
@@ -149,20 +149,20 @@ export class Health implements HealthView {
   }
 
   /** Applies news from another process. `targets` are those of the configuration; others are ignored. */
-  hear({ target, breaker, measured }: HealthNews, targets: Iterable<Target>): void {
+  applyNews({ target, breaker, measured }: HealthNews, targets: Iterable<Target>): void {
     const record = this.#records.get(target) ?? this.#makeNamed(target, targets);
     if (record === undefined) return;
     const nowMs = this.#sources.clock.nowMs();
     if (breaker !== undefined) {
-      const heard = breaker.ofCredential ? record.credential : record.model;
-      if (breaker.openMs === undefined) heard.hearClosed(nowMs);
-      else heard.hearOpen(breaker.openMs, nowMs);
+      const own = breaker.ofCredential ? record.credential : record.model;
+      if (breaker.openMs === undefined) own.closeRemotely(nowMs);
+      else own.openRemotely(breaker.openMs, nowMs);
     }
-    if (measured !== undefined) hearMeasured(record, measured, nowMs);
+    if (measured !== undefined) applyMeasurements(record, measured, nowMs);
   }
 
   /** If a limit is used up, the target rests until it is renewed: the next call would be rejected (H19). */
-  heard(target: Target, headers: HeaderReader, limits: readonly LimitHeaders[]): void {
+  noteLimits(target: Target, headers: HeaderReader, limits: readonly LimitHeaders[]): void {
     for (const { remaining, reset } of limits) {
       if (headers.get(remaining) !== "0") continue;
       const { nowMs, wallMs } = this.#sources.clock;
@@ -255,18 +255,18 @@ const STREAMS = 0;
 const WHOLES = 2;
 const SPEED = 4;
 /** The most samples that another process's average adds to the distribution. */
-const MAX_HEARD = 20;
+const MAX_REMOTE_SAMPLES = 20;
 
 function count({ unshared }: TargetRecord, at: number, above: number, below: number): void {
   unshared[at] = (unshared[at] ?? 0) + above;
   unshared[at + 1] = (unshared[at + 1] ?? 0) + below;
 }
 
-function hearMeasured(record: TargetRecord, measured: readonly number[], nowMs: number): void {
+function applyMeasurements(record: TargetRecord, measured: readonly number[], nowMs: number): void {
   const [streamMs = 0, streams = 0, wholeMs = 0, wholes = 0, tokens = 0, tokenMs = 0] = measured;
   if (streams > 0) {
     record.streams.add(streamMs, streams, nowMs);
-    for (let heard = 0; heard < Math.min(streams, MAX_HEARD); heard++)
+    for (let sample = 0; sample < Math.min(streams, MAX_REMOTE_SAMPLES); sample++)
       record.firstContents.add(streamMs / streams, nowMs);
   }
   if (wholes > 0) record.wholes.add(wholeMs, wholes, nowMs);

@@ -14,7 +14,7 @@ export interface SpeechPrices {
   byToken: boolean;
 }
 
-export const countCharacters = (text: string): number => [...text].length;
+const countCharacters = (text: string): number => [...text].length;
 
 /** The text to speak and its instructions. */
 export type SpokenText = Pick<SpeechCall, "input" | "instructions">;

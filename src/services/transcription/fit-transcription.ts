@@ -24,6 +24,6 @@ export function fitTranscription(
     refuse("response_format", `must be one of ${possible.map(([name]) => `"${name}"`).join(", ")} for ${model}`);
   }
   // Hosts report the length of a recording, except in plain responses to translations.
-  const told = call.task === "translate" && formats.includes("verbose_json") ? "verbose_json" : needed;
-  return { ...call, format: told, stream: stream && streams };
+  const hostFormat = call.task === "translate" && formats.includes("verbose_json") ? "verbose_json" : needed;
+  return { ...call, format: hostFormat, stream: stream && streams };
 }

@@ -21,7 +21,7 @@ interface KeptCall extends Owned {
 }
 
 /** Stores the response of one call. */
-export class Keeping {
+export class AnswerSaver {
   readonly call: KeptCall;
   readonly stored: StoredAnswers;
   readonly #gateway: Pick<Gateway, "answers" | "clock" | "log" | "closing">;
