@@ -16,7 +16,7 @@ export type FormPart =
 /** One request to a provider's media API. The credential is added when it is sent, and only for the provider's own hosts. */
 export interface MediaRequest {
   method: "GET" | "POST";
-  /** A path below the provider's base URL, with its slash; or a whole URL that an answer named. */
+  /** A path below the provider's base URL, with its slash; or a complete URL from a response. */
   url: string;
   headers?: Readonly<Record<string, string>>;
   /** Leaves out the credential although the host is the provider's own: the URL is signed. */
@@ -24,13 +24,13 @@ export interface MediaRequest {
   body?: { json: JsonObject } | { form: readonly FormPart[] };
 }
 
-/** An answer with a status of 2xx, or any other where `error` reads it. */
+/** A response with a 2xx status, or any other that `error` reads. */
 export interface MediaAnswer {
   status: number;
   /** Undefined if the text is not a JSON object. */
   body: JsonObject | undefined;
   text: string;
-  /** For hosts that say in them what their body does not; absent in tests. */
+  /** For hosts that report in headers what their body does not; absent in tests. */
   headers?: AnswerHeaders;
   retryAfterSeconds: number | undefined;
 }
@@ -70,7 +70,7 @@ interface Jobs<Call, Reply> {
   readPoll?: (answer: MediaAnswer, job: JobHandle, context: AdapterContext) => JobState<Reply>;
   /** The error in a response whose status is not 2xx. */
   error: (answer: MediaAnswer) => GatewayError;
-  /** Between two polls of a job, unless its state says otherwise; 2 seconds for images, 10 for videos if absent. */
+  /** The time between two polls of a job, unless its state sets another. Defaults to 2 seconds for images and 10 for videos. */
   pollIntervalMs?: number;
 }
 
@@ -91,7 +91,7 @@ export interface VideoAdapter extends Jobs<FittedVideoCall, VideoReply> {
 
 /** The hosts of a provider's API, and which of them receive the credential. */
 export interface ApiHosts {
-  /** The base URL of the adapters' paths, made from the provider's own; the same if absent. */
+  /** The base URL of the adapters' paths, derived from the provider's; the same if absent. */
   base?: (baseUrl: string) => string;
   /** Further hosts that may receive the credential, such as regional ones that responses name. */
   ownHosts?: RegExp;

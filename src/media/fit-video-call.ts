@@ -21,7 +21,7 @@ interface VideoNote {
   reason: string;
 }
 
-/** The most videos of one operation, whatever the provider. */
+/** The most videos of one operation, for any provider. */
 const MAX_VIDEOS = 4;
 
 const OPTIONS = [

@@ -10,7 +10,7 @@ export interface ImageCall {
   /** Width to height, such as `16:9`. */
   aspectRatio?: string;
   tier?: ImageTier;
-  /** An exact size, or `auto` where the model chooses. */
+  /** An exact size, or `auto` if the model chooses. */
   size?: PixelSize | "auto";
   quality?: string;
   seed?: number;
@@ -32,7 +32,7 @@ export interface ImageCall {
   inputFidelity?: string;
   /** Input images; the first is the one to edit. */
   inputs: readonly InlineImage[];
-  /** The first input is edited where the mask is transparent. */
+  /** The transparent part marks the area of the first input to edit. */
   mask?: InlineImage;
   /** A kind of edit that only some models know, such as `EDIT_MODE_OUTPAINT`. */
   editMode?: string;

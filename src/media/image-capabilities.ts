@@ -20,7 +20,7 @@ export type SizeRule =
   | { kind: "presets"; sizes: readonly PixelSize[]; auto?: true; free?: FreeSizes }
   /** Pixels within bounds. */
   | { kind: "free"; free: FreeSizes; tiers: readonly ImageTier[]; standard: PixelSize }
-  /** By shape, and by level where there are several. */
+  /** By aspect ratio, and by tier if there are several. */
   | { kind: "ratio"; ratios: readonly string[]; tiers: readonly ImageTier[] }
   /** Not at all. */
   | { kind: "none" };
@@ -31,21 +31,21 @@ export interface ImageCapabilities {
   maxCount: number;
   /** The most images of one call to the provider; more take several concurrent calls. */
   perCall: number;
-  /** The most input and output images of one call to the provider, where they are counted together. */
+  /** The most input and output images of one request to the provider, if they are counted together. */
   together?: number;
   takes: readonly ImageOption[];
   /** Those of `takes` that need an input image, or exclude one. */
   onlyWithInputs?: readonly ImageOption[];
   onlyWithoutInputs?: readonly ImageOption[];
-  /** The seeds that it takes; any whole number if absent. */
+  /** The seeds that it accepts; any integer if absent. */
   seeds?: NumberRange;
-  /** It takes no seed for images that are to have a watermark. */
+  /** It accepts no seed together with a watermark. */
   seedExcludesWatermark?: true;
   guidance?: NumberRange;
   /** Its words for quality, where `quality` is taken. */
   qualities?: readonly string[];
   sizes: SizeRule;
-  /** The sizes of calls with an input image, where they differ. */
+  /** The sizes of calls with an input image, if they differ. */
   sizesWithInputs?: SizeRule;
   maxInputs: number;
   /** An input image is required: the model only edits. */
@@ -55,7 +55,7 @@ export interface ImageCapabilities {
   maskForm?: "alpha" | "white";
   /** The output types that it supports, its default first. The gateway converts to others. */
   formats: readonly string[];
-  /** It takes a compression level; otherwise the gateway compresses. */
+  /** It accepts a compression level; otherwise the gateway compresses. */
   compresses: boolean;
   /** The most characters of a prompt, where known. */
   maxPrompt?: number;

@@ -9,12 +9,12 @@ export type ImageResult<Source = InlineImage> =
   | { kind: "filtered"; reason: string }
   | { kind: "failed"; error: GatewayError };
 
-/** An answer with images in it. */
+/** A response with images. */
 export interface ImageReply<Source = InlineImage> {
   results: readonly ImageResult<Source>[];
   /** Absent if the provider reports none: each image then counts as one. */
   usage?: Usage;
-  /** The settings that the provider says it used. */
+  /** The settings that the provider reports. */
   settings?: ImageSettings;
 }
 
@@ -32,5 +32,5 @@ export type UpstreamImageReply = ImageReply<InlineImage | MediaLink>;
 export type ImageEvent =
   | { kind: "partial"; image: InlineImage; index: number; settings?: ImageSettings }
   | { kind: "result"; result: ImageResult<InlineImage | MediaLink>; settings?: ImageSettings; usage?: Usage }
-  /** The end of the stream, with the usage of the whole answer where it comes last. */
+  /** The end of the stream, with the usage of the whole response if it is sent last. */
   | { kind: "end"; usage?: Usage };

@@ -11,7 +11,7 @@ import { IMAGE_TIERS, type InlineImage } from "./image.ts";
 import type { ImageCall } from "./image-call.ts";
 import type { ImageLink, ImageRequest } from "./image-request.ts";
 
-/** The settings that mean something to a model that only makes images. */
+/** The settings that apply to a model that only generates images. */
 const HONOURED: ReadonlySet<keyof CallSettings> = new Set(["seed", "candidateCount"]);
 
 const MAKES_IMAGES = "this model only generates images";

@@ -21,9 +21,9 @@ interface SettledSize {
 const words = ({ width, height }: PixelSize): string => `${width}x${height}`;
 
 /**
- * Turns a client's size, shape and level into what the model accepts (contract 2.4: imageSize, sampleImageSize, aspectRatio). Shape
- * and level show in the image and its price: they are met or refused. A model that takes a shape and a level chooses the pixels
- * itself, which is noted.
+ * Converts a client's size, aspect ratio and tier to what the model accepts (contract 2.4: imageSize, sampleImageSize,
+ * aspectRatio). Aspect ratio and tier are visible in the image and its price, so they are honoured or rejected. A model that takes
+ * an aspect ratio and a tier chooses the pixels itself, which is noted.
  */
 export function settleSize(call: ImageCall, capabilities: ImageCapabilities, model: string): SettledSize {
   const sizes = call.inputs.length === 0 ? capabilities.sizes : (capabilities.sizesWithInputs ?? capabilities.sizes);

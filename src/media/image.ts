@@ -1,6 +1,6 @@
 /**
- * An image that a request or an answer holds. It stays base64 (the standard alphabet, padded), as in the JSON of both sides,
- * and is decoded only where its bytes are needed.
+ * An image in a request or response. It stays base64 (the standard alphabet, padded), as in the JSON of both sides, and is decoded
+ * only if its bytes are needed.
  */
 export interface InlineImage {
   /** Such as `image/png`. */

@@ -22,8 +22,8 @@ async function expand(data: InputType, options: ZlibOptions): Promise<Buffer> {
 }
 
 /**
- * Reads the pixels of any image that `Bun.Image` reads. It has no method for them, but an uncompressed PNG of its making
- * holds them as they are: eight bits a channel, with alpha, unfiltered, each row after one byte.
+ * Reads the pixels of any image that `Bun.Image` reads. It has no method for that, but an uncompressed PNG that it writes contains
+ * them: eight bits per channel, with alpha, unfiltered, each row after one byte.
  */
 export async function readPixels(image: Uint8Array): Promise<Pixels> {
   const png = await new Bun.Image(image, { maxPixels: MAX_PIXELS }).png({ compressionLevel: 0 }).buffer();

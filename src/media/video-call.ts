@@ -40,7 +40,7 @@ export interface VideoCapabilities {
   /** The most videos of one job at the provider; more take several jobs of one operation. */
   perJob: number;
   takes: readonly VideoOption[];
-  /** The seeds that it takes; any whole number if absent. */
+  /** The seeds that it accepts; any integer if absent. */
   seeds?: NumberRange;
   /** Its words for people in videos, where `personGeneration` is taken. The last one is the widest. */
   people?: readonly string[];

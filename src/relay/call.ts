@@ -75,7 +75,7 @@ export interface AttemptRecord {
   readonly lane: { readonly name: Receipt["lane"] };
   /** Fields of the request that were not honoured exactly. */
   notes: FieldNote[];
-  /** The non-standard terms that the target was asked for, or reports. */
+  /** The non-standard terms that the target was requested, or reports. */
   terms: readonly string[];
   /** Working time without the time spent waiting for the client; absent if it is not measured. */
   readonly workedMs?: number;

@@ -81,7 +81,7 @@ export interface Gateway extends Sources {
   /** The origins of sealed values that do not name theirs. */
   readonly sealed: SealedOrigins;
   readonly watchdog: Watchdog;
-  /** What all calls may hold together. */
+  /** The memory limit of all calls together. */
   readonly memory: MemoryBudget;
   /** Buffers for rendering responses. */
   readonly buffers: BufferPool;

@@ -20,7 +20,7 @@ export interface AutoChosen {
   readonly option: AutoOption;
   /** Why, for the receipt. */
   readonly why: string;
-  /** The next best, where there is one. */
+  /** The next best model, if there is one. */
   readonly next: AutoOption | undefined;
 }
 

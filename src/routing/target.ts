@@ -27,7 +27,7 @@ export interface Target<Via extends string = string> extends PriceList {
   readonly codec?: UpstreamCodec;
 }
 
-/** A target that answers conversations. */
+/** A target that serves conversations. */
 export interface TextTarget extends Target, Readonly<NativeHost> {
   readonly codec: UpstreamCodec;
   /** The family whose opaque values it can read. */
@@ -40,7 +40,7 @@ export interface TextTarget extends Target, Readonly<NativeHost> {
   readonly only?: "with tools" | "without tools";
 }
 
-/** A target that makes images or videos, by the provider's own API for them. */
+/** A target that generates images or videos through the provider's own API. */
 export interface MediaTarget<Adapter> extends Target<"media"> {
   readonly adapter: Adapter;
 }

@@ -75,7 +75,7 @@ export class Targets {
     return this.#byOffer.get(offer)?.text ?? [];
   }
 
-  /** Whether one of the offers answers conversations. */
+  /** Whether one of the offers serves conversations. */
   serveText(offers: readonly Offer[]): boolean {
     return offers.some((offer) => (this.#byOffer.get(offer)?.text.length ?? 0) > 0);
   }

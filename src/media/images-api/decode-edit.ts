@@ -14,7 +14,7 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
 /** One image has the bare name, several `image[]` or, from some clients, numbered names. */
 const IMAGE_NAME = /^images?(?:\[[0-9]*\])?$/;
 
-/** Reads the form of `images/edits`, in whatever order its parts came. */
+/** Reads the form of `images/edits`, with its parts in any order. */
 export function decodeEdit(form: Form): ImageRequest {
   const inputs = new Inputs();
   const fields = new Map<string, unknown>();

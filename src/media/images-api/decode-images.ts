@@ -19,7 +19,7 @@ export function decodeGeneration(body: unknown): ImageRequest {
   return decode(checkGeneration(normalise(body)), new Inputs(), false);
 }
 
-/** Reads the body of `images/edits` where it is JSON. */
+/** Reads a JSON body of `images/edits`. */
 export function decodeEditBody(body: unknown): ImageRequest {
   return decodeEditFields(normalise(body), new Inputs());
 }

@@ -9,10 +9,7 @@ import { encodeImageUsage } from "./usage.ts";
 
 type Made = Extract<ImageResult<DeliveredImage>, { kind: "made" }>;
 
-/**
- * The answer without a stream (choices 5) to a request as it was sent to the model. Images that were not made are listed
- * in `errors`.
- */
+/** The response without a stream (choices 5) to a request as sent to the model. Failed images are listed in `errors`. */
 export function encodeImages(
   reply: ImageReply<DeliveredImage>,
   request: ImageRequest,
@@ -37,7 +34,7 @@ export function encodeImages(
   });
 }
 
-/** Here the vendor's answer has what was chosen, and no word for a choice that was left to the model. */
+/** The vendor's response reports chosen values, but has no word for a choice that was left to the model. */
 const knownSettings = (settings: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== "auto"));
 

@@ -9,8 +9,8 @@ const QUALITY_WORDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The settings that images were made with: as the provider reports them, else as they were sent to it; the format is the real one.
- * The request is reduced to what the model accepts: an option that was not sent is no setting.
+ * The settings of generated images: as the provider reports them, or else as they were sent; the format is the real one. The
+ * request is reduced to what the model accepts, because an option that was not sent is not a setting.
  */
 export function encodeSettings({ call }: ImageRequest, settings: ImageSettings = {}, mimeType?: string): JsonObject {
   const { size, quality = "auto" } = call;

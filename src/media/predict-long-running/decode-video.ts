@@ -10,7 +10,7 @@ import { unreadFields } from "../predict/unread-fields.ts";
 import type { VideoCall } from "../video-call.ts";
 import { VideoRequestBody } from "./schema.ts";
 
-/** What a client asked for. */
+/** A client's request for videos. */
 export interface VideoRequest {
   call: VideoCall;
   /** The path of each canonical field in the client's request. */

@@ -71,7 +71,7 @@ function encodeVideo({ url, base64, mimeType }: DeliveredVideo): JsonObject {
   return withoutAbsent({ gcsUri: url, bytesBase64Encoded: base64, mimeType });
 }
 
-/** Videos of an operation that were not made while others were: the contract has no field for them. */
+/** Failed videos of an operation in which others succeeded: the contract has no field for them. */
 function partialFailure(parts: readonly OperationPart[]): JsonObject {
   const failures = parts.flatMap(({ error }) => (error === undefined ? [] : [encodeError(error)]));
   return failures.length === 0 ? {} : { metadata: { failures } };
@@ -81,7 +81,7 @@ function encodeError({ kind, message }: StoredError): JsonObject {
   return { code: CODES[ERROR_WORDS[kind]] ?? 13, message };
 }
 
-/** Over all videos, where the provider reports any progress. */
+/** Progress over all videos, if the provider reports any. */
 function progressOf(parts: readonly OperationPart[]): number | undefined {
   if (parts.every((part) => part.progress === undefined && part.state !== "done")) return undefined;
   const total = parts.reduce((sum, part) => sum + part.count, 0);

@@ -11,7 +11,7 @@ export interface NamedOperation {
 const NAME =
   /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/([^/]+)\/models\/([^/]+)\/operations\/([\w-]{1,128})$/;
 
-/** The name by which a client polls (contract 2.2). SDKs make the poll's URL from the part before `/operations/`. */
+/** The name by which a client polls (contract 2.2). SDKs build the poll's URL from the part before `/operations/`. */
 export function operationName(model: string, operationId: string): string {
   const slash = model.indexOf("/");
   return `publishers/${model.slice(0, slash)}/models/${model.slice(slash + 1)}/operations/${operationId}`;

@@ -101,7 +101,7 @@ function readOptions(parameters: Fields): Partial<ImageCall> {
   });
 }
 
-/** The default of this protocol, whatever the model makes. */
+/** The default of this protocol, for any model. */
 const DEFAULT_TYPE = "image/png";
 
 /** Only JPEG is compressed in this protocol, by default as little as possible. */
@@ -137,7 +137,7 @@ function readPassthrough(root: Fields, parameters: Fields, notes: FieldNote[]): 
   return passed;
 }
 
-/** Either field may contain a tier; the one made for it takes precedence. */
+/** Either field may contain a tier; the one made for it accepts precedence. */
 function noteSecondLevel({ imageSize, sampleImageSize }: Passed, notes: FieldNote[]): void {
   const tier = imageSize && readSize(imageSize.value)?.tier;
   if (!imageSize || !sampleImageSize || tier === undefined || tier === sampleImageSize.value) return;

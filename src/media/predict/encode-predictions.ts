@@ -4,7 +4,7 @@ import { ERROR_WORDS } from "../../dialects/genai/answer/error-words.ts";
 import type { DeliveredImage } from "../delivered-image.ts";
 import type { ImageReply, ImageResult } from "../image-reply.ts";
 
-/** The response of `:predict` (contract 2.5): one element for each image that was requested, made or not. */
+/** The response of `:predict` (contract 2.5): one element for each requested image, generated or not. */
 export function encodePredictions(reply: ImageReply<DeliveredImage>): JsonObject {
   return { predictions: reply.results.map(encodeResult) };
 }

@@ -30,7 +30,7 @@ export function chunkedBody(
   });
 }
 
-/** The next chunks, joined; `more` says whether there may be others. */
+/** The next chunks, joined; `more` is whether there may be others. */
 function gather(chunks: Iterator<string, unknown>): { text: string; more: boolean } {
   let text = "";
   while (text.length < SENT_LENGTH) {

@@ -47,7 +47,7 @@ export async function commitsEarly(
   return early;
 }
 
-/** The body of an answer that is written straight to the client's socket. */
+/** A response body that is written straight to the client's socket. */
 export function directBody(client: ClientPresence, pull: (controller: DirectController) => unknown): ReadableStream {
   const source = { type: "direct", pull, cancel: () => client.markDisconnected() };
   return new ReadableStream(source as unknown as ConstructorParameters<typeof ReadableStream>[0]);
@@ -189,7 +189,7 @@ export class ClientOutput implements Watched {
       throw new GatewayError("upstream_failed", "The provider kept sending data after the end of its response.");
   }
 
-  /** The same for what was held: all of an answer that was complete before anything of it was sent. */
+  /** The same for a response that was complete before any of it was sent. */
   keepHeld(held: ByteBuffer): void {
     this.#last = held;
   }

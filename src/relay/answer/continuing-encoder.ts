@@ -25,7 +25,7 @@ export class ContinuingEncoder implements StreamEncoder {
   readonly #given: number;
   #text = "";
   #held: CanonEvent[] = [];
-  /** Blocks of this answer under the numbers that they have in the whole. */
+  /** The block numbers of this response, mapped to those of the whole. */
   readonly #blocks = new Map<number, number>();
   undecided = true;
   /** The usage of this attempt, as far as it was reported. */

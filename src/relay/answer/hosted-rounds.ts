@@ -11,7 +11,7 @@ export interface HostedImageTask {
   imageModel: string;
 }
 
-/** What the rounds of one answer share. */
+/** The state that the rounds of one response share. */
 export interface HostedRounds extends HostedImageTask {
   call: Call;
   gateway: Gateway;

@@ -19,12 +19,12 @@ import { identifiedResponse } from "./identity-headers.ts";
 
 /** No text comes near this size; log probabilities of thousands of tokens do. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
-/** Images and sound in base64 make answers of this size possible; nothing honest is larger. */
+/** Images and audio in base64 make responses of this size possible; nothing legitimate is larger. */
 const MAX_MEDIA_BYTES = 128 * 1024 * 1024;
 /** A longer response is read, parsed and translated in separate turns of the event loop (S18). */
 const LARGE_CHARACTERS = 1024 * 1024;
 
-/** An answer in one piece: read, patched, settled, sent. */
+/** Reads, patches, settles and sends a whole response. */
 export async function relayUnary(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { answer, characters } = await tryPlan(call, gateway, plan, (attempt) => wholeAnswer(call, attempt));
   await settle(call, gateway, {

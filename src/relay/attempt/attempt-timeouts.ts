@@ -1,6 +1,6 @@
 /** How long a provider may take, in milliseconds. */
 interface UpstreamTimeouts {
-  /** Before an answer begins. */
+  /** Before a response begins. */
   firstByte: number;
   /** Silence inside an answer. */
   idle: number;
@@ -10,7 +10,10 @@ interface UpstreamTimeouts {
   total: number;
 }
 
-/** Decides when an attempt has waited too long for its upstream. It is told what arrives, and checked at every tick of the watchdog. */
+/**
+ * Decides when an attempt has waited too long for its upstream. It is notified of what arrives, and checked at every tick of the
+ * watchdog.
+ */
 export class AttemptTimeouts {
   readonly #timeouts: UpstreamTimeouts;
   readonly #startedAtMs: number;

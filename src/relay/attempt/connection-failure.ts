@@ -2,7 +2,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { wordsOfErrno } from "../../providers/name-provider.ts";
 import type { FailureKind } from "../../wire/http/failure.ts";
 
-/** A connection to a provider that was never made, or broke. */
+/** A connection to a provider that could not be opened, or broke. */
 export function connectionFailure(kind: FailureKind, cause: unknown): GatewayError {
   const errno = errnoOf(cause);
   const what = kind === "connect" ? "The provider could not be reached" : "The provider closed the connection";

@@ -1,6 +1,6 @@
 import { EventSplitter } from "../../wire/sse.ts";
 
-/** The whole events of a stream that the gateway itself made, as texts. */
+/** The complete events of a stream that the gateway itself wrote, as text. */
 export async function* readEvents({ body }: Response): AsyncGenerator<string> {
   const splitter = new EventSplitter();
   for await (const chunk of body ?? []) {

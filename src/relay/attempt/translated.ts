@@ -26,7 +26,7 @@ import type { HeldRequest } from "../request/held-request.ts";
 import { resolveMedia } from "../request/resolve-media.ts";
 import type { Lane } from "./lane.ts";
 
-/** The two sides speak different dialects: request and answer go through the canon. */
+/** The two sides speak different dialects: request and response are translated through the canon. */
 export class TranslatedLane implements Lane {
   readonly name = "translated";
   readonly #call: Call;
@@ -34,7 +34,7 @@ export class TranslatedLane implements Lane {
   readonly #attempt: LaneAttempt;
   readonly #upstream: UpstreamCodec;
   #reading: AnswerReading = {};
-  /** Where the answer is the rest of another. */
+  /** Set if the response continues another. */
   readonly #continuation: ContinuingEncoder | undefined;
 
   constructor(call: Call, gateway: Gateway, attempt: LaneAttempt, continuation?: ContinuingEncoder) {

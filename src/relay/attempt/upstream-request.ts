@@ -10,7 +10,7 @@ import type { Call } from "../call.ts";
 import { includesLongContext } from "../request/check-billing.ts";
 import type { Lane } from "./lane.ts";
 
-/** What a lane has made of the client's request for one target: without URL and headers. */
+/** The client's request as a lane prepared it for one target, without URL and headers. */
 export interface PreparedRequest {
   payload: UpstreamRequest["payload"];
   /** Those of the client's own options that are sent with it. */

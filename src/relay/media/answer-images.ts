@@ -12,7 +12,7 @@ import { beginImages } from "./image-attempt.ts";
 import { billOfCall } from "./image-bill.ts";
 import { imagesOf, imagesOrReasons } from "./make-at-offer.ts";
 
-/** How a protocol answers with all images at once. */
+/** How a protocol returns all images at once. */
 interface WholeAnswer<Answer> {
   /** A blocked prompt is a response and not an error. */
   blockedInBand: boolean;

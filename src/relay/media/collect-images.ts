@@ -19,7 +19,7 @@ const MAX_CONCURRENT_CALLS = 5;
 export interface ImageBatch extends ImageUpstream {
   /** What the client requested; images of another type are converted to the one in it. */
   asked: ImageCall;
-  /** Adds a note to the receipt that depends on the images made. */
+  /** Adds a note to the receipt that depends on the generated images. */
   note: (note: ImageNote) => void;
 }
 

@@ -8,14 +8,14 @@ export function mediaOf(provider: Provider): ProviderMedia {
   return provider.media;
 }
 
-/** Sends a request to a provider's media API, and resolves when the answer's headers have come. */
+/** Sends a request to a provider's media API. Resolves when the response headers arrive. */
 export const openMedia = (
   provider: Provider,
   request: MediaRequest,
   options: ExchangeOptions,
 ): Promise<ProviderExchange> => openExchange(mediaOf(provider), request, options);
 
-/** An exchange whose answer is read whole. */
+/** An exchange whose response is read whole. */
 export async function exchangeMedia(
   provider: Provider,
   request: MediaRequest,

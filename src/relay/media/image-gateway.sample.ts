@@ -108,7 +108,7 @@ export class ImageGateway {
   readonly #lines: string[] = [];
   #timersAtRest = 0;
 
-  /** To be called where the tests of a file begin. */
+  /** Called at the start of a test file. */
   static forTests(options: HarnessOptions = {}): ImageGateway {
     const images = new ImageGateway();
     beforeAll(async () => {
@@ -120,9 +120,9 @@ export class ImageGateway {
       await images.pass(REST_MS);
       images.#timersAtRest = images.harness.clock.timers;
     });
-    // Until no offer is left alone any more for what earlier calls have shown of it.
+    // Waits until no offer rests any longer because of earlier calls.
     beforeEach(() => images.harness.clock.pass(3_700_000));
-    // Every call gives back what it took, and no wait of it is left, however it ended.
+    // Every call releases what it held, however it ended.
     afterEach(async () => {
       await images.pass(REST_MS);
       expect(images.harness.clock.timers).toBeLessThanOrEqual(images.#timersAtRest);

@@ -27,7 +27,7 @@ export async function imagesOf(call: ImageRelay, gateway: Gateway, attempt: Imag
   return allOf(attempt, { ...reply, results });
 }
 
-/** Everything that an attempt makes. */
+/** Records the complete result of an attempt. */
 function allOf(attempt: ImageAttempt, reply: ImageReply): ImageReply {
   attempt.made = { reply, whole: true };
   return reply;
@@ -98,7 +98,7 @@ export async function fitFor(call: ImageRelay, attempt: ImageAttempt): Promise<F
   return { ...fitted, mask: await whiteMask(fitted.mask) };
 }
 
-/** The call with the size that is sent to the model in place of the client's: prices and answers follow it. */
+/** The call with the size that is sent to the model instead of the client's. Prices and responses follow it. */
 function asSent({ pixels, ...call }: FittedImageCall): ImageCall {
   return pixels === undefined ? call : { ...call, size: pixels };
 }

@@ -10,7 +10,7 @@ import { countRequest } from "../count-request.ts";
 import type { Gateway } from "../gateway.ts";
 import { readSmallBody } from "../request/read-body.ts";
 
-/** The body holds the name of an operation, and nothing else. */
+/** The body contains only the name of an operation. */
 const MAX_POLL_BYTES = 64 * 1024;
 
 interface IncomingPoll {

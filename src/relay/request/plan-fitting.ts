@@ -8,7 +8,7 @@ import { type PlannedCall, planMedia } from "./plan-call.ts";
 /** The client's field names by canonical name, for errors. */
 export type ClientPaths = Readonly<Partial<Record<string, string>>>;
 
-/** A target, and what it makes of a request. */
+/** A target, and the request as it accepts it. */
 interface Fit<At extends Target, Fitted> {
   readonly target: At;
   readonly fitted: Fitted;

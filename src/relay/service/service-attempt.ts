@@ -196,7 +196,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
     return this.readWhole(await this.open(request), maxBytes);
   }
 
-  /** The whole of an answer that was opened. */
+  /** Reads the rest of an open response. */
   readWhole(exchange: ProviderExchange, maxBytes: number): Promise<MediaAnswer> {
     return readAnswer(exchange, this.gateway, { maxBytes, hold: (bytes) => this.#hold(bytes) });
   }

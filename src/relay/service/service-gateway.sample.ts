@@ -57,15 +57,15 @@ export class ServiceGateway {
   /** What the gateway has logged, line by line. */
   readonly log: string[] = [];
 
-  /** To be called where the tests of a file begin. */
+  /** Called at the start of a test file. */
   static forTests(): ServiceGateway {
     const services = new ServiceGateway();
     beforeAll(async () => {
       services.#harness = await Harness.start({ config: CONFIG, onLog: (line) => void services.log.push(line) });
     });
-    // Until no offer is left alone any more for what earlier calls have shown of it.
+    // Waits until no offer rests any longer because of earlier calls.
     beforeEach(() => services.harness.clock.pass(3_700_000));
-    // Every call gives back what it took, however it ended.
+    // Every call releases what it held, however it ended.
     afterEach(async () => {
       await services.harness.clock.pass(60_000);
       expect(services.harness.leftovers()).toEqual(NOTHING_LEFT);

@@ -63,15 +63,15 @@ const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, hel
 export class SoundGateway {
   #harness: Harness | undefined;
 
-  /** To be called where the tests of a file begin. */
+  /** Called at the start of a test file. */
   static forTests(): SoundGateway {
     const sound = new SoundGateway();
     beforeAll(async () => {
       sound.#harness = await Harness.start({ config: CONFIG });
     });
-    // Until no offer is left alone any more for what earlier calls have shown of it.
+    // Waits until no offer rests any longer because of earlier calls.
     beforeEach(() => sound.harness.clock.pass(3_700_000));
-    // Every call gives back what it took, however it ended.
+    // Every call releases what it held, however it ended.
     afterEach(async () => {
       await sound.harness.clock.pass(60_000);
       expect(sound.harness.leftovers()).toEqual(NOTHING_LEFT);

@@ -23,7 +23,7 @@ export interface ServiceStream {
   parts: AsyncGenerator<StreamPart>;
 }
 
-/** How an answer is streamed. */
+/** How a response is streamed. */
 interface StreamedAnswer<Name extends ServiceName> {
   /** Events can carry errors and keep-alives. Bytes cannot: their connection is broken instead. */
   form: "events" | "bytes";

@@ -57,7 +57,7 @@ export interface Bill extends Pick<Receipt, "verb" | "clientDialect" | "upstream
   billables?: readonly Billable[];
   /** Requested tools without a known price. */
   unpriced?: readonly string[];
-  /** The non-standard terms that the offer was asked for. */
+  /** The non-standard terms that the offer was requested. */
   terms?: readonly string[];
   stop?: Stop | undefined;
   firstContentAtMs: number | undefined;

@@ -7,11 +7,11 @@ const DEFAULT_RATE = 250;
 /** The highest rate at which any host generates reasoning, in tokens per second. */
 const MAX_RATE = 1000;
 
-/** An answer that the gateway ended before its usage was reported. */
+/** A response that the gateway ended before its usage was reported. */
 export interface EndedAnswer {
   contentSeen: boolean;
   reasoningSeen: boolean;
-  /** From the call's beginning to its first content, or to its end where there was none. */
+  /** From the start of the call to its first content, or to its end if there was none. */
   waitedMs: number;
 }
 

@@ -41,7 +41,7 @@ export function decodeBatchEmbedContents(body: JsonObject): EmbeddingRequest {
   });
 }
 
-/** Reads the body of `:predict` for a model that makes embeddings. */
+/** Reads the body of `:predict` for an embedding model. */
 export function decodePredictEmbeddings(body: JsonObject): EmbeddingRequest {
   const { instances, parameters = {} } = checkPredictEmbeddings(normalPrediction(body));
   const inputs = instances.map((instance, index) => inputOfInstance(instance, parameters, `instances[${index}].`));
@@ -102,7 +102,7 @@ function inputOfInstance(
 const inputWith = (content: string, title: string | undefined, settings: EmbeddingSettings): EmbeddingInput =>
   withoutAbsent({ content, title, settings });
 
-/** Several texts of one content make one vector. */
+/** Several texts of one content become one vector. */
 function textOf({ parts }: EmbedContentRequest["content"], path: string): string {
   const texts = parts.map((part, index) => {
     if (part.text !== undefined) return part.text;

@@ -17,7 +17,7 @@ export const BATCH_EMBED_CONTENTS: EmbeddingProtocol = {
   encode: encodeBatchEmbedContents,
 };
 
-/** `:predict`, for models that make embeddings. */
+/** `:predict`, for embedding models. */
 export const PREDICT_EMBEDDINGS: EmbeddingProtocol = {
   decode: decodePredictEmbeddings,
   encode: encodePredictEmbeddings,

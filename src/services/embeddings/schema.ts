@@ -68,7 +68,7 @@ export const BatchEmbedContentsRequest = Type.Object(
 );
 export type BatchEmbedContentsRequest = Static<typeof BatchEmbedContentsRequest>;
 
-/** The form of `:predict` for models that make embeddings. */
+/** The body of `:predict` for embedding models. */
 export const PredictEmbeddingsRequest = Type.Object(
   {
     instances: Type.Array(

@@ -2,14 +2,14 @@ import type { EmbeddingVector } from "./embedding-reply.ts";
 
 const BYTES = 4;
 
-/** The numbers of a vector, which may have come in base64. */
+/** The numbers of a vector, decoded from base64 if needed. */
 export function numbersOf(vector: EmbeddingVector): readonly number[] {
   if (typeof vector !== "string") return vector;
   const bytes = Buffer.from(vector, "base64");
   return Array.from({ length: bytes.length / BYTES }, (_, index) => bytes.readFloatLE(index * BYTES));
 }
 
-/** A vector in base64, which may have come as numbers. */
+/** A vector in base64, encoded if needed. */
 export function base64Of(vector: EmbeddingVector): string {
   if (typeof vector === "string") return vector;
   const bytes = Buffer.allocUnsafe(vector.length * BYTES);

@@ -5,7 +5,7 @@ import type { Usage } from "../../canon/usage.ts";
 export interface RerankCall {
   query: string;
   documents: readonly string[];
-  /** How many of the best to answer with; all if absent. */
+  /** How many of the best documents to return; all if absent. */
   topN?: number;
   /** The most tokens of a document that are read. */
   maxTokensPerDocument?: number;

@@ -22,7 +22,7 @@ export interface SpeechPart {
   usage?: Usage;
 }
 
-/** Reads the body of an answer as it comes. */
+/** Reads the body of a response as it arrives. */
 export interface SpeechReader {
   /** Throws a GatewayError if the host reports one. */
   read: (chunk: Uint8Array) => SpeechPart;
@@ -35,6 +35,6 @@ export interface SpeechAdapter extends ServiceAdapter {
   dialect?: string;
   capabilities: (model: string) => SpeechCapabilities;
   submit: (call: FittedSpeechCall, context: AdapterContext) => MediaRequest;
-  /** Throws a GatewayError if an answer of that type cannot be sound. */
+  /** Throws a GatewayError if a response of that type cannot be audio. */
   createReader: (call: FittedSpeechCall, context: AdapterContext, contentType: string | undefined) => SpeechReader;
 }

@@ -16,7 +16,7 @@ interface Formats {
   made: HostFormat;
 }
 
-/** The answer in the format that the client requested. `usage` is what is billed. */
+/** The response in the requested format. `usage` is what is billed. */
 export function encodeTranscript(transcript: Transcript, { wanted, made }: Formats, usage: Usage): EncodedTranscript {
   const { text } = transcript;
   switch (wanted) {
