@@ -95,14 +95,7 @@ function secondsAt(holder: unknown, key: string): number | undefined {
 
 function readEvent(event: JsonObject): TranscriptEvent | undefined {
   if (isObject(event["error"]) || event["type"] === "error") throw decodeErrorObject(event, 200);
-  switch (event["type"]) {
-    case "transcript.text.delta":
-      return { event, delta: stringAt(event, "delta") ?? "" };
-    case "transcript.text.done": {
-      const usage = usageOf(objectAt(event, "usage"));
-      return { event, done: { text: stringAt(event, "text") ?? "", ...(usage === undefined ? {} : { usage }) } };
-    }
-    default:
-      return { event };
-  }
+  if (event["type"] !== "transcript.text.done") return { event };
+  const usage = usageOf(objectAt(event, "usage"));
+  return { event, done: { text: stringAt(event, "text") ?? "", ...(usage === undefined ? {} : { usage }) } };
 }

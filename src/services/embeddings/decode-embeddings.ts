@@ -30,7 +30,6 @@ export function decodeEmbeddings(body: JsonObject): EmbeddingRequest {
   const task = readEmbeddingTask(fields.string("input_type"), "input_type");
   const settings: EmbeddingSettings = withoutAbsent({ dimensions, task });
   return {
-    model: request.model,
     call: {
       inputs: contentsOf(request.input).map((content): EmbeddingInput => ({ content, settings })),
       extras: fields.rest() ?? {},

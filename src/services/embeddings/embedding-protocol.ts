@@ -6,8 +6,6 @@ import type { EmbeddingVector } from "./embedding-reply.ts";
 
 /** A request for embeddings as its protocol reads it. */
 export interface EmbeddingRequest {
-  /** Set if the body names it. */
-  model?: string;
   call: EmbeddingCall;
   /** The encoding of the vectors in the response. */
   encoding: "float" | "base64";

@@ -8,7 +8,6 @@ import { checkRerank, type RerankRequest } from "./schema.ts";
 
 /** A request to rank documents as it was read. */
 export interface DecodedRerank {
-  model: string;
   call: RerankCall;
   /** The documents as sent, if the response includes them; a plain text becomes an object. */
   returned: readonly JsonObject[] | undefined;
@@ -25,7 +24,6 @@ export function decodeRerank(body: JsonObject): DecodedRerank {
   const topN = fields.number("top_n");
   const maxTokensPerDocument = fields.number("max_tokens_per_doc");
   return {
-    model: request.model,
     call: withoutAbsent({
       query: request.query,
       documents: request.documents.map((document) => (typeof document === "string" ? document : document.text)),

@@ -24,8 +24,6 @@ export interface Transcript {
 export interface TranscriptEvent {
   /** As the client gets it. */
   event: JsonObject;
-  /** Part of the text. */
-  delta?: string;
   /** The last event has the whole text. */
   done?: { text: string; usage?: Usage };
 }
