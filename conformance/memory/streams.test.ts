@@ -90,13 +90,8 @@ for (const dialect of EVERY_DIALECT) {
       harness.upstream.play(harness.upstream.stream());
       const answer = await harness.call(dialect, { stream: true });
       expect(answer.status).toBe(502);
-<<<<<<< HEAD
-      expect(errorIn(answer).message).toContain("before it had answered");
-      expect(harness.upstream.requests).toHaveLength(2); // choices 4: upstream_failed is retried once.
-=======
       expect(errorIn(answer).message).toContain("before it sent any content");
       expect(harness.upstream.requests).toHaveLength(2); // choices 4: upstream_failed is tried once more
->>>>>>> 8989d484 (Reword the messages of relay, routing, media and services)
     });
 
     test("H13, H14: a client that disconnects stops the upstream; what was produced is billed once, as partial", async () => {

@@ -1,7 +1,7 @@
 import { type JsonObject, parseObject } from "../../base/json.ts";
 import { nextTurn } from "../../base/next-turn.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { charactersOf } from "../../canon/reply.ts";
+import { weightOfParts } from "../../canon/reply.ts";
 import { completionTokens, type Usage } from "../../canon/usage.ts";
 import { requireSmallAnswer } from "../../dialects/answer/answer-bounds.ts";
 import type { ClientAnswer } from "../../dialects/dialect.ts";
@@ -84,7 +84,7 @@ function answerCharacters(body: JsonObject, { codec, origin, quirks }: TextTarge
       // The id is not used: the reply is only counted.
       makeId: () => "",
     });
-    return charactersOf(parts);
+    return weightOfParts(parts);
   } catch (error) {
     // A response that the canon rejects, such as one without candidates, has no text.
     if (error instanceof GatewayError) return 0;

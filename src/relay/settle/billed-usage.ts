@@ -1,7 +1,7 @@
 import { type MediaTokens, withMedia } from "../../canon/media-tokens.ts";
 import type { Stop } from "../../canon/stop.ts";
+import type { CorrectedUsage } from "../../canon/usage.ts";
 import { completionTokens, type Usage, type UsagePass, type UsageSource } from "../../canon/usage.ts";
-import type { CorrectedUsage } from "../../canon/usage-correction.ts";
 import { tokensOfCharacters } from "../../dialects/reading/estimate-tokens.ts";
 import type { Call } from "../call.ts";
 import type { Gateway } from "../gateway.ts";

@@ -1,11 +1,10 @@
-import { addNote } from "../../canon/add-note.ts";
 import type { Billable } from "../../canon/billable.ts";
-import { boundNotes } from "../../canon/bound-notes.ts";
+import { addNote, boundNotes } from "../../canon/notes.ts";
 import type { FieldNote, PlannedOffer, PricedPart, Receipt } from "../../canon/receipt.ts";
 import type { Stop } from "../../canon/stop.ts";
 import { unionOfTags } from "../../canon/tags.ts";
+import type { CorrectedUsage } from "../../canon/usage.ts";
 import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
-import type { CorrectedUsage } from "../../canon/usage-correction.ts";
 import type { Offer, Pricings } from "../../catalogue/model.ts";
 import { readTraceParent } from "../../telemetry/trace-context.ts";
 import type { BilledLeg, Call, IncomingCall } from "../call.ts";
