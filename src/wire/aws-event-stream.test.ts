@@ -5,7 +5,7 @@ import { isOptional } from "../../testing/is-present.ts";
 import { AwsEventSplitter, BrokenFrameError } from "./aws-event-stream.ts";
 import { readFrames } from "./sse.ts";
 
-/** A frame made by hand, with any length and checksum replaced where a test wants a lie. */
+/** A hand-made frame. `lies` replaces its lengths and checksums with wrong ones. */
 function frame(headers: Record<string, string>, payload: string, lies: { total?: number; headers?: number } = {}) {
   const head = Buffer.concat(
     Object.entries(headers).map(([name, value]) => {
@@ -50,7 +50,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
     expect(text.match(/\n/g)).toHaveLength(3);
   });
 
-  test("an empty payload is an empty object, and headers of every other type are passed over", () => {
+  test("an empty payload becomes an empty object, and headers of other types are skipped", () => {
     const bytes = event("messageStop", "");
     expect(read(bytes).text).toBe("event: messageStop\ndata: {}\n\n");
     const odd = Buffer.concat([
@@ -70,7 +70,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
     expect(read(new Uint8Array(Buffer.concat([whole, checksum]))).text).toBe("event: ping\ndata: {}\n\n");
   });
 
-  test("a model's own event comes out of its chunk, named by its type or by its first member", () => {
+  test("a model's event is unwrapped from its chunk and named by its type or its first member", () => {
     const chunk = (inner: string) =>
       event("chunk", JSON.stringify({ bytes: Buffer.from(inner).toString("base64"), p: "abc" }));
     const inner = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"ü"}}';
@@ -82,7 +82,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
     expect(() => read(event("chunk", "{}"))).toThrow("holds no bytes");
   });
 
-  test("exceptions and errors become one event of one form", () => {
+  test("exceptions and errors become events of the same form", () => {
     const exception = frame(
       { ":exception-type": "throttlingException", ":content-type": "application/json", ":message-type": "exception" },
       '{"message":"Too many requests, please wait"}',
@@ -94,7 +94,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
     );
   });
 
-  test("a changed byte anywhere is found", () => {
+  test("a changed byte is detected wherever it is", () => {
     const good = event("contentBlockDelta", '{"contentBlockIndex":0,"delta":{"text":"hello"}}');
     for (let at = 0; at < good.length; at++) {
       const bad = good.slice();
@@ -103,7 +103,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
     }
   });
 
-  test("a length that no frame has is refused before its bytes are waited for", () => {
+  test("an impossible length is rejected without waiting for the bytes", () => {
     const header = { ":event-type": "x" };
     for (const total of [0, 15, 24 * 1024 * 1024 + 1, 0xffffffff]) {
       expect(() => read(frame(header, "{}", { total }).subarray(0, 12))).toThrow(`${total} bytes long`);

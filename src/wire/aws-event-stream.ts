@@ -2,13 +2,13 @@ import { ByteBuffer } from "../base/byte-buffer.ts";
 import { isBrokenText } from "./is-broken-text.ts";
 
 /**
- * The binary frames of `application/vnd.amazon.eventstream`, big-endian throughout: total length, length of the headers and
- * the CRC-32 of these two; headers; payload; the CRC-32 of all before it.
+ * The binary frames of `application/vnd.amazon.eventstream`, in big-endian order: total length, length of the headers, CRC-32 of
+ * these two, headers, payload, CRC-32 of everything before it.
  */
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
 const MIN_BYTES = PRELUDE_BYTES + CHECKSUM_BYTES;
-/** The protocol's own bounds. What says it is larger is no frame, and is not waited for. */
+/** The protocol's limits. A frame that claims to be larger is rejected without waiting for it. */
 const MAX_BYTES = 24 * 1024 * 1024;
 const MAX_HEADER_BYTES = 128 * 1024;
 
@@ -17,7 +17,7 @@ const VALUE_BYTES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefine
 const STRING_TYPE = 7;
 
 const EVENT_NAME = /^[\w.-]+$/;
-/** A run of them is one: replacing millions one by one would take a second (S18). */
+/** Replaces a run at once: replacing millions of line ends one by one would take a second (S18). */
 const LINE_ENDS = /[\r\n]+/g;
 
 export class BrokenFrameError extends Error {
@@ -30,24 +30,24 @@ export class BrokenFrameError extends Error {
 const decoder = new TextDecoder("utf-8");
 
 /**
- * Cuts a byte stream into frames and gives each as the text of one server-sent event, so that whoever reads events can read
- * these too. The same surface as `EventSplitter`.
+ * Cuts a byte stream into frames and returns each as the text of a server-sent event, so that readers of events can read them. It
+ * has the same methods as `EventSplitter`.
  */
 export class AwsEventSplitter {
   readonly #limit: number;
-  /** No frame is larger than its limit, so neither is what waits, except for the last chunk. */
+  /** No frame exceeds its limit, so the buffered bytes do not either, except for the last chunk. */
   readonly #rest = new ByteBuffer();
 
   constructor(limit = MAX_BYTES) {
     this.#limit = Math.min(limit, MAX_BYTES);
   }
 
-  /** Bytes that wait for the end of their frame. */
+  /** Bytes of a frame that has not arrived completely. */
   get waiting(): number {
     return this.#rest.length;
   }
 
-  /** Text of every frame that is whole now; empty while there is none. Throws for a frame that cannot be trusted. */
+  /** The text of every frame that is complete; empty if none is. Throws if a frame is corrupt. */
   push(bytes: Uint8Array): string {
     this.#rest.putBytes(bytes);
     const waiting = this.#rest.view();
@@ -63,12 +63,12 @@ export class AwsEventSplitter {
     return text;
   }
 
-  /** The same, as bytes. */
+  /** Returns the same as bytes. */
   pushBytes(bytes: Uint8Array): Uint8Array {
     return Buffer.from(this.push(bytes));
   }
 
-  /** What tells a reader of events that the stream ended inside a frame; empty where it ended between two. */
+  /** Returns an event that reports a stream that ended inside a frame; empty if it ended between two. */
   end(): string {
     const left = this.#rest.length;
     this.#rest.clear();
@@ -78,7 +78,7 @@ export class AwsEventSplitter {
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** How long the frame is that begins here; undefined while its first bytes are not all there. */
+/** The length of the frame that begins here; undefined until its prelude has arrived. */
 function frameSize(bytes: Uint8Array, limit: number): number | undefined {
   if (bytes.length < PRELUDE_BYTES) return undefined;
   const view = viewOf(bytes);
@@ -135,8 +135,8 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
 }
 
 /**
- * A model's own event inside the host's: JSON in base64. It is named by its `type`, or, where a model has its events each
- * under a member of its own, by that member; the host's own metrics may follow it.
+ * A model's event inside the host's event: JSON in base64. Its name is its `type` or, for models that wrap each event in a
+ * member, the name of that member. The host may add its metrics after it.
  */
 function renderChunk(payload: string): string {
   const encoded = memberOf(parse(payload), "bytes");
@@ -155,7 +155,7 @@ function renderChunk(payload: string): string {
 const renderException = (type: string, message: string): string =>
   renderEvent("exception", JSON.stringify({ type, message }));
 
-/** No string of JSON holds a bare line end, so those between its tokens can become blanks. */
+/** JSON strings contain no bare line ends, so those between tokens can become spaces. */
 function renderEvent(name: string, json: string): string {
   if (!EVENT_NAME.test(name)) throw new BrokenFrameError("it has no name");
   return `event: ${name}\ndata: ${json === "" ? "{}" : json.replaceAll(LINE_ENDS, " ")}\n\n`;

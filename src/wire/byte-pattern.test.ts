@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { BytePattern } from "./byte-pattern.ts";
 
-test("a pattern is found where it occurs and nowhere else", () => {
+test("a pattern matches where it occurs and nowhere else", () => {
   const few = fc.uint8Array({ min: 97, max: 98, minLength: 0, maxLength: 20 });
   fc.assert(
     fc.property(few, few, fc.integer({ min: -2, max: 22 }), (bytes, wanted, at) => {

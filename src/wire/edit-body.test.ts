@@ -11,8 +11,8 @@ const edit = (text: string, edits: BodyEdits) => {
   return asText;
 };
 
-describe("H05: a request body is changed in its bytes where that is safe, and in its text where not", () => {
-  test("the one change that every call needs leaves all other bytes alone, multi-byte ones included", () => {
+describe("H05: a request body is edited as bytes where that is safe, and as text where it is not", () => {
+  test("replacing the model name leaves all other bytes unchanged, including multi-byte characters", () => {
     const text = '{ "messages":[{"content":"é ☃ \\" model"}] , "model" : "public/é" }';
     expect(edit(text, { set: { model: '"up"' } })).toBe(text.replace('"public/é"', '"up"'));
     expect(edit(text, { set: { model: '"up"', extra: "{}" } })).toBe(
@@ -20,7 +20,7 @@ describe("H05: a request body is changed in its bytes where that is safe, and in
     );
   });
 
-  test("a member that is renamed keeps its position and its value", () => {
+  test("a renamed member keeps its position and value", () => {
     const text = '{"max_completion_tokens" : 400,"messages":["é"],"model":"public"}';
     expect(
       edit(text, { set: { model: '"up"', extra: "1" }, rename: { max_completion_tokens: "max_tokens", absent: "x" } }),
@@ -31,7 +31,7 @@ describe("H05: a request body is changed in its bytes where that is safe, and in
     );
   });
 
-  test("S04: if the key occurs more than once, or is spelled with escapes, every spelling is changed", () => {
+  test("S04: a key that is repeated or written with escapes is changed everywhere", () => {
     for (const text of [
       '{"model":"a","x":{"model":"kept"}}',
       '{"x":"model","model":"a"}',
@@ -46,7 +46,7 @@ describe("H05: a request body is changed in its bytes where that is safe, and in
     }
   });
 
-  test("agrees with the parser for any body and any change", () => {
+  test("the edited text parses to the edited object, for any body and any change", () => {
     const key = fc.constantFrom("model", "messages", "provider", "a", "é");
     const value = fc.oneof(fc.string(), fc.constantFrom("model", '"model"', "\\", '\\"'), fc.jsonValue());
     fc.assert(

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import { endOfString, ObjectEdit, type Span } from "./json-text.ts";
 
-/** A JSON object as it came over the wire: as text, a large one as the bytes that it was, whose text is made when it is asked for. */
+/** A JSON object as received. A large one is kept as bytes, and its text is made on demand. */
 export interface BodySource {
   readonly text: string;
   readonly bytes?: Buffer;
@@ -15,8 +15,8 @@ export interface BodyEdits {
 }
 
 /**
- * The body with the changes made and everything else as it came. The usual changes, one string member replaced, members
- * renamed and others put in front, cost a few searches; all others walk over the object.
+ * Returns the body with the changes applied and everything else unchanged. The usual changes (replace one string member, rename
+ * members, add members in front) cost a few searches; other changes walk the object.
  */
 export function editBody(source: BodySource, edits: BodyEdits, parsed: JsonObject): string | Buffer {
   const { rename = {}, remove = [] } = edits;
@@ -34,25 +34,23 @@ function hasAny(object: JsonObject, keys: readonly string[]): boolean {
   return false;
 }
 
-/** Text that replaces what is between two offsets. */
+/** Text that replaces the text between two offsets. */
 interface Splice {
   start: number;
   end: number;
   text: string;
 }
 
-/** A key may be written with escapes; then a search for it finds nothing, or another key. */
+/** A key may be written with escapes. A search for it then finds nothing, or a different key. */
 const mayEscapeKeys = (body: string | Buffer): boolean => body.indexOf("\\u00") >= 0;
 
-/**
- * The span of the string value of a member that the parsed object has, at any depth; undefined if a search cannot find it.
- */
+/** The span of the string value of a member, at any depth, that the parsed object has; undefined if a search cannot find it. */
 export function findOnlyString(text: string, key: string): Span | undefined {
   const keyEnd = mayEscapeKeys(text) ? undefined : endOfOnlyKey(text, key);
   return keyEnd === undefined ? undefined : stringValueIn(text, keyEnd);
 }
 
-/** Where the changes go, in order; undefined if that needs a walk over the object. */
+/** Where the changes go, in order; undefined if finding them requires a walk over the object. */
 function findSplices(body: string | Buffer, { set, rename = {} }: BodyEdits, parsed: JsonObject): Splice[] | undefined {
   if (mayEscapeKeys(body)) return undefined;
   const splices: Splice[] = [];
@@ -68,7 +66,7 @@ function findSplices(body: string | Buffer, { set, rename = {} }: BodyEdits, par
     if (!value) return undefined;
     splices.push({ start: value.start, end: value.end, text: json });
   }
-  // Without any of the members nothing is known about the body, not even that it has a member.
+  // Without any of the members, nothing is known about the body, not even that it has members.
   if (splices.length === 0) return undefined;
   for (const key in rename) {
     if (!(key in parsed)) continue;
@@ -78,7 +76,7 @@ function findSplices(body: string | Buffer, { set, rename = {} }: BodyEdits, par
   }
   if (front !== "") {
     const start = body.indexOf("{") + 1;
-    // First in the list, so that sorting leaves it before a first member that changes too.
+    // It goes first in the list, so that sorting keeps it before a change of the first member.
     splices.unshift({ start, end: start, text: front });
   }
   return splices.length === 1 ? splices : splices.sort((one, other) => one.start - other.start);
@@ -97,7 +95,7 @@ function spliceText(text: string, splices: readonly Splice[]): string {
 function spliceBytes(bytes: Buffer, splices: readonly Splice[]): Buffer {
   let length = bytes.length;
   for (const { start, end, text } of splices) length += Buffer.byteLength(text) - (end - start);
-  // Every byte of it is written below, so it need not be cleared first.
+  // Every byte is written below, so the memory need not be cleared.
   const result = Buffer.allocUnsafeSlow(length);
   let read = 0;
   let written = 0;
@@ -110,7 +108,7 @@ function spliceBytes(bytes: Buffer, splices: readonly Splice[]): Buffer {
   return result;
 }
 
-/** The offset after a key that occurs once in the whole body, at any depth: then it is the member that the parser saw. */
+/** The offset after a key that occurs exactly once in the body, at any depth: it is then the member that the parser saw. */
 function endOfOnlyKey(body: string | Buffer, key: string): number | undefined {
   const quoted = quotedKeys.get(key) ?? quoteKey(key);
   if (quoted === "") return undefined;
@@ -120,11 +118,11 @@ function endOfOnlyKey(body: string | Buffer, key: string): number | undefined {
 }
 
 const PLAIN_KEY = /^\w+$/;
-/** The keys that are edited are a few of ours, and the same in every request. */
+/** Few keys are edited, and they are the same in every request. */
 const MAX_QUOTED = 500;
 const quotedKeys = new Map<string, string>();
 
-/** Empty for a key that is not plain ASCII: it has another length in bytes, and none that matters here is. */
+/** Empty for a key that is not plain ASCII, whose length in bytes differs. No key edited here is one. */
 function quoteKey(key: string): string {
   const quoted = PLAIN_KEY.test(key) ? JSON.stringify(key) : "";
   if (quotedKeys.size < MAX_QUOTED) quotedKeys.set(key, quoted);
@@ -132,12 +130,12 @@ function quoteKey(key: string): string {
 }
 
 const STRING_VALUE = /\s*:\s*"/y;
-/** How many bytes are searched for a member's value: names of models are short. */
+/** How many bytes are searched for a member's value. Model names are short. */
 const WINDOW = 4096;
 
 function stringValueAfter(body: string | Buffer, from: number): Span | undefined {
   if (typeof body === "string") return stringValueIn(body, from);
-  // One character is one byte here, so that offsets in the text are offsets in the bytes.
+  // In Latin-1 each byte is one character, so offsets in the text are offsets in the bytes.
   const value = stringValueIn(body.toString("latin1", from, from + WINDOW), 0);
   return value && value.end < WINDOW ? { start: from + value.start, end: from + value.end } : undefined;
 }

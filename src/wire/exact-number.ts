@@ -1,10 +1,10 @@
 /**
- * Numbers of JSON that a double does not hold, such as the 64-bit ids of databases: JavaScript would round them silently. Each
- * becomes its own text while it is in memory, which `JSON.stringify` writes as it was read. Such a value is an object to
- * `typeof`; `isObject` and `numberOf` of the canon handle it.
+ * JSON numbers that do not fit a double, such as 64-bit database ids, which JavaScript would round silently. Each is kept in
+ * memory as its own text, which `JSON.stringify` writes unchanged. `typeof` reports such a value as an object; `isObject` and
+ * `numberOf` of the canon handle it.
  */
 
-/** What the runtime's JSON does beyond the compiler's library. */
+/** Features of the runtime's JSON that the compiler's library lacks. */
 interface ExactJson {
   parse(text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): object;
@@ -17,10 +17,10 @@ function keepDigits(_key: string, value: unknown, { source }: { source?: string 
   return typeof value !== "number" || source === undefined || isHeld(value, source) ? value : json.rawJSON(source);
 }
 
-/** Longer than any spelling that a program chooses for a double; longer numbers are kept without inspection. */
+/** Longer than any usual spelling of a double. Longer numbers are kept as text without a closer look. */
 const MAX_DOUBLE_LENGTH = 40;
 
-/** An integer keeps its spelling, since readers distinguish it from `1e+21`; for other numbers the value is enough. */
+/** An integer keeps its spelling, since some readers distinguish it from `1e+21`. For other numbers an equal value is enough. */
 function isHeld(value: number, source: string): boolean {
   const written = String(value);
   if (written === source) return true;

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 
-/** Up to here, bytes that are no text are repaired as every reader does. */
+/** Invalid bytes up to this length are replaced, as every decoder does. */
 const REPAIRED_BYTES = 1024 * 1024;
 
 /**
- * Whether bytes are no UTF-8, and too many to be repaired: each of them would become a character of three bytes, in a long turn of
- * the event loop (S18). No host was seen that sends such.
+ * Whether bytes are invalid UTF-8 and too long to repair: each invalid byte would become a character of three bytes and block the
+ * event loop (S18). No known host sends this.
  */
 export const isBrokenText = (bytes: Uint8Array): boolean => bytes.length > REPAIRED_BYTES && !isUtf8(bytes);

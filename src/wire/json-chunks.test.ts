@@ -13,7 +13,7 @@ test("H12: any value is written as JSON.stringify writes it", () => {
   expect(text({ a: undefined, b: [] as unknown[], c: {} })).toBe('{"b":[],"c":{}}');
 });
 
-test("H20: a long string leaves in chunks, and characters at the cuts survive", () => {
+test("H20: a long string is written in chunks, and characters at the cuts survive", () => {
   const fox = "🦊";
   const value = { predictions: [{ long: `"${"x".repeat(262_142)}${fox}${"\n".repeat(700_000)}` }], last: 1 };
   const chunks = [...jsonChunks(value)];

@@ -1,13 +1,13 @@
 /** Strings up to this length are written whole; longer ones in chunks of this length. */
 const CHUNK_LENGTH = 256 * 1024;
 
-/** What JSON writes as an escape. */
+/** Characters that JSON writes as an escape. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must be escaped
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 /**
- * The text of a JSON value in chunks, as `JSON.stringify` would write it. An image in base64 is tens of megabytes, and one
- * string of everything would hold it a second time; its chunks here share the memory of the image.
+ * Yields the text of a JSON value in chunks, as `JSON.stringify` would write it. An image in base64 takes tens of megabytes, and
+ * one string of everything would hold it twice; these chunks share the memory of the image.
  */
 export function* jsonChunks(value: unknown): Generator<string, void> {
   let held = "";

@@ -10,17 +10,17 @@ import {
   QUOTE,
 } from "./json-text.ts";
 
-/** Nothing that is read of an answer lies deeper. */
+/** Nothing that is read from a response is nested deeper. */
 const MAX_DEPTH = 12;
 
 /**
- * Whether the lists of a JSON text hold more objects and lists than this, without those in members of the names in `uncounted`. The text
- * is walked over and not parsed: parsing a text of many megabytes takes longer than everything else that is done with it (S18).
+ * Whether the arrays of a JSON text hold more than `most` objects and arrays, not counting members named in `uncounted`. The text
+ * is scanned rather than parsed: parsing many megabytes takes longer than everything else done with them (S18).
  */
 export function holdsMoreItems(text: string, most: number, uncounted: ReadonlySet<string>): boolean {
-  /** What is open, outermost first. */
+  /** Whether each open bracket is an array, outermost first. */
   const lists: boolean[] = [];
-  /** How deep the member is that does not count; 0 outside of one. */
+  /** The depth of the member that is not counted; 0 outside of one. */
   let uncountedDepth = 0;
   let items = 0;
   for (let at = 0; at < text.length; ) {

@@ -5,14 +5,14 @@ import { changeElements, changeValue, findValue, ObjectEdit } from "./json-text.
 describe("H05: JSON text keeps its bytes around a change", () => {
   const text = '{ "10": 1, "model" :"a\\"b", "2":{"model":"inner"},\n "messages":[{"x":"}]"}, 1.50, null ],"z":-0.0 }';
 
-  test("only the value changes; order, spacing, integer-like keys and number spelling stay", () => {
+  test("only the value changes; order, spacing, integer-like keys and number spelling do not", () => {
     expect(new ObjectEdit(text).set("model", '"new"').toString()).toBe(text.replace('"a\\"b"', '"new"'));
     expect(changeValue(text, ["messages", 1], (value) => `[${value}]`)).toBe(text.replace("1.50", "[1.50]"));
     expect(changeValue(text, ["messages", 0, "x"], () => "2")).toBe(text.replace('"}]"', "2"));
     expect(changeValue(text, ["messages", 9], () => "2")).toBe(text);
   });
 
-  test("several elements of an array change in one walk; the others, and what is no array, stay", () => {
+  test("several elements of an array change in one pass; other elements and non-arrays do not", () => {
     const changes = new Map([0, 2, 9].map((index) => [index, (element: string) => `[${element}]`]));
     const changed = text.replace('{"x":"}]"}, 1.50, null', '[{"x":"}]"}], 1.50, [null]');
     expect(changeElements(text, ["messages"], changes)).toBe(changed);
@@ -20,7 +20,7 @@ describe("H05: JSON text keeps its bytes around a change", () => {
     expect(changeElements(text, ["absent"], changes)).toBe(text);
   });
 
-  test("S04: no repeated or escaped spelling of a key escapes the change", () => {
+  test("S04: repeated and escaped spellings of a key are changed too", () => {
     const twice = '{"model":"a","\\u006dodel":"b","model":"c"}';
     expect(new ObjectEdit(twice).set("model", '"ok"').toString()).toBe(
       '{"model":"ok","\\u006dodel":"ok","model":"ok"}',
@@ -48,9 +48,9 @@ describe("H05: JSON text keeps its bytes around a change", () => {
           const edited = JSON.parse(new ObjectEdit(source).set(changed, "[7]").remove(removed).toString()) as object;
           const { [changed]: _old, ...others } = object;
           const { [removed]: _gone, ...rest } = { ...others, [changed]: [7] } as Record<string, unknown>;
-          // A key that was not there and is removed again is added all the same: the caller asked for both.
+          // A key that was absent is added even if it is removed as well: the caller requested both.
           const wanted = !Object.hasOwn(object, removed) && removed === changed ? { ...rest, [changed]: [7] } : rest;
-          // Compared as text would have it: JSON writes a negative zero as 0.
+          // Compared as JSON text: JSON writes negative zero as 0.
           expect(edited).toEqual(JSON.parse(JSON.stringify(wanted)) as object);
           const span = findValue(source, [changed]);
           expect(span === undefined ? undefined : JSON.parse(source.slice(span.start, span.end))).toEqual(

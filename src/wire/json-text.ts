@@ -1,6 +1,6 @@
 /**
- * Finds and changes single values in JSON text without building it anew, so that everything else keeps the sender's
- * bytes: key order, spacing, number spelling (H05). The text must be valid JSON: callers have parsed it before.
+ * Finds and changes single values in JSON text without rebuilding it, so that everything else keeps the sender's bytes: key
+ * order, spacing, number spelling (H05). The text must be valid JSON; callers have parsed it.
  */
 export interface Span {
   start: number;
@@ -33,7 +33,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** `from` is right after the opening quote; the result right after the closing one. */
+/** `from` is right after the opening quote. Returns the offset right after the closing one. */
 export function endOfString(text: string, from: number): number {
   for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let slashes = 0;
@@ -68,7 +68,7 @@ function endOfValue(text: string, from: number): number {
   return at;
 }
 
-/** An escaped key such as "\u006dodel" is the same key to every parser, so it is compared unescaped. */
+/** An escaped key such as "\u006dodel" is the same key to every parser, so keys are compared unescaped. */
 function unescapedKey(raw: string): string {
   return raw.includes("\\") ? (JSON.parse(raw) as string) : raw.slice(1, -1);
 }
@@ -105,7 +105,7 @@ function elementSpan(text: string, arrayStart: number, index: number): Span | un
   return undefined;
 }
 
-/** The span of the value at `path` (the last one of a repeated key, as parsers read it), or undefined. */
+/** The span of the value at `path`, or undefined. Of a repeated key it is the last one, as parsers read it. */
 export function findValue(text: string, path: readonly (string | number)[]): Span | undefined {
   let span: Span = { start: skipSpace(text, 0), end: text.length };
   for (const step of path) {
@@ -123,7 +123,7 @@ export function findValue(text: string, path: readonly (string | number)[]): Spa
   return span;
 }
 
-/** The same text with the value at `path` replaced by what `change` makes of its text; unchanged where it is absent. */
+/** The text with the value at `path` replaced by `change(value)`; unchanged if the path is absent. */
 export function changeValue(
   text: string,
   path: readonly (string | number)[],
@@ -135,8 +135,8 @@ export function changeValue(
 }
 
 /**
- * The same text with some elements of the array at `path` changed, each by the change under its index. All in one
- * walk: a long conversation, changed message by message, would be read from its beginning for each of them.
+ * The text with some elements of the array at `path` changed, each by the change for its index, in one pass. Changing a long
+ * conversation message by message would scan it from the start each time.
  */
 export function changeElements(
   text: string,
@@ -180,13 +180,13 @@ export class ObjectEdit {
     return this.#members.some((member) => member.key === key);
   }
 
-  /** The value's text; the last one where the key is repeated. */
+  /** The value's text. If the key is repeated, the last one. */
   get(key: string): string | undefined {
     const member = this.#members.findLast((one) => one.key === key);
     return member && this.#text.slice(member.valueStart, member.end);
   }
 
-  /** Every occurrence gets the value, so that no reader of a repeated key sees another; a new key comes first. */
+  /** Sets every occurrence, so that all readers of a repeated key see the same value. A new key goes first. */
   set(key: string, json: string): this {
     if (this.has(key)) this.#values.set(key, json);
     else this.#added.push(`${JSON.stringify(key)}:${json}`);

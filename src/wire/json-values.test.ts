@@ -5,7 +5,7 @@ import { holdsMoreValues } from "./json-values.ts";
 const countOf = (value: unknown): number => {
   if (typeof value !== "object" || value === null) return 1;
   const inside = Object.values(value);
-  // An empty list or object has a bracket and nothing after it.
+  // An empty array or object has a bracket with nothing after it.
   return (
     1 +
     Math.max(
@@ -15,8 +15,8 @@ const countOf = (value: unknown): number => {
   );
 };
 
-describe("S18: values of a JSON text are counted without parsing it", () => {
-  test("as many as the parser finds, whatever its strings hold", () => {
+describe("S18: the values in a JSON text are counted without parsing it", () => {
+  test("counts as many values as the parser finds, whatever the strings contain", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)]) {
@@ -29,8 +29,8 @@ describe("S18: values of a JSON text are counted without parsing it", () => {
     expect(holdsMoreValues("[[[[]]]]", 4)).toBe(true);
   });
 
-  test("no further than the bound is looked", () => {
-    // An unfinished string at the end would be read to its end.
+  test("stops at the limit", () => {
+    // Past the limit, the unfinished string would be scanned to its end.
     expect(holdsMoreValues(`[${"{},".repeat(2_000_000)}"`, 1000)).toBe(true);
   });
 });

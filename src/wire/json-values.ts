@@ -1,11 +1,11 @@
 import { COMMA, endOfString, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from "./json-text.ts";
 
 /**
- * Whether a JSON text holds more values than this. The parser takes some hundred times the memory of a text of tiny values
- * for them, and seconds; here the text is walked over, string by string, and no further than the bound (S18).
+ * Whether a JSON text holds more values than `most`. Parsing many tiny values takes seconds and a hundred times the memory of the
+ * text; this scans string by string and stops at the limit (S18).
  */
 export function holdsMoreValues(text: string, most: number): boolean {
-  // Each value but the first has a comma or a bracket before it.
+  // Every value except the first follows a comma or a bracket.
   if (text.length <= most) return false;
   let values = 1;
   for (let at = 0; at < text.length; ) {

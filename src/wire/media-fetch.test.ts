@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { system } from "../base/system.ts";
 import { fetchMedia, type MediaFetchOptions, streamMedia } from "./media-fetch.ts";
 
-/** A made-up authority and a host's certificate by it for media.example and cdn.example; they prove nothing elsewhere. */
+/** A made-up authority and its certificate for media.example and cdn.example. They are valid nowhere else. */
 const pem = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url), "utf8");
 const certificateAuthority = pem("authority.pem");
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
@@ -63,7 +63,7 @@ afterAll(() => Promise.all([server.stop(true), plain.stop(true)]));
 
 const at = (path: string, host = "media.example") => `https://${host}:${server.port}${path}`;
 const loopback = (address: string) => address === "127.0.0.1";
-/** Everything resolves to this machine, which is allowed. */
+/** Everything resolves to this machine, which is allowed here. */
 const options: MediaFetchOptions = {
   clock: system.clock,
   certificateAuthority,
@@ -71,7 +71,7 @@ const options: MediaFetchOptions = {
   resolve: async () => ["127.0.0.1"],
   timeoutMs: 2000,
 };
-/** What a stream brings, or why it ends. */
+/** The content of a stream, or the reason why it fails. */
 const streamed = async (url: string, extra: Partial<MediaFetchOptions> = {}) => {
   try {
     const { mimeType, stream } = await streamMedia(url, { ...options, ...extra });
@@ -85,7 +85,7 @@ const reason = (url: string, extra: Partial<MediaFetchOptions> = {}) =>
     ({ mimeType }) => `fetched ${mimeType}`,
     (error: { reason?: string }) => error.reason ?? String(error),
   );
-/** How many requests arrived while something was tried. */
+/** The requests that arrive during `work`. */
 async function arrivals(work: () => Promise<unknown>): Promise<Seen[]> {
   const before = seen.length;
   await work();
@@ -93,7 +93,7 @@ async function arrivals(work: () => Promise<unknown>): Promise<Seen[]> {
 }
 
 describe("S12: where a fetch may go", () => {
-  test("the connection goes to the vetted address, and the name stays in the host header", async () => {
+  test("connects to the vetted address and keeps the name in the host header", async () => {
     const [first, ...more] = await arrivals(async () => {
       const { bytes, mimeType } = await fetchMedia(at("/a.png"), options);
       expect(mimeType).toBe("image/png");
@@ -103,7 +103,7 @@ describe("S12: where a fetch may go", () => {
     expect(more).toEqual([]);
   });
 
-  test("the certificate is checked for the name that was asked for, not for the address", async () => {
+  test("the certificate is verified for the requested name, not the address", async () => {
     const refusal = "its host did not prove by its certificate that it is the one named";
     const arrived = await arrivals(async () => {
       expect(await reason(at("/a.png", "other.example"))).toBe(refusal);
@@ -115,24 +115,24 @@ describe("S12: where a fetch may go", () => {
     expect(arrived).toEqual([]);
   });
 
-  test("a connection for one name is not lent to another name at the same address", async () => {
+  test("a connection for one name is not reused for another name at the same address", async () => {
     expect(await reason(at("/a.png", "media.example"))).toBe("fetched image/png");
     expect(await reason(at("/a.png", "other.example"))).toContain("did not prove");
     expect(await reason(at("/a.png", "cdn.example"))).toBe("fetched image/png");
   });
 
-  test("a name is resolved once: a second, different answer of its resolver is never asked for", async () => {
+  test("a name is resolved once, so a different second answer has no effect", async () => {
     const answers = ["127.0.0.1", "127.0.0.2", "127.0.0.3"];
     let asked = 0;
     const resolve = async () => [answers[asked++] ?? "127.0.0.9"];
     expect(await reason(at("/a.png"), { resolve })).toBe("fetched image/png");
     expect(asked).toBe(1);
-    // And the other way round: what comes second cannot make the first one good.
+    // The other way round, a good second answer does not make up for the first.
     expect(await reason(at("/a.png"), { resolve })).toBe("its host has no public address");
     expect(asked).toBe(2);
   });
 
-  test("an address that may not be called rules out the good ones next to it", async () => {
+  test("one forbidden address rules out the allowed ones of the same name", async () => {
     const arrived = await arrivals(async () => {
       expect(await reason(at("/a.png"), { resolve: async () => ["127.0.0.1", "10.0.0.1"] })).toContain("no public");
       expect(await reason(at("/a.png"), { resolve: async () => [] })).toContain("no public");
@@ -156,7 +156,7 @@ describe("S12: where a fetch may go", () => {
     "[::]",
   ];
   for (const host of INSIDE)
-    test(`without leave, ${host} is not called`, async () => {
+    test(`${host} is not called unless allowed`, async () => {
       const arrived = await arrivals(async () => {
         const failed = fetchMedia(`https://${host}:${server.port}/a.png`, {
           clock: system.clock,
@@ -167,7 +167,7 @@ describe("S12: where a fetch may go", () => {
       expect(arrived).toEqual([]);
     });
 
-  test("addresses are tried in turn, the older protocol's first", async () => {
+  test("addresses are tried in turn, IPv4 first", async () => {
     const allowAddress = () => true;
     const resolve = async () => ["::1", "::2", "::3", "127.0.0.2", "127.0.0.1"];
     expect(await reason(at("/a.png"), { allowAddress, resolve })).toBe("fetched image/png");
@@ -189,9 +189,9 @@ describe("S12: where a fetch may go", () => {
     "": "its URL is not valid",
   };
   for (const [url, expected] of Object.entries(REFUSED))
-    test(`refused: ${url}`, async () => expect(await reason(url)).toBe(expected));
+    test(`rejected: ${url}`, async () => expect(await reason(url)).toBe(expected));
 
-  test("http where the operator allows it", async () => {
+  test("http is fetched if the operator allows it", async () => {
     const url = `http://media.example:${plain.port}/a.png`;
     expect(await reason(url, { allowHttp: true })).toBe("fetched image/png");
     expect(await reason(url)).toContain("https:");
@@ -201,7 +201,7 @@ describe("S12: where a fetch may go", () => {
 describe("S12: redirects", () => {
   const via = (location: string) => at(`/to?${encodeURIComponent(location)}`);
 
-  test("are followed, also relative ones, three times at most", async () => {
+  test("are followed up to three times, including relative ones", async () => {
     expect(await reason(at("/relative"))).toBe("fetched image/png");
     expect(await reason(via(at("/a.png", "cdn.example")))).toBe("fetched image/png");
     const arrived = await arrivals(async () =>
@@ -210,7 +210,7 @@ describe("S12: redirects", () => {
     expect(arrived.length).toBe(4);
   });
 
-  test("are each checked anew", async () => {
+  test("are each checked again", async () => {
     const arrived = await arrivals(async () => {
       expect(await reason(via("https://169.254.169.254/latest/meta-data"))).toBe("its host has no public address");
       expect(await reason(via(`http://media.example:${plain.port}/a.png`))).toContain("redirects to does not begin");
@@ -223,7 +223,7 @@ describe("S12: redirects", () => {
   });
 });
 
-describe("S12: what comes back", () => {
+describe("S12: what hosts return", () => {
   const OUTCOMES: Readonly<Record<string, string>> = {
     "/lies.png": "fetched application/pdf",
     "/no-type": "fetched image/png",
@@ -238,18 +238,18 @@ describe("S12: what comes back", () => {
   for (const [path, expected] of Object.entries(OUTCOMES))
     test(`${path}: ${expected}`, async () => expect(await reason(at(path))).toBe(expected));
 
-  test("text is UTF-8, whatever it was", async () => {
+  test("text is converted to UTF-8", async () => {
     for (const path of ["/text", "/latin"]) {
       const { bytes, mimeType } = await fetchMedia(at(path), options);
       expect([new TextDecoder().decode(bytes), mimeType]).toEqual(["naïve", "text/plain"]);
     }
   });
 
-  test("the size is counted while it arrives, and declared sizes are believed only if they are too large", async () => {
+  test("the size is counted as bytes arrive, and a declared size is trusted only if it is too large", async () => {
     expect(await reason(at("/a.png"), { maxBytes: PNG.length })).toBe("fetched image/png");
     expect(await reason(at("/a.png"), { maxBytes: PNG.length - 1 })).toBe("it is larger than 15 bytes");
     expect(await reason(at("/endless"), { maxBytes: 1_000_000 })).toBe("it is larger than 1000000 bytes");
-    // A host that promises too much is not waited for.
+    // A host that declares too much is rejected without waiting.
     const promising = createServer((socket) => {
       socket.on("error", () => undefined);
       socket.write("HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: 30000000\r\n\r\n");
@@ -260,7 +260,7 @@ describe("S12: what comes back", () => {
     promising.close();
   });
 
-  test("the time counts for everything together", async () => {
+  test("the timeout covers the whole fetch", async () => {
     const began = performance.now();
     const resolve = () => new Promise<string[]>(() => undefined);
     const outcomes = await Promise.all([
@@ -272,7 +272,7 @@ describe("S12: what comes back", () => {
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 
-  test("a caller that aborts ends it, and gets its own reason", async () => {
+  test("an aborting caller ends the fetch and gets its own reason", async () => {
     const controller = new AbortController();
     const work = fetchMedia(at("/stalls"), { ...options, signal: controller.signal });
     setTimeout(() => controller.abort(new Error("the client left")), 50);
@@ -281,8 +281,8 @@ describe("S12: what comes back", () => {
   });
 });
 
-describe("S12, H22: what is too large to be held is handed on as it comes, by the same rules", () => {
-  test("addresses, types and sizes", async () => {
+describe("S12, H22: streamed media follow the same rules", () => {
+  test("for addresses, types and sizes", async () => {
     expect(await streamed(at("/a.png"))).toBe(`image/png ${PNG.length}`);
     expect(await streamed(at("/relative"))).toBe(`image/png ${PNG.length}`);
     expect(await streamed(at("/a.png"), { allowAddress: () => false })).toBe("its host has no public address");
@@ -293,12 +293,12 @@ describe("S12, H22: what is too large to be held is handed on as it comes, by th
     expect(await streamed(at("/endless"), { maxBytes: 1_000_000 })).toBe("it is larger than 1000000 bytes");
   });
 
-  test("the time is for the whole of it", async () => {
+  test("the timeout covers the whole stream", async () => {
     expect(await streamed(at("/late"), { timeoutMs: 200 })).toBe("it took longer than 0.2 s");
     expect(await streamed(at("/stalls"), { timeoutMs: 200 })).toBe("it took longer than 0.2 s");
   });
 
-  test("whoever stops reading ends the fetch", async () => {
+  test("a reader that stops ends the fetch", async () => {
     const { stream } = await streamMedia(at("/endless"), { ...options, maxBytes: 1024 ** 4 });
     const reader = stream.getReader();
     expect((await reader.read()).value?.length).toBeGreaterThan(0);

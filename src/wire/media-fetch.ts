@@ -12,20 +12,20 @@ export interface FetchedMedia {
 
 export interface MediaFetchOptions {
   clock: Clock;
-  /** Ends the fetch before its time. */
+  /** Aborts the fetch. */
   signal?: AbortSignal;
   allowHttp?: boolean;
-  /** Which IP addresses may be called. Default: the public ones. */
+  /** Which IP addresses may be called. Default: public addresses. */
   allowAddress?: (address: string) => boolean;
   maxBytes?: number;
-  /** For everything together: name resolution, redirects and the body. */
+  /** Covers the whole fetch: name resolution, redirects and the body. */
   timeoutMs?: number;
   resolve?: (hostname: string) => Promise<readonly string[]>;
-  /** PEM of an authority to trust instead of the runtime's own. */
+  /** PEM of an authority to trust instead of the runtime's store. */
   certificateAuthority?: string;
 }
 
-/** Why something was not fetched, in words for the client that named the URL. They reveal nothing about the network here. */
+/** Why a fetch failed, worded for the client that sent the URL. It reveals nothing about the gateway's network. */
 export class MediaFetchError extends Error {
   readonly reason: string;
 
@@ -45,16 +45,16 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const PAGES: ReadonlySet<string> = new Set(["text/html", "application/xhtml+xml"]);
 const UNKNOWN_TYPE = "application/octet-stream";
 
-/** Its resolver is loaded with the first name. */
+/** Loads the resolver with the first name. */
 async function resolveByName(hostname: string): Promise<string[]> {
   const { lookup } = await import("node:dns/promises");
   return (await lookup(hostname, { all: true })).map(({ address }) => address);
 }
 
 /**
- * Fetches a URL that a client named, which must not become a way into the gateway's own network (S12): a name
- * is resolved once, all its addresses are checked, and the connection goes to a checked address while the certificate is
- * checked for the name. Each redirect is checked anew.
+ * Fetches a URL that a client sent, without opening a way into the gateway's network (S12): the name is resolved once, all its
+ * addresses are checked, and the connection goes to a checked address while the certificate is verified for the name. Redirects
+ * are checked the same way.
  */
 export async function fetchMedia(url: string, options: MediaFetchOptions): Promise<FetchedMedia> {
   const { timeoutMs = TIMEOUT_MS } = options;
@@ -68,7 +68,7 @@ export async function fetchMedia(url: string, options: MediaFetchOptions): Promi
     if (late.signal.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
     throw error instanceof MediaFetchError ? error : new MediaFetchError("its host broke the answer off", error);
   } finally {
-    // What is still open is not needed: a redirect's body, or the rest of one that is too large.
+    // Whatever is still open is not needed: a redirect's body, or the rest of a body that is too large.
     done.abort();
     late.cancel();
   }
@@ -76,14 +76,14 @@ export async function fetchMedia(url: string, options: MediaFetchOptions): Promi
 
 interface StreamedMedia {
   stream: ReadableStream<Uint8Array>;
-  /** What the host says, without parameters. */
+  /** As the host declares it, without parameters. */
   mimeType: string;
 }
 
-/** How media of foreign hosts are reached. */
+/** Streams media from an external host. */
 export type StreamMedia = (url: string, options: Omit<MediaFetchOptions, "clock">) => Promise<StreamedMedia>;
 
-/** The same for content that is too large for memory: it is passed on as it arrives, within the same limits. */
+/** Like `fetchMedia`, for content that is too large for memory: it is streamed, within the same limits. */
 export async function streamMedia(url: string, options: MediaFetchOptions): Promise<StreamedMedia> {
   const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
   const left = new AbortController();
@@ -157,22 +157,22 @@ function readUrl(text: string, base: URL | undefined, { allowHttp = false }: Rea
   return url;
 }
 
-/** The addresses of a host, resolved this one time. One that may not be called rules out all of them. */
+/** The addresses of a host, resolved once. One forbidden address rules out all of them. */
 async function vettedAddresses(url: URL, reach: Reach): Promise<readonly string[]> {
   const { resolve = resolveByName, allowAddress = isPublicAddress, signal } = reach;
   const literal = url.hostname.replace(/^\[|\]$/g, "");
-  // A name that does not exist and one that resolves to an internal address look the same to clients.
+  // To clients, a name that does not exist and one that resolves to an internal address look the same.
   const refusal = (cause?: unknown) => new MediaFetchError("its host has no public address", cause);
   const unknownName = (error: unknown) => {
     throw refusal(error);
   };
   const addresses = net().isIP(literal) ? [literal] : await unlessAborted(resolve(literal).catch(unknownName), signal);
   if (addresses.length === 0 || !addresses.every((one) => net().isIP(one) > 0 && allowAddress(one))) throw refusal();
-  // Not every network that a gateway runs in has IPv6.
+  // IPv4 first, since not every network has IPv6.
   return addresses.toSorted((one, other) => net().isIP(one) - net().isIP(other)).slice(0, MAX_ADDRESSES);
 }
 
-/** For work that cannot be cancelled itself, such as a DNS lookup. */
+/** For work that cannot be cancelled, such as a DNS lookup. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -199,7 +199,7 @@ async function open(url: URL, addresses: readonly string[], reach: Reach): Promi
   throw new MediaFetchError(reason, failure);
 }
 
-/** The URL names the address, so that nothing is left to resolve; the `host` header and the certificate check name the host. */
+/** The URL contains the address, so nothing is left to resolve. The `host` header and the certificate check use the host name. */
 function request(url: URL, address: string, { signal, certificateAuthority }: Reach): Promise<Response> {
   const literal = net().isIPv6(address) ? `[${address}]` : address;
   const port = url.port === "" ? "" : `:${url.port}`;
@@ -208,9 +208,9 @@ function request(url: URL, address: string, { signal, certificateAuthority }: Re
     headers: { host: url.host, accept: "*/*", "accept-encoding": "identity", "user-agent": "trivium" },
     redirect: "manual",
     signal,
-    // A connection that was checked for one name must not serve another name at the same address.
+    // A connection verified for one name must not serve another name at the same address.
     keepalive: false,
-    // What a small body unpacks to has no bound that could be counted in time.
+    // A small body may decompress to any size, which could not be counted in time.
     decompress: false,
     tls: {
       rejectUnauthorized: true,

@@ -1,7 +1,7 @@
-/** Why a form was not read, in a sentence for its sender. */
+/** Why a form could not be read, as a sentence for its sender. */
 export class MultipartError extends Error {
   readonly kind: "too_large" | "malformed";
-  /** The form field that was being read, if its name was known. */
+  /** The form field that was being read, if its name is known. */
   readonly field: string | undefined;
 
   constructor(kind: "too_large" | "malformed", message: string, field?: string) {

@@ -1,6 +1,6 @@
 import { MultipartError } from "./multipart-error.ts";
 
-/** What the headers of a part say. */
+/** The headers of a part. */
 export interface PartHead {
   name: string;
   fileName?: string;
@@ -9,10 +9,10 @@ export interface PartHead {
 }
 
 const PARAMETER = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g;
-/** As browsers write the three characters that a quoted name cannot hold. */
+/** How browsers write the three characters that a quoted name cannot contain. */
 const ESCAPES: Readonly<Record<string, string>> = { "%22": '"', "%0D": "\r", "%0A": "\n" };
 
-/** Reads the headers of the part of this number, counted from one. Lines end in CRLF. */
+/** Reads the headers of part `number`, counted from one. Lines end in CRLF. */
 export function readPartHead(text: string, number: number): PartHead {
   const headers = new Map<string, string>();
   for (const line of text.split("\r\n")) {
@@ -57,7 +57,7 @@ export function headerParameters(header: string): Map<string, string> {
   return parameters;
 }
 
-/** A backslash before anything but a quote or another backslash is part of a path, not an escape. */
+/** A backslash before any character other than a quote or a backslash belongs to a path and is no escape. */
 function unquoted(text: string): string {
   return text
     .replace(/\\(["\\])/g, "$1")
@@ -71,7 +71,7 @@ function extendedName(value: string | undefined): string | undefined {
   try {
     return decodeURIComponent(match[1]);
   } catch {
-    // Broken escapes: the plain form of the name is used.
+    // On invalid escapes, the plain name is used.
     return undefined;
   }
 }

@@ -8,13 +8,13 @@ test("H05: keys that look like array indices keep their order", () => {
   expect(JSON.stringify(JSON.parse(text))).not.toBe(text);
 });
 
-test("H05: text inside strings stays as it is, quotes, colons and all", () => {
+test("H05: text inside strings stays unchanged, including quotes and colons", () => {
   const text = JSON.stringify({ "5": 'say "7": "8"', note: '{"1":2}', "3\\": '"4": ' });
   expect(parseInOrder(stringifyInOrder(parseInOrder(text)))).toEqual(parseInOrder(text));
   expect(JSON.parse(stringifyInOrder(parseInOrder(text)))).toEqual(JSON.parse(text));
 });
 
-test("H05: any JSON means the same after the round trip", () => {
+test("H05: any JSON has the same meaning after a round trip", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       expect(JSON.parse(stringifyInOrder(parseInOrder(text)))).toEqual(JSON.parse(JSON.stringify(JSON.parse(text))));
@@ -22,7 +22,7 @@ test("H05: any JSON means the same after the round trip", () => {
   );
 });
 
-/** What is told apart by being another object. */
+/** The result, and whether it is the given object or a newly parsed one. */
 const looked = (text: string) => {
   const parsed: unknown = JSON.parse(text);
   const byText = parseInOrder(text, parsed);
@@ -33,7 +33,7 @@ const looked = (text: string) => {
 const hard = fc.constantFrom("é", "👍", "1", "９", "\u2028", '"7": 12345678901234567', "\\", "ï»¿", "\uffff");
 const value = fc.jsonValue({ noUnicodeString: false, maxDepth: 3 });
 
-test("H05: a body that is looked at byte by byte is read as its text is, whatever characters it has", () => {
+test("H05: a body scanned as bytes gives the same result as its text, whatever characters it has", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.oneof(hard, fc.string({ unit: "grapheme" })), fc.oneof(hard, value)), (object) => {
       const { parsed, byText, byBytes } = looked(JSON.stringify(object));
@@ -44,7 +44,7 @@ test("H05: a body that is looked at byte by byte is read as its text is, whateve
   );
 });
 
-test("H05: the text of a body is asked for only where it has to be parsed again", () => {
+test("H05: the text of a body is made only if it must be parsed again", () => {
   const asked: string[] = [];
   const source = (text: string) => ({
     get text() {

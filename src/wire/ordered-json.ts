@@ -4,15 +4,14 @@ import { endOfString } from "./json-text.ts";
 import { type ParsingLoss, parsingLoss } from "./parsing-loss.ts";
 
 /**
- * JSON whose objects keep the order of their keys, and whose numbers keep their digits. JavaScript puts keys that look like
- * array indices first, whatever the text says (H05): such keys carry a mark while they are in memory, and lose it when they
- * are written.
+ * JSON whose objects keep the order of their keys and whose numbers keep their digits. JavaScript puts keys that look like array
+ * indices first (H05), so such keys carry a mark in memory, which is removed when they are written.
  */
 const MARK = "\uFFFF";
 
 const MARKED_KEY = new RegExp(`"${MARK}(\\d+)":`, "g");
 
-/** Where no key and no number is in danger, a value that was parsed from the same text before is given back as it is. */
+/** If neither the order of keys nor digits are at risk, returns `parsed`, the value already parsed from the same text. */
 export function parseInOrder(text: string, parsed?: unknown): unknown {
   const { order, digits } = parsingLoss(text);
   const parse = digits ? parseExactly : JSON.parse;
@@ -21,8 +20,8 @@ export function parseInOrder(text: string, parsed?: unknown): unknown {
 }
 
 /**
- * The same of a body whose bytes are held. All that is looked for is ASCII, which is the same where each byte is taken for a character;
- * the text is made only where it has to be parsed again.
+ * The same for a body held as bytes. The scan looks for ASCII only, so it works on Latin-1; the text is made only if it must be
+ * parsed again.
  */
 export function bodyInOrder(source: BodySource, parsed: unknown): unknown {
   const { bytes } = source;
@@ -40,7 +39,7 @@ export function stringifyInOrder(value: unknown): string {
 const COLON = /\s*:/y;
 const DIGITS = /\d+"/y;
 
-/** String by string: a pattern for all of a string would take a turn for each of its characters, and some hold images (S18). */
+/** Scans string by string. A pattern for whole strings would step through every character, and some strings are images (S18). */
 function markKeys(text: string): string {
   let marked = "";
   let copied = 0;
@@ -56,7 +55,7 @@ function markKeys(text: string): string {
   return marked + text.slice(copied);
 }
 
-/** Only a key has a colon after it. */
+/** Tests a pattern at one offset. Only keys are followed by a colon. */
 function matchesAt(pattern: RegExp, text: string, at: number): boolean {
   pattern.lastIndex = at;
   return pattern.test(text);

@@ -4,7 +4,7 @@ import { parseLargeJson } from "./parse-large-json.ts";
 
 const LONG = "QUJD".repeat(80_000);
 
-test("H20: long values are what JSON.parse makes of them, wherever they occur", () => {
+test("H20: long values are parsed as JSON.parse does, wherever they occur", () => {
   const word = fc.oneof(
     fc.constantFrom(LONG, `${LONG}\\`, `\\${LONG}`, `"${LONG}"`, `${LONG}\n`, "\\", '"', '\\"', ":", ""),
     fc.string(),
@@ -19,7 +19,7 @@ test("H20: long values are what JSON.parse makes of them, wherever they occur", 
   );
 });
 
-test("H07: what is not JSON is refused, with long values in it too", () => {
+test("H07: invalid JSON is rejected, also with long values in it", () => {
   const broken = [
     `{"a":"${LONG}"`,
     `{"a":"${LONG}`,

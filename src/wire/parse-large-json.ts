@@ -1,9 +1,9 @@
-/** A text up to this length is parsed as it is; in a longer one, values longer than this are lifted out first. */
+/** Text up to this length is parsed normally. In longer text, values longer than this are lifted out first. */
 const LIFTED_LENGTH = 256 * 1024;
 
 /**
- * `JSON.parse` for texts that hold images. Parsing copies each string; here the long ones become parts of the text itself,
- * which share its memory, and only what surrounds them is parsed.
+ * `JSON.parse` for text that contains images. Parsing copies each string; here long strings become slices that share the memory
+ * of the text, and only the rest is parsed.
  */
 export function parseLargeJson(text: string): unknown {
   if (text.length <= LIFTED_LENGTH) return JSON.parse(text);
@@ -11,17 +11,17 @@ export function parseLargeJson(text: string): unknown {
   let frame = "";
   let kept = 0;
   for (const { start, end } of longStrings(text)) {
-    // The quotes go too: a stand-in is an object whose one key is empty.
+    // A placeholder, an object whose only key is empty, replaces the string and its quotes.
     frame += `${text.slice(kept, start - 1)}{"":${lifted.length}}`;
     lifted.push(text.slice(start, end));
     kept = end + 1;
   }
-  // Where the text has an empty key of its own, its value could be taken for a stand-in. No host is known that sends one.
+  // If the text has an empty key itself, its value could be mistaken for a placeholder. No known host sends one.
   if (lifted.length === 0 || /""\s*:/.test(text)) return JSON.parse(text);
   return putBack(JSON.parse(frame + text.slice(kept)), lifted);
 }
 
-/** The spans of the long values that are written without an escape. Keys do not count. */
+/** The spans of long values that contain no escapes. Keys are skipped. */
 function* longStrings(text: string): Generator<{ start: number; end: number }> {
   let backslash = text.indexOf("\\");
   for (let start = text.indexOf('"') + 1; start > 0; ) {
@@ -30,7 +30,7 @@ function* longStrings(text: string): Generator<{ start: number; end: number }> {
     if (backslash >= 0 && backslash < start) backslash = text.indexOf("\\", start);
     if (end - start > LIFTED_LENGTH && plain() && !/^\s*:/.test(text.slice(end + 1, end + 32))) yield { start, end };
     while (end >= 0 && !plain()) {
-      // The escaped character is passed over: it may be the quote.
+      // Skips the escaped character, which may be a quote.
       const next = backslash + 2;
       if (next > end) end = text.indexOf('"', next);
       backslash = text.indexOf("\\", next);

@@ -1,16 +1,16 @@
 import { endOfString, isSpace, QUOTE } from "./json-text.ts";
 
-/** What a JSON text says that `JSON.parse` may not keep; there are false positives. */
+/** What `JSON.parse` may lose of a JSON text. There are false positives. */
 export interface ParsingLoss {
-  /** A key that looks like an array index: JavaScript puts it before the others (H05). */
+  /** A key looks like an array index, which JavaScript puts before other keys (H05). */
   order: boolean;
-  /** A number that a double may not hold. */
+  /** A number may not fit a double. */
   digits: boolean;
 }
 
 const NOTHING: ParsingLoss = { order: false, digits: false };
 
-/** Up to here a number always survives; a point counts as one more digit. */
+/** A number of this many digits always fits; a decimal point counts as one. */
 const SAFE_DIGITS = 15;
 const SAFE_EXPONENT_DIGITS = 2;
 
@@ -26,8 +26,8 @@ const UPPER_E = 0x45;
 const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
 
 /**
- * Only what stands between strings is looked at, character by character; the runtime finds where each string ends. So a long text
- * costs little, and digits inside one, of which agents' texts are full, are not taken for a number. What is not JSON gets some answer.
+ * Only the text between strings is examined character by character; the runtime finds the end of each string. Long strings are
+ * therefore cheap, and digits inside them do not count as numbers. For invalid JSON the result is unspecified.
  */
 export function parsingLoss(text: string): ParsingLoss {
   let order = false;
@@ -63,7 +63,7 @@ function endOfDigits(text: string, start: number): number {
   return at;
 }
 
-/** Where the digits of the exponent begin; `from` where there is none. */
+/** The offset of the exponent's digits; `from` if it has no exponent. */
 function startOfExponent(text: string, from: number): number {
   const code = text.charCodeAt(from);
   if (code !== LOWER_E && code !== UPPER_E) return from;

@@ -45,7 +45,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The neighbours of each special network: a rule too wide is a fault as well. */
+/** The neighbours of each special network: a rule must not be too wide either. */
 const TAKEN = [
   ["1.0.0.0", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1"],
   [
@@ -64,7 +64,7 @@ const TAKEN = [
 
 describe("S12: which addresses are public", () => {
   for (const [kind, addresses] of Object.entries(REFUSED))
-    test(`refused: ${kind}`, () => expect(addresses.filter(isPublicAddress)).toEqual([]));
-  test("taken: the neighbours of the refused ones", () =>
+    test(`not public: ${kind}`, () => expect(addresses.filter(isPublicAddress)).toEqual([]));
+  test("public: the neighbours of special networks", () =>
     expect(TAKEN.filter((address) => !isPublicAddress(address))).toEqual([]));
 });

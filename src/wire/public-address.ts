@@ -1,11 +1,11 @@
 import type { BlockList } from "node:net";
 import { net } from "../base/node-net.ts";
 
-/** IPv4 networks that are not the public internet, or not one host of it (IANA's registry of special-purpose addresses). */
+/** IPv4 networks that are not on the public internet or are not single hosts (IANA's special-purpose address registry). */
 const SPECIAL_V4: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
-  // Carriers' own networks, where some clouds also keep their metadata service.
+  // Carrier-grade NAT, where some clouds also place their metadata service.
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
   ["169.254.0.0", 16],
@@ -19,11 +19,11 @@ const SPECIAL_V4: readonly (readonly [string, number])[] = [
   ["203.0.113.0", 24],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
-  // Looks public, but is the agent of a cloud on each of its machines.
+  // Looks public, but is a cloud's agent on each of its machines.
   ["168.63.129.16", 32],
 ];
 
-/** What of IPv6's one public block (2000::/3) is special: protocols, tunnels that carry IPv4 addresses, documentation. */
+/** The special parts of IPv6's public block (2000::/3): protocols, tunnels that carry IPv4 addresses, documentation. */
 const SPECIAL_V6: readonly (readonly [string, number])[] = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -49,8 +49,8 @@ function fillTables(): Tables {
 }
 
 /**
- * Whether an address is one host of the public internet. IPv6 addresses that hold an IPv4 one (mapped, NAT64, 6to4) are
- * not, whatever they hold: no public host needs such an address, and each would bypass the other rules.
+ * Whether an address is a single host on the public internet. IPv6 addresses that embed an IPv4 address (mapped, NAT64, 6to4) are
+ * rejected: no public host needs one, and they would bypass the other rules.
  */
 export function isPublicAddress(address: string): boolean {
   const { isIPv4, isIPv6 } = net();

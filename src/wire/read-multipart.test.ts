@@ -20,7 +20,7 @@ const failure = async (promise: Promise<unknown>): Promise<MultipartError> => {
   return error;
 };
 
-/** The file's own bytes come close to a boundary in every way that is not one. */
+/** A file whose bytes resemble a boundary in every possible way. */
 const TRICKY = Buffer.from(
   `\r\n--${BOUNDARY}x\r\n-- \r\r\n--${BOUNDARY}-\r\n\r\n--${BOUNDARY.slice(0, -1)}\xff\0`,
   "latin1",
@@ -42,17 +42,17 @@ const ENTRIES: FormEntry[] = [
 const plain = (form: Form) =>
   form.map((entry) => ("bytes" in entry ? { ...entry, bytes: Buffer.from(entry.bytes).toString("hex") } : entry));
 
-describe("H12: a form is read to the byte", () => {
+describe("H12: a form is read exactly", () => {
   test("with a preamble, an epilogue and near-boundaries", async () => {
     expect(plain(await read(FORM))).toEqual(plain(ENTRIES));
   });
 
-  test("files are views of the body", async () => {
+  test("files are views of the body, not copies", async () => {
     const file = (await read(FORM))[1];
     expect(file && "bytes" in file ? file.bytes.buffer : undefined).toBe(FORM.buffer);
   });
 
-  test("any files come out as they went in", async () => {
+  test("any files are read unchanged", async () => {
     const bytes = fc.array(fc.constantFrom(0x0d, 0x0a, 0x2d, 0x61, 0xff), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(fc.array(bytes, { maxLength: 4 }), async (files) => {
@@ -66,7 +66,7 @@ describe("H12: a form is read to the byte", () => {
           ),
           Buffer.from("--a--"),
         ]);
-        // Nor may a file and the line end after it make a boundary.
+        // A file and the line end after it must not form a boundary.
         fc.pre(!files.some((file) => /\r\n--a(?:\r\n|--)/.test(`\r\n${Buffer.from(file).toString("latin1")}\r\n`)));
         const form = await read(body, "multipart/form-data; boundary=a");
         expect(form.map((entry) => ("bytes" in entry ? [...entry.bytes] : entry))).toEqual(files);
@@ -75,14 +75,14 @@ describe("H12: a form is read to the byte", () => {
     );
   });
 
-  test("every beginning that lacks the last boundary is an error", async () => {
+  test("a form without its last boundary is an error, wherever it is cut", async () => {
     const last = FORM.indexOf(`--${BOUNDARY}--`) + BOUNDARY.length + 4;
     for (let at = 0; at < last; at += 3) {
       expect((await failure(read(FORM.subarray(0, at)))).kind).toBe("malformed");
     }
   });
 
-  test("what FormData writes is read", async () => {
+  test("reads what FormData writes", async () => {
     const data = new FormData();
     data.append('na"me', "wert");
     data.append("image", new File([TRICKY], "grüße.png", { type: "image/png" }));
@@ -98,22 +98,22 @@ describe("H12: a form is read to the byte", () => {
   });
 });
 
-describe("H12: what a part is", () => {
+describe("H12: parts", () => {
   const one = async (headers: string, content = "x") =>
     (await readText(`--${BOUNDARY}\r\n${headers}\r\n\r\n${content}\r\n--${BOUNDARY}--`))[0];
 
-  test("the extended file name wins over the plain one", async () => {
+  test("the extended file name takes precedence over the plain one", async () => {
     const headers = `Content-Disposition: form-data; name=image; filename="x.png"; filename*=UTF-8''na%C3%AFve.png`;
     expect(await one(headers)).toMatchObject({ name: "image", fileName: "naïve.png" });
   });
 
-  test("an image without a file name is a file, a text of a stated type is not", async () => {
+  test("an image without a file name is a file; text with a content type is not", async () => {
     const name = 'Content-Disposition: form-data; name="f"';
     expect(await one(`${name}\r\nContent-Type: image/png`)).toHaveProperty("bytes");
     expect(await one(`${name}\r\nContent-Type: text/plain; charset=utf-8`)).toEqual({ name: "f", value: "x" });
   });
 
-  test("a backslash in a path stays", async () => {
+  test("a backslash in a path is kept", async () => {
     expect(await one('Content-Disposition: form-data; name="f"; filename="C:\\temp\\a.png"')).toMatchObject({
       fileName: "C:\\temp\\a.png",
     });
@@ -125,11 +125,11 @@ describe("H12: what a part is", () => {
     ["a line that is no header", "nonsense"],
     ["another encoding", 'Content-Disposition: form-data; name="f"\r\nContent-Transfer-Encoding: base64'],
   ];
-  test.each(broken)("%s is refused", async (_, headers) => {
+  test.each(broken)("%s is rejected", async (_, headers) => {
     expect((await failure(one(headers))).kind).toBe("malformed");
   });
 
-  test("text that is not UTF-8 is refused by its name", async () => {
+  test("text that is not UTF-8 is rejected, and the error names the field", async () => {
     const error = await failure(one('Content-Disposition: form-data; name="prompt"', "\xff\xfe"));
     expect(error).toMatchObject({ kind: "malformed", field: "prompt", message: "The form field prompt is not UTF-8." });
   });
@@ -140,11 +140,11 @@ describe("H12: what a part is", () => {
     "multipart/form-data; boundary=",
     "application/json",
   ];
-  test.each(types)("the content type %p is refused", async (type) => {
+  test.each(types)("the content type %p is rejected", async (type) => {
     expect((await failure(readText("", type))).message).toContain("boundary");
   });
 
-  test("a quoted boundary among other parameters", async () => {
+  test("accepts a quoted boundary among other parameters", async () => {
     const form = await readText(
       '--a b\r\nContent-Disposition: form-data; name="n"\r\n\r\n2\r\n--a b--',
       'Multipart/Form-Data; charset=utf-8; boundary="a b"',
@@ -154,7 +154,7 @@ describe("H12: what a part is", () => {
 });
 
 describe("H12: limits", () => {
-  test("each says which it was", async () => {
+  test("each error says which limit was exceeded", async () => {
     expect((await failure(read(FORM, TYPE, { maxParts: 2 }))).message).toBe("The form has more than 2 parts.");
     expect(await failure(read(FORM, TYPE, { maxFieldBytes: 5 }))).toMatchObject({
       kind: "too_large",
@@ -164,25 +164,25 @@ describe("H12: limits", () => {
     expect((await failure(read(endless))).kind).toBe("too_large");
   });
 
-  test("a field that is too large is refused even where the form breaks off in it", async () => {
+  test("a field that is too large is rejected even if the form ends inside it", async () => {
     const cut = Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="n"\r\n\r\n${"x".repeat(1001)}`);
     expect(await failure(read(cut))).toMatchObject({ kind: "too_large", field: "n" });
     expect(await failure(read(cut.subarray(0, -1)))).toMatchObject({ kind: "malformed", field: "n" });
   });
 });
 
-describe("S18: content made for the worst case of the search", () => {
+describe("S18: content that is the worst case for the search", () => {
   const files = (content: string) =>
     `--b\r\nContent-Disposition: form-data; name="image"; filename="a"\r\n\r\n${content}\r\n--b--\r\n`;
   const TYPE_B = "multipart/form-data; boundary=b";
 
-  test("near-boundaries stay content to the byte, and cost no memory of their own", async () => {
+  test("near-boundaries remain content and take no extra memory", async () => {
     const content = "\r\n--bX".repeat(9_000);
     const [image] = await readText(files(content), TYPE_B);
     expect(image && "bytes" in image ? Buffer.from(image.bytes).toString("latin1") : "").toBe(content);
   });
 
-  test("more of them than any honest content has are refused with their cure, in the preamble too", async () => {
+  test("too many near-boundaries are rejected with advice, in the preamble too", async () => {
     const content = "\r\n--bX".repeat(500_000);
     for (const text of [files(content), content]) {
       const error = await failure(readText(text, TYPE_B));
@@ -190,7 +190,7 @@ describe("S18: content made for the worst case of the search", () => {
     }
   });
 
-  test("a large file is searched in steps, so that other calls get their turn", async () => {
+  test("a large file is searched in steps, so that other requests make progress", async () => {
     let turns = 0;
     let reading = true;
     const turn = () => {

@@ -2,7 +2,7 @@ import { nextTurn } from "../base/next-turn.ts";
 import { MultipartError } from "./multipart-error.ts";
 import { headerParameters, type PartHead, readPartHead } from "./multipart-head.ts";
 
-/** One part of a form that a client sent. */
+/** One part of a form from a client. */
 export type FormEntry =
   | { name: string; value: string }
   | { name: string; fileName?: string; mimeType: string; bytes: Uint8Array };
@@ -11,7 +11,7 @@ export type Form = readonly FormEntry[];
 
 export interface MultipartLimits {
   maxParts: number;
-  /** Of one field that is not a file. */
+  /** Applies to each field that is not a file. */
   maxFieldBytes: number;
 }
 
@@ -19,15 +19,15 @@ const CR = 0x0d;
 const LF = 0x0a;
 const DASH = 0x2d;
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Blanks that a careless writer may leave after a boundary. */
+/** Spaces that a careless writer may leave after a boundary. */
 const MAX_PADDING = 64;
 const HEAD_END = Buffer.from("\r\n\r\n");
-/** This much is searched at once; other calls run in between. */
+/** How much is searched at once. Other requests run in between. */
 const SEARCH_BYTES = 4 * 1024 * 1024;
-/** A writer should choose a boundary that its content does not contain. A badly chosen one may occur a few times. */
+/** Content should not contain the boundary. A badly chosen one may occur a few times. */
 const MAX_FALSE_BOUNDARIES = 10_000;
 
-/** Reads a form from a body that has arrived whole, in one pass. Files are views of the body, not copies. */
+/** Reads a form from a complete body, in one pass. Files are views of the body, not copies. */
 export async function readMultipart(body: Uint8Array, contentType: string, limits: MultipartLimits): Promise<Form> {
   const boundaries = new BoundarySearch(body, boundaryOf(contentType));
   const { bytes } = boundaries;
@@ -56,9 +56,9 @@ function boundaryOf(contentType: string): string {
 }
 
 interface Boundary {
-  /** Where it begins, and the content before it ends. */
+  /** Where the boundary begins and the content before it ends. */
   at: number;
-  /** The offset of the next part's head; the end of the form; or the body ends before this is known. */
+  /** The offset of the next part's head, the end of the form, or `cut` if the body ends before this is known. */
   next: number | "end" | "cut";
 }
 
@@ -66,7 +66,7 @@ class BoundarySearch {
   readonly bytes: Buffer;
   readonly #delimiter: Buffer;
   #falseBoundaries = 0;
-  /** Since other calls last had their turn. */
+  /** Since other requests last had their turn. */
   #searchedBytes = 0;
 
   constructor({ buffer, byteOffset, length }: Uint8Array, boundary: string) {
@@ -74,7 +74,7 @@ class BoundarySearch {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
-  /** The preamble may be empty: then the first boundary has no line end of its own before it. */
+  /** If the preamble is empty, no line end precedes the first boundary. */
   async first(): Promise<Boundary> {
     const boundary = this.#delimiter.subarray(2);
     const begins = this.bytes.subarray(0, boundary.length).equals(boundary);
@@ -82,7 +82,7 @@ class BoundarySearch {
     return next === undefined ? this.after(0) : { at: 0, next };
   }
 
-  /** The next boundary from an offset on, in the content of this field. */
+  /** The next boundary at or after an offset, in the content of `field`. */
   async after(from: number, field?: string): Promise<Boundary> {
     const { bytes } = this;
     const { length } = this.#delimiter;
@@ -111,8 +111,8 @@ class BoundarySearch {
 }
 
 /**
- * What follows a boundary: the end of its line, two dashes that end the form, or the end of the body. Undefined where it is
- * anything else, which makes the boundary part of the content.
+ * What follows a boundary: the end of its line, two dashes that end the form, or the end of the body. Undefined for anything
+ * else: the boundary is then part of the content.
  */
 function lineAfter(bytes: Buffer, from: number): Boundary["next"] | undefined {
   if (bytes[from] === DASH) {
@@ -127,7 +127,7 @@ function lineAfter(bytes: Buffer, from: number): Boundary["next"] | undefined {
   return bytes[at + 1] === LF ? at : undefined;
 }
 
-/** The head begins with the line end of its boundary, so that a part without any header ends its head at once. */
+/** The head starts at the line end of its boundary, so that a part without headers has an empty head. */
 function readHead(bytes: Buffer, at: number, parts: number, limits: MultipartLimits): PartHead & { bodyAt: number } {
   const rest = bytes.subarray(at, at + MAX_HEAD_BYTES + HEAD_END.length);
   const size = rest.indexOf(HEAD_END);

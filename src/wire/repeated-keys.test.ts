@@ -16,7 +16,7 @@ describe("S15: a key that occurs twice in one object", () => {
     ['{"":1,"":2}', "", []],
     ['{"1":1,"1":2}', "1", []],
     ['{"k\\\\":1,"k\\\\":2}', "k\\", []],
-    // The first value looks like one more member: what is one too many must not make up for what is one too few.
+    // The first value looks like one more member. The surplus must not hide the repeated key.
     ['{"v":":","a":1,"a":2}', "a", []],
     ['{"a":{"b":1},"a":{"b":1,"c":2}}', "a", []],
   ])("%s", (text, key, path) => {
@@ -30,11 +30,11 @@ describe("S15: a key that occurs twice in one object", () => {
     ['{"a":":","b":" :","c":"\\":","d":"\\"a\\": \\"b\\","}'],
     ['{"a":"{\\"a\\":1,\\"a\\":2}"}'],
     ['{"k\\\\":1,"k":2}'],
-  ])("%s has none", (text) => {
+  ])("%s has no repeated key", (text) => {
     expect(found(text)).toBeUndefined();
   });
 
-  test("whatever the object and however it is written: none is found where none is, and one that is put in is found", () => {
+  test("a repeated key is found in any object exactly if it was put there", () => {
     const value = fc.jsonValue({ maxDepth: 5 });
     const object = fc.dictionary(fc.string(), value, { minKeys: 1 });
     const spaces = fc.constantFrom("", " ", "\n", "\t ", "\r\n");
@@ -50,7 +50,7 @@ describe("S15: a key that occurs twice in one object", () => {
     );
   });
 
-  test("S18: the work is linear, on the way through and for what has one key too many", () => {
+  test("S18: the work is linear, with and without a repeated key", () => {
     const many = `{${Array.from({ length: 200_000 }, (_, index) => `"k${index}":":"`).join(",")}}`;
     expect(found(many)).toBeUndefined();
     expect(found(`${many.slice(0, -1)},"k0":1}`)?.key).toBe("k0");
@@ -59,7 +59,7 @@ describe("S15: a key that occurs twice in one object", () => {
   });
 });
 
-/** Reads the text character by character, as slowly and as plainly as can be. */
+/** A slow and simple reference: reads the text character by character. */
 class PlainReader {
   #at = 0;
   levels = 0;
@@ -109,7 +109,7 @@ class PlainReader {
   }
 }
 
-describe("what is seen of a text beside its value is what reading it by characters shows", () => {
+describe("the inspection agrees with a character-by-character reading", () => {
   const spaces = fc.constantFrom("", "", "", " ", "\n", "\t \r\n");
   const key = fc.constantFrom(
     '"a"',
@@ -159,14 +159,14 @@ describe("what is seen of a text beside its value is what reading it by characte
       .map((items) => `[${items.map((item) => item.join("")).join(",")}]`),
   }));
 
-  test("S15: the depth, and of repeated keys the first, with escapes, surrogates and spaces anywhere", () => {
+  test("S15: on the depth and the first repeated key, with escapes, surrogates and spaces anywhere", () => {
     let some = 0;
     let none = 0;
     const same = (written: string) => {
       const { repeated, levels } = shapeOf(written);
       const plain = new PlainReader(written);
       expect(repeated).toEqual(plain.repeated as typeof repeated);
-      // What a repeated key hides is in the text alone; such a request is refused whatever its depth.
+      // What a repeated key hides is only in the text. The request is rejected whatever its depth.
       if (repeated === undefined) expect(levels).toBe(plain.levels);
       if (repeated === undefined) none++;
       else some++;
@@ -179,14 +179,14 @@ describe("what is seen of a text beside its value is what reading it by characte
     expect(Math.min(some, none)).toBeGreaterThan(500);
   });
 
-  test("S18: the depth is counted no further than the stack bears", () => {
+  test("S18: the depth is counted no deeper than the stack allows", () => {
     const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`;
     expect(shapeOf(nested(200)).levels).toBe(200);
     expect(shapeOf(nested(201)).levels).toBe(201);
     expect(shapeOf(nested(100_000))).toEqual({ repeated: undefined, levels: 500, holds: false });
   });
 
-  test("keys that are wanted are found at any depth, and texts that look like them are not", () => {
+  test("wanted keys are found at any depth; strings that look like them are not", () => {
     const holds = (text: string) => inspectJson(text, JSON.parse(text), new Set(["file_id"])).holds;
     expect(holds('{"a":[{"b":{"file_id":"x"}}]}')).toBe(true);
     expect(holds('{"a":{"\\u0066ile_id":1}}')).toBe(true);

@@ -10,26 +10,26 @@ import {
   QUOTE,
 } from "./json-text.ts";
 
-/** What a JSON text says that its parsed value does not, and what a second walk over that value would have to find out. */
+/** What parsing loses of a JSON text, and what else can be learned in the same walk. */
 export interface JsonShape {
   /** The first key that occurs twice in one object. */
   repeated: RepeatedKey | undefined;
-  /** How many objects and arrays are inside each other at the deepest place; counted no further than MAX_DEPTH. */
+  /** The greatest nesting depth of objects and arrays, counted up to MAX_DEPTH. */
   levels: number;
-  /** Some object has a key of those that were asked for. */
+  /** Some object has one of the wanted keys. */
   holds: boolean;
 }
 
 export interface RepeatedKey {
   key: string;
-  /** The path of the object that has it twice. */
+  /** The path of the object that has the key twice. */
   path: readonly (string | number)[];
 }
 
 /**
- * A key that occurs twice in one object means one thing to a parser that takes the last and another to one that takes the
- * first (S15). Parsing cannot tell: it keeps one of them. So the members are counted in the text and in what was parsed of it;
- * only where the figures differ is the text walked through. The same walk looks for keys that are `wanted`.
+ * Some parsers take the first of two equal keys, others the last, so a repeated key can mean two things (S15). The parsed value
+ * does not show it. This compares the number of members in the text with the number in the parsed value, and scans the text only
+ * if they differ. The same walk looks for `wanted` keys.
  */
 export function inspectJson(text: string, parsed: unknown, wanted?: ReadonlySet<string>): JsonShape {
   const count = new KeyCount(wanted);
@@ -41,8 +41,8 @@ export function inspectJson(text: string, parsed: unknown, wanted?: ReadonlySet<
 const COLON = 0x3a;
 
 /**
- * The members of all objects: every colon after a quote that no backslash escapes. A string that begins with a colon is
- * counted too, so the figure may be too large, and never too small.
+ * An upper bound for the number of members in all objects: every colon after an unescaped quote. Strings that begin with a colon
+ * are counted too.
  */
 function membersAtMost(text: string): number {
   let members = 0;
@@ -58,10 +58,10 @@ function membersAtMost(text: string): number {
   return members;
 }
 
-/** Deeper than this only the walk goes, which needs no stack. */
+/** Below this depth only the scan continues, which needs no stack. */
 const MAX_DEPTH = 500;
 
-/** The keys of all objects in a value, and its depth, in one walk. */
+/** Counts the keys of all objects in a value, and its depth, in one walk. */
 class KeyCount {
   keys = 0;
   levels = 0;
@@ -92,15 +92,15 @@ class KeyCount {
   }
 }
 
-/** One object or array that has begun and not ended. */
+/** An open object or array. */
 interface Level {
-  /** Of an object. */
+  /** Set for objects. */
   keys: Set<string> | undefined;
-  /** The member or the element that is being read. */
+  /** The member or element being read. */
   step: string | number;
 }
 
-/** The first key that occurs twice in one object. The text is valid JSON. */
+/** The first repeated key. The text must be valid JSON. */
 function walk(text: string): RepeatedKey | undefined {
   const levels: Level[] = [];
   let at = 0;

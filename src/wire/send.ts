@@ -7,14 +7,14 @@ import { ConnectionPool } from "./http/pool.ts";
 import { usesProxy } from "./http/proxy.ts";
 import { SocketExchange } from "./http/socket-exchange.ts";
 
-/** Sends a request. A redirect is an answer like any other: never followed. Throws where the request cannot be sent as it is. */
+/** Sends a request. Redirects are returned, never followed. Throws if the request cannot be sent as given. */
 export type Send = (request: HttpRequest) => Exchange;
 
 const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY } = process.env;
 const environment = { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY };
 const anyProxy = Boolean(http_proxy || HTTP_PROXY || https_proxy || HTTPS_PROXY);
 
-/** Over sockets, whose connections are kept for later requests; through a proxy where the environment names one. */
+/** Sends over pooled connections, or through a proxy if the environment names one. */
 export function createSend(clock: Clock): Send {
   const pool = new ConnectionPool(clock);
   return (request) => {
@@ -25,5 +25,5 @@ export function createSend(clock: Clock): Send {
   };
 }
 
-/** Whether the host was never reached, or the connection broke. */
+/** Whether the host was never reached or the connection broke. */
 export const sendFailure = (thrown: unknown): FailureKind => (thrown instanceof HttpFailure ? thrown.kind : "broken");

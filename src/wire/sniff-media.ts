@@ -1,4 +1,4 @@
-/** The types that can be recognized by their first bytes. */
+/** The types that can be recognised by their first bytes. */
 export const SNIFFABLE: ReadonlySet<string> = new Set([
   "image/png",
   "image/jpeg",
@@ -21,7 +21,7 @@ const BRANDS: ReadonlyMap<string, string> = new Map([
   ["avis", "image/avif"],
 ]);
 
-/** What an image or a PDF is by its first bytes, whatever its host calls it; undefined for anything else. */
+/** The type of an image or a PDF by its first bytes, whatever its host declares; undefined for anything else. */
 export function sniffMedia(bytes: Uint8Array): string | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 16)).toString("latin1");
   if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -30,7 +30,7 @@ export function sniffMedia(bytes: Uint8Array): string | undefined {
   if (text.startsWith("RIFF") && text.startsWith("WEBP", 8)) return "image/webp";
   if (text.startsWith("%PDF-")) return "application/pdf";
   if (text.startsWith("II*\0") || text.startsWith("MM\0*")) return "image/tiff";
-  // The two letters alone could begin any text; the four reserved bytes after the size are zero in an image.
+  // Any text could begin with these two letters. In an image the four reserved bytes after the size are zero.
   if (text.startsWith("BM") && text.startsWith("\0\0\0\0", 6)) return "image/bmp";
   return text.startsWith("ftyp", 4) ? BRANDS.get(text.slice(8, 12)) : undefined;
 }

@@ -19,7 +19,7 @@ describe("H07: events are read from bytes, CR and LF only", () => {
   const stream =
     'data: {"t":"snow ☃ 🚀 \u2028\u2029\u0085"}\n\nevent: x\r\ndata: a\r\ndata: b\r\n\r\n: comment\n\ndata: last\n\n';
 
-  test("one byte at a time gives the same events, inside UTF-8 too", () => {
+  test("reading one byte at a time gives the same events, also inside UTF-8 characters", () => {
     const bytes = encoder.encode(stream);
     const cuts = Array.from({ length: bytes.length - 1 }, (_, index) => index + 1);
     const { text, rest } = readInChunks(bytes, cuts);
@@ -35,7 +35,7 @@ describe("H07: events are read from bytes, CR and LF only", () => {
     expect(frames.map((frame) => frame.raw).join("")).toBe(stream);
   });
 
-  test("any line end, any cut: the raw text of the frames is the stream", () => {
+  test("the raw text of the frames is the stream, for any line ends and any cuts", () => {
     const line = fc.constantFrom("data: x", "data:y", "event: é", ": 🚀", "data: \u2028");
     const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
     fc.assert(
@@ -69,7 +69,7 @@ describe("H07: events are read from bytes, CR and LF only", () => {
     expect(rest).toBe("data: b\n");
   });
 
-  test("an endless event hits its bound", () => {
+  test("an endless event exceeds its limit", () => {
     const splitter = new EventSplitter(1000);
     expect(() => {
       for (let sent = 0; sent < 2000; sent += 100) splitter.push(encoder.encode("x".repeat(100)));

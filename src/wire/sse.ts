@@ -1,14 +1,14 @@
 import { ByteBuffer } from "../base/byte-buffer.ts";
 
 /**
- * Server-sent events as bytes. Lines end in CR, LF or CRLF and in nothing else: U+2028, U+2029 and U+0085 are text (H07).
- * Work is done on bytes until an event is whole, so a cut inside a UTF-8 character costs nothing.
+ * Server-sent events as bytes. Only CR, LF and CRLF end a line: U+2028, U+2029 and U+0085 are text (H07). Events are decoded once
+ * they are complete, so a cut inside a UTF-8 character does no harm.
  */
 const LF = 0x0a;
 const CR = 0x0d;
 const NOTHING = new Uint8Array(0);
 
-/** No host sends an event of more than a few lines; reading millions of them takes long, and a hundred times their memory (S18). */
+/** No host sends events of more than a few lines. Reading millions takes long and a hundred times their memory (S18). */
 const MAX_LINES = 10_000;
 
 export class EventTooLargeError extends Error {
@@ -18,7 +18,7 @@ export class EventTooLargeError extends Error {
   }
 }
 
-/** The offset after the last blank line of `bytes`, or 0. `from`: nothing before it can end an event. */
+/** The offset after the last blank line of `bytes`, or 0. No event ends before `from`. */
 function lastEventEnd(bytes: Uint8Array, length: number, from: number): number {
   for (let at = length - 1; at > from; at--) {
     const code = bytes[at];
@@ -30,7 +30,7 @@ function lastEventEnd(bytes: Uint8Array, length: number, from: number): number {
   return 0;
 }
 
-/** Where the event at `at` ends, whose lines end in LF or CRLF: after its blank line, or at the end of the bytes. */
+/** Where the event at `at` ends, if lines end in LF or CRLF: after its blank line, or at the end of the bytes. */
 export function endOfEvent(events: Uint8Array, at: number): number {
   let lines = 0;
   for (let end = events.indexOf(LF, at); end >= 0; end = events.indexOf(LF, end + 1)) {
@@ -41,7 +41,7 @@ export function endOfEvent(events: Uint8Array, at: number): number {
   return events.length;
 }
 
-/** The first end of an event at or after `from`, whatever its lines end in. */
+/** The first end of an event at or after `from`, whatever its line ends. */
 export function nextEventEnd(events: Uint8Array, from: number): number {
   for (let at = Math.max(from - 1, 1); at < events.length; at++) {
     const code = events[at];
@@ -55,7 +55,7 @@ export function nextEventEnd(events: Uint8Array, from: number): number {
 
 const decoder = new TextDecoder("utf-8");
 
-/** Cuts a byte stream after whole events: their text comes out as it came in, the unfinished rest waits. */
+/** Cuts a byte stream after complete events. Their text is unchanged; the unfinished rest is buffered. */
 export class EventSplitter {
   readonly #limit: number;
   readonly #rest = new ByteBuffer();
@@ -66,18 +66,18 @@ export class EventSplitter {
     this.#limit = limit;
   }
 
-  /** Bytes that wait for the end of their event. */
+  /** Bytes of an event that has not arrived completely. */
   get waiting(): number {
     return this.#rest.length;
   }
 
-  /** Text of every event that is complete now; empty while there is none. */
+  /** The text of every event that is complete; empty if none is. */
   push(bytes: Uint8Array): string {
     const events = this.pushBytes(bytes);
     return events.length === 0 ? "" : decoder.decode(events);
   }
 
-  /** The same, as bytes. */
+  /** Returns the same as bytes. */
   pushBytes(bytes: Uint8Array): Uint8Array {
     const events = this.#cut(bytes);
     if (this.#begun || events.length === 0) return events;
@@ -102,7 +102,7 @@ export class EventSplitter {
     return events;
   }
 
-  /** What was left without its blank line when the stream ended. */
+  /** The text that was left without its blank line when the stream ended. */
   end(): string {
     const text = decoder.decode(this.#rest.view());
     this.#rest.clear();
@@ -115,14 +115,14 @@ export class EventSplitter {
   }
 }
 
-/** One event: its own text, and what it says. `data` is undefined for a comment or a bare blank line. */
+/** One event: its raw text and its fields. `data` is undefined for a comment or a bare blank line. */
 export interface SseFrame {
   raw: string;
   event: string | undefined;
   data: string | undefined;
 }
 
-/** The events in a text of whole events, in order. */
+/** The events in a text of complete events, in order. */
 export function readFrames(text: string): SseFrame[] {
   const frames: SseFrame[] = [];
   takeFrames(text, (frame) => frames.push(frame) > 0);
@@ -130,8 +130,8 @@ export function readFrames(text: string): SseFrame[] {
 }
 
 /**
- * The same one by one, for as long as `take` gives true, so that those before one that is too large can be read. A generator takes
- * twice as long for an event of one line.
+ * The same one by one, as long as `take` returns true, so that events before one that is too large can be read. A generator would
+ * take twice as long for an event of one line.
  */
 export function takeFrames(text: string, take: (frame: SseFrame) => boolean): void {
   if (!text.includes("\r")) {
@@ -167,7 +167,7 @@ function readFrame(raw: string): SseFrame {
   let event: string | undefined;
   let data: string | undefined;
   let lines = 0;
-  // Looked for again only when they were passed: a text whose lines all end alike is searched once for the other end.
+  // Each is searched again only after it was passed, so text with uniform line ends is searched once for the other kind.
   let lf = raw.indexOf("\n");
   let cr = raw.indexOf("\r");
   for (let at = 0; at < raw.length; ) {

@@ -1,13 +1,13 @@
-/** A mark is kept for each so many characters. */
+/** The number of characters between two marks. */
 const STRIDE = 1024;
 
 /**
- * Offsets of a text in characters of UTF-16 and in bytes of UTF-8. The text is walked over once, whatever the number of questions: an answer
- * may have thousands of citations, and megabytes of text (S18).
+ * Converts offsets between UTF-16 characters and UTF-8 bytes. The text is scanned once, however many offsets are converted: a
+ * response may have thousands of citations and megabytes of text (S18).
  */
 export class TextOffsets {
   readonly #text: string;
-  /** Bytes before each `STRIDE` characters. */
+  /** Bytes before each multiple of `STRIDE` characters. */
   readonly #marks: number[] = [];
   readonly #bytes: number;
 
@@ -28,7 +28,7 @@ export class TextOffsets {
     return before === undefined ? this.#bytes : before + this.#bytesBetween(mark * STRIDE, character);
   }
 
-  /** Characters before a byte; undefined inside of a character, and behind the text. */
+  /** Characters before a byte; undefined inside a character and after the text. */
   charactersAt(byte: number): number | undefined {
     if (byte >= this.#bytes) return byte === this.#bytes ? this.#text.length : undefined;
     let mark = this.#marks.length - 1;
@@ -50,7 +50,7 @@ export class TextOffsets {
     return bytes;
   }
 
-  /** The first half of a pair counts for both; a half without the other is written as a character of three bytes. */
+  /** The first half of a pair counts for both. An unpaired half is written as three bytes. */
   #bytesOf(at: number): number {
     const code = this.#text.charCodeAt(at);
     if (code < 0x80) return 1;

@@ -1,12 +1,12 @@
 const HEAD_BYTES = 44;
 
-/** The head of a WAV file for so many bytes of samples: 16 bits, one channel. */
+/** The head of a WAV file for this many bytes of samples: 16 bits, one channel. */
 export function wavHead(bytes: number, rate: number): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   head.write("RIFF", 0, "latin1");
   head.writeUInt32LE(HEAD_BYTES - 8 + bytes, 4);
   head.write("WAVEfmt ", 8, "latin1");
-  // Sixteen bytes of format: plain samples, one channel, the rate, bytes a second, bytes a sample, bits a sample.
+  // Sixteen bytes of format: PCM, one channel, sample rate, bytes per second, bytes per sample, bits per sample.
   head.writeUInt32LE(16, 16);
   head.writeUInt16LE(1, 20);
   head.writeUInt16LE(1, 22);

@@ -5,7 +5,7 @@ import { type WrittenPart, writeMultipart } from "./write-multipart.ts";
 
 const LIMITS = { maxParts: 50, maxFieldBytes: 10_000 };
 
-test("H12: what is written is read again, texts and files in their order", async () => {
+test("H12: written forms are read back, with texts and files in order", async () => {
   const text = fc.record({ name: fc.constantFrom("prompt", "n", 'a "b"'), value: fc.string({ unit: "grapheme" }) });
   const file = fc.record({
     name: fc.constantFrom("image", "image[]", "mask"),

@@ -1,4 +1,4 @@
-/** One part of a form that is sent: text, or a file, whose bytes may be given as base64. */
+/** One part of an outgoing form: text, or a file, whose bytes may be given as base64. */
 export type WrittenPart =
   | { name: string; value: string }
   | { name: string; fileName: string; mimeType: string; base64: string }
@@ -10,8 +10,8 @@ interface WrittenForm {
 }
 
 /**
- * Writes a form into one buffer, with files decoded straight into it: there is no other copy of a large upload.
- * The boundary must not occur in a file by chance.
+ * Writes a form into one buffer and decodes files directly into it, so that a large upload is not copied again. The boundary must
+ * be one that no file contains by chance.
  */
 export function writeMultipart(parts: readonly WrittenPart[], boundary: string): WrittenForm {
   const heads = parts.map((part) => `--${boundary}\r\n${headOf(part)}\r\n\r\n`);
@@ -49,5 +49,5 @@ function headOf(part: WrittenPart): string {
   return `${disposition}; filename="${quoted(part.fileName)}"\r\nContent-Type: ${part.mimeType}`;
 }
 
-/** As browsers write the three characters that a quoted name cannot hold. */
+/** How browsers write the three characters that a quoted name cannot contain. */
 const quoted = (name: string): string => name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");

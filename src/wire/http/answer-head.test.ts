@@ -3,7 +3,7 @@ import { readAnswerHead } from "./answer-head.ts";
 
 const head = (...lines: string[]) => readAnswerHead(["HTTP/1.1 200 OK", ...lines].join("\r\n"));
 
-test("a head is read: names in any case, values without their padding, repeated and folded headers joined", () => {
+test("header names are case-insensitive, values are trimmed, and repeated and folded headers are joined", () => {
   const { status, headers, framing, keepAlive } = head(
     "Content-LENGTH:  12 ",
     "X-A: 1",
@@ -16,7 +16,7 @@ test("a head is read: names in any case, values without their padding, repeated 
   expect(Object.fromEntries(headers)).toEqual({ "content-length": "12", "x-a": "1, 2", "x-b": "one two", "x-c": "" });
 });
 
-test("where the body ends, and whether the connection goes on", () => {
+test("the head determines where the body ends and whether the connection stays open", () => {
   const cases: [string, number | string, boolean][] = [
     ["HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked", "chunked", true],
     ["HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nConnection: keep-alive, Close", "chunked", false],
@@ -32,7 +32,7 @@ test("where the body ends, and whether the connection goes on", () => {
   }
 });
 
-test("what two readers could read in two ways is refused", () => {
+test("an ambiguous head is rejected", () => {
   const refused = [
     "HTTP/2 200 OK",
     "HTTP/1.1 20 OK",

@@ -3,26 +3,26 @@ import { malformed } from "./failure.ts";
 export interface AnswerHead {
   status: number;
   headers: ReadonlyMap<string, string>;
-  /** Where the body ends: after so many bytes, with its last chunk, or with the connection. */
+  /** Where the body ends: after this many bytes, with its last chunk, or when the connection closes. */
   framing: number | "chunked" | "close";
-  /** Whether the host will take another request on this connection. */
+  /** Whether the host accepts another request on this connection. */
   keepAlive: boolean;
-  /** How long it keeps an idle one, if it says so. */
+  /** How long the host keeps an idle connection, if it states it. */
   keepAliveMs: number | undefined;
 }
 
-/** No honest host needs more lines; the caller bounds the size of the block. */
+/** No legitimate host sends more lines. The caller limits the size of the block. */
 const MAX_HEADERS = 256;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** Longer lines are seldom sent twice, and not worth caching. */
+/** Longer lines are rarely repeated and not worth caching. */
 const MAX_KNOWN_LINE = 200;
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const LENGTH = /^\d{1,15}$/;
-// Each of these is made once: a pattern inside a function is a new object for every answer.
+// Compiled once: a pattern inside a function would be a new object for every response.
 const CLOSE = /\bclose\b/i;
 
-/** Reads a head, up to and without its blank line. Lines end in CR LF and in nothing else. */
+/** Reads a head without its final blank line. Lines must end in CR LF. */
 export function readAnswerHead(text: string): AnswerHead {
   const firstEnd = lineEnd(text, 0);
   const match = STATUS_LINE.exec(text.slice(0, firstEnd));
@@ -79,10 +79,10 @@ interface Header {
   value: string;
 }
 
-/** The lines of the last answers, by their place: many of the next answer's are there, and need not be cut out to be looked up. */
+/** The lines of recent responses by position. Most lines repeat, and comparing in place avoids cutting them out for a lookup. */
 const lastLines: Header[] = [];
 
-/** Hosts send mostly the same lines with every answer: parsed lines are cached. */
+/** Hosts send mostly the same lines with every response, so parsed lines are cached. */
 const MAX_KNOWN = 500;
 const known = new Map<string, Header>();
 

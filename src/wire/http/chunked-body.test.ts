@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ChunkedBody } from "./chunked-body.ts";
 
-/** What comes out of a body that arrives in reads of these sizes. */
+/** Decodes a body that arrives in reads of these sizes. */
 function decode(text: string, sizes: readonly number[] = [text.length]) {
   let content = "";
   let excess = 0;
@@ -16,13 +16,13 @@ function decode(text: string, sizes: readonly number[] = [text.length]) {
   return { content, done: body.done, excess };
 }
 
-test("sizes in either case, leading zeros, extensions, padding and trailers", () => {
+test("accepts sizes in either case, leading zeros, extensions, padding and trailers", () => {
   const text = '3\r\nabc\r\n0A;name="a;b"\r\n0123456789\r\n2 \t\r\nde\r\n000;x\r\nTrailer: one\r\nother: two\r\n\r\n';
   expect(decode(text)).toEqual({ content: "abc0123456789de", done: true, excess: 0 });
   expect(decode(`${text}HTTP/1.1`)).toEqual({ content: "abc0123456789de", done: true, excess: 8 });
 });
 
-test("any content in any chunks, cut anywhere, is the same; a body that is cut is never done", () => {
+test("any content decodes the same in any chunks and reads; a truncated body is never done", () => {
   const chunk = fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), fc.array(fc.nat({ max: 30 }), { minLength: 1 }), (chunks, sizes) => {
@@ -34,7 +34,7 @@ test("any content in any chunks, cut anywhere, is the same; a body that is cut i
   );
 });
 
-test("frames that are not as they should be are refused", () => {
+test("malformed frames are rejected", () => {
   const refused = [
     "\r\n",
     "g\r\n",

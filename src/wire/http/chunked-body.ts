@@ -9,7 +9,7 @@ const TAB = 0x09;
 const MAX_SIZE_LINE = 4096;
 const MAX_TRAILERS = 64 * 1024;
 const MAX_CHUNK = 2 ** 48;
-/** Sizes with more digits are rare, and read with more care. */
+/** Larger sizes are rare and take the slower path. */
 const MAX_PLAIN_DIGITS = 8;
 
 type State =
@@ -25,15 +25,15 @@ type State =
   | "last end";
 
 interface ExcessListener {
-  /** So many bytes came after the end of the body. */
+  /** This many bytes came after the end of the body. */
   excess(count: number): void;
 }
 
-/** Removes the framing of chunks. Trailers are read and dropped: nothing here uses them. */
+/** Removes the chunked framing. Trailers are read and discarded, since nothing uses them. */
 export class ChunkedBody {
   done = false;
   #state: State = "size";
-  /** Bytes of the chunk that are still to come; while its size is read, the size so far. */
+  /** Bytes of the chunk that have not arrived; while the size is read, the size so far. */
   #left = 0;
   #digits = 0;
   #line = 0;
@@ -44,7 +44,7 @@ export class ChunkedBody {
     this.#owner = owner;
   }
 
-  /** The content of the bytes of one read, all together: it is moved within these bytes, which the caller gives away. */
+  /** Returns the content of one read. It is compacted in place, so the caller must not use `bytes` afterwards. */
   push(bytes: Uint8Array): Uint8Array {
     let start = -1;
     let end = 0;
@@ -70,8 +70,8 @@ export class ChunkedBody {
   }
 
   /**
-   * Between two chunks, if the whole frame is there and has no extension: read at once. Returns where the next chunk's data
-   * begins; -1 leaves everything to be read byte by byte.
+   * Reads the frame between two chunks at once if all of it is here and it has no extension. Returns the offset of the next
+   * chunk's data; on -1, read byte by byte.
    */
   #plainFrame(bytes: Uint8Array, from: number): number {
     if (this.#state !== "data return" || bytes[from] !== CR || bytes[from + 1] !== LF) return -1;
@@ -90,7 +90,7 @@ export class ChunkedBody {
     return -1;
   }
 
-  /** One byte of a frame. */
+  /** Reads one byte of a frame. */
   #step(byte: number): void {
     switch (this.#state) {
       case "size":

@@ -1,16 +1,16 @@
 import type { Endpoint } from "./endpoint.ts";
 import { HttpFailure } from "./failure.ts";
 
-/** The exclusive user of a connection during one exchange. */
+/** The exclusive user of a connection during one request. */
 export interface ConnectionUser {
   /** The connection is open and, if it uses TLS, the host is verified. */
   ready(connection: Connection): void;
   receive(bytes: Buffer): void;
-  /** The host has ended the connection, or it broke; nothing comes any more. */
+  /** The host closed the connection, or it broke. Nothing more will arrive. */
   lost(failure: HttpFailure, properEnd: boolean): void;
 }
 
-/** A longer text is hardly taken by the socket at once: it is made bytes here, once, and not in each of the writes. */
+/** The socket rarely accepts longer text in one write, so longer text is converted to bytes once instead of in every write. */
 const TEXT_AT_ONCE = 64 * 1024;
 
 function bytesOf(head: string, body: string, bodyBytes: number): Buffer {
@@ -31,23 +31,23 @@ const handlers: Bun.SocketHandler<Connection> = {
   error: (socket, error) => socket.data.broke(error),
 };
 
-/** A socket to a host. While it has no user it waits in the pool, and whatever happens to it ends it. */
+/** A socket to a host. While it has no user it waits in the pool, and any event on it closes it. */
 export class Connection {
   readonly origin: string;
-  /** It has served an exchange before, so the host may have closed it since. */
+  /** It was used before, so the host may have closed it since. */
   reused = false;
-  /** How many exchanges it was used for. */
+  /** How many requests it was used for. */
   uses = 1;
   readonly madeAtMs: number;
   idleSinceMs = 0;
-  /** When the host has presumably closed it. */
+  /** When the host has probably closed it. */
   idleUntilMs = 0;
   #user: ConnectionUser | undefined;
   #socket: Socket | undefined;
   #open = true;
   #secure: boolean;
   #unsent: Uint8Array | undefined;
-  /** Called when it ends without a user. */
+  /** Called when the connection closes while it has no user. */
   #onIdleEnd: ((connection: Connection) => void) | undefined;
 
   constructor(endpoint: Endpoint, user: ConnectionUser, nowMs: number) {
@@ -60,7 +60,7 @@ export class Connection {
 
   async #connect({ hostname, port, secure }: Endpoint): Promise<void> {
     try {
-      // The runtime checks the chain and the name, and its trust store heeds NODE_EXTRA_CA_CERTS.
+      // The runtime verifies the chain and the name. Its trust store honours NODE_EXTRA_CA_CERTS.
       const tls = secure ? { tls: { rejectUnauthorized: true } } : {};
       await Bun.connect<Connection>({ hostname, port, data: this, socket: handlers, ...tls });
     } catch (error) {
@@ -84,7 +84,7 @@ export class Connection {
   }
 
   received(bytes: Buffer): void {
-    // These bytes answer no request, and the next answer must not begin with them.
+    // No request expects these bytes, and the next response must not begin with them.
     if (!this.#user) this.terminate();
     else this.#user.receive(bytes);
   }
@@ -108,7 +108,7 @@ export class Connection {
     else this.#onIdleEnd?.(this);
   }
 
-  /** Everything was sent. */
+  /** The whole request was sent. */
   get sent(): boolean {
     return this.#unsent === undefined;
   }
@@ -142,12 +142,12 @@ export class Connection {
     }
   }
 
-  /** A closed socket accepts nothing and reports its own end. */
+  /** A closed socket accepts nothing, and reports its end separately. */
   #write(data: string | Uint8Array): number {
     return Math.max(0, this.#socket?.write(data) ?? 0);
   }
 
-  /** The rest of the request is no longer needed; the connection cannot be reused. */
+  /** Drops the rest of the request. The connection cannot be reused. */
   stopSending(): void {
     if (this.#unsent) this.#unsent = new Uint8Array(0);
   }
@@ -160,7 +160,7 @@ export class Connection {
     this.#socket?.resume();
   }
 
-  /** Gives the connection to its next user. False if it has ended meanwhile. */
+  /** Gives the connection to its next user. Returns false if it has closed meanwhile. */
   lend(user: ConnectionUser): boolean {
     if (!this.#open) return false;
     this.reused = true;
@@ -171,7 +171,7 @@ export class Connection {
     return true;
   }
 
-  /** Takes it back. An idle connection does not keep the program from ending. */
+  /** Takes the connection back. An idle connection does not keep the process alive. */
   park(nowMs: number, idleMs: number, onEnd: (connection: Connection) => void): void {
     this.#user = undefined;
     this.idleSinceMs = nowMs;

@@ -2,7 +2,7 @@ import type { Transform } from "node:stream";
 import { type HttpAnswer, pullWhile } from "./exchange.ts";
 import { malformed } from "./failure.ts";
 
-/** Without zstd: the runtime's decoder takes a stream that was cut for a whole one. */
+/** zstd is missing because the runtime's decoder accepts a truncated stream as complete. */
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ["gzip", () => zlib().createGunzip()],
   ["x-gzip", () => zlib().createGunzip()],
@@ -10,26 +10,26 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ["br", () => zlib().createBrotliDecompress()],
 ]);
 
-/** Loaded for the first answer that is compressed: few are, and it takes a tenth of a start. */
+/** Loaded with the first compressed response. Few are compressed, and loading takes a tenth of the start-up time. */
 const zlib = () => require("node:zlib") as typeof import("node:zlib");
 
-/** With `none`, hosts ask proxies not to compress. */
+/** Some hosts send `none` to keep proxies from compressing. */
 const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none"]);
 
 /**
- * The answer with its content as it was before a compression. Requests ask for none: it would cost both sides work, and
- * compressors hold back the small chunks of a stream. Some hosts compress anyway.
+ * Returns the response with its content decompressed. Requests do not ask for compression, which would cost both sides CPU and
+ * hold back small chunks of a stream, but some hosts compress anyway.
  */
 export function decodeContent(answer: HttpAnswer): HttpAnswer {
   const encoding = answer.headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (PLAIN.has(encoding)) return answer;
   const create = DECODERS.get(encoding);
-  // For a refusal, the status is enough.
+  // For an error response, the status is enough.
   if (!create && answer.status >= 400) return answer;
   if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not known`);
   const decoder = create();
   const { pipeline, Readable } = require("node:stream") as typeof import("node:stream");
-  // An end of either stream ends the other; the reader below learns of it from the decoder itself.
+  // Either stream's end closes the other; the reader below learns of errors from the decoder.
   pipeline(Readable.from(rawChunks(answer)), decoder, () => {});
   const chunks = decoder[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   const { status, headers } = answer;

@@ -3,10 +3,10 @@ import { HttpFailure } from "./failure.ts";
 /** A URL split into the parts that a request needs. */
 export interface Endpoint {
   url: string;
-  /** Connections may be shared within it. */
+  /** Connections may be shared within an origin. */
   origin: string;
   secure: boolean;
-  /** As the resolver wants it: an IPv6 address without brackets. */
+  /** In the resolver's form: an IPv6 address has no brackets. */
   hostname: string;
   port: number;
   hostHeader: string;
@@ -30,7 +30,7 @@ export function readEndpoint(url: string): Endpoint {
 
 function parseEndpoint(url: string): Endpoint {
   const refuse = (why: string) => new HttpFailure("connect", `the URL cannot be called: ${why}`);
-  // The parser would silently remove or rewrite such characters, and the result is a URL that was not meant.
+  // The parser would silently drop or rewrite such characters, and the request would go to another URL.
   if (FORBIDDEN.test(url)) throw refuse("it holds a space or a character that is not printable ASCII");
   const parsed = URL.parse(url);
   if (!parsed) throw refuse("it is not a URL");

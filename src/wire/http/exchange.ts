@@ -1,20 +1,23 @@
-/** A request as it leaves. */
+/** An outgoing request. */
 export interface HttpRequest {
-  /** POST where absent. */
+  /** POST if absent. */
   method?: "GET" | "POST";
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Header lines of this request alone, each with its end: `headers` is the same object for many. Who makes them sees to it that none ends early. */
+  /**
+   * Header lines of this request only, each with its line end, because `headers` is shared by many requests. The caller
+   * guarantees that no value contains a line end.
+   */
   ownLines?: string | undefined;
   body?: string | Uint8Array;
   /**
-   * Over a new connection, for requests that must not be repeated. A host may close a kept connection just when it is reused,
-   * and then it is unknown whether it has read the request.
+   * Use a new connection, for requests that must not be repeated. A host may close a kept connection just as it is reused, and
+   * then it is unknown whether the host has read the request.
    */
   newConnection?: boolean;
 }
 
-/** Header lines by their names, for who cannot send them as they are. */
+/** Header lines as an object, for clients that cannot send raw lines. */
 export function headersIn(lines: string): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of lines.split("\r\n")) {
@@ -24,11 +27,11 @@ export function headersIn(lines: string): Record<string, string> {
   return headers;
 }
 
-/** One request and its answer. It has begun when it is made, and is ended by `close` or by the end of the answer. */
+/** A request in flight and its response. It starts when created, and ends with `close` or with the end of the response. */
 export interface Exchange {
-  /** Resolves when the answer's headers are there; called once. */
+  /** Resolves when the response headers have arrived. Call it once. */
   answer(): Promise<HttpAnswer>;
-  /** Ends it, finished or not: an unfinished answer is cut off, and the host notices at once. */
+  /** Ends the request, finished or not. An unfinished response is cut off, and the host notices at once. */
   close(): void;
 }
 
@@ -36,31 +39,32 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: AnswerHeaders;
   /**
-   * The bytes that have come since the last call, at least one; undefined at the end of a whole body. Rejects where the
-   * body breaks off. One call at a time. While it is not read, the host is paused.
+   * Resolves with the bytes received since the last call (at least one), or undefined at the end of a complete body. Rejects if
+   * the body is truncated. Allow one call at a time. The host is paused while nobody reads.
    */
   read(): Promise<Uint8Array | undefined>;
   /**
-   * Passes each chunk to the taker as it arrives, until that returns false: then true. False at the end of a whole body. Used
-   * instead of `read` if awaiting each chunk would cost more than the chunk. There is no promise where all of it is already here.
+   * Passes each chunk to the taker as it arrives. Returns true when the taker returns false, and false at the end of a complete
+   * body. Use it instead of `read` where awaiting each chunk would cost more than the chunk. It returns no promise if the whole
+   * body is already here.
    */
   readWhile(taker: ChunkTaker): boolean | Promise<boolean>;
 }
 
 export interface ChunkTaker {
-  /** It is done with a chunk when `take` returns: the chunk may then stand where the next one will. */
+  /** The taker does not keep a chunk after `take` returns, so its memory may be reused for the next one. */
   readonly atOnce?: true;
-  /** Whether the next chunk is wanted, too. */
+  /** Returns whether it takes another chunk. */
   take(chunk: Uint8Array): boolean;
 }
 
-/** `readWhile` for answers that can only be read chunk by chunk. */
+/** `readWhile` for responses that can only be read chunk by chunk. */
 export async function pullWhile(read: () => Promise<Uint8Array | undefined>, taker: ChunkTaker): Promise<boolean> {
   for (let chunk = await read(); chunk; chunk = await read()) if (!taker.take(chunk)) return true;
   return false;
 }
 
 export interface AnswerHeaders {
-  /** By the name in lower case; a repeated header's values are joined by commas. */
+  /** Looks up by lower-case name. Values of a repeated header are joined by commas. */
   get(name: string): string | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Why a request got no answer, or not the whole of it: the host was never reached, the connection broke, or it was a kept
- * one that ended before a byte of an answer, which a host may have closed because of its age.
+ * Why a request got no complete response: the host was never reached (`connect`), the connection broke (`broken`), or a reused
+ * connection ended before the first byte of a response, perhaps because the host had closed it as idle (`stale`).
  */
 export type FailureKind = "connect" | "broken" | "stale";
 
@@ -14,5 +14,5 @@ export class HttpFailure extends Error {
   }
 }
 
-/** The host sent what is not HTTP, or HTTP that two readers could read in two ways. */
+/** The host sent something that is not HTTP, or that two readers could interpret differently. */
 export const malformed = (what: string) => new HttpFailure("broken", `the host's answer is not sound HTTP: ${what}`);

@@ -11,7 +11,7 @@ import { HttpFailure } from "./failure.ts";
 
 const NOT_CONNECTED = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND", "FailedToOpenSocket", "EHOSTUNREACH"]);
 
-/** An exchange by the runtime's own client, which knows how to speak through a proxy. */
+/** A request made by the runtime's HTTP client, which supports proxies. */
 export class FetchExchange implements Exchange {
   readonly #controller = new AbortController();
   readonly #request: () => Promise<Response>;
@@ -28,7 +28,7 @@ export class FetchExchange implements Exchange {
     const reader = response.body?.getReader();
     const headers: AnswerHeaders = { get: (name) => response.headers.get(name) ?? undefined };
     const read = async () => (reader ? (await reader.read().catch(fail)).value : undefined);
-    // Decompressed here, step by step, since the runtime would decompress everything at once (S23).
+    // Decompressed here, in steps: the runtime would decompress everything at once (S23).
     return decodeContent({ status: response.status, headers, read, readWhile: (taker) => pullWhile(read, taker) });
   }
 

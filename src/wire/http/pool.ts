@@ -3,22 +3,22 @@ import { Connection, type ConnectionUser } from "./connection.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 interface PoolOptions {
-  /** Idle connections kept for one origin; further ones are closed. */
+  /** Idle connections kept for one origin. Others are closed. */
   maxIdle: number;
   idleMs: number;
-  /** A connection is not reused right after an answer: stray bytes or a close are seen by then (S24). */
+  /** A connection is not reused right after a response, so that stray bytes or a close are noticed first (S24). */
   restMs: number;
-  /** Limits of one connection, so that a fault in it does not last. */
+  /** Limits of one connection, so that a fault in it does not persist. */
   maxUses: number;
   maxAgeMs: number;
 }
 
-/** Hosts were seen to keep connections for one to five minutes; most pauses between two calls are shorter. */
+/** Hosts keep connections for one to five minutes, as observed. Most pauses between two requests are shorter. */
 const DEFAULTS: PoolOptions = { maxIdle: 256, idleMs: 55_000, restMs: 1, maxUses: 1000, maxAgeMs: 600_000 };
-/** A host that says how long it keeps an idle connection closes it then: it is dropped here well before that. */
+/** A host that states how long it keeps an idle connection closes it then, so it is dropped well before. */
 const BEFORE_HOST_CLOSES_MS = 1000;
 
-/** Idle connections by origin; the one used last is reused first, so that unneeded ones expire. */
+/** Idle connections by origin. The most recently used one is reused first, so that surplus ones expire. */
 export class ConnectionPool {
   readonly #clock: Clock;
   readonly #options: PoolOptions;
@@ -45,7 +45,7 @@ export class ConnectionPool {
     if (!connections || connections.length === 0) return undefined;
     const now = this.#clock.nowMs();
     const rested = now - this.#options.restMs;
-    // The connection parked last is at the end, and may not be reused yet.
+    // The most recently parked connection is last, and may not be reusable yet.
     for (let index = connections.length - 1; index >= 0; index--) {
       const connection = connections[index];
       if (!connection || connection.idleSinceMs > rested || connection.idleUntilMs <= now) continue;
@@ -55,7 +55,7 @@ export class ConnectionPool {
     return undefined;
   }
 
-  /** `keptMs`: how long the host says that it keeps it. */
+  /** `keptMs`: how long the host says it keeps the connection. */
   put(connection: Connection, keptMs?: number): void {
     const { maxIdle, maxUses, maxAgeMs, idleMs } = this.#options;
     const now = this.#clock.nowMs();
@@ -75,7 +75,7 @@ export class ConnectionPool {
     this.#stopSweeping ??= this.#clock.every(idleMs / 4, () => this.#sweep(), { background: true });
   }
 
-  /** Closes the idle connections of a host that has ended one of them: the others are probably dead, too. */
+  /** Closes the idle connections to a host that has closed one of them: the others are probably dead too. */
   drop(origin: string): void {
     for (const connection of this.#idle.get(origin)?.splice(0) ?? []) connection.terminate();
   }

@@ -6,7 +6,7 @@ import { startRawHost } from "./raw-host.sample.ts";
 
 const uses = (url: string, environment: Record<string, string>) => usesProxy(readEndpoint(url), environment);
 
-test("a proxy is for its scheme, and not for the exceptions", () => {
+test("a proxy applies to its scheme, except for hosts in no_proxy", () => {
   expect(uses("http://a.test/", {})).toBe(false);
   expect(uses("http://a.test/", { HTTP_PROXY: "http://p" })).toBe(true);
   expect(uses("http://a.test/", { http_proxy: "http://p", no_proxy: "" })).toBe(true);
@@ -21,7 +21,7 @@ test("a proxy is for its scheme, and not for the exceptions", () => {
   }
 });
 
-test("calls go through the proxy that the environment names, but for the exceptions", async () => {
+test("requests go through the proxy that the environment names, except for hosts in no_proxy", async () => {
   const answer = (text: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
   const proxy = startRawHost((socket) => void socket.write(answer("from the proxy")));
   const host = startRawHost((socket) => void socket.write(answer("from the host")));

@@ -10,7 +10,7 @@ export function usesProxy(endpoint: Endpoint, environment: Environment): boolean
   return !exceptions.split(",").some((entry) => covers(entry.trim().toLowerCase(), endpoint));
 }
 
-/** `*`, a host with or without its port, or a domain with all that is below it. */
+/** Matches `*`, a host with or without its port, or a domain and its subdomains. */
 function covers(entry: string, { hostname, hostHeader }: Endpoint): boolean {
   if (entry === "*" || entry === hostname || entry === hostHeader) return true;
   const domain = entry.replace(/^\*?\.?/, "");

@@ -1,18 +1,18 @@
-/** A host for tests that speaks bytes, not HTTP: it sends exactly what it is given, however wrong. */
+/** A test host that sends exactly the bytes it is given, however invalid. */
 export interface RawHost {
   url: string;
   port: number;
-  /** Connections made so far, and those that are open now. */
+  /** Connections accepted so far, and those open now. */
   made: number;
   open: number;
-  /** Every request as far as it has come, newest last. */
+  /** Every request as received so far, newest last. */
   requests: { text: string }[];
   stop(): void;
 }
 
 type Socket = Bun.Socket<{ request: { text: string } | undefined }>;
 
-/** `answer` is called when a request is whole, with its number counted from 1; `begun`, when its head is there. */
+/** `answer` is called when a request is complete, with its number counted from 1; `begun` when its head has arrived. */
 export function startRawHost(
   answer: (socket: Socket, count: number) => void,
   begun: (socket: Socket) => void = () => {},

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readEndpoint } from "./endpoint.ts";
 import { requestHead } from "./request-head.ts";
 
-test("a request's first lines", () => {
+test("writes the request line, the host, the headers and the length", () => {
   const endpoint = readEndpoint("https://example.test:8443/a%20b/c?d=e");
   expect(requestHead("POST", endpoint, { authorization: "Bearer x" }, 12)).toBe(
     "POST /a%20b/c?d=e HTTP/1.1\r\nhost: example.test:8443\r\nauthorization: Bearer x\r\n" +
@@ -10,13 +10,13 @@ test("a request's first lines", () => {
   );
 });
 
-test("a question has no body, and says nothing of one", () => {
+test("a GET request has no body and no content-length", () => {
   expect(requestHead("GET", readEndpoint("http://example.test/a"), { accept: "*/*" }, 0)).toBe(
     "GET /a HTTP/1.1\r\nhost: example.test\r\naccept: */*\r\naccept-encoding: identity\r\n\r\n",
   );
 });
 
-test("nothing in a header can begin another line or another request", () => {
+test("a header cannot start another line or another request", () => {
   const endpoint = readEndpoint("http://example.test/");
   const refused: Record<string, string>[] = [
     { "x-a": "1\r\nx-b: 2" },
@@ -36,7 +36,7 @@ test("nothing in a header can begin another line or another request", () => {
   expect(() => requestHead("POST", endpoint, { authorization: "secret\n" }, 1)).not.toThrow(/secret/);
 });
 
-test("URLs: defaults, literals, and what is refused", () => {
+test("URLs get default ports, may name IP addresses, and are rejected if malformed", () => {
   expect(readEndpoint("http://example.test")).toMatchObject({ port: 80, secure: false, target: "/" });
   expect(readEndpoint("https://example.test/x")).toMatchObject({ port: 443, secure: true, hostHeader: "example.test" });
   expect(readEndpoint("http://[::1]:90/")).toMatchObject({ hostname: "::1", port: 90, hostHeader: "[::1]:90" });

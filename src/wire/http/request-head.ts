@@ -4,10 +4,10 @@ import { HttpFailure } from "./failure.ts";
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e]/;
-/** Headers that this client sets itself; a caller's values could make one request look like two. */
+/** Headers that this client sets. A caller's values could make one request look like two. */
 const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"]);
 
-/** The head of the request. A value that could end a line early is refused, not repaired. */
+/** The head of the request. A value that could end a line early is rejected, not repaired. */
 export function requestHead(
   method: "GET" | "POST",
   endpoint: Endpoint,
@@ -26,7 +26,7 @@ export function requestHead(
   return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${ownLines}${length}\r\n`;
 }
 
-/** Callers reuse their header objects from one request to the next, and never change them. */
+/** Callers reuse their header objects between requests and never change them. */
 const known = new WeakMap<Readonly<Record<string, string>>, string>();
 
 function headerLines(headers: Readonly<Record<string, string>>): string {
@@ -40,6 +40,6 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
   return lines;
 }
 
-/** The value may be a credential, and is not shown. */
+/** The value is not shown, since it may be a credential. */
 const refused = (name: string, why: string) =>
   new HttpFailure("connect", `the header ${JSON.stringify(name.slice(0, 80))} cannot be sent: ${why}`);

@@ -1,4 +1,4 @@
-/** A `retry-after` header: seconds, or the date in GMT at which it is over. */
+/** Reads a `retry-after` header: seconds, or a date in GMT. Returns seconds. */
 export function readRetryAfter(header: string | null | undefined, nowMs: number): number | undefined {
   const text = header?.trim();
   if (!text) return undefined;
@@ -8,5 +8,5 @@ export function readRetryAfter(header: string | null | undefined, nowMs: number)
   return Number.isNaN(atMs) ? undefined : Math.max(0, (atMs - nowMs) / 1000);
 }
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`, and not whatever else the runtime takes for a date. */
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, and no other form that the runtime would parse as a date. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;

@@ -1,4 +1,4 @@
-/** Runs as a process next to the tests with another environment: posts to each URL and prints what came. */
+/** Runs as a separate process with another environment: posts to each URL and prints the results. */
 import { system } from "../../base/system.ts";
 import { createSend, sendFailure } from "../send.ts";
 

@@ -46,8 +46,8 @@ async function until(condition: () => boolean): Promise<void> {
 
 const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 
-describe("answers", () => {
-  test("a request goes out as it should, and status, headers and body come back", async () => {
+describe("responses", () => {
+  test("sends the request and returns the status, headers and body", async () => {
     const host = startHost(
       (socket) => void socket.write("HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 2\r\n\r\nno"),
     );
@@ -64,7 +64,7 @@ describe("answers", () => {
     expect(body).toBe(Buffer.from('{"a":"é"}').toString("latin1"));
   });
 
-  test("every way to end a body; interim answers are skipped; no redirect is followed", async () => {
+  test("reads bodies of every framing, skips interim responses and follows no redirect", async () => {
     const cases: [string, string][] = [
       [WHOLE, "hello"],
       [`${CHUNKED}2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nT: z\r\n\r\n`, "hello"],
@@ -84,7 +84,7 @@ describe("answers", () => {
     }
   });
 
-  test("the same answer in reads of one byte", async () => {
+  test("reads the same response one byte at a time", async () => {
     const text = `HTTP/1.1 100 Continue\r\n\r\n${CHUNKED}2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`;
     const host = startHost(async (socket) => {
       for (const letter of text) {
@@ -97,7 +97,7 @@ describe("answers", () => {
   });
 
   for (const how of ["end", "reset"] as const) {
-    test(`H16: an answer cut after any byte (${how}) is a failure, never a short success`, async () => {
+    test(`H16: a response cut after any byte (${how}) fails instead of ending short`, async () => {
       const answers = [WHOLE, `${CHUNKED}2\r\nhe\r\n3\r\nllo\r\n0\r\nt: x\r\n\r\n`];
       let text = "";
       const host = startHost((socket) => {
@@ -115,7 +115,7 @@ describe("answers", () => {
     });
   }
 
-  test("a body that ends with the connection is not whole when the connection breaks", async () => {
+  test("a body that ends with the connection is incomplete if the connection breaks", async () => {
     const host = startHost((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n\r\nhello");
       setTimeout(() => socket.terminate(), 20);
@@ -123,7 +123,7 @@ describe("answers", () => {
     expect(await failureOf(call(host.url))).toBe("broken");
   });
 
-  test("what is not sound HTTP fails at once, and its connection is closed", async () => {
+  test("malformed HTTP fails at once and closes the connection", async () => {
     const refused = [
       "hello\r\n\r\n",
       "HTTP/1.1 200 OK\ncontent-length: 5\n\nhello",
@@ -144,7 +144,7 @@ describe("answers", () => {
     await until(() => host.open === 0);
   });
 
-  test("a compression that was not asked for is undone, also in small chunks; a cut or broken one fails", async () => {
+  test("an unrequested compression is decoded, also in small chunks; truncated or corrupt data fails", async () => {
     const content = "data: 1\n\n".repeat(500);
     const packed: [string, Uint8Array][] = [
       ["gzip", gzipSync(content)],
@@ -172,7 +172,7 @@ describe("answers", () => {
 });
 
 describe("the pool", () => {
-  test("a connection is used again after a whole answer, and only then", async () => {
+  test("a connection is reused only after a complete response", async () => {
     const cases: [string, number][] = [
       [WHOLE, 1],
       [`${CHUNKED}5\r\nhello\r\n0\r\n\r\n`, 1],
@@ -190,7 +190,7 @@ describe("the pool", () => {
     }
   });
 
-  test("unrequested bytes end an idle connection before they can pass for an answer", async () => {
+  test("unrequested bytes close an idle connection before they can pass for a response", async () => {
     const pool = new ConnectionPool(system.clock);
     const host = startHost((socket, count) => {
       socket.write(WHOLE);
@@ -201,7 +201,7 @@ describe("the pool", () => {
     expect(await call(host.url, "{}", pool)).toBe("hello");
   });
 
-  test("idle connections are bounded in number and in time, by origin", async () => {
+  test("idle connections are limited in number and age, by origin", async () => {
     const pool = new ConnectionPool(system.clock, { maxIdle: 2, idleMs: 80 });
     const host = startHost((socket) => void setTimeout(() => socket.write(WHOLE), 10));
     const other = startHost((socket) => void socket.write(WHOLE));
@@ -212,7 +212,7 @@ describe("the pool", () => {
     await until(() => pool.idle === 0 && host.open === 0 && other.open === 0);
   });
 
-  test("far more calls at once than the runtime's own client allows", async () => {
+  test("allows far more concurrent requests than the runtime's client", async () => {
     const waiting: (() => void)[] = [];
     const host = startHost((socket) => {
       waiting.push(() => socket.write(WHOLE));
@@ -223,7 +223,7 @@ describe("the pool", () => {
     expect(new Set(await Promise.all(calls))).toEqual(new Set(["hello"]));
   });
 
-  test("H32: a request leaves once, also where a kept connection ends before the answer's first byte", async () => {
+  test("H32: a request is sent once, even if a kept connection ends before the first byte of the response", async () => {
     for (const how of ["end", "reset"] as const) {
       const pool = new ConnectionPool(system.clock, { restMs: 0 });
       const host = startHost((socket, count) => {
@@ -234,14 +234,14 @@ describe("the pool", () => {
       await Promise.all([call(host.url, "{}", pool), call(host.url, "{}", pool)]);
       expect([host.made, pool.idle]).toEqual([2, 2]);
       expect(await failureOf(call(host.url, "{}", pool))).toBe("stale");
-      // Whoever asks again, and counts it, does so on a new connection.
+      // A retry, which the caller counts, uses a new connection.
       expect([host.requests.length, pool.idle]).toEqual([3, 0]);
       expect(await call(host.url, "again", pool)).toBe("hello");
       expect([host.made, host.requests.length]).toEqual([3, 4]);
     }
   });
 
-  test("after the first byte of an answer, and on a new connection, it is broken", async () => {
+  test("a connection that ends after the first byte, or a new one, is broken rather than stale", async () => {
     const pool = new ConnectionPool(system.clock, { restMs: 0 });
     const host = startHost((socket) => void socket.end());
     expect(await failureOf(call(host.url, "{}", pool))).toBe("broken");
@@ -257,7 +257,7 @@ describe("the pool", () => {
   const EVIL = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil";
   const CHUNKED_EVIL = `${CHUNKED}4\r\nevil\r\n0\r\n\r\n`;
 
-  test("S24: an extra answer right after the first reaches the connection while it is idle", async () => {
+  test("S24: an extra response right after the first arrives while the connection is idle", async () => {
     let now = 0;
     const pool = new ConnectionPool({ ...system.clock, nowMs: () => now });
     const sockets: Parameters<Parameters<typeof startRawHost>[0]>[0][] = [];
@@ -266,7 +266,7 @@ describe("the pool", () => {
       socket.write(WHOLE);
     });
     expect(await call(host.url, "{}", pool)).toBe("hello");
-    // It rests: another call does not get it.
+    // The connection is resting, so another request does not get it.
     expect(await call(host.url, "{}", pool)).toBe("hello");
     expect([host.made, pool.idle]).toEqual([2, 2]);
     sockets[0]?.write(EVIL);
@@ -279,9 +279,9 @@ describe("the pool", () => {
   test.each([
     ["by its length", EVIL],
     ["in chunks", CHUNKED_EVIL],
-  ])("S24: an answer with another one after it is not delivered on a kept connection: %s", async (_, evil) => {
+  ])("S24: a response followed by another one is not delivered on a kept connection: %s", async (_, evil) => {
     const pool = new ConnectionPool(system.clock, { restMs: 0 });
-    // The host is one answer behind: to the second request it sends what was left over from the first.
+    // The host is one response late: it answers the second request with what was left from the first.
     const host = startHost((socket, count) => void socket.write(count === 2 ? evil + WHOLE : WHOLE));
     expect(await call(host.url, "{}", pool)).toBe("hello");
     expect(await failureOf(call(host.url, "{}", pool))).toBe("broken");
@@ -289,7 +289,7 @@ describe("the pool", () => {
     expect(await call(host.url, "{}", pool)).toBe("hello");
   });
 
-  test("S24: an answer to half of a request is not its answer, but for a refusal", async () => {
+  test("S24: a response to a partly sent request is rejected unless it is an error", async () => {
     for (const [early, expected] of [
       [EVIL, "broken"],
       ["HTTP/1.1 413 No\r\ncontent-length: 2\r\n\r\nno", "no"],
@@ -301,7 +301,7 @@ describe("the pool", () => {
         (socket) => {
           if (++sockets === 1) return;
           socket.write(early);
-          // Nothing more is read, so that the rest of the request stays with its sender.
+          // Stops reading, so that the rest of the request stays with the sender.
           socket.pause();
         },
       );
@@ -311,7 +311,7 @@ describe("the pool", () => {
     }
   });
 
-  test("S24: a connection serves a bounded number of requests, for a bounded time", async () => {
+  test("S24: a connection serves a limited number of requests for a limited time", async () => {
     const host = startHost((socket) => void socket.write(WHOLE));
     const few = new ConnectionPool(system.clock, { restMs: 0, maxUses: 3 });
     for (let count = 1; count <= 7; count++) await call(host.url, "{}", few);
@@ -322,7 +322,7 @@ describe("the pool", () => {
     expect(host.made).toBe(5);
   });
 
-  test("a host that says how long it keeps idle connections is not asked on one that it is about to close", async () => {
+  test("an idle connection is not used shortly before the host said it would close it", async () => {
     const answer = (seconds: number) =>
       `HTTP/1.1 200 OK\r\nkeep-alive: max=9, timeout=${seconds}\r\ncontent-length: 5\r\n\r\nhello`;
     let seconds = 1;
@@ -337,7 +337,7 @@ describe("the pool", () => {
   });
 });
 
-test("S18: a host that sends interim answers without end is not listened to until the time is up", async () => {
+test("S18: a host that sends endless interim responses is cut off before the deadline", async () => {
   const host = startHost((socket) => {
     const some = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100);
     const more = setInterval(() => socket.write(some) < 0 && clearInterval(more), 1);
@@ -348,7 +348,7 @@ test("S18: a host that sends interim answers without end is not listened to unti
 describe("back-pressure", () => {
   const LARGE = 60_000_000;
 
-  test("a large body arrives whole at a host that reads slowly", async () => {
+  test("a large body arrives complete at a host that reads slowly", async () => {
     let received = 0;
     const server = Bun.listen({
       hostname: "127.0.0.1",
@@ -373,7 +373,7 @@ describe("back-pressure", () => {
     server.stop(true);
   });
 
-  test("a host is paused while its answer is not read", async () => {
+  test("a host is paused while its response is not read", async () => {
     let written = 0;
     const chunk = Buffer.alloc(64 * 1024, "y");
     const total = 40_000_000;
@@ -405,7 +405,7 @@ describe("back-pressure", () => {
     server.stop(true);
   });
 
-  test("a host that refuses a body before it has come is heard, and is not sent the rest", async () => {
+  test("a host that rejects a request before its end is read, and is not sent the rest", async () => {
     let received = 0;
     const server = Bun.listen({
       hostname: "127.0.0.1",
@@ -436,7 +436,7 @@ describe("chunks passed on as they arrive", () => {
     socket.end("0\r\n\r\n");
   };
 
-  test("until the taker says no, and from there on again", async () => {
+  test("until the taker returns false, and on from there with the next taker", async () => {
     const host = startHost((socket) => void three(socket));
     const answer = await begin(host.url).answer();
     let text = "";
@@ -450,7 +450,7 @@ describe("chunks passed on as they arrive", () => {
     expect([await answer.readWhile({ take }), await answer.read()]).toEqual([false, undefined]);
   });
 
-  test("a taker that is done at once reads the same, and one that keeps its chunks has them to itself", async () => {
+  test("a taker that does not keep its chunks reads the same, and one that does gets its own memory", async () => {
     const host = startHost((socket) => void three(socket));
     const done: string[] = [];
     const take = (chunk: Uint8Array) => done.push(Buffer.from(chunk).toString()) > 0;
@@ -460,10 +460,10 @@ describe("chunks passed on as they arrive", () => {
     expect([done.join(""), Buffer.concat(kept).toString()]).toEqual(["abc", "abc"]);
   });
 
-  /** What comes before the first wait fails as what comes after it. */
+  /** Makes errors before the first wait reject as later ones do. */
   const takeAll = async (answer: HttpAnswer, take: (chunk: Uint8Array) => boolean) => answer.readWhile({ take });
 
-  test("a taker that throws, and one that closes, end it", async () => {
+  test("a taker that throws or closes ends the response", async () => {
     const host = startHost((socket) => void three(socket));
     const thrown = takeAll(await begin(host.url).answer(), () => {
       throw new Error("no more");
@@ -479,7 +479,7 @@ describe("chunks passed on as they arrive", () => {
     expect(await failureOf(takeAll(answer, () => true))).toBe("broken");
   });
 
-  test("an answer that breaks off, and one that was packed", async () => {
+  test("reports a truncated response, and decodes a compressed one", async () => {
     let end = `${CHUNKED}1\r\na\r\n`;
     const host = startHost((socket) => void socket.end(end));
     let text = "";
@@ -496,21 +496,21 @@ describe("chunks passed on as they arrive", () => {
 });
 
 describe("failures and closing", () => {
-  test("no host there, no such name: not reached", async () => {
+  test("a refused connection or an unknown name counts as not reached", async () => {
     const host = startHost(() => {});
     host.stop();
     expect(await failureOf(call(host.url))).toBe("connect");
     expect(await failureOf(call("http://no-such-host.invalid/"))).toBe("connect");
   });
 
-  test("both address families", async () => {
+  test("connects over both address families", async () => {
     const six = startHost((socket) => void socket.write(WHOLE), undefined, "::1");
     const four = startHost((socket) => void socket.write(WHOLE));
     expect(await call(six.url)).toBe("hello");
     expect(await call(`http://localhost:${four.port}/`)).toBe("hello");
   });
 
-  test("H13: closed at any moment, the connection ends, and no one waits any more", async () => {
+  test("H13: closing at any moment ends the connection and every wait", async () => {
     const host = startHost((socket) => void socket.write(`${CHUNKED}2\r\nhe\r\n`));
     const connecting = begin(host.url);
     const first = failureOf(connecting.answer());
@@ -541,7 +541,7 @@ describe("failures and closing", () => {
     await until(() => host.open === 0 && silent.open === 0);
   });
 
-  test("closing after the end does no harm to the connection's next user", async () => {
+  test("closing after the end does not affect the connection's next user", async () => {
     const pool = new ConnectionPool(system.clock, { restMs: 0 });
     const host = startHost((socket) => void setTimeout(() => socket.write(WHOLE), 10));
     const first = begin(host.url, "{}", pool);

@@ -9,13 +9,15 @@ import type { ConnectionPool } from "./pool.ts";
 import { requestHead } from "./request-head.ts";
 
 const MAX_HEAD_BYTES = 64 * 1024;
-/** Interim answers before the real one; hosts that report progress send a few. */
+/** Interim responses before the final one. Hosts that report progress send a few. */
 const MAX_INTERIM = 1000;
-/** How many bytes may wait unread before the host is paused. */
+/** How many unread bytes are buffered before the host is paused. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 const NOTHING = new Uint8Array(0);
 const NO_HEADERS: AnswerHeaders = new Map();
-/** Where small reads are put whose takers do not keep them: the content of a read is a part of it, and parts of new memory are costly. */
+/**
+ * Holds small reads for takers that do not keep them. The content of a read is a slice of it, and slices of new memory are slow.
+ */
 const SHARED = Buffer.allocUnsafeSlow(4 * 1024);
 const HEAD_END = "\r\n\r\n";
 
@@ -32,7 +34,7 @@ interface Taking {
   end: PromiseWithResolvers<boolean>;
 }
 
-/** An exchange over a connection of the pool, or a new one. */
+/** A request over a pooled or new connection. */
 export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   status = 0;
   headers = NO_HEADERS;
@@ -40,20 +42,20 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   readonly #endpoint: Endpoint;
   readonly #requestHead: string;
   readonly #bodyBytes: number;
-  /** Released once it is with the connection. */
+  /** Released once the connection has it. */
   #body: string | Uint8Array | undefined;
   #connection: Connection;
   #keepAlive = false;
   #keepAliveMs: number | undefined;
-  /** The head of the answer as far as it has come. */
+  /** The head of the response as received so far. */
   #head: Uint8Array = NOTHING;
   #interim = 0;
-  /** Bytes still to come; Infinity where the end of the connection is the end of the body. */
+  /** Bytes still to come; Infinity if the body ends with the connection. */
   #left = 0;
   #chunked: ChunkedBody | undefined;
   #state: "head" | "body" | "ended" | "failed" = "head";
   #failure: HttpFailure | undefined;
-  /** This, or a reader in front of it that undoes an unrequested compression. */
+  /** This object, or a reader on top of it that decompresses. */
   #answer: HttpAnswer | undefined;
   readonly #unread: Uint8Array[] = [];
   #unreadBytes = 0;
@@ -152,8 +154,8 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
       this.#finish();
       return;
     }
-    // A host may have closed an idle connection just when it was used again; or it has read the request, with an unknown
-    // effect. The caller decides whether to retry, and counts it (H32).
+    // A host may have closed an idle connection just as it was reused, or it may have read the request, with unknown effect. The
+    // caller decides whether to retry, and counts the attempt (H32).
     const stale = this.#connection.reused && this.#state === "head" && this.#head.length === 0;
     if (stale) this.#pool.drop(this.#endpoint.origin);
     this.#fail(stale ? new HttpFailure("stale", "the host closed a kept connection", failure.cause) : failure);
@@ -178,7 +180,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
         this.#begin(head, rest);
         return;
       }
-      // Interim answers say nothing that is needed here; a change of protocol was never requested.
+      // Interim responses contain nothing that is needed here. A change of protocol was never requested.
       if (head.status === 101) throw malformed("it changes to another protocol");
       if (++this.#interim > MAX_INTERIM) throw malformed(`it has more than ${MAX_INTERIM} interim answers`);
       this.#head = NOTHING;
@@ -196,9 +198,9 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     this.#state = "body";
     if (framing === "chunked") this.#chunked = new ChunkedBody(this);
     else this.#left = framing === "close" ? Number.POSITIVE_INFINITY : framing;
-    // An answer to a request that was not read may belong to another request (S24).
+    // A response to a request that the host has not read may belong to another request (S24).
     if (status < 400 && this.#connection.reused && !this.#connection.sent) throw tooMany();
-    // A host that refuses a request need not be sent the rest of it.
+    // A host that rejects a request need not receive the rest of it.
     if (status >= 400) this.#connection.stopSending();
     this.#answer = decodeContent(this);
     this.#opening?.resolve(this.#answer);
@@ -221,8 +223,8 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
   }
 
   /**
-   * The host sent more than one answer. On a new connection the first of them is the right one. On a kept one it may have been
-   * left over from the request before, which another caller made: it is discarded (S24).
+   * The host sent more than one response. On a new connection the first one is the right one. On a kept connection it may be a
+   * leftover of the previous request, made by another caller, so it is discarded (S24).
    */
   excess(): void {
     this.#keepAlive = false;
@@ -248,7 +250,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     }
   }
 
-  /** The answer is whole. Its connection is used again only where nothing is left over on either side. */
+  /** The response is complete. Its connection is reused only if nothing is left over on either side. */
   #finish(): void {
     // The receiver of the last chunk may have closed the exchange.
     if (this.#state !== "body") return;

@@ -7,7 +7,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-/** A host with this certificate, and what it has read in the clear. */
+/** A host with this certificate, and the plain text it has read. */
 async function startHost(certificate: string) {
   const pem = await fixture(certificate);
   const host = { port: 0, text: "", serverName: "" };
@@ -32,14 +32,14 @@ async function startHost(certificate: string) {
 async function callFromChild(url: string, authority = "authority"): Promise<string> {
   const NODE_EXTRA_CA_CERTS = join(import.meta.dir, "fixtures", `${authority}.pem`);
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "send.child.ts"), url], {
-    // The second of them would make the runtime's own client trust every host.
+    // The runtime's own client would trust every host with the second variable.
     env: { ...process.env, NODE_EXTRA_CA_CERTS, NODE_TLS_REJECT_UNAUTHORIZED: "0" },
     stderr: "ignore",
   });
   return (await new Response(child.stdout).text()).trim();
 }
 
-test("S07: a host that proves its name is called, by name and by address", async () => {
+test("S07: a host with a valid certificate is called, by name and by address", async () => {
   const host = await startHost("good");
   expect(await callFromChild(`https://localhost:${host.port}/v1`)).toBe("200 secret");
   expect(host.serverName).toBe("localhost");
@@ -53,14 +53,14 @@ for (const [certificate, code] of [
   ["expired", "CERT_HAS_EXPIRED"],
   ["self-signed", "DEPTH_ZERO_SELF_SIGNED_CERT"],
 ] as const) {
-  test(`S07: a host with this certificate is sent nothing: ${certificate}`, async () => {
+  test(`S07: a host with this certificate receives nothing: ${certificate}`, async () => {
     const host = await startHost(certificate);
     expect(await callFromChild(`https://localhost:${host.port}/v1`)).toBe(`connect ${code}`);
     expect(host.text).toBe("");
   });
 }
 
-test("S07: neither is one of an unknown authority, nor one that speaks no TLS", async () => {
+test("S07: a host with an unknown authority or without TLS receives nothing", async () => {
   const host = await startHost("good");
   expect(await callFromChild(`https://localhost:${host.port}/v1`, "self-signed")).toStartWith("connect");
   expect(host.text).toBe("");
