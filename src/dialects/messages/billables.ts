@@ -7,7 +7,7 @@ import { PRICED_FIELDS } from "./native.ts";
 import { addedTool } from "./native-words.ts";
 import { isLongContextBeta, type MessagesOptions } from "./options.ts";
 
-/** What of a request can cost money besides ordinary tokens. */
+/** Everything in a request that can cost money besides ordinary tokens. */
 export function billables(body: JsonObject, { betas }: MessagesOptions): readonly Billable[] {
   const tools = billableTools(body["tools"], "tools", read);
   const added = addedBillables(body);
@@ -23,7 +23,7 @@ const read: ReadTool = (tool, type) => {
   return { name: type, ...(most === undefined ? {} : { most }) };
 };
 
-/** Tools that blocks of the conversation define, and those that one kept of what it has compacted (H51, H52). */
+/** Tools that blocks of the conversation define, including those that a compaction kept (H51, H52). */
 function addedBillables(body: JsonObject): readonly Billable[] {
   let found: Billable[] | undefined;
   const messages = arrayAt(body, "messages");

@@ -22,7 +22,7 @@ export const encodeCache = ({ ttl }: CacheMark): JsonObject => ({
 export class CacheMarks {
   readonly #marked: { block: { cache_control?: JsonObject }; path: string }[] = [];
 
-  /** `path`: where the mark itself stood in the client's request. */
+  /** `path`: where the mark was in the client's request. */
   put(block: JsonObject, mark: CacheMark | undefined, path: string): JsonObject {
     if (mark === undefined) return block;
     const marked = { ...block, cache_control: encodeCache(mark) };
@@ -30,7 +30,7 @@ export class CacheMarks {
     return marked;
   }
 
-  /** The later marks cover the longer prefixes: the earliest beyond the limit go. `reserved`: marks that stand elsewhere. */
+  /** Later marks cover longer prefixes, so the earliest ones beyond the limit are dropped. `reserved`: marks set elsewhere. */
   limit(notes: Notes, reserved: number): void {
     const beyond = Math.max(0, this.#marked.length + reserved - MAX_MARKS);
     for (const { block, path } of this.#marked.slice(0, beyond)) {

@@ -8,7 +8,7 @@ import { FIELD_NAMES as GENAI_NAMES } from "../genai/request/field-names.ts";
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from "./quirks.ts";
 import { encodeRequest } from "./request/encode-request.ts";
 
-/** Parts of calls of other dialects, for the tests of what becomes of them on the way to an upstream. */
+/** Parts of calls from other dialects, for tests of how they are encoded for an upstream. */
 export const user = (...parts: Part[]): Turn => ({ role: "user", parts, path: "messages[0]" });
 export const assistant = (...parts: Part[]): Turn => ({ role: "assistant", parts, path: "messages[1]" });
 export const say = (text: string, path = "messages[0].content"): Part => ({ type: "text", text, path });
@@ -32,7 +32,7 @@ export const TOOL = {
   path: "tools[0]",
 } as const;
 
-/** The catalogue knows no limit of the model's. */
+/** The catalogue has no output limit for the model. */
 export const UNLIMITED = { maxOutputTokens: undefined } as unknown as Partial<ModelTraits>;
 
 export function encode(

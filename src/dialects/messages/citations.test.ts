@@ -20,7 +20,7 @@ describe("contract 2.10: citations of the five kinds", () => {
     expect(decodeCitation(wire, CLIENT_SOURCE)).toEqual(citation);
   });
 
-  test("an index of the dialect's own stands there as it is, any other wrapped", () => {
+  test("an index of this dialect is written unchanged, any other is wrapped", () => {
     const written = CITATIONS.slice(-3).map((citation) => encodeCitation(citation, encodeOpaque)["encrypted_index"]);
     expect(written).toEqual(["i", expect.stringMatching(/^trv1\./), ""]);
   });

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, numberAt, stringAt } from "../../base/json.t
 import type { Citation } from "../../canon/citation.ts";
 import { type BlockSource, type OpaqueWriter, readOpaque } from "./opaque-values.ts";
 
-/** The names of the first and the last place, by the kind of citation. */
+/** The names of the start and end positions, by kind of citation. */
 const POSITIONS = {
   char_location: { unit: "character", from: "start_char_index", to: "end_char_index" },
   page_location: { unit: "page", from: "start_page_number", to: "end_page_number" },
@@ -51,7 +51,7 @@ export function decodeCitation(value: unknown, source: BlockSource): Citation | 
   };
 }
 
-/** Places in the answer's text have no form here: upstreams of this dialect cut their answers into blocks instead. */
+/** Positions in the response text have no form here: upstreams of this dialect split their responses into blocks instead. */
 export function encodeCitation(citation: Citation, write: OpaqueWriter): JsonObject {
   const cited_text = citation.citedText ?? "";
   const title = citation.title ?? null;

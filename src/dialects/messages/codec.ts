@@ -8,7 +8,7 @@ import { counting } from "./count-tokens.ts";
 import { decodeRequest } from "./request/decode-request.ts";
 import { encodeRequest } from "./request/encode-request.ts";
 
-/** The messages protocol through the canon: towards providers, and towards clients. */
+/** The messages protocol through the canon, for providers and for clients. */
 export const messagesCodec: UpstreamCodec & ClientCodec = {
   name: "messages",
   decodeRequest,

@@ -13,7 +13,7 @@ import { type BlockSource, CLIENT_SOURCE } from "./opaque-values.ts";
 import { decodeSearchResults, decodeServerToolCall } from "./search.ts";
 import { decodeRedactedThinking, decodeThinking } from "./thinking.ts";
 
-/** The content of a client's message: a text, or blocks. Carriers are dissolved into what they belong to. */
+/** The content of a client's message: a string, or blocks. Carriers are merged into the parts that they belong to. */
 export function decodeContent(content: unknown, path: string): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content, path }];
   const signed = new SignedParts();
@@ -26,7 +26,7 @@ export function decodeContent(content: unknown, path: string): Part[] {
   return [...signed.end()];
 }
 
-/** One block of a request (with its path) or of an answer. Unknown blocks stay whole, for their own dialect alone. */
+/** One block of a request (with its path) or of a response. Unknown blocks are kept as they are, for this dialect only. */
 export function decodeBlock(value: unknown, path: string | undefined, source: BlockSource): Part {
   const block = isObject(value) ? value : {};
   const type = stringAt(block, "type") ?? "";
@@ -41,7 +41,7 @@ export function decodeBlock(value: unknown, path: string | undefined, source: Bl
 
 function nativePart(type: string, block: JsonObject, common: Pick<NativePart, "path" | "cache">): NativePart {
   const { cache_control: _cache, ...raw } = block;
-  // Only a request may be sent to another host.
+  // Only a request may be sent to a host of another dialect.
   const elsewhere = common.path === undefined ? undefined : elsewhereOf(type, block);
   return { type: "native", dialect: "messages", name: type, raw, ...(elsewhere && { elsewhere }), ...common };
 }
@@ -80,7 +80,7 @@ function decodeKnown(
   }
 }
 
-/** Citations of an unknown kind keep all of them among the extras, so that their order stays. */
+/** If any citation is of an unknown kind, all of them go to the extras, so that their order is kept. */
 function decodeText(block: JsonObject, fields: Fields, source: BlockSource): TextPart | undefined {
   const text = fields.string("text");
   if (text === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { type JsonObject, numberAt } from "../../base/json.ts";
 import type { TokenCounting } from "../codec.ts";
 
-/** What shapes the answer alone is no part of a prompt, and the counter refuses it. */
+/** Fields that only shape the response are not part of the prompt, and the counter rejects them. */
 const PROMPT = ["model", "system", "messages", "tools", "tool_choice", "thinking"];
 
 export const counting: TokenCounting = {

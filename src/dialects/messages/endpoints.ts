@@ -4,7 +4,7 @@ import type { Door } from "../reading/check.ts";
 import type { MessagesOptions } from "./options.ts";
 import { VERSION_2026 } from "./version-2026.ts";
 
-/** The protocol's roots at the two doors, aliases included (choices 1), and what ends the ids of operations there. */
+/** The protocol's path roots at the two doors, including aliases (choices 1), and the suffix of operation ids there. */
 const ROOTS: readonly [door: Door, root: string, suffix: string][] = [
   ["contract", "/api/msg/v1", ""],
   ["contract", "/api/anthropic/v1", "Alias"],
@@ -22,7 +22,7 @@ export const endpoints: readonly Endpoint[] = ROOTS.flatMap(([door, root, suffix
       documented: documented("countMessageTokens", "/messages/count_tokens"),
     },
   ];
-  // At the drop-in door the lists are shared with chat, which has them.
+  // At the drop-in door chat serves the shared list endpoints.
   if (door === "dropin") return calls;
   return [
     ...calls,
@@ -36,13 +36,13 @@ export const endpoints: readonly Endpoint[] = ROOTS.flatMap(([door, root, suffix
   ];
 });
 
-/** Contract 5 and 9: the one version there is. The vendor's SDKs send it in a header of their own, and know a later one. */
+/** Contract 5 and 9: the only version. The vendor's SDKs send it in their own header, and have a later one. */
 const CONTRACT_VERSION = "2023-06-01";
 const VENDOR_VERSIONS = new Set([CONTRACT_VERSION, VERSION_2026]);
 
 export const VERSION_HEADERS = ["anthropic-version", "partner-version"] as const;
 
-/** Contract 5: cannot be used at the contract door, whatever its date and however it is written. */
+/** Contract 5: not usable at the contract door, whatever its date or spelling. */
 const REFUSED_BETA = /^code-execution-/i;
 
 export function readCall(asks: Asks, { headers, door }: EndpointRequest): EndpointCall {
@@ -51,7 +51,7 @@ export function readCall(asks: Asks, { headers, door }: EndpointRequest): Endpoi
   return asks === "count_tokens" ? { stream: false, options } : { options };
 }
 
-/** A later version than the contract's, where the client asks for one. */
+/** A version later than the contract's, if the client requests one. */
 function readVersion(headers: Headers): string | undefined {
   const partner = headers.get("partner-version");
   const vendor = headers.get("anthropic-version");
@@ -92,7 +92,7 @@ function readBetas(headers: Headers, door: Door): string[] {
   return [...new Set(betas)];
 }
 
-/** The names go up in a header of their own, where nothing but visible ASCII can be sent. */
+/** The names are sent to the provider in a header, which only allows visible ASCII. */
 function betasIn(header: string, value: string): string[] {
   const betas = value.split(",").flatMap((beta) => beta.trim() || []);
   if (betas.every((beta) => BETA.test(beta))) return betas;

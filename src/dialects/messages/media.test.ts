@@ -42,7 +42,7 @@ describe("media", () => {
       media({ source: data("application/pdf", "x") }),
       { media: ["image"] as const },
     ],
-  ])("%s is left out, with an entry", (_name, part, quirks) => {
+  ])("%s is dropped, with a note", (_name, part, quirks) => {
     const result = encode({ turns: [user(say("see"), part)] }, {}, quirks as Partial<MessagesQuirks>);
     expect(messagesOf(result)[0]?.content).toEqual([{ type: "text", text: "see" }]);
     expect(result.notes).toEqual(["dropped m"]);

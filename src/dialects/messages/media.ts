@@ -10,7 +10,7 @@ export function decodeImage(fields: Fields): MediaPart | undefined {
   return source && { type: "media", kind: "image", source };
 }
 
-/** `decodeInner` reads the blocks that a document can be made of. */
+/** `decodeInner` reads the blocks that a document can consist of. */
 export function decodeDocument(fields: Fields, path: string, decodeInner: DecodeInner): MediaPart | undefined {
   const source = decodeSource(fields) ?? decodeInnerBlocks(fields, path, decodeInner);
   if (source === undefined) return undefined;
@@ -66,13 +66,13 @@ function decodeInnerBlocks(fields: Fields, path: string, decodeInner: DecodeInne
 
 const IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/** Documents that are text in all but name; anything under `text/` is, too. */
+/** Documents that are text although their type is not `text/…`. */
 const TEXT_TYPES = /^(?:text\/.*|application\/(?:(?:.*\+)?(?:json|xml)|javascript|yaml|x-yaml|csv))$/;
 
-/** The block's `source`, or a reason why there is none. */
+/** The block's `source`, or the reason why it has none. */
 type EncodedSource = { kind: "image" | "document"; source: JsonObject } | { reason: string };
 
-/** `encodeInner` writes the parts that a document is made of. */
+/** `encodeInner` writes the parts that a document consists of. */
 export function encodeSource(
   { kind, source }: MediaPart,
   target: { origin: string; urls: readonly string[] },
@@ -99,7 +99,7 @@ export function encodeSource(
   }
 }
 
-/** The type of the data decides: an image may come as a file, and is shown to the model only as an image. */
+/** The type of the data decides: an image may arrive as a file, but the model only sees it as an image. */
 function encodeData(kind: "image" | "document", source: Extract<MediaSource, { type: "data" }>): EncodedSource {
   const [named = ""] = source.mimeType.toLowerCase().split(";");
   const mimeType = named.trim() === "image/jpg" ? "image/jpeg" : named.trim();

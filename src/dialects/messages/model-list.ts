@@ -5,8 +5,8 @@ const MAX_LIMIT = 1000;
 const UNKNOWN_DAY = "1970-01-01";
 
 /**
- * All models in one page, unless the client asks for fewer. The vendor's own shape names the page's ends; the contract's has no
- * place for them and takes no parameters, so its list is always whole (contract 4).
+ * All models in one page, unless the client requests fewer. The vendor's format names the ends of the page; the contract's has no
+ * field for them and takes no parameters, so its list is always complete (contract 4).
  */
 export const modelLists: ModelLists = {
   list: (models, { door, query }) => {
@@ -18,7 +18,7 @@ export const modelLists: ModelLists = {
   entry: modelEntry,
 };
 
-/** `before_id` asks for the page before it, and then `has_more` says whether others come before that one. */
+/** `before_id` selects the previous page; `has_more` then says whether earlier pages exist. */
 function pageOf(models: readonly ListedModel[], query: URLSearchParams) {
   const limit = readLimit(query.get("limit")) ?? models.length;
   const before = query.get("before_id");
@@ -66,7 +66,7 @@ function contractEntry(model: ListedModel) {
   };
 }
 
-/** The vendor's `capabilities` describe features of its own; what a model of another vendor has of them is not known. */
+/** The vendor's `capabilities` describe its own features. What models of other vendors support is unknown. */
 function vendorEntry(model: ListedModel) {
   const { retiresOn, retired } = model;
   return {

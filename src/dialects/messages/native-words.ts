@@ -2,8 +2,8 @@ import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { NativePart } from "../../canon/part.ts";
 
 /**
- * What targets of other dialects are given of a block that only this one knows, so that a session can go on there: the summary of a
- * conversation that was compacted (H52), and the names of tools that a search has found (H51).
+ * What targets of other dialects receive for a block that only this dialect has, so that a session can continue there: the
+ * summary of a compacted conversation (H52), and the names of tools that a search found (H51).
  */
 export function elsewhereOf(type: string, block: JsonObject): NativePart["elsewhere"] {
   switch (type) {
@@ -27,5 +27,5 @@ export function elsewhereOf(type: string, block: JsonObject): NativePart["elsewh
   }
 }
 
-/** The definition that a block brings with it; undefined where it names a tool of the request's own list. */
+/** The tool definition in a block; undefined if it names a tool of the request's list. */
 export const addedTool = (block: JsonObject): JsonObject | undefined => objectAt(objectAt(block, "tool"), "definition");

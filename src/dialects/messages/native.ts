@@ -31,7 +31,7 @@ export function prepareRequest(
   const wanted = numberAt(body, "max_tokens");
   const budget = numberAt(objectAt(body, "thinking"), "budget_tokens") ?? 0;
   const most = context.maxOutputTokens;
-  // A budget of thinking that is above the limit is the host's to refuse.
+  // A thinking budget above the limit is left for the host to reject.
   if (wanted !== undefined && most !== undefined && budget < most) {
     const lowered = (reason: string) => notes.push({ path: "max_tokens", action: "approximated", reason });
     const limit = clampOutput(wanted, most, lowered);
@@ -53,8 +53,8 @@ const CONTEXT_MANAGEMENT = "context_management";
 const BETAS = "anthropic_beta";
 
 /**
- * Compaction is a beta: hosts without betas cannot do it, and some refuse the field (H52). Some hosts read betas from the body, where
- * nothing prices them: clients of this protocol send them in a header.
+ * Compaction is a beta: hosts without betas cannot do it, and some reject the field (H52). Some hosts read betas from the body,
+ * where they would not be priced; clients of this protocol send them in a header.
  */
 function unknownFields(body: JsonObject, { forwardBetas }: MessagesQuirks, notes: FieldNote[]): readonly string[] {
   const managesContext = !forwardBetas && CONTEXT_MANAGEMENT in body;
@@ -88,7 +88,7 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   };
 }
 
-/** Estimates for the counts that a host leaves out, as in streams. The vendor's type requires them, and clients read them. */
+/** Estimates for counts that a host omits, as in streams. The vendor's type requires them, and clients read them. */
 function estimatedUsage(
   usage: JsonObject | undefined,
   body: JsonObject,

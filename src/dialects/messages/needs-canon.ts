@@ -3,12 +3,12 @@ import { WRAPPED_MARK } from "../../canon/opaque.ts";
 import type { NativeHost } from "../dialect.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 
-/** Where values stand that this gateway may have wrapped for the client to send back. */
+/** The members that may hold a value which this gateway wrapped for the client to send back. */
 const POSITIONS = ["signature", "data", "encrypted_content", "encrypted_index"];
 
 /**
- * Whether the history holds a value of another family, which only the assistant's blocks and what stands in them can, or a
- * system message that the host does not take where it stands (choices 3).
+ * Whether the history holds a value of another family, which only assistant blocks and their content can, or a system message
+ * where the host does not accept one (choices 3).
  */
 export function needsCanon(body: JsonObject, host: NativeHost<MessagesQuirks>): boolean {
   const messages = arrayAt(body, "messages");
@@ -22,7 +22,9 @@ export function needsCanon(body: JsonObject, host: NativeHost<MessagesQuirks>): 
 const takesSystem = ({ quirks, traits }: NativeHost<MessagesQuirks>): boolean =>
   quirks.systemMessages && traits.systemMessages === true;
 
-/** Hosts take a system message after the user's words, or after a tool that they run themselves, with an answer after it or nothing. */
+/**
+ * Hosts accept a system message after a user message or a hosted tool's result, if an assistant message or nothing follows it.
+ */
 function standsRight(messages: readonly unknown[], index: number): boolean {
   const before = messages[index - 1];
   const after = stringAt(messages[index + 1], "role");
@@ -33,7 +35,7 @@ function standsRight(messages: readonly unknown[], index: number): boolean {
 function isForeign(block: unknown): boolean {
   if (!isObject(block)) return false;
   return (
-    // Reasoning of a family that signs nothing comes back unsigned, and this one refuses it.
+    // Reasoning of a family without signatures comes back unsigned, and hosts of this dialect reject it.
     (block["type"] === "thinking" && block["signature"] === "") ||
     POSITIONS.some((position) => stringAt(block, position)?.startsWith(WRAPPED_MARK)) ||
     arrayAt(block, "citations").some(isForeign) ||

@@ -1,19 +1,22 @@
 import { type Opaque, unwrapOpaque, wrapOpaque } from "../../canon/opaque.ts";
 
-/** The origin of the opaque values that stand in this dialect as they are. */
+/** The origin of the opaque values that this dialect writes unwrapped. */
 export const OWN_ORIGIN = "messages";
 
-/** Where a block comes from, which decides whose its opaque values are. */
+/** Where a block comes from, which determines the origin of its opaque values. */
 export interface BlockSource {
-  /** Whose a value is that stands there as it is. */
+  /** The origin of values that are not wrapped. */
   origin: string;
-  /** A client's request: values of other origins stand there wrapped. What an upstream sends is its own in any form. */
+  /**
+   * The block comes from a client's request, where values of other origins are wrapped. An upstream's values are its own in any
+   * form.
+   */
   fromClient: boolean;
 }
 
 export const CLIENT_SOURCE: BlockSource = { origin: OWN_ORIGIN, fromClient: true };
 
-/** An empty value says that there is none: the dialect demands a text where other origins have nothing to put. */
+/** An empty value means none: the dialect requires a string even for origins without signatures. */
 export function readOpaque(
   value: string | undefined,
   kind: Opaque["kind"],
@@ -23,13 +26,13 @@ export function readOpaque(
   return (fromClient ? unwrapOpaque(value) : undefined) ?? { origin, kind, value };
 }
 
-/** How an opaque value is written where the dialect has a place for values of this kind. */
+/** Writes an opaque value where the dialect has a field for values of this kind. */
 export type OpaqueWriter = (opaque: Opaque, kind: Opaque["kind"]) => string;
 
-/** For an upstream, which is given its own values only. */
+/** For an upstream, which only receives its own values. */
 export const rawOpaque: OpaqueWriter = ({ value }) => value;
 
-/** For a client: a value of this dialect's own as it is, any other wrapped. */
+/** For a client: writes a value of this dialect unchanged, and wraps any other. */
 export const encodeOpaque: OpaqueWriter = (opaque, kind) =>
   opaque.origin === OWN_ORIGIN && opaque.kind === kind && opaque.format === undefined
     ? opaque.value

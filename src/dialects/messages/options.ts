@@ -4,19 +4,19 @@ import type { ForwardedOptions, OptionsTarget } from "../dialect.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 import { refusedBy2026 } from "./version-2026.ts";
 
-/** What a client asks for by its headers. */
+/** What a client requests in headers. */
 export interface MessagesOptions {
   /** Names of features that are not yet in the protocol. */
   betas: readonly string[];
-  /** A later version of the API than the first. */
+  /** An API version later than the first. */
   version?: string;
 }
 
 const NOTHING: ForwardedOptions = { options: undefined, terms: [] };
 
 /**
- * Beta names go to hosts of this dialect that know them; for others they are dropped, and the receipt says so. A later version of the API
- * goes to hosts that know it. Others answer in the same form, and accept more.
+ * Beta names are sent to hosts of this dialect that support them; otherwise they are dropped, with a note in the receipt. A later
+ * API version is sent to hosts that know it. Others answer in the same format and accept more.
  */
 export function forwardOptions(
   { betas, version }: MessagesOptions,
@@ -49,7 +49,7 @@ function forwardBetas(
   return NOTHING;
 }
 
-/** The names by which a prompt may be longer than the model takes otherwise, at another price. */
+/** Betas that allow a longer prompt than the model normally accepts, at another price. */
 export const isLongContextBeta = (beta: string): boolean => /^context-1m\b/i.test(beta);
 
 /** A longer context costs more, unless the ordinary price covers it. */

@@ -2,13 +2,13 @@ import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../request/media-quirks.
 
 /** What differs between hosts of the messages protocol. */
 export interface MessagesQuirks extends MediaQuirks {
-  /** Pass the client's beta names on. */
+  /** Forward the client's beta names. */
   forwardBetas: boolean;
-  /** Later versions of the API than the first that the host knows. */
+  /** API versions later than the first that the host knows. */
   versions: readonly string[];
-  /** The host takes system messages amid the others, for the models that do. */
+  /** The host accepts system messages between others, for models that support it. */
   systemMessages: boolean;
-  /** The host knows `output_config.format` and `strict` tools. */
+  /** The host supports `output_config.format` and `strict` tools. */
   structuredOutput: boolean;
 }
 

@@ -3,7 +3,7 @@ import { isOptional } from "../../../testing/is-present.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { readFrames, type SseFrame } from "../../wire/sse.ts";
 
-/** What tests read of the recorded traffic of this dialect. The recordings are stored outside the project and may be absent. */
+/** Recorded traffic of this dialect for tests. The recordings are stored outside the project and may be absent. */
 interface Recording {
   dialect: string;
   status: number | null;

@@ -15,7 +15,7 @@ const SERVER_TOOL_ID: ToolIdRule = {
 
 const fitServerToolId = (id: string): string => fitToolId(id, SERVER_TOOL_ID);
 
-/** Two of them are words of newer hosts for what the contract has a word for (contract 7). */
+/** Two of these are newer codes for errors that the contract already has a code for (contract 7). */
 const ERROR_CODES: ReadonlyMap<string, SearchErrorCode> = new Map([
   ["too_many_requests", "too_many_requests"],
   ["invalid_input", "invalid_input"],
@@ -29,7 +29,7 @@ const ERROR_CODES: ReadonlyMap<string, SearchErrorCode> = new Map([
 export function decodeServerToolCall(fields: Fields): ServerToolCallPart | undefined {
   const id = fields.string("id");
   const name = fields.string("name");
-  // Results of other tools are blocks that only this dialect knows: without its call a host refuses them.
+  // Results of other tools are blocks that only this dialect knows. A host rejects them without their call.
   if (id === undefined || name !== WEB_SEARCH) return undefined;
   return { type: "server-tool-call", id, name, input: argumentsText(fields.take("input")) || "{}" };
 }

@@ -8,7 +8,7 @@ import { MessagesStreamDecoder } from "./answer/decode-stream.ts";
 import { MessagesStreamEncoder } from "./answer/encode-stream.ts";
 import { DEFAULT_MESSAGES_QUIRKS } from "./quirks.ts";
 
-/** What the tests of both directions of a stream share. */
+/** Shared by the tests of both directions of a stream. */
 export function decodeContext(): DecodeAnswerContext {
   let count = 0;
   return { origin: "messages", quirks: DEFAULT_MESSAGES_QUIRKS, reading: {}, makeId: () => `made${++count}` };
@@ -44,7 +44,7 @@ export const frame = (event: JsonObject): SseFrame =>
 
 type Wire = Record<string, never> & { [key: string]: unknown };
 
-/** A streamed answer whole, put together by the rules of the protocol and by nothing of ours. */
+/** A streamed response as a complete one, assembled independently of the codec. */
 export function assemble(frames: readonly SseFrame[]): JsonObject {
   let message: Record<string, unknown> = {};
   const content: Record<string, unknown>[] = [];
@@ -81,7 +81,7 @@ export function assemble(frames: readonly SseFrame[]): JsonObject {
   return { ...message, content };
 }
 
-/** What is the same answer in another dress: spacing of arguments, blocks without anything in them, counters that are 0. */
+/** Removes irrelevant differences: spacing of arguments, empty blocks, counters that are 0. */
 export function comparable({ parts, usage, ...reply }: CanonReply) {
   const counted = Object.entries(usage ?? {}).filter(([, count]) => count !== 0);
   return {

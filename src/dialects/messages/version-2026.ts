@@ -2,13 +2,15 @@
 
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 
-/** The API version that the vendor's SDKs send since October 2026. Its answers have the form of the version before. */
+/** The API version that the vendor's SDKs send since October 2026. Its responses have the format of the previous version. */
 export const VERSION_2026 = "2026-10-21";
 
-/** Removed from the API: a request with one of these is refused, whatever its value. */
+/** Removed from the API: a request with one of these is rejected, whatever its value. */
 const SAMPLING = ["temperature", "top_p", "top_k"] as const;
 
-/** Where a request has what the version before accepts, and this one answers with 400; undefined where it has nothing of the kind. */
+/**
+ * The path of something that the previous version accepts and this one rejects with 400; undefined if there is nothing like it.
+ */
 export function refusedBy2026(body: JsonObject): string | undefined {
   const setting = SAMPLING.find((name) => body[name] !== undefined && body[name] !== null);
   if (setting !== undefined) return setting;
@@ -17,7 +19,7 @@ export function refusedBy2026(body: JsonObject): string | undefined {
     const message = messages[index];
     const role = stringAt(message, "role");
     const blocks = arrayAt(message, "content");
-    // Documents inside other blocks of the assistant's, such as results of a provider's tool, are accepted.
+    // Documents inside other assistant blocks, such as hosted tool results, are accepted.
     const at = blocks.findIndex((block) =>
       role === "assistant" ? stringAt(block, "type") === "document" : holdsCitedText(block),
     );
@@ -30,7 +32,7 @@ export function refusedBy2026(body: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Citations of a text, there or inside a search result or a tool's result. A document's own switch is no list. */
+/** Citations of a text, directly or inside a search result or a tool result. A document's own setting is not a list. */
 function holdsCitedText(block: unknown): boolean {
   if (!isObject(block)) return false;
   if (block["type"] === "text") return arrayAt(block, "citations").length > 0;

@@ -17,7 +17,7 @@ import { encodeSearchResults, encodeServerToolCall } from "../search.ts";
 import { encodeHiddenThinking, encodeThinking } from "../thinking.ts";
 import { fitCallId, parseInput } from "../tool-input.ts";
 
-/** One whole block of an upstream's answer. */
+/** One complete block of an upstream response. */
 export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext): ReplyPart {
   const block = isObject(value) ? value : {};
   const named = block["type"] === "tool_use" && !block["id"] ? { ...block, id: `toolu_${context.makeId()}` } : block;
@@ -27,7 +27,7 @@ export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext):
     case "search-result":
       return { type: "native", dialect: "messages", name: stringAt(block, "type") ?? "", raw: block };
     default: {
-      // No other dialect can show them, and who asks in this one gets the answer as it is.
+      // No other dialect can represent them, and a client of this dialect gets the response unchanged.
       const { extras: _extras, cache: _cache, ...kept } = part;
       if (kept.type !== "tool-call" || isObject(block["input"])) return kept;
       return { ...kept, input: decodeArguments(block["input"], kept.name, context.note) };
@@ -35,21 +35,21 @@ export function decodeAnswerBlock(value: unknown, context: DecodeAnswerContext):
   }
 }
 
-/** What the client wants to see of an answer. */
+/** How a client wants to receive a response. */
 export interface AnswerOptions {
-  /** Nothing of the reasoning. */
+  /** Omit the reasoning text. */
   hidden: boolean;
-  /** The last block is taken for the answer: none may come after the last text that only carries its signature. */
+  /** The client takes the last block for the answer, so no block that only carries a signature may follow the last text. */
   lastIsAnswer: boolean;
-  /** Called with the name of each call whose arguments are not an object. */
+  /** Called with the name of each tool call whose arguments are not an object. */
   breakCall: (name: string) => void;
-  /** The words in the place of an image, video or sound: answers of this dialect are text and calls. */
+  /** The text that replaces an image, video or sound: responses of this dialect hold only text and tool calls. */
   leaveOut: (media: MediaPart) => string;
   /** For the receipt. */
   note: EncodeAnswerContext["note"];
 }
 
-/** One part of an answer for a client. */
+/** One part of a response, for a client. */
 export function encodeAnswerPart(part: ReplyPart, { hidden, breakCall, leaveOut, note }: AnswerOptions): JsonObject[] {
   switch (part.type) {
     case "text": {

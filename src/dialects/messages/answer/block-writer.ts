@@ -14,28 +14,28 @@ import { encodeThinking, hiddenText } from "../thinking.ts";
 import { fitCallId, parseInput } from "../tool-input.ts";
 import { type AnswerOptions, encodeAnswerPart } from "./answer-content.ts";
 
-/** Arguments that begin as an object does. */
+/** Arguments that begin like an object. */
 const OBJECT = /^\s*\{/;
 
 type BlockEvent = Extract<CanonEvent, { block: number }>;
 
 /**
- * Blocks of an answer as events, one after the other. Text and thinking begin on the wire when there is something in them:
- * clients would send an empty block back, and upstreams refuse it. Empty thinking that is signed is something (H02).
+ * Writes the blocks of a response as events, one after the other. A text or thinking block starts on the wire once it has
+ * content: clients would send an empty block back, and upstreams reject it. Signed but empty thinking counts as content (H02).
  */
 export class BlockWriter {
   readonly #answerOptions: AnswerOptions;
-  /** The position of the next block in the client's content. */
+  /** The index of the next block in the client's content. */
   #next = 0;
   #open = false;
   #refusal = "";
-  /** Blocks with signatures of texts, which wait for something to stand before. */
+  /** Blocks with signatures of texts, held until another block follows. */
   #carried: JsonObject[] = [];
   /** Hidden reasoning of the open block. */
   #unseen = "";
-  /** The open call. One that takes free text gets it as the one argument of a function's. */
+  /** The open call. The text of a free-text tool becomes the only argument of a function. */
   #call = { name: "", input: "", custom: false, shown: false };
-  /** The weight of the generated text, for an estimate where the upstream never says its usage. */
+  /** The weight of the generated text, for an estimate if the upstream never reports its usage. */
   characters = 0;
   refused = false;
 
@@ -53,7 +53,7 @@ export class BlockWriter {
       case "refusal-start":
         this.refused = true;
         return this.close();
-      // A refusal is reported whole or not at all: half of one, before an error, would read as an answer.
+      // A refusal is reported as a whole: half of one, followed by an error, would read as an answer.
       case "refusal-delta":
         this.#refusal += event.text;
         return [];
@@ -85,7 +85,7 @@ export class BlockWriter {
     }
   }
 
-  /** What is written for more of the open block; undefined where that is nothing until its end. */
+  /** How further deltas of the open block are written; undefined if nothing is written until it ends. */
   deltasLike({ type }: DeltaEvent): ((text: string) => JsonObject) | undefined {
     if (type === "text-delta") return (text) => this.#delta({ type: "text_delta", text });
     if (type === "tool-input-delta") return this.#call.custom ? undefined : this.#json;
@@ -100,7 +100,7 @@ export class BlockWriter {
     return [{ type: "content_block_stop", index: this.#next++ }];
   }
 
-  /** The end of the answer: what is left of it, and whether the signature of its last text was left out. */
+  /** Ends the response: returns the remaining blocks, and whether the signature of the last text was dropped. */
   finish(): { blocks: JsonObject[]; leftSignature: boolean } {
     const blocks = this.close();
     if (this.#carried.length === 0) return { blocks, leftSignature: false };
@@ -146,7 +146,7 @@ export class BlockWriter {
   }
 
   #endThinking(signature: Opaque | undefined): JsonObject[] {
-    // Some clients keep only thinking that came with a signature, even an empty one.
+    // Some clients keep only thinking that has a signature, even an empty one.
     if (signature === undefined) {
       return this.#open ? [this.#delta({ type: "signature_delta", signature: "" }), ...this.close()] : [];
     }
@@ -158,7 +158,7 @@ export class BlockWriter {
     return [...signed, ...this.close()];
   }
 
-  /** Reasoning that the client does not want to see, and that is unsigned, goes with it unseen. */
+  /** Unsigned reasoning that the client does not want to see travels hidden. */
   #takeUnseen(): Opaque | undefined {
     const text = this.#unseen;
     this.#unseen = "";
@@ -173,7 +173,7 @@ export class BlockWriter {
     return [...carried, ...started, ...(custom ? [this.#json(`{"${FREE_TEXT_ARGUMENT}":"`)] : [])];
   }
 
-  /** Arguments wait until they are seen to be an object: clients would take null, or a text, for the call's input. */
+  /** Arguments are held until they turn out to be an object: clients would take null or a string as the call's input. */
   #input(text: string): JsonObject[] {
     if (text === "") return [];
     const call = this.#call;
@@ -184,7 +184,7 @@ export class BlockWriter {
     return call.shown ? [this.#json(call.input)] : [];
   }
 
-  /** Nothing of the open call's arguments was written yet. */
+  /** No arguments of the open call were written yet. */
   get holdsInput(): boolean {
     return !this.#call.custom && !this.#call.shown;
   }
@@ -202,7 +202,7 @@ export class BlockWriter {
 
   #json = (partial_json: string): JsonObject => this.#delta({ type: "input_json_delta", partial_json });
 
-  /** Some clients put input and text together from deltas alone, and never look into a block's beginning for them. */
+  /** Some clients assemble input and text only from deltas and ignore what the block starts with. */
   #whole(block: JsonObject): JsonObject[] {
     const { input, text } = block;
     if (block["type"] === "server_tool_use") {

@@ -27,7 +27,7 @@ const finish = (reason: string, more: object = {}) => [
 ];
 
 describe.skipIf(!recordingsThere)("recorded streams", () => {
-  test("there are as many as the corpus says", () => {
+  test("the corpus is complete", () => {
     expect(streams).toHaveLength(23);
     expect(recordedAnswers()).toHaveLength(12);
   });
@@ -38,7 +38,7 @@ describe.skipIf(!recordingsThere)("recorded streams", () => {
     const whole = assemble(frames);
     const reply = fold(events);
     expect(comparable(reply)).toEqual(comparable(decodeResponse(whole, decodeContext())));
-    // And against the recording itself, without the decoder of whole answers in between.
+    // Compare with the recording itself too, without the decoder of complete responses in between.
     const blocks = whole["content"] as Record<string, unknown>[];
     expect(reply.parts).toHaveLength(blocks.length);
     const said = (type: string, key: string) =>
@@ -63,7 +63,7 @@ describe.skipIf(!recordingsThere)("recorded streams", () => {
     expect(events.at(-1)).toMatchObject({ type: "error", error: { kind: "overloaded" } });
   });
 
-  test.each(streams)("law 7: cut after any event, the stream ends in an error: %s", (_name, frames) => {
+  test.each(streams)("law 7: a stream cut after any event ends in an error: %s", (_name, frames) => {
     const step = Math.max(1, Math.floor(frames.length / 40));
     for (let cut = 0; cut < frames.length; cut += step) {
       const events = decodeAll(frames.slice(0, cut));
@@ -73,7 +73,7 @@ describe.skipIf(!recordingsThere)("recorded streams", () => {
     expect(decodeAll(frames.slice(0, -1)).at(-1)?.type).toBe("error");
   });
 
-  test("law 6: the bytes cut anywhere give the same events", () => {
+  test("law 6: bytes cut anywhere give the same events", () => {
     const [, frames] = streams.find(([name]) => name.includes("thinking-display-regression")) ?? ["", []];
     const bytes = new TextEncoder().encode(frames.map(({ raw }) => raw).join(""));
     const wanted = decodeAll(frames);
@@ -84,7 +84,7 @@ describe.skipIf(!recordingsThere)("recorded streams", () => {
     }
   });
 
-  test.each(recordedAnswers())("whole answers: %s", (_name, status, body) => {
+  test.each(recordedAnswers())("complete responses: %s", (_name, status, body) => {
     if (status !== 200) {
       expect(() => decodeResponse(body, decodeContext())).toThrow(GatewayError);
       return;
@@ -96,8 +96,8 @@ describe.skipIf(!recordingsThere)("recorded streams", () => {
   });
 });
 
-describe("oddities of upstreams", () => {
-  test("pings, unknown events, unknown deltas and comments say nothing", () => {
+describe("irregular upstreams", () => {
+  test("pings, unknown events, unknown deltas and comments are ignored", () => {
     const events = decodeAll([
       frame({ type: "ping" }),
       start,
@@ -119,7 +119,7 @@ describe("oddities of upstreams", () => {
     });
   });
 
-  test("usage is cumulative: what message_delta says overwrites, null says nothing", () => {
+  test("usage is cumulative: message_delta overwrites, and null is ignored", () => {
     const usage = { input_tokens: 5, output_tokens: 1, cache_read_input_tokens: 4 };
     const events = decodeAll([
       frame({ type: "message_start", message: { id: "msg_1", content: [], usage } }),
@@ -133,7 +133,7 @@ describe("oddities of upstreams", () => {
     expect(fold(events).usage).toEqual({ input: 900, cacheRead: 4, output: 7 });
   });
 
-  test("usage that stands inside the delta, as the contract puts it, is read too", () => {
+  test("usage inside the delta, where the contract puts it, is read too", () => {
     const events = decodeAll([
       start,
       frame({ type: "message_delta", delta: { stop_reason: "end_turn", usage: { output_tokens: 7 } } }),
@@ -142,7 +142,7 @@ describe("oddities of upstreams", () => {
     expect(fold(events).usage).toEqual({ input: 5, output: 7 });
   });
 
-  test("a host that never tells its usage still finishes", () => {
+  test("a host that never reports usage still finishes", () => {
     const events = decodeAll([
       frame({ type: "message_start", message: { id: "msg_1", content: [] } }),
       frame({ type: "message_delta", delta: { stop_reason: "end_turn" } }),
@@ -151,7 +151,7 @@ describe("oddities of upstreams", () => {
     expect(fold(events)).toEqual({ id: "msg_1", parts: [], stop: { unified: "stop", raw: "end_turn" } });
   });
 
-  test("tool input: empty first chunk, whole at the start in the host's order (H05), or none at all", () => {
+  test("tool input may start with an empty chunk, be complete at the start in the host's order (H05), or be absent", () => {
     const whole = readFrames(
       'data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"b","name":"f","input":{"z":1,"10":2,"a":3}}}\n\n',
     );
@@ -209,7 +209,7 @@ describe("oddities of upstreams", () => {
     ]);
   });
 
-  test("contract 7: a failed search keeps the contract's words, newer ones mapped to them", () => {
+  test("contract 7: a failed search uses the contract's error codes, and newer codes map to them", () => {
     const codes = [
       ["invalid_tool_input", "invalid_input"],
       ["request_too_large", "query_too_long"],
@@ -228,13 +228,13 @@ describe("oddities of upstreams", () => {
     ["half an event", readFrames('data: {"type":"content_bl\n\n')],
     ["a delta of a block that is not open", [start, delta(3, { type: "text_delta", text: "x" })]],
     ["no JSON", readFrames("data: <html>\n\n")],
-  ])("%s ends in one error, and nothing follows", (_name, frames) => {
+  ])("%s ends in one error, and nothing follows it", (_name, frames) => {
     const events = decodeAll([...frames, ...finish("end_turn")]);
     expect(brokenLaw(events)).toBeUndefined();
     expect(events.at(-1)).toMatchObject({ type: "error", error: { kind: "upstream_failed" } });
   });
 
-  test("blocks that were never stopped end before the finish", () => {
+  test("blocks without a stop event end before the finish", () => {
     const events = decodeAll([
       start,
       blockStart(0, { type: "thinking", thinking: "hm", signature: "s" }),
@@ -257,7 +257,7 @@ describe("H47: a delta is read by its own kind", () => {
     return fold(events).parts;
   };
 
-  test("text in a block of thinking is text, and the thinking stays one, which its signature is for", () => {
+  test("text in a thinking block is text, and the thinking stays one block with its signature", () => {
     expect(
       partsOf(
         blockStart(0, { type: "thinking", thinking: "" }),
@@ -274,7 +274,7 @@ describe("H47: a delta is read by its own kind", () => {
     ]);
   });
 
-  test("thinking in a block of text is a thought, with its signature", () => {
+  test("thinking in a text block is reasoning, with its signature", () => {
     expect(
       partsOf(
         blockStart(0, { type: "text", text: "" }),
@@ -299,7 +299,7 @@ describe("H47: a delta is read by its own kind", () => {
     ]);
   });
 
-  test("arguments in a block of text belong to no call, and are an error", () => {
+  test("arguments in a text block are an error", () => {
     const events = decodeAll([start, blockStart(0, { type: "text", text: "" }), input(0, "{}"), ...finish("end_turn")]);
     expect(events.at(-1)).toMatchObject({ type: "error", error: { kind: "upstream_failed" } });
   });
@@ -308,14 +308,14 @@ describe("H47: a delta is read by its own kind", () => {
     ["message_start", [start]],
     ["a block in its place", [blockStart(0, { type: "text", text: "x" }), blockStop(0)]],
     ["the end of the answer", []],
-  ])("half a call that is followed by %s is an error, and never a call", (_name, more) => {
+  ])("a partial call followed by %s is an error, never a call", (_name, more) => {
     const events = decodeAll([start, blockStart(0, call), input(0, '{"path":"/'), ...more, ...finish("tool_use")]);
     expect(brokenLaw(events)).toBeUndefined();
     expect(events.map(({ type }) => type)).not.toContain("tool-input-end");
     expect(events.at(-1)).toMatchObject({ type: "error", error: { kind: "upstream_failed" } });
   });
 
-  test("a host that begins again after text goes on with its answer, under its first name", () => {
+  test("a host that starts again after text continues the response under its first id", () => {
     const again = frame({ type: "message_start", message: { id: "msg_2", content: [], usage: { input_tokens: 5 } } });
     const events = decodeAll([
       start,
@@ -337,7 +337,7 @@ describe("H47: a delta is read by its own kind", () => {
     });
   });
 
-  test("a call that the output limit cut stays one that was cut", () => {
+  test("a call cut by the output limit stays a partial call", () => {
     const events = decodeAll([start, blockStart(0, call), input(0, '{"path":"/'), ...finish("max_tokens")]);
     expect(fold(events).parts).toMatchObject([{ type: "tool-call", input: '{"path":"/' }]);
   });

@@ -18,13 +18,13 @@ const DELTA_PLACES: VaryingPlaces = {
 };
 
 /**
- * Reads named events from `message_start` to `message_stop`. Pings stand anywhere; unknown kinds of events and deltas
- * say nothing; only `message_stop` is a proper end (H16).
+ * Reads named events from `message_start` to `message_stop`. Pings may occur anywhere, unknown events and deltas are ignored, and
+ * only `message_stop` is a proper end (H16).
  */
 export class MessagesStreamDecoder implements StreamDecoder {
   readonly deltaPlaces = DELTA_PLACES;
   readonly #context: DecodeAnswerContext;
-  /** The open blocks by their position in the upstream's content. */
+  /** The open blocks by their index in the upstream's content. */
   readonly #blocks = new Map<unknown, BlockDecoder>();
   readonly #usage = new StreamedUsage();
   #searches = 0;
@@ -59,7 +59,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     try {
       return this.#event(stringAt(event, "type") ?? frame.event, event);
     } catch (thrown) {
-      // A block that grew beyond its bound: the stream ends here as it does for any other fault of the provider's.
+      // A block exceeded its limit. The stream ends as for any other fault of the provider.
       this.#over = true;
       return [{ type: "error", error: asGatewayError(thrown) }];
     }
@@ -95,7 +95,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** Some hosts begin again: what was said stands, and the answer has one beginning. A call that was cut by it is none (H47). */
+  /** Some hosts start again: earlier content stays, and the response has one start. A partial call is an error (H47). */
   #start(message: JsonObject | undefined): CanonEvent[] {
     if (this.#hasHalfCall()) return this.#fail(HALF_CALL);
     const id = stringAt(message, "id");
@@ -172,13 +172,13 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 }
 
-/** A block's beginning may hold whole arguments, whose order must stay (H05); the many deltas hold only texts. */
+/** A block's start may hold complete arguments, whose key order must be kept (H05). Deltas, which are many, hold only strings. */
 function readEvent(data: string): JsonObject | undefined {
   try {
     const value: unknown = data.includes('"content_block_start"') ? parseInOrder(data) : JSON.parse(data);
     return isObject(value) ? value : undefined;
   } catch {
-    // Half an event, or none of this protocol: the caller says so.
+    // Incomplete, or not an event of this protocol; the caller reports it.
     return undefined;
   }
 }

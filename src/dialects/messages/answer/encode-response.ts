@@ -39,8 +39,8 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
 }
 
 /**
- * A client that asks for the thinking to be left out gets its signatures all the same. Coding agents, which say how thinking is displayed or
- * how the context is to be managed, show the last block as the answer.
+ * A client that omits thinking still gets its signatures. Coding agents, recognised by thinking display or context management,
+ * show the last block as the answer.
  */
 export function answerOptionsOf(
   { request, note }: EncodeAnswerContext,
@@ -56,7 +56,7 @@ export function answerOptionsOf(
   };
 }
 
-/** What such a client is not given (decision 0011). */
+/** What such a client does not receive (decision 0011). */
 export const UNCARRIED: FieldNote = answerNote(
   "content",
   "dropped",

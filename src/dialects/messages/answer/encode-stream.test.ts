@@ -33,7 +33,7 @@ const unary = (reply: CanonReply, request: JsonObject = {}, reported: FieldNote[
 describe.skipIf(!recordingsThere)("recorded streams", () => {
   const streams = recordedStreams().filter(([name]) => !name.includes("overloaded"));
 
-  test.each(streams)("law 3, law 8: our decoder reads what our encoder writes: %s", (_name, frames) => {
+  test.each(streams)("law 3, law 8: the decoder reads what the encoder writes: %s", (_name, frames) => {
     const events = decodeAll(frames);
     const before = JSON.stringify(events);
     const text = encodeAll(events);
@@ -42,7 +42,7 @@ describe.skipIf(!recordingsThere)("recorded streams", () => {
     expect(comparable(fold(decodeAll(readFrames(text))))).toEqual(comparable(fold(events)));
   });
 
-  test.each(streams)("stream and whole say the same: %s", (_name, frames) => {
+  test.each(streams)("a stream and a complete response have the same content: %s", (_name, frames) => {
     const reply = fold(decodeAll(frames));
     const streamed = assemble(readFrames(encodeAll(unfold(reply))));
     const { id, content, stop_reason, stop_sequence, usage } = unary(reply);
@@ -90,7 +90,7 @@ describe("contract 6.1: the form of the stream", () => {
       expect(event).toBe((JSON.parse(data ?? "") as { type: string }).type);
   });
 
-  test("an upstream that tells no usage: estimates stand in", () => {
+  test("estimates replace the usage that an upstream does not report", () => {
     const events = eventsOf(encodeAll(unfold(replyOf([{ type: "text", text: "x".repeat(400) }]))));
     expect(events.at(-2)).toMatchObject({ usage: { input_tokens: 42, output_tokens: 100 } });
     expect(unary(replyOf([{ type: "text", text: "x".repeat(400) }]))).toMatchObject({
@@ -98,7 +98,7 @@ describe("contract 6.1: the form of the stream", () => {
     });
   });
 
-  /** As coding agents put the counters together: those of the end over those of the beginning, unless they are 0. */
+  /** How coding agents combine the counters: those at the end replace those at the start, unless they are 0. */
   const sumOfPrompt = (events: Record<string, unknown>[]): number => {
     const start = objectAt(objectAt(events[0], "message"), "usage");
     const end = objectAt(events.at(-2), "usage");
@@ -110,11 +110,11 @@ describe("contract 6.1: the form of the stream", () => {
     { input: 3, output: 7 },
     { input: 0, cacheRead: 31_844, output: 7 },
     { input: 5, cacheRead: 20, cacheWrite5m: 3, cacheWrite1h: 4, output: 7 },
-  ])("H06, H11: an estimate in the beginning adds nothing to the client's sum: %j", (usage) => {
+  ])("H06, H11: an estimate at the start adds nothing to the client's sum: %j", (usage) => {
     const { input, cacheRead = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = { ...NO_CACHE, ...usage };
     const prompt = input + cacheRead + cacheWrite5m + cacheWrite1h;
     expect(sumOfPrompt(eventsOf(encodeAll(unfold({ ...reply, usage }))))).toBe(prompt);
-    // Reported first, nothing is estimated, and the counters stay exactly as they are.
+    // If the usage is reported first, nothing is estimated and the counters stay exactly the same.
     const { id: _id, ...nameless } = reply;
     const reported = eventsOf(encodeAll([{ type: "usage", usage }, ...unfold({ ...nameless, usage })]));
     expect(objectAt(objectAt(reported[0], "message"), "usage")).toMatchObject({
@@ -132,7 +132,7 @@ describe("contract 6.1: the form of the stream", () => {
     expect(unary({ ...reply, usage })["usage"]).toMatchObject({ cache_creation_input_tokens: 7, output_tokens: 56 });
   });
 
-  test("law 7: an error is left to the caller, and writes no beginning", () => {
+  test("law 7: an error is left to the caller, and writes no message_start", () => {
     const [error] = decodeAll([]);
     expect(error?.type).toBe("error");
     expect(encodeAll(error === undefined ? [] : [error])).toBe("");
@@ -151,7 +151,7 @@ describe("contract 6.1: the form of the stream", () => {
     expect(unary(replyOf([], { stop: unified }))["stop_reason"]).toBe(word);
   });
 
-  test("a stop sequence that matched is reported; a text of refusal ends in a refusal", () => {
+  test("a matched stop sequence is reported; a refusal text ends in a refusal", () => {
     const matched = { stop: { unified: "stop", raw: "stop" }, stopSequence: "END" } as const;
     expect(unary(replyOf([], matched))).toMatchObject({ stop_reason: "stop_sequence", stop_sequence: "END" });
     const refusal = replyOf([{ type: "refusal", text: "No." }], { stopDetail: "policy" });
@@ -166,7 +166,7 @@ describe("contract 6.1: the form of the stream", () => {
 });
 
 describe("blocks", () => {
-  test("H02: unsigned thinking has an empty signature, sent before its stop like any other", () => {
+  test("H02: unsigned thinking gets an empty signature before its stop", () => {
     const [, , delta, signature, end] = eventsOf(encodeAll(unfold(replyOf([{ type: "reasoning", text: "hm" }]))));
     expect([delta, signature]).toMatchObject([
       { delta: { type: "thinking_delta", thinking: "hm" } },
@@ -175,7 +175,7 @@ describe("blocks", () => {
     expect(end).toEqual({ type: "content_block_stop", index: 0 });
   });
 
-  test("empty text never begins; H02: empty thinking that is signed does, its signature right before the stop", () => {
+  test("empty text starts no block; H02: signed empty thinking does, with its signature right before the stop", () => {
     const signature: Opaque = { origin: "messages", kind: "signature", value: "sig" };
     const text = encodeAll(
       unfold(
@@ -194,7 +194,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("thinking.display omitted: no text of the thinking, its signature all the same", () => {
+  test("thinking.display omitted: the thinking text is omitted, its signature is not", () => {
     const request = { thinking: { type: "adaptive", display: "omitted" } };
     const signature = foreign("abc");
     const reply = replyOf([
@@ -208,14 +208,14 @@ describe("blocks", () => {
       { type: "thinking", thinking: "" },
     ]);
     expect(JSON.stringify(content)).not.toMatch(/secret|unsigned/);
-    // What is unsigned is its own proof, and comes back whole.
+    // Unsigned reasoning travels as itself, and comes back complete.
     expect(decodeContent(content, "c")).toMatchObject([
       { type: "reasoning", text: "", signature },
       { type: "reasoning", text: "unsigned" },
     ]);
   });
 
-  test("media leave a word where they stood; blocks of other protocols are carried, and come back", () => {
+  test("media are replaced by text; blocks of other protocols are carried and come back", () => {
     const code = {
       type: "native",
       dialect: "genai",
@@ -259,7 +259,7 @@ describe("blocks", () => {
     },
   );
 
-  test("H03, law 5: interleaved calls come out one after the other, each with its own arguments", () => {
+  test("H03, law 5: interleaved calls are written one after the other, each with its own arguments", () => {
     const events: CanonEvent[] = [
       { type: "metadata", id: "x" },
       { type: "tool-input-start", block: 0, id: "a", name: "f" },
@@ -281,7 +281,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("blocks that were not ended do not run into each other", () => {
+  test("blocks that were not ended stay separate", () => {
     const text = encodeAll([
       { type: "text-start", block: 0 },
       { type: "text-delta", block: 0, text: "one" },
@@ -293,14 +293,14 @@ describe("blocks", () => {
     expect(decodeAll(readFrames(text)).at(-1)?.type).toBe("finish");
   });
 
-  test("ids that the protocol does not allow are derived, the same for each way of asking", () => {
+  test("invalid ids are replaced by derived ones, the same in streams and complete responses", () => {
     const reply = replyOf([{ type: "tool-call", id: "call:1/ü", name: "f", input: "{}" }]);
     const [streamed] = contentOf(encodeAll(unfold(reply)));
     expect(streamed).toEqual((unary(reply)["content"] as JsonObject[])[0]);
     expect(String(streamed?.["id"])).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
   });
 
-  test("H09: arguments that were cut off: their chunks in a stream, an empty object in a whole answer, and a note", () => {
+  test("H09: truncated arguments are streamed as they are, become an empty object in a complete response, and are noted", () => {
     const reply: CanonReply = {
       ...replyOf([{ type: "tool-call", id: "a", name: "f", input: '{"x": ' }]),
       stop: { unified: "length", raw: "length" },
@@ -323,7 +323,7 @@ describe("blocks", () => {
     expect(notes).toEqual([note, note]);
   });
 
-  test("H09: arguments that the model broke and meant whole are no answer", () => {
+  test("H09: invalid arguments that were not truncated fail the response", () => {
     const error = new GatewayError("upstream_failed", "The model called f with arguments that are no JSON object.");
     for (const input of ['{"x": ', "[1]", '{"x":1}{"x":2}']) {
       const reply: CanonReply = {
@@ -335,13 +335,13 @@ describe("blocks", () => {
     }
   });
 
-  test.each(["", " ", "null", '""'])("no arguments, said as %j, are an empty object", (input) => {
+  test.each(["", " ", "null", '""'])("missing arguments written as %j become an empty object", (input) => {
     expect(unary(replyOf([{ type: "tool-call", id: "a", name: "f", input }]))["content"]).toMatchObject([
       { input: {} },
     ]);
   });
 
-  test("H05: integer-like keys keep their place", () => {
+  test("H05: integer-like keys keep their position", () => {
     const reply = replyOf([{ type: "tool-call", id: "a", name: "f", input: '{"z":1,"10":2,"a":3}' }]);
     expect(encodeResponse(reply, encodeContext())).toContain('"input":{"z":1,"10":2,"a":3}');
   });
@@ -374,11 +374,11 @@ const anyCall = fc
   }));
 const anyParts = fc.array(fc.oneof(anyText, anyReasoning, anyCall), { maxLength: 6 }) as fc.Arbitrary<ReplyPart[]>;
 
-/** Parts without anything in them are not sent; what an unsigned value of the dialect's own is, cannot be seen from it. */
+/** Parts without content are not sent. The origin of an unsigned value of this dialect cannot be seen from it. */
 const isThere = (part: ReplyPart) => !("text" in part) || part.text !== "" || part.signature !== undefined;
 
-describe("H01, law 9: signatures of every origin come back on the part that they came with", () => {
-  test("through whole answers and streams alike", () => {
+describe("H01, law 9: signatures of every origin come back on the part that they were sent with", () => {
+  test("through complete responses and streams", () => {
     fc.assert(
       fc.property(anyParts, (parts) => {
         const reply = replyOf(parts);
@@ -391,7 +391,7 @@ describe("H01, law 9: signatures of every origin come back on the part that they
     );
   });
 
-  test("a signature that comes when the call has been sent finds its call, too", () => {
+  test("a signature that arrives after its call was sent is attached to the call too", () => {
     const signature = foreign("late");
     const text = encodeAll([
       { type: "tool-input-start", block: 0, id: "a", name: "f" },
@@ -403,7 +403,7 @@ describe("H01, law 9: signatures of every origin come back on the part that they
   });
 });
 
-describe("the vendor's own SDK reads the stream", () => {
+describe("the vendor's SDK reads the stream", () => {
   test("sdks 2.3: every kind of block, usage and stop", async () => {
     const reply = replyOf(
       [
@@ -449,7 +449,7 @@ describe("the vendor's own SDK reads the stream", () => {
       stop_reason: "tool_use",
       usage: { input_tokens: 11, output_tokens: 22, cache_read_input_tokens: 4 },
     });
-    // Sent back as the SDK holds it, all of it is what it was.
+    // Sent back as the SDK holds it, all of it is unchanged.
     const back = decodeContent(JSON.parse(JSON.stringify(message.content)), "c").map(
       ({ path: _path, ...part }) => part,
     );

@@ -17,11 +17,11 @@ export class MessagesStreamEncoder implements StreamEncoder {
   readonly #context: EncodeAnswerContext;
   readonly #sequence = new InSequence();
   readonly #blocks: BlockWriter;
-  /** Names of calls whose arguments are no object: what they are worth, the stop tells. */
+  /** Names of calls whose arguments are not an object. The stop reason decides how they are treated. */
   readonly #broken: string[] = [];
   #usage: Usage | undefined;
   #started = false;
-  /** The prompt's count in the beginning was an estimate. */
+  /** The prompt count at the start was an estimate. */
   #estimated = false;
 
   constructor(context: EncodeAnswerContext) {
@@ -46,7 +46,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
     return deltaOf === undefined ? DeltaForm.NOTHING : DeltaForm.of((text) => writeEvent(deltaOf(text)));
   }
 
-  /** An estimate of the prompt stands in for its count until the upstream tells it (H11). */
+  /** An estimate of the prompt is used until the upstream reports its count (H11). */
   #start(event: CanonEvent): string {
     if (this.#started || event.type === "error") return "";
     this.#started = true;
@@ -77,7 +77,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
         return "";
       case "finish":
         return this.#finish(event);
-      // This dialect has no place for log probabilities; errors are spoken elsewhere; the beginning is written.
+      // This dialect has no log probabilities, errors are written elsewhere, and the start is already written.
       case "metadata":
       case "logprobs":
       case "error":
@@ -87,7 +87,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
     }
   }
 
-  /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (choices 3). */
+  /** Writes usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's `usage` (choices 3). */
   #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
     const { note } = this.#context;
     const { blocks, leftSignature } = this.#blocks.finish();

@@ -1,6 +1,6 @@
 import type { ErrorKind } from "../../../canon/error.ts";
 
-/** `type` of each kind of error outside a stream, and the HTTP status where the protocol has its own. */
+/** `type` of each kind of error outside a stream, and the HTTP status if the protocol has a specific one. */
 // biome-ignore format: a table is read in columns
 export const ERROR_WORDS: Readonly<Record<ErrorKind, { type: string; status?: number }>> = {
   invalid_request:        { type: "invalid_request_error" },

@@ -5,7 +5,7 @@ import type { UpstreamFailure } from "../../upstream-failure.ts";
 import { failureToError } from "../../upstream-failure.ts";
 import { ERROR_WORDS } from "./error-words.ts";
 
-/** The status that each error type has outside a stream: inside one there is only the type. */
+/** The status of each error type outside a stream. Inside a stream only the type is known. */
 const STATUS_OF_TYPE: ReadonlyMap<string, number> = new Map([
   ["invalid_request_error", 400],
   ["authentication_error", 401],
@@ -23,7 +23,7 @@ export function decodeError(failure: UpstreamFailure): GatewayError {
   const error = objectAt(body, "error");
   return failureToError({
     status: failure.status,
-    // Hosts of a cloud that serve this dialect speak of failures in words of their own.
+    // Cloud hosts that serve this dialect report failures in their own format.
     message: stringAt(error ?? body, "message") ?? stringAt(body, "Message"),
     retryAfterSeconds: failure.retryAfterSeconds,
     details: error?.["details"],
@@ -56,7 +56,7 @@ export function encodeError(error: GatewayError, requestId: string): ErrorAnswer
   };
 }
 
-/** Inside a stream the contract knows four types only (contract 7). */
+/** Inside a stream the contract has only four types (contract 7). */
 const STREAM_TYPE: Partial<Record<ErrorKind, string>> = {
   invalid_request: "invalid_request_error",
   unsupported_parameter: "invalid_request_error",

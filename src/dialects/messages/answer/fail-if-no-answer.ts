@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../base/json.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import { decodeErrorObject } from "./errors.ts";
 
-/** What is no answer although it came under a status of success. */
+/** Throws if a body with a status of success is not a response. */
 export function failIfNoAnswer(body: JsonObject): void {
   if (body["type"] === "error") throw decodeErrorObject(body);
   if (!Array.isArray(body["content"]))

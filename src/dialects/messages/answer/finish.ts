@@ -6,7 +6,7 @@ import { decodeStop, encodeStop } from "./stop-reason.ts";
 
 type Finish = Pick<CanonReply, "stop" | "stopSequence" | "stopDetail">;
 
-/** How an answer ended: these fields stand in a whole answer and in the `delta` of a streamed one alike. */
+/** How a response ended. Complete responses and the `delta` of a streamed one have the same fields. */
 export function decodeFinish(value: JsonObject | undefined): Finish {
   const stopSequence = stringAt(value, "stop_sequence");
   const details = objectAt(value, "stop_details");
@@ -18,11 +18,11 @@ export function decodeFinish(value: JsonObject | undefined): Finish {
   };
 }
 
-/** What a client of this dialect is not told of the end. */
+/** Notes what a client of this dialect does not learn about the end. */
 export const noteMessagesFinish = (finish: Finish, refused: boolean, note: EncodeAnswerContext["note"]): void =>
   noteFinish(finish, note, { without: ["other"], explained: refused || finish.stop.unified === "filter" });
 
-/** `refused`: the model said that it will not answer, which some upstreams do under an ordinary stop. */
+/** `refused`: the model declined to answer, which some upstreams report with an ordinary stop reason. */
 export function encodeFinish({ stop, stopSequence, stopDetail }: Finish, refused: boolean): JsonObject {
   const reason = refused ? "refusal" : encodeStop(stop, stopSequence);
   return {

@@ -10,11 +10,11 @@ const TOKENS = [
   "output_tokens_details.thinking_tokens",
 ];
 
-/** Every number in `usage` that the reader of this dialect counts, or that is known to add nothing to a bill. */
+/** Every number in `usage` that the decoder counts or that is known to add nothing to a bill. */
 export const KNOWN_COUNTERS: KnownCounters = {
   counts: [...TOKENS, ...TOKENS.map((counter) => `iterations.${counter}`)],
   others: [
-    // Uses of tools, which have prices of their own.
+    // Tool uses, which are priced separately.
     "server_tool_use",
   ],
 };

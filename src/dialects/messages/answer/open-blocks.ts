@@ -10,27 +10,27 @@ import { readOpaque } from "../opaque-values.ts";
 import { parseInput } from "../tool-input.ts";
 import { decodeAnswerBlock } from "./answer-content.ts";
 
-/** What a block that is reported in one step may hold until then, in characters. Nothing honest comes near. */
+/** How many characters are held of a block that is reported in one step. No legitimate block comes close. */
 const MAX_HELD = 16 * 1024 * 1024;
 
-/** One block of a streamed answer, from its shell to its end. */
+/** One block of a streamed response, from its start to its end. */
 export interface BlockDecoder {
   start(): CanonEvent[];
-  /** Throws where more comes than can be held. */
+  /** Throws if the block exceeds its limit. */
   delta(delta: JsonObject | undefined): CanonEvent[];
   end(): CanonEvent[];
-  /** No event tells of it before its end. */
+  /** No event is emitted for it before its end. */
   readonly silent?: boolean;
-  /** A call whose arguments are not whole so far. */
+  /** A call whose arguments are incomplete so far. */
   readonly isHalfCall?: boolean;
 }
 
-/** What went wrong with a call that another block, or another answer, began in the middle of. */
+/** The error for a call that another block or response interrupted. */
 export const HALF_CALL = "The provider broke off in the middle of a call's arguments, and went on with something else.";
 
 type Kind = "text" | "thinking" | "tool_use";
 
-/** What kind of block a delta belongs to; undefined where it says nothing, or is of a kind that is not known. */
+/** The kind of block that a delta belongs to; undefined if it is empty or unknown. */
 function kindOf(delta: JsonObject | undefined): Kind | undefined {
   if (stringAt(delta, "text") || delta?.["citation"] !== undefined) return "text";
   if (stringAt(delta, "thinking") || stringAt(delta, "signature")) return "thinking";
@@ -38,8 +38,8 @@ function kindOf(delta: JsonObject | undefined): Kind | undefined {
 }
 
 /**
- * A block whose deltas are read by their own kind: hosts send text in a block of thinking, and the reverse (H47). What does not
- * fit the block is told as another one, which ends where the next kind begins. `next` numbers it.
+ * A block whose deltas are read by their own kind, because hosts send text in a thinking block and the reverse (H47). A delta
+ * that does not fit the block is reported as another block, which ends where the next kind begins. `next` numbers it.
  */
 export function createBlockDecoder(
   content: JsonObject,
@@ -49,7 +49,7 @@ export function createBlockDecoder(
   const type = stringAt(content, "type");
   const own = createOwnDecoder(content, next(), context);
   if (type !== "text" && type !== "thinking" && type !== "tool_use") return own;
-  // Thinking stays open: its signature comes last, and is for all of it. So does a call, for its arguments.
+  // Thinking stays open, because its signature comes last and covers all of it. A call stays open for its arguments.
   const staysOpen = type !== "text";
   let spoken: { kind: Kind; block: BlockDecoder } | undefined = staysOpen ? undefined : { kind: type, block: own };
   const endSpoken = (): CanonEvent[] => {
@@ -138,7 +138,7 @@ function redactedBlock(content: JsonObject, block: number, { origin }: DecodeAns
   };
 }
 
-/** The arguments come in chunks, or whole at the start, or not at all where there are none. */
+/** The arguments arrive in chunks, complete at the start, or not at all if there are none. */
 function toolBlock(content: JsonObject, block: number, { makeId, note }: DecodeAnswerContext): BlockDecoder {
   let input = "";
   const id = stringAt(content, "id") || `toolu_${makeId()}`;
@@ -165,8 +165,8 @@ function toolBlock(content: JsonObject, block: number, { makeId, note }: DecodeA
 }
 
 /**
- * A block that is reported in one step when it has ended. Of unknown blocks, deltas are put together by the names of
- * their members: texts are appended, and `partial_json` is the input.
+ * A block that is reported in one step when it has ended. Deltas of unknown blocks are merged by the names of their members:
+ * strings are appended, and `partial_json` is the input.
  */
 function wholeBlock(content: JsonObject, block: number, context: DecodeAnswerContext): BlockDecoder {
   const whole: Record<string, unknown> = { ...content };

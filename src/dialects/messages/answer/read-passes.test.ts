@@ -13,8 +13,8 @@ const pass = (type: string, input_tokens: number, output_tokens: number, model?:
 const read = (input_tokens: number, output_tokens: number, ...iterations: object[]) =>
   decodeUsage({ input_tokens, output_tokens, iterations });
 
-describe("H33: what a host ran by itself is in its iterations alone", () => {
-  test("a compaction is a pass of its own", () => {
+describe("H33: passes that the host runs itself are only in its iterations", () => {
+  test("a compaction is a separate pass", () => {
     expect(read(10, 5, pass("compaction", 180_000, 3_500), pass("message", 10, 5))).toMatchObject({
       input: 10,
       output: 5,
@@ -22,7 +22,7 @@ describe("H33: what a host ran by itself is in its iterations alone", () => {
     });
   });
 
-  test("an advisor names another model, and the turns of the answer are counted", () => {
+  test("an advisor pass names another model, and the turns of the response are counted", () => {
     const usage = read(
       2390,
       121,
@@ -39,7 +39,7 @@ describe("H33: what a host ran by itself is in its iterations alone", () => {
     expect(usage?.unknown).toBeUndefined();
   });
 
-  test("an answer in one turn has nothing to add", () => {
+  test("a response in one turn adds nothing", () => {
     const plain = decodeUsage({ input_tokens: 10, output_tokens: 5 });
     expect(read(10, 5, pass("message", 10, 5))).toEqual(plain);
     expect(decodeUsage({ input_tokens: 10, output_tokens: 5, iterations: null })).toEqual(plain);
@@ -63,7 +63,7 @@ describe("H33: what a host ran by itself is in its iterations alone", () => {
     expect(usage).toMatchObject({ input: 500, output: 47, rounds: 2, servedBy: "second" });
   });
 
-  test("a kind that is not known is billed and named", () => {
+  test("an unknown kind is billed and named", () => {
     expect(read(10, 5, pass("message", 10, 5), pass("dream", 70, 8), pass("<b>", 1, 1))).toMatchObject({
       passes: [
         { kind: "dream", usage: { input: 70, output: 8 } },
@@ -73,7 +73,7 @@ describe("H33: what a host ran by itself is in its iterations alone", () => {
     });
   });
 
-  test("passes are bounded in number, not in what they bill", () => {
+  test("the number of passes is limited, what they bill is not", () => {
     const passes = read(1, 1, ...Array.from({ length: 100 }, () => pass("compaction", 10, 1)))?.passes ?? [];
     expect(passes).toHaveLength(32);
     expect(passes.reduce((sum, { usage }) => sum + (usage.input ?? 0), 0)).toBe(1000);

@@ -1,26 +1,26 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
 import { sumUsage, type Usage, type UsagePass } from "../../../canon/usage.ts";
 
-/** The pass of a fallback model that answered in place of the one that was asked. */
+/** The pass of a fallback model that answered instead of the requested one. */
 const FALLBACK = "fallback_message";
 
-/** Passes of the model that answers: the counters of the whole usage are their sum. */
+/** Passes of the model that answers. The counters of the whole usage are their sum. */
 const OWN_PASSES: ReadonlySet<string> = new Set(["message", FALLBACK]);
 
-/** Passes that the host runs by itself, and that the counters of the whole usage leave out. */
+/** Passes that the host runs itself. The counters of the whole usage do not include them. */
 const OTHER_PASSES: ReadonlySet<string> = new Set(["compaction", "advisor_message"]);
 
-/** No answer has more; what a host reports beyond it is billed with the last. */
+/** No response has more. Passes beyond the limit are billed with the last one. */
 const MAX_PASSES = 32;
 
 type PassesOfUsage = Pick<Usage, "passes" | "rounds" | "servedBy" | "unknown"> & {
-  /** The counters of the passes that answered, where those of the whole usage may include a model that declined. */
+  /** The counters of the passes that answered, if those of the whole usage may include a model that declined. */
   own?: Usage;
 };
 
 /**
- * What `usage.iterations` adds to the counters of the whole usage (H33). `decode` reads the counters of one pass. A kind that is not
- * known is billed, and its name is among the unknown counters. Of a fallback, the passes of models that declined are not billed.
+ * What `usage.iterations` adds to the counters of the whole usage (H33). `decode` reads the counters of one pass. Unknown kinds
+ * are billed, and their names are added to the unknown counters. After a fallback, passes of models that declined are not billed.
  */
 export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage): PassesOfUsage {
   const reported = arrayAt(raw, "iterations").filter(isObject);

@@ -22,7 +22,7 @@ type Loose = Record<string, unknown>;
 const blocksOf = (content: unknown): Loose[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : ((content ?? []) as Loose[]);
 
-/** The dialect's normal form, by its own rules and by nothing of the codec's. */
+/** The dialect's normal form, computed independently of the codec. */
 function normalForm(body: JsonObject): unknown {
   const { output_format, stream, tools, tool_choice, system, messages, ...rest } = withoutNulls(body) as Loose;
   const merged: Loose[] = [];
@@ -92,7 +92,7 @@ const CITATIONS = [
   },
 ];
 
-/** Every field of the schema, in the order in which a conversation allows them. */
+/** Every field of the schema, in an order that a conversation allows. */
 const EVERYTHING: JsonObject = {
   model: "m",
   max_tokens: 5000,
@@ -217,7 +217,7 @@ const EVERYTHING: JsonObject = {
 };
 
 describe("law 1: requests with every field", () => {
-  test("everything at once passes the check and comes back", () => {
+  test("a request with every field passes the check and comes back", () => {
     expect(() => checkMessagesRequest(EVERYTHING, { door: "dropin" } as never)).not.toThrow();
     const { body, notes } = encode(EVERYTHING);
     expect(normalForm(body)).toEqual(normalForm(EVERYTHING));
@@ -271,7 +271,7 @@ describe("law 1: requests with every field", () => {
     expect(notes).toEqual([]);
   });
 
-  test("H05: integer-like keys of arguments and schemas keep their place", () => {
+  test("H05: integer-like keys of arguments and schemas keep their position", () => {
     const text =
       '{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object","properties":{"b":{},"7":{},"a":{}}}}],' +
       '"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"b":1,"7":2,"a":3}}]}]}';

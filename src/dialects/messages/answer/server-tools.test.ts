@@ -4,7 +4,7 @@ import { ServerTools } from "./server-tools.ts";
 const used = (name: string) => ({ type: "server_tool_use", id: "s", name, input: {} });
 const found = { type: "web_search_tool_result", tool_use_id: "s", content: [] };
 
-describe("H26: hosted tools that have begun are paid for", () => {
+describe("H26: hosted tools that have started are billed", () => {
   test("a search is open from its call to its result", () => {
     const tools = new ServerTools();
     const open = [used("web_search"), used("web_search"), found, found].map((block) => {
@@ -16,7 +16,7 @@ describe("H26: hosted tools that have begun are paid for", () => {
     expect(tools.openSearches).toBe(0);
   });
 
-  test("other tools count from their calls on, those of one container as one", () => {
+  test("other tools count from their calls on, and those in one container count as one", () => {
     const blocks = [
       used("web_fetch"),
       used("bash_code_execution"),
@@ -30,7 +30,7 @@ describe("H26: hosted tools that have begun are paid for", () => {
     });
   });
 
-  test("what the host counts holds where it is more", () => {
+  test("the host's count is used if it is larger", () => {
     const raw = { server_tool_use: { web_fetch_requests: 3, web_search_requests: 9, x_requests: 0 } };
     expect(ServerTools.in([used("web_fetch")]).addTo({}, raw)).toEqual({ tools: { web_fetch: 3 } });
     expect(ServerTools.in([used("web_fetch")]).addTo({}, { server_tool_use: { web_fetch_requests: 0 } })).toEqual({
@@ -38,7 +38,7 @@ describe("H26: hosted tools that have begun are paid for", () => {
     });
   });
 
-  test("S18: of any number of names no use is lost", () => {
+  test("S18: no use is lost, however many tool names there are", () => {
     const tools = ServerTools.in(Array.from({ length: 5000 }, (_, index) => used(`tool_${index}`)));
     const counted = Object.values(tools.addTo({}, undefined)?.tools ?? {});
     expect(counted.length).toBeLessThanOrEqual(17);

@@ -2,10 +2,10 @@ import { type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import { WEB_SEARCH } from "../../../canon/billable.ts";
 import { addToolUse, countAt, type Usage } from "../../../canon/usage.ts";
 
-/** How the counters of `server_tool_use` end that each count the calls of one tool. */
+/** The suffix of the `server_tool_use` counters, each of which counts the calls of one tool. */
 export const REQUESTS = "_requests";
 
-/** Calls of the host's own tools, by the blocks of an answer: its usage counts some of them alone. */
+/** Counts calls of hosted tools by the blocks of a response, since the usage counts only some of them. */
 export class ServerTools {
   readonly #uses = new Map<string, number>();
   #openSearches = 0;
@@ -16,12 +16,12 @@ export class ServerTools {
     return tools;
   }
 
-  /** Searches that have begun and have found nothing yet: where the answer breaks off, they are paid for (H26). */
+  /** Searches that have started without a result. If the response is cut off, they are billed (H26). */
   get openSearches(): number {
     return Math.max(0, this.#openSearches);
   }
 
-  /** Searches are counted by what they have found. */
+  /** Searches are counted by their results. */
   count(block: unknown): void {
     const type = stringAt(block, "type");
     if (type === "web_search_tool_result") this.#openSearches--;
@@ -34,7 +34,7 @@ export class ServerTools {
     this.#uses.set(counted, (this.#uses.get(counted) ?? 0) + 1);
   }
 
-  /** The usage with the calls that were seen, or with those that it reports where these are more. */
+  /** The usage with the calls that were seen, or with the host's count if that is larger. */
   addTo(usage: Usage | undefined, raw: JsonObject | undefined): Usage | undefined {
     const reported = objectAt(raw, "server_tool_use");
     const names = new Set(this.#uses.keys());
@@ -49,7 +49,7 @@ export class ServerTools {
   }
 }
 
-/** A host decides how many tools it names, and each costs time whenever the usage is reported (S18). */
+/** The host decides how many tools it names, and each costs time whenever usage is reported (S18). */
 const MAX_NAMES = 64;
 const OTHER = "other";
 const CODE_EXECUTION = "code_execution";

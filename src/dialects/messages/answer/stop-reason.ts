@@ -21,7 +21,7 @@ const WORD: Readonly<Record<UnifiedStop, string>> = {
 
 export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(raw) ?? "other", raw });
 
-/** The upstream's own word where it is one of this dialect and means the same, else the dialect's word for it. */
+/** The upstream's raw stop reason if it belongs to this dialect and means the same; otherwise the dialect's own. */
 export function encodeStop({ unified, raw }: Stop, stopSequence?: string): string {
   if (unified === "stop" && stopSequence !== undefined) return "stop_sequence";
   return UNIFIED.get(raw) === unified ? raw : WORD[unified];

@@ -6,7 +6,7 @@ const PROMPT_KEYS = ["input_tokens", "cache_read_input_tokens", TOTAL, SPLIT];
 const COMPLETION_KEYS = ["output_tokens", "output_tokens_details"];
 const PASSES = "iterations";
 
-/** A host chooses how many members its usage has, and all of them are looked at again with each event that adds to them (S18). */
+/** The host decides how many members its usage has, and all are examined again with each event that adds to them (S18). */
 const MAX_MEMBERS = 64;
 const ALWAYS_KEPT: ReadonlySet<string> = new Set([
   ...PROMPT_KEYS,
@@ -16,20 +16,20 @@ const ALWAYS_KEPT: ReadonlySet<string> = new Set([
   "service_tier",
 ]);
 
-/** Estimates of short prompts are wrong by up to so many tokens. Those of longer ones are not more than twice the count. */
+/** Estimates of short prompts are off by up to this many tokens. Those of longer prompts are at most twice the count. */
 const ESTIMATE_ERROR = 100;
 
 /**
- * The counters of a stream's events, the later ones over the earlier ones: they are cumulative. What was counted is not replaced by
- * less (H27, H39). One count may shrink: hosts that translate from another protocol can only estimate the prompt in `message_start`,
- * and correct it in `message_delta` (decision 0085).
+ * The counters of a stream's events. They are cumulative, so later ones replace earlier ones, unless they are smaller (H27, H39).
+ * One count may shrink: hosts that translate from another protocol can only estimate the prompt in `message_start`, and correct
+ * it in `message_delta` (decision 0085).
  */
 export class StreamedUsage {
   #raw: JsonObject = {};
   #mayBeEstimated = false;
   readonly #unknown = new Set<string>();
 
-  /** In the host's own words. */
+  /** As the host reported it. */
   get raw(): JsonObject {
     return this.#raw;
   }
@@ -41,15 +41,18 @@ export class StreamedUsage {
     return { ...usage, unknown: [...unknown].slice(0, MAX_UNKNOWN_COUNTERS) };
   }
 
-  /** What the first event tells of the prompt. Of the answer it can only know a beginning, which must not pass for a count. */
+  /**
+   * Takes the prompt counters of the first event. Its output count only covers the start of the response and must not pass for
+   * the total.
+   */
   begin(reported: JsonObject): void {
     const { output_tokens: _begun, ...prompt } = reported;
-    // An estimate knows nothing of caches.
+    // An estimate does not include cache counters.
     this.#mayBeEstimated = promptOf(this.#raw) === 0 && promptOf(prompt) === countAt(prompt, "input_tokens");
     this.#take(prompt);
   }
 
-  /** Takes what a later event reports. Gives what that event may show: no count below an earlier one. */
+  /** Takes the usage of a later event. Returns what that event may show: no count is below an earlier one. */
   add(reported: JsonObject): JsonObject {
     const counted = this.#take(reported);
     if (promptOf(reported) > 0) this.#mayBeEstimated = false;
@@ -57,14 +60,14 @@ export class StreamedUsage {
   }
 
   #take(reported: JsonObject): JsonObject {
-    // Also of a count that is replaced by an earlier one.
+    // Includes counts that an earlier value replaces.
     for (const name of unknownIn(reported)) if (this.#unknown.size < MAX_UNKNOWN_COUNTERS) this.#unknown.add(name);
     const counted = this.#counted(reported);
     this.#raw = merged(this.#raw, counted);
     return counted;
   }
 
-  /** What a later event reports, with the earlier counters in place of those that count less. */
+  /** The usage of a later event, with earlier counters replacing smaller ones. */
   #counted(later: JsonObject): JsonObject {
     const known = this.#raw;
     const prompt = promptOf(known);
@@ -87,11 +90,11 @@ export class StreamedUsage {
   }
 }
 
-/** A total without its split, after a split that was reported, keeps of it what fits (H27). */
+/** A total without its split keeps what fits of a split that was reported earlier (H27). */
 function merged(known: JsonObject, later: JsonObject): JsonObject {
   const both: Record<string, unknown> = { ...known };
   for (const [key, value] of Object.entries(later)) {
-    // Passes that were reported have run, whatever a later event leaves out.
+    // Passes that were reported have run, even if a later event omits them.
     const isFewer = key === PASSES && arrayAt(later, PASSES).length < arrayAt(known, PASSES).length;
     if (value !== null && !isFewer && (key in both || hasRoom(both, key))) both[key] = value;
   }
@@ -111,7 +114,7 @@ function merged(known: JsonObject, later: JsonObject): JsonObject {
 const hasRoom = (known: JsonObject, key: string): boolean =>
   ALWAYS_KEPT.has(key) || Object.keys(known).length < MAX_MEMBERS;
 
-/** Undefined where no tool has fewer uses than before. */
+/** Undefined if no tool has fewer uses than before. */
 function moreUses(earlier: JsonObject | undefined, later: JsonObject | undefined): JsonObject | undefined {
   if (earlier === undefined || later === undefined) return undefined;
   const more = Object.entries(earlier)

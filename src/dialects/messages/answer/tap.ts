@@ -26,12 +26,12 @@ import {
 
 const DELTA = 'event: content_block_delta\ndata: {"type":"content_block_delta"';
 
-/** Bytes of a text delta's event that are not generated text: the fewest that there can be. */
+/** The least number of bytes of a text delta's event that are not generated text. */
 const ENVELOPE = `${DELTA},"index":0,"delta":{"type":"text_delta","text":""}}\n\n`.length;
 
 const THOUGHTS: ReadonlySet<string | undefined> = new Set(["thinking", "redacted_thinking"]);
 
-/** A text or a thought that has only been announced: until it says something, another offer may still answer. */
+/** A text or thinking block without content yet: until it has some, another offer may still answer. */
 function opensEmpty(block: JsonObject | undefined): boolean {
   return stringAt(block, "text") === "" || stringAt(block, "thinking") === "";
 }
@@ -41,7 +41,7 @@ export class MessagesTap extends TapBase {
   readonly #usage = new StreamedUsage();
   #searches = 0;
   #results = 0;
-  /** The calls that have begun and not ended, by their places. */
+  /** The calls that have started and not ended, by index. */
   readonly #openCalls = new Set<unknown>();
   readonly #tools = new ServerTools();
 
@@ -61,10 +61,10 @@ export class MessagesTap extends TapBase {
     for (let at = 0; at < events.length && !this.failure && this.state !== "ended"; ) {
       const blank = events.indexOf("\n\n", at);
       const end = blank < 0 ? events.length : blank + 2;
-      // A whole delta holds nothing to patch, and its name tells it.
+      // A delta needs no change and is recognised by its event name.
       if (this.contentSeen && events.startsWith(DELTA, at) && events.startsWith("}\n\n", end - 3)) {
         const delta = events.slice(at, end);
-        // However short, it is content, unless it is empty: whoever waits for content goes by this figure (H28).
+        // However short, it is content unless it is empty: callers that wait for content use this figure (H28).
         const empty = events.startsWith('""}}\n\n', end - 6);
         if (!empty) this.generatedCharacters += Math.max(MIN_WEIGHT, textWeight(delta) - ENVELOPE);
         text += delta;
@@ -131,7 +131,7 @@ export class MessagesTap extends TapBase {
     return changeValue(data, ["message"], (value) => {
       const edit = new ObjectEdit(value).set("model", JSON.stringify(this.#context.publicModel));
       if (!message?.["id"]) edit.set("id", JSON.stringify(`msg_${this.#context.makeId()}`));
-      // Of the answer nothing is counted yet (contract 6.1), whatever a host has begun to count.
+      // No output is counted yet (contract 6.1), whatever the host has counted so far.
       const consistent = usage && consistentUsage(usage);
       if (consistent || numberAt(usage, "input_tokens") === undefined || numberAt(usage, "output_tokens") !== 0) {
         const counted = { ...(consistent ?? usage), output_tokens: 0 };
@@ -142,7 +142,7 @@ export class MessagesTap extends TapBase {
     });
   }
 
-  /** Usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's own (choices 3). */
+  /** Writes usage in both places: the contract reads `delta.usage`, the vendors' SDKs the event's `usage` (choices 3). */
   #delta(data: string, event: JsonObject): string {
     const delta = objectAt(event, "delta");
     const reported = objectAt(event, "usage") ?? objectAt(delta, "usage");
@@ -151,7 +151,7 @@ export class MessagesTap extends TapBase {
     if (usage !== undefined) this.#reported();
     const stop = stringAt(delta, "stop_reason");
     if (stop) this.stop = decodeStop(stop);
-    // Clients keep the first event's split: a total that it does not come to brings its own (contract 2.11).
+    // Clients keep the split of the first event, so a total that differs from it brings its own split (contract 2.11).
     const split = objectAt(this.#usage.raw, "cache_creation");
     const consistent =
       usage &&

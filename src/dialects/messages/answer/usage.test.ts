@@ -7,7 +7,7 @@ const split = (minutes: number, hour: number) => ({
   ephemeral_1h_input_tokens: hour,
 });
 
-describe("H27, contract 2.11: what was written to a cache", () => {
+describe("H27, contract 2.11: cache writes", () => {
   const of = (usage: object) => decodeUsage({ input_tokens: 1, output_tokens: 1, ...usage });
 
   test.each([
@@ -20,11 +20,11 @@ describe("H27, contract 2.11: what was written to a cache", () => {
     expect(of(usage)).toMatchObject({ cacheWrite5m, cacheWrite1h });
   });
 
-  test("a total alone is of five minutes", () => {
+  test("a total without a split counts as five minutes", () => {
     expect(of({ cache_creation_input_tokens: 10 })).toEqual({ input: 1, output: 1, cacheWrite5m: 10 });
   });
 
-  test("clients are shown what is billed: the total is the sum of the split", () => {
+  test("clients see what is billed: the total is the sum of the split", () => {
     const usage = { input_tokens: 1, cache_creation_input_tokens: 10, cache_creation: split(0, 4) };
     expect(consistentUsage(usage)).toEqual({ ...usage, cache_creation: split(6, 4) });
     expect(consistentUsage({ ...usage, cache_creation: split(6, 4) })).toBeUndefined();
@@ -32,7 +32,7 @@ describe("H27, contract 2.11: what was written to a cache", () => {
   });
 });
 
-describe("H27: the later event of a stream counts, unless its counts are smaller", () => {
+describe("H27: later counts of a stream replace earlier ones unless they are smaller", () => {
   const merged = (...events: Record<string, unknown>[]) => {
     const usage = new StreamedUsage();
     for (const event of events) usage.add(event);
@@ -54,7 +54,7 @@ describe("H27: the later event of a stream counts, unless its counts are smaller
   });
 });
 
-test("H27: reasoning that is reported larger than the output counts as all of it", () => {
+test("H27: reasoning reported as larger than the output counts as all of the output", () => {
   const usage = { input_tokens: 1, output_tokens: 128, output_tokens_details: { thinking_tokens: 132 } };
   expect(decodeUsage(usage)).toEqual({ input: 1, output: 0, reasoning: 128 });
 });
@@ -62,7 +62,7 @@ test("H27: reasoning that is reported larger than the output counts as all of it
 describe("contract 2.11: server_tool_use has both counts, as the vendor's SDK requires", () => {
   const estimate = { input: () => 1, output: () => 1 };
 
-  test("in usage that is written for a client", () => {
+  test("in usage written for a client", () => {
     expect(encodeUsage({ input: 1, output: 1, searches: 2 }, estimate)["server_tool_use"]).toEqual({
       web_search_requests: 2,
       web_fetch_requests: 0,
@@ -73,11 +73,11 @@ describe("contract 2.11: server_tool_use has both counts, as the vendor's SDK re
     ["none", undefined, { web_search_requests: 0, web_fetch_requests: 0 }],
     ["searches alone", { web_search_requests: 3 }, { web_search_requests: 3, web_fetch_requests: 0 }],
     ["fetches alone", { web_fetch_requests: 4 }, { web_search_requests: 0, web_fetch_requests: 4 }],
-  ])("in usage of a host that counts %s", (_, server_tool_use, whole) => {
+  ])("in usage from a host that counts %s", (_, server_tool_use, whole) => {
     expect(missingUsage({ input_tokens: 1, server_tool_use })["server_tool_use"]).toEqual(whole);
   });
 
-  test("a host that counts both is left alone", () => {
+  test("usage from a host that counts both is unchanged", () => {
     const server_tool_use = { web_search_requests: 1, web_fetch_requests: 1 };
     expect(missingUsage({ input_tokens: 1, server_tool_use })).not.toHaveProperty("server_tool_use");
   });

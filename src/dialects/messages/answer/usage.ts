@@ -11,7 +11,7 @@ export const SPLIT = "cache_creation";
 export const MINUTES = "ephemeral_5m_input_tokens";
 export const HOUR = "ephemeral_1h_input_tokens";
 export const SERVER_TOOLS = "server_tool_use";
-/** The vendor's SDK requires all of these where there is one. */
+/** The vendor's SDK requires all of these if one is present. */
 const SERVER_TOOL_COUNTS = ["web_search_requests", "web_fetch_requests"] as const;
 
 interface CacheWrites {
@@ -19,7 +19,7 @@ interface CacheWrites {
   hour: number | undefined;
 }
 
-/** What was written to a cache, by its age. What the split does not cover of the total is of five minutes (contract 2.11). */
+/** Cache writes by lifetime. What the split does not cover of the total counts as five minutes (contract 2.11). */
 export function cacheWrites(raw: unknown): CacheWrites {
   const total = countAt(raw, TOTAL);
   const split = objectAt(raw, SPLIT);
@@ -30,8 +30,8 @@ export function cacheWrites(raw: unknown): CacheWrites {
 }
 
 /**
- * The usage as clients may read it: its total is the sum of its split (contract 2.11), which is what is billed. Undefined
- * where it is so already.
+ * The usage as clients may read it: its total is the sum of its split (contract 2.11), which is what is billed. Undefined if it
+ * is so already.
  */
 export function consistentUsage(raw: JsonObject): JsonObject | undefined {
   if (!objectAt(raw, SPLIT)) return undefined;
@@ -41,7 +41,7 @@ export function consistentUsage(raw: JsonObject): JsonObject | undefined {
   return { ...raw, [TOTAL]: minutes + hour, [SPLIT]: { ...split, [MINUTES]: minutes, [HOUR]: hour } };
 }
 
-/** What contract 2.11 counts and a host left out, with what it comes to. */
+/** The counters of contract 2.11 that a host left out, with their values. */
 export function missingUsage(raw: JsonObject): JsonObject {
   const { minutes = 0, hour = 0 } = cacheWrites(raw);
   const served = objectAt(raw, SERVER_TOOLS);
@@ -61,8 +61,8 @@ export function missingUsage(raw: JsonObject): JsonObject {
 }
 
 /**
- * `input_tokens` excludes cached ones; `output_tokens` includes thinking, whose part newer hosts tell apart. Passes that the host
- * ran by itself are in `iterations` alone.
+ * `input_tokens` excludes cached tokens; `output_tokens` includes thinking, which newer hosts report separately. Passes that the
+ * host ran itself are only in `iterations`.
  */
 export function decodeUsage(raw: unknown): Usage | undefined {
   const counted = decodeCounters(raw);
@@ -89,7 +89,7 @@ function decodeCounters(raw: unknown): Usage | undefined {
   return usage.input === undefined && usage.output === undefined ? undefined : usage;
 }
 
-/** The tokens of one pass, as far as it counts them. */
+/** The tokens of one pass, as far as they are reported. */
 function decodePass(raw: unknown): Usage {
   const input = countAt(raw, "input_tokens");
   const output = countAt(raw, "output_tokens");
@@ -107,19 +107,19 @@ function decodePass(raw: unknown): Usage {
   };
 }
 
-/** On which terms the usage says that the answer was served. */
+/** Reports the terms on which the response was served, according to its usage. */
 export const reportUsageTerms = (served: ServedOn | undefined, usage: JsonObject | undefined): void =>
   reportTerms(served, usage?.["service_tier"], usage?.["speed"], usage?.["inference_geo"]);
 
-/** What stands in for a count that the upstream never reported: clients of this dialect cannot do without one. */
+/** Replaces counts that the upstream never reported: clients of this dialect require them. */
 interface UsageEstimate {
   input: () => number;
   output: () => number;
 }
 
 /**
- * Clients add the counters of the prompt up, so that all of them are there: a cache that was not mentioned counts 0. The
- * sums are those of the usage that is billed.
+ * Clients add the prompt counters up, so all of them are present: a cache that was not mentioned counts 0. The sums equal the
+ * billed usage.
  */
 export function encodeUsage(usage: Usage | undefined, estimate: UsageEstimate): JsonObject {
   const { input, output, reasoning, searches = 0 } = usage ?? {};
@@ -147,9 +147,9 @@ export function encodePrompt(usage: Usage): JsonObject {
 }
 
 /**
- * The counters of a stream's end, after a beginning that could only estimate the prompt. Clients take a count of the end over that of the beginning
- * unless it is 0, and add up all counters of the prompt: a prompt that was read from the cache whole would count twice. One of its
- * tokens is shown as not cached, so that the sum is right.
+ * The counters at the end of a stream whose start could only estimate the prompt. Clients replace a start counter by the end
+ * counter unless that is 0, and add up all prompt counters, so a prompt read entirely from the cache would count twice. One of
+ * its tokens is reported as uncached to keep the sum right.
  */
 export function overEstimate(usage: JsonObject): JsonObject {
   const cached = countAt(usage, "cache_read_input_tokens") ?? 0;
@@ -157,26 +157,28 @@ export function overEstimate(usage: JsonObject): JsonObject {
   return { ...usage, input_tokens: 1, cache_read_input_tokens: cached - 1 };
 }
 
-/** Whether a block is what a search has found; one that failed costs nothing. */
+/** Whether a block is a search result. A failed search costs nothing. */
 export const isSearchResult = (block: unknown): boolean =>
   isObject(block) && block["type"] === "web_search_tool_result" && Array.isArray(block["content"]);
 
-/** Whether a block is the result of a tool that the host ran, after which it called the model again. */
+/** Whether a block is the result of a hosted tool, after which the host called the model again. */
 export const isHostedResult = (block: unknown): boolean => /._tool_result$/.test(stringAt(block, "type") ?? "");
 
-/** How often the host called the model, as far as its results tell; newer hosts report it. */
+/** How often the host called the model, derived from its tool results. Newer hosts report it. */
 export function withResults(usage: Usage | undefined, results: number): Usage | undefined {
   return usage !== undefined && results >= (usage.rounds ?? 1) ? { ...usage, rounds: results + 1 } : usage;
 }
 
-/** The usage of an answer in one piece. */
+/** The usage of a complete response. */
 export function readUsage(body: JsonObject): Usage | undefined {
   const content = arrayAt(body, "content");
   const counted = withResults(decodeUsage(body["usage"]), content.filter(isHostedResult).length);
   return ServerTools.in(content).addTo(counted, objectAt(body, "usage"));
 }
 
-/** Searches are reported at the end of an answer; those that were seen cost something also where the client leaves before it (H26). */
+/**
+ * Searches are reported at the end of a response. Those that were seen are billed even if the client disconnects before (H26).
+ */
 export function withSearches(usage: Usage | undefined, seen: number): Usage | undefined {
   return seen > (usage?.searches ?? 0) ? { ...usage, searches: seen } : usage;
 }

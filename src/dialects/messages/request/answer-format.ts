@@ -5,18 +5,18 @@ import type { AnswerReading } from "../../codec.ts";
 import { describedSchema, objectRoot, structuredToolName } from "../../reading/answer-schema.ts";
 import { lowerEnforcedSchema } from "../../request/lower-enforced-schema.ts";
 
-/** What an answer's form comes to in a request: at most one of the three. */
+/** How a response format is requested: at most one of the three. */
 export interface EncodedFormat {
   /** For `output_config`. */
   format?: JsonObject;
-  /** A tool that stands in for a schema. */
+  /** A tool that replaces a schema. */
   standIn?: JsonObject;
   /** A line for the system prompt. */
   instruction?: string;
   reading: AnswerReading;
 }
 
-/** `knowsSchemas`: the host and the model take a schema for the answer. */
+/** `knowsSchemas`: the host and the model accept a schema for the response. */
 export function encodeFormat(call: CanonCall, knowsSchemas: boolean, notes: Notes): EncodedFormat {
   const { format } = call;
   const path = call.paths.format ?? "output_config.format";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../base/json.ts";
 
-/** What a tool does that the dialect's own models know by its type, in a form that every other model understands too. */
+/** A tool that this dialect's models know by its type, described so that any other model understands it too. */
 interface BuiltInTool {
   description: string;
   schema: JsonObject;
@@ -44,7 +44,7 @@ const TEXT_EDITOR: BuiltInTool = {
   },
 };
 
-/** Built-in tools that the client runs; undefined for the provider's own. */
+/** Built-in tools that the client runs; undefined for hosted ones. */
 export function builtInTool(type: string): BuiltInTool | undefined {
   if (/^bash_\d+$/.test(type)) return BASH;
   return /^text_editor_\d+$/.test(type) ? TEXT_EDITOR : undefined;

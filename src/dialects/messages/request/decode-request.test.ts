@@ -7,7 +7,7 @@ describe("decoding for other targets", () => {
   const decode = (more: JsonObject) =>
     decodeRequest({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }], ...more });
 
-  test("contract 2.10: built-in tools of the client's are functions with the published arguments", () => {
+  test("contract 2.10: built-in client tools become functions with the documented arguments", () => {
     const [bash, editor, other] = decode({
       tools: [
         { type: "bash_20250124", name: "bash" },
@@ -30,7 +30,7 @@ describe("decoding for other targets", () => {
     expect(other).toMatchObject({ type: "native", dialect: "messages", name: "memory" });
   });
 
-  test("every field has its path; an unknown field is an extra; what the gateway honours is not", () => {
+  test("every field has its path; unknown fields become extras, fields that the gateway handles do not", () => {
     const call = decode({
       model: "m",
       stream: true,
@@ -45,7 +45,7 @@ describe("decoding for other targets", () => {
     expect(call.turns[0]?.parts).toEqual([{ type: "text", text: "hi", path: "messages[0].content" }]);
   });
 
-  test("a conversation that the host is to hold is refused, in the words by which clients know to send all of it", () => {
+  test("a host-side conversation is rejected with the details that make clients send all of it", () => {
     const refuse = () => decode({ thread: { type: "new" } });
     expect(refuse).toThrow(/thread/);
     try {
@@ -59,7 +59,7 @@ describe("decoding for other targets", () => {
     expect(decode({ thread: null }).turns).toHaveLength(1);
   });
 
-  test("H01: a carrier whose call is gone is not lost, and does not go to another call", () => {
+  test("H01: a carrier without its call is kept and not attached to another call", () => {
     const carrier = (value: string) =>
       encodeCarrier({ position: "next-call", signature: { origin: "genai", kind: "signature", value } });
     const call = { type: "tool_use", id: "toolu_1", name: "f", input: {} };

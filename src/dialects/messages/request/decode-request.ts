@@ -14,10 +14,10 @@ import { decodeReasoning } from "./reasoning.ts";
 import { decodeToolChoice } from "./tool-choice.ts";
 import { decodeTool } from "./tools.ts";
 
-/** Fields that the gateway honours by itself. */
+/** Fields that the gateway handles itself. */
 const GATEWAY_FIELDS = ["model", "stream", "stream_options", "usage", ...ROUTING_FIELDS];
 
-/** Where a setting stands in a request, which its value is read from too. */
+/** The path of each setting in a request, from which its value is read. */
 const SETTING_PATHS = {
   maxOutputTokens: "max_tokens",
   temperature: "temperature",
@@ -26,9 +26,9 @@ const SETTING_PATHS = {
 } as const;
 
 /**
- * A client's request. Its normal form, to which encoding a decoded request leads back: content and system as arrays of
- * blocks without empty ones, one message a turn with tool results first, no fields that are null or say the default, the
- * older `output_format` as `output_config.format`, system messages as text of the user's in tags.
+ * Decodes a client's request. In its normal form, to which encoding a decoded request returns: content and system are arrays of
+ * blocks without empty ones, each turn is one message with tool results first, no field is null or has its default value, the
+ * older `output_format` is `output_config.format`, and system messages are user text in tags.
  */
 export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
@@ -73,8 +73,8 @@ export function decodeRequest(body: JsonObject): CanonCall {
 }
 
 /**
- * A conversation that the host is to hold: later requests have only what is new in it, so that the request cannot be left out.
- * The details are those by which clients know that they must send everything instead.
+ * Rejects a conversation that the host is to store: later requests contain only what is new, so the field cannot be dropped. The
+ * details are those by which clients recognise that they must send everything.
  */
 function refuseThread(): never {
   throw new GatewayError(
@@ -123,8 +123,8 @@ const leftOver = (fields: Fields, name: string): Extra[] =>
   Object.entries(fields.rest() ?? {}).map(([key, value]) => ({ keys: [name, key], value }));
 
 /**
- * `output_format` is what the first hosts called `output_config.format`, and older clients still do. A format of another
- * kind than a schema stays among the left-overs.
+ * The first hosts called `output_config.format` `output_format`, and older clients still do. A format other than a schema stays
+ * among the remaining fields.
  */
 function decodeFormat(
   fields: Fields,
@@ -139,7 +139,7 @@ function decodeFormat(
   return { value: { type: "schema", schema }, path };
 }
 
-/** What is no text in a system prompt is for its own dialect to judge, and stands in a turn of its own. */
+/** Anything but text in a system prompt is left to this dialect's hosts, as a separate turn. */
 function decodeSystem(fields: Fields): { system: TextPart[]; others: Turn[] } {
   const parts = decodeContent(fields.take("system"), "system");
   const others = parts.filter((part) => part.type !== "text");

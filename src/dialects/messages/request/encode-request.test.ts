@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { encode, UNLIMITED } from "../call.sample.ts";
 
-describe("the output limit, which this protocol demands", () => {
+describe("the output limit, which this protocol requires", () => {
   const reported = ["approximated max_completion_tokens"];
 
   test.each([
@@ -23,7 +23,7 @@ describe("the output limit, which this protocol demands", () => {
 });
 
 describe("settings", () => {
-  test("temperature is clamped, and goes before top_p", () => {
+  test("temperature is clamped and takes precedence over top_p", () => {
     const paths = { temperature: "temperature", topP: "top_p" };
     const { body, notes } = encode({ temperature: 1.7, topP: 0.5, paths });
     expect(body).toMatchObject({ temperature: 1 });
@@ -31,7 +31,7 @@ describe("settings", () => {
     expect(notes).toEqual(["approximated temperature", "dropped top_p"]);
   });
 
-  test("H09: what has no field is noted", () => {
+  test("H09: settings without a field are noted", () => {
     const { body, notes } = encode({
       dialect: "genai",
       seed: 1,
@@ -58,7 +58,7 @@ describe("settings", () => {
     ]);
   });
 
-  test("models that refuse sampling or stop sequences", () => {
+  test("settings are dropped for models that reject sampling or stop sequences", () => {
     const traits = { rejectsSampling: true, rejectsStop: true };
     const { body, notes } = encode({ temperature: 1, stop: ["x"] }, traits);
     expect(body["temperature"] ?? body["stop_sequences"]).toBeUndefined();
@@ -69,7 +69,7 @@ describe("settings", () => {
     });
   });
 
-  test("the caller's user and the cache of the whole prompt", () => {
+  test("sends the caller's user and the cache mark of the whole prompt", () => {
     expect(encode({ userId: "u", cache: { ttl: "1h" } }).body).toMatchObject({
       metadata: { user_id: "u" },
       cache_control: { type: "ephemeral", ttl: "1h" },

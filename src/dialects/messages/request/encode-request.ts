@@ -79,17 +79,17 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
 }
 
 interface Circumstances {
-  /** The client speaks this dialect too, and hears from the host itself what it may not ask for. */
+  /** The client uses this dialect too, so the host itself reports what is not allowed. */
   own: boolean;
-  /** A tool stands in for the answer's schema. */
+  /** A tool replaces the response schema. */
   standsIn: boolean;
   mustCall: boolean;
-  /** The model takes its amount of reasoning as a budget. */
+  /** The model takes its reasoning effort as a token budget. */
   budgeted: boolean;
   messages: readonly Message[];
 }
 
-/** Why the target would refuse to think, whatever the client asks for; undefined where it would not. */
+/** Why the target would reject thinking, whatever the client requests; undefined if it would not. */
 function whyNotThink({ own, standsIn, mustCall, budgeted, messages }: Circumstances): string | undefined {
   if (standsIn) return "a tool that must be called stands in for the answer's schema, which excludes thinking";
   if (!own && mustCall) return "a model that must call a tool cannot think before it";

@@ -4,7 +4,7 @@ import type { Part } from "../../../canon/part.ts";
 import { assistant, callOf, encode, messagesOf, resultOf, say, TOOL, user } from "../call.sample.ts";
 
 describe("turns", () => {
-  test("system text in the middle is the user's in tags; at the beginning it is the system's", () => {
+  test("system text in the middle becomes user text in tags; at the beginning it becomes the system prompt", () => {
     const system = (text: string, path: string): Turn => ({ role: "system", parts: [say(text, path)], path });
     const result = encode({
       system: [{ type: "text", text: "First." }],
@@ -26,7 +26,7 @@ describe("turns", () => {
     expect(result.notes).toEqual(["approximated messages[2]"]);
   });
 
-  test("choices 3: a host and a model that take system messages get them as such, where they may stand", () => {
+  test("choices 3: system messages are kept where the host and the model accept them", () => {
     const system = (text: string, path: string): Turn => ({ role: "system", parts: [say(text, path)], path });
     const roles = (turns: Turn[], { model = true, host = true } = {}) => {
       const result = encode({ turns }, { systemMessages: model }, { systemMessages: host });
@@ -40,7 +40,7 @@ describe("turns", () => {
     expect(last.result.notes).toEqual([]);
     const amid = roles([user(say("hi")), system("One.", "a"), assistant(say("yes")), user(say("and?"))]);
     expect(amid.said.map(([role]) => role)).toEqual(["user", "system", "assistant", "user"]);
-    // Behind an answer, or before more of the user's words, no host takes it.
+    // No host accepts it after an assistant message, or before another user message.
     const misplaced = roles([user(say("hi")), assistant(say("yes")), system("One.", "a"), user(say("and?"))]);
     expect(misplaced.said.at(-1)).toEqual(["user", ["<system>\nOne.\n</system>", "and?"]]);
     expect(misplaced.result.notes).toEqual(["approximated a"]);
@@ -50,14 +50,14 @@ describe("turns", () => {
       ]);
   });
 
-  test("the first turn is the user's, and there is at least one", () => {
+  test("the first turn is a user turn, and there is at least one", () => {
     const first = encode({ turns: [assistant(say("I begin.")), user(say("go on"))] });
     expect(messagesOf(first)[0]).toEqual({ role: "user", content: [{ type: "text", text: "." }] });
     expect(first.notes).toEqual(["approximated messages[1]"]);
     expect(messagesOf(encode({ turns: [], system: [{ type: "text", text: "x" }] }))).toHaveLength(1);
   });
 
-  test("results of one turn's calls: one user turn, first in it, in the order of the calls, ids alike on both", () => {
+  test("results of one turn's calls come first in one user turn, in the order of the calls and with the same ids", () => {
     const id = "call/1";
     const result = encode({
       turns: [
@@ -82,7 +82,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("arguments must be an object; empty text and lone white space are not sent; a beginning loses its white space", () => {
+  test("arguments are sent as an object, blank text is not sent, and a prefill loses its trailing white space", () => {
     const result = encode({
       turns: [
         user(say("hi"), say(""), say("  \n", "blank")),
@@ -113,7 +113,7 @@ describe("turns", () => {
     expect(result.notes.toSorted()).toEqual(["approximated calls.a", "approximated last", "dropped lone"]);
   });
 
-  test("H01: reasoning and signatures of other origins stay behind, with an entry each", () => {
+  test("H01: reasoning and signatures of other origins are dropped, each with a note", () => {
     const foreign = { origin: "genai", kind: "signature", value: "g" } as const;
     const own = { origin: "messages", kind: "redacted", value: "r" } as const;
     const result = encode({
@@ -138,7 +138,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("searches of another provider's leave whole, its own go back; foreign citations leave", () => {
+  test("searches and citations of other providers are dropped, those of the target are sent back", () => {
     const page = (origin: string) => ({
       url: "https://a.example",
       title: "A",
@@ -175,23 +175,23 @@ describe("turns", () => {
   });
 });
 
-describe("an answer's beginning", () => {
+describe("a prefill", () => {
   const turns = (...parts: Part[]) => [user(say("Write.")), assistant(...parts)];
 
-  test("white space at its end is cut off, that of further texts too", () => {
+  test("loses trailing white space, also of the texts before", () => {
     const { body, notes } = encode({ turns: turns(say("Autumn ", "said"), say(" ", "blank")) });
     expect(messagesOf({ body }).at(-1)?.content).toEqual([{ type: "text", text: "Autumn" }]);
     expect(notes).toEqual(["approximated said"]);
   });
 
-  test("a model that does not go on from one is asked to in words", () => {
+  test("becomes an instruction for a model that does not continue it", () => {
     const { body, notes } = encode({ turns: turns(say("Autumn")) }, { prefill: false });
     expect(messagesOf({ body }).map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     expect(notes).toEqual(["approximated messages[1]"]);
     expect(messagesOf(encode({ turns: turns(say("Autumn")) }, { prefill: true }))).toHaveLength(2);
   });
 
-  test("a model that goes on from one does not think before", () => {
+  test("disables thinking for a model that continues it", () => {
     const reasoning = { amount: "low", path: "reasoning" } as const;
     const thought: Part = {
       type: "reasoning",

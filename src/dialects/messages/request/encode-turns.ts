@@ -14,7 +14,7 @@ export interface Message extends JsonObject {
   content: JsonObject[];
 }
 
-/** What a user says where the conversation needs a word of the user's and has none. */
+/** A placeholder where the conversation requires user text and has none. */
 const NO_WORDS: JsonObject = { type: "text", text: "." };
 
 /** System text at the beginning, wherever it came from. */
@@ -23,7 +23,7 @@ export function encodeSystem(call: CanonCall, content: RequestContent): JsonObje
   return parts.flatMap((part) => content.encode(part, "system"));
 }
 
-/** The conversation: user and assistant in turn, the user first, results of tools before anything else that the user says. */
+/** The conversation: user and assistant alternate, the user is first, and tool results come first in a user message. */
 export function encodeTurns(
   call: CanonCall,
   content: RequestContent,
@@ -62,8 +62,8 @@ export function encodeTurns(
 }
 
 /**
- * Hosts take a system message after the user's words, with an answer after it or nothing: several in a row become one. The words
- * of a turn that nothing is left of do not stand between.
+ * Hosts accept a system message after a user message if an assistant message or nothing follows it; several in a row become one.
+ * A turn with nothing left in it does not count.
  */
 function standsRight(before: Message | undefined, turns: readonly Turn[], index: number): boolean {
   const after = turns.slice(index + 1).find(({ role }) => role !== "system");
@@ -85,7 +85,7 @@ function inTags(turn: Turn, notes: Notes): Part[] {
   );
 }
 
-/** Upstreams refuse an answer's beginning that ends in white space. */
+/** Upstreams reject a prefill that ends in white space. */
 function trimBeginning(messages: Message[], { turns }: CanonCall, notes: Notes): void {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
@@ -98,7 +98,7 @@ function trimBeginning(messages: Message[], { turns }: CanonCall, notes: Notes):
   last.content[last.content.length - 1] = { ...block, text: text.trimEnd() };
 }
 
-/** Newer models refuse a conversation in which the assistant has the last word. */
+/** Newer models reject a conversation that ends with an assistant message. */
 function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): void {
   const last = messages.at(-1);
   if (last?.role !== "assistant" || last.content.some((block) => block["type"] === "tool_use")) return;
@@ -109,7 +109,7 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
   messages.push({ role: "user", content: [{ type: "text", text: CONTINUE_PROMPT }] });
 }
 
-/** In the order of the calls; results of other calls after them. */
+/** In the order of the calls; results of other calls follow. */
 function resultsFirst(message: Message, before: Message | undefined): Message {
   const isResult = (block: JsonObject) => block["type"] === "tool_result";
   if (message.role !== "user" || !message.content.some(isResult)) return message;
@@ -121,8 +121,8 @@ function resultsFirst(message: Message, before: Message | undefined): Message {
 }
 
 /**
- * Whether the model is in the middle of using tools without having thought, or is to go on from a beginning: hosts that
- * are given a budget for thinking then demand the thinking that came first.
+ * Whether the model is in the middle of using tools without having thought, or is to continue a prefill: hosts that receive a
+ * thinking budget then require the thinking that came first.
  */
 export function lacksThinking(messages: readonly Message[]): boolean {
   const asked = messages.findLastIndex(

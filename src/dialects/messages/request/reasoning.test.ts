@@ -64,7 +64,7 @@ describe("reasoning", () => {
     expect(result.notes).toEqual(notes);
   });
 
-  test("where no limit is known, the budget is added to the output", () => {
+  test("the budget is added to the output if no limit is known", () => {
     const { body } = encode(desired("low"), UNLIMITED);
     expect(body).toMatchObject({ max_tokens: 4096 + 2048, thinking: { budget_tokens: 2048 } });
   });
@@ -88,21 +88,21 @@ describe("reasoning", () => {
       ["approximated reasoning_effort"],
     ],
     ["off, said aloud", desired("off"), { type: "disabled" }, undefined, []],
-  ])("models that dose by themselves: %s", (_name, call, thinking, effort, notes) => {
+  ])("models with adaptive thinking: %s", (_name, call, thinking, effort, notes) => {
     const result = encode(call, { reasoningForm: "adaptive", efforts: ["off", "low", "medium", "high"] });
     expect(result.body["thinking"]).toEqual(thinking);
     expect((result.body["output_config"] as JsonObject | undefined)?.["effort"]).toBe(effort);
     expect(result.notes).toEqual(notes);
   });
 
-  test("a model that does not reason, and one that cannot stop", () => {
+  test("handles a model that does not reason and one that cannot stop", () => {
     expect(encode(desired("high"), { reasoning: false }).notes).toEqual(["dropped reasoning_effort"]);
     const always = encode(desired("off"), { reasoningForm: "adaptive", efforts: ["low", "high"] });
     expect(always.body).toMatchObject({ thinking: { type: "adaptive" }, output_config: { effort: "low" } });
     expect(always.notes).toEqual(["approximated reasoning_effort"]);
   });
 
-  test("with thinking on, sampling goes", () => {
+  test("sampling settings are dropped if thinking is on", () => {
     const { body, notes } = encode({
       ...desired("low"),
       temperature: 0.3,
@@ -114,7 +114,7 @@ describe("reasoning", () => {
     expect(notes.toSorted()).toEqual(["dropped temperature", "dropped top_k", "dropped top_p"]);
   });
 
-  test("whoever wants thinking and a forced call gets the call", () => {
+  test("a forced call takes precedence over thinking", () => {
     const forced = { ...desired("low"), tools: [TOOL], toolChoice: { type: "any" } } as const;
     const { body, notes } = encode(forced);
     expect(body["tool_choice"]).toEqual({ type: "any" });
@@ -122,7 +122,7 @@ describe("reasoning", () => {
     expect(notes).toEqual(["dropped reasoning_effort"]);
   });
 
-  test("a tool loop without thinking of the target's own goes on without: hosts with budgets would refuse it", () => {
+  test("a tool loop without the target's own thinking continues without thinking, which hosts with budgets would reject", () => {
     const turns = [user(say("hi")), assistant(callOf("a")), user(resultOf("a"))];
     expect(encode({ ...desired("low"), turns, tools: [TOOL] })).toMatchObject({ notes: ["dropped reasoning_effort"] });
     const signature = { origin: "messages", kind: "signature", value: "s" } as const;

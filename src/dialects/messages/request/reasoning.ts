@@ -16,11 +16,11 @@ import type { ModelTraits } from "../../../canon/traits.ts";
 
 export interface DecodedReasoning {
   reasoning?: ReasoningRequest;
-  /** What the request cannot say; the dialect's own encoder lays it over what it makes of the request. */
+  /** What the canon cannot express. This dialect's encoder adds it to the encoded request. */
   extras: readonly Extra[];
 }
 
-/** `thinking`, and the effort of `output_config`, which doses adaptive thinking. */
+/** Reads `thinking`, and the effort of `output_config`, which controls adaptive thinking. */
 export function decodeReasoning(thinking: JsonObject | undefined, effortWord: string | undefined): DecodedReasoning {
   const effort = EFFORTS.find((one) => one === effortWord && one !== "off");
   const effortExtra = effortWord === undefined ? [] : [{ keys: ["output_config", "effort"], value: effortWord }];
@@ -34,7 +34,7 @@ export function decodeReasoning(thinking: JsonObject | undefined, effortWord: st
   const budget = fields.number("budget_tokens");
   const display = fields.string("display");
   const extras: Extra[] = [];
-  // Thinking between tools alone is this dialect's own; it counts as thinking elsewhere.
+  // Thinking only between tools is specific to this dialect. Elsewhere it counts as thinking.
   if (type === "between_tools") extras.push({ keys: ["thinking", "type"], value: type });
   if (display !== undefined && display !== "omitted" && display !== "summarized") {
     extras.push({ keys: ["thinking", "display"], value: display });
@@ -48,10 +48,10 @@ export function decodeReasoning(thinking: JsonObject | undefined, effortWord: st
   return { reasoning: { amount, ...show, path: "thinking" }, extras };
 }
 
-/** Where neither the client nor the catalogue knows a limit, which the dialect demands. */
+/** Used if neither the client nor the catalogue has a limit, which the dialect requires. */
 export const DEFAULT_OUTPUT = 4096;
 const MIN_BUDGET = 1024;
-/** What is left for the answer itself, where a budget is ours to choose and there is room. */
+/** Tokens left for the answer where the gateway chooses the budget and there is room. */
 const ANSWER_ROOM = 1024;
 const DEFAULT_EFFORTS: readonly Effort[] = ["off", "low", "medium", "high", "max"];
 
@@ -65,15 +65,15 @@ export interface ReasoningTarget {
   traits: ModelTraits;
   notes: Notes;
   maxTokens: number;
-  /** The client set no limit and the catalogue knows none, so that the limit may grow by the budget. */
+  /** Neither the client nor the catalogue has a limit, so the limit may grow by the budget. */
   growing: boolean;
-  /** Why the model must not think in this call, where it must not. */
+  /** Why the model must not think in this call, if so. */
   obstacle: string | undefined;
 }
 
 /**
- * Thinking counts against `max_tokens` here, as it does in the limits of the other two dialects: budget and answer share
- * what the client allowed.
+ * Thinking counts against `max_tokens`, as in the limits of the other two dialects: the budget and the answer share what the
+ * client allowed.
  */
 export function encodeReasoning(call: CanonCall, target: ReasoningTarget): EncodedReasoning {
   const { traits, notes, maxTokens, obstacle } = target;
@@ -87,14 +87,14 @@ export function encodeReasoning(call: CanonCall, target: ReasoningTarget): Encod
   const adaptive = traits.reasoningForm !== undefined && traits.reasoningForm !== "budget";
   if (obstacle !== undefined) {
     if (asked) notes.dropped(desired?.path ?? "reasoning", obstacle);
-    // Models that dose their thinking by themselves may think unasked.
+    // Models with adaptive thinking may think without being asked.
     return { maxTokens, ...(adaptive ? { thinking: { type: "disabled" } } : {}) };
   }
   if (desired === undefined || amount === undefined) return { maxTokens };
   return adaptive ? encodeAdaptive(call, desired, amount, target) : encodeBudget(call, desired, amount, target);
 }
 
-/** Models that dose their thinking by themselves take an effort next to it, never a budget. */
+/** Models with adaptive thinking take an effort, never a budget. */
 function encodeAdaptive(
   { dialect }: CanonCall,
   desired: ReasoningRequest,
@@ -102,7 +102,7 @@ function encodeAdaptive(
   { traits, notes, maxTokens }: ReasoningTarget,
 ): EncodedReasoning {
   const known = traits.efforts ?? DEFAULT_EFFORTS;
-  // Newer models keep their thinking to themselves unless they are asked; clients of other dialects expect to see it.
+  // Newer models hide their thinking by default; clients of other dialects expect to see it.
   const shown = desired.show ?? (dialect === "messages" ? undefined : true);
   const display = shown === undefined ? {} : { display: shown ? "summarized" : "omitted" };
   const thinking = { type: "adaptive", ...display };
@@ -126,7 +126,7 @@ function encodeBudget(
   { traits, notes, maxTokens, growing }: ReasoningTarget,
 ): EncodedReasoning {
   const lowest = Math.max(MIN_BUDGET, traits.budget?.min ?? 0);
-  // Models of this form reason only when asked to, so that nothing is sent to prevent it.
+  // These models reason only on request, so nothing is sent to prevent it.
   if (amount === "off" && traits.budget?.off !== false) return { maxTokens };
   const wanted = budgetOf(amount, lowest);
   const inRange = Math.min(Math.max(wanted, lowest), traits.budget?.max ?? Number.POSITIVE_INFINITY);
@@ -142,7 +142,7 @@ function encodeBudget(
   else if (amount === "dynamic" || budget !== wanted) {
     notes.approximated(desired.path, `the model takes a budget of tokens; ${budget} was sent`);
   }
-  // These models show their thinking by default, and not all of their hosts know the word; other dialects' encoders hide it.
+  // These models show their thinking by default, and not all of their hosts know the field. Encoders of other dialects hide it.
   const said = dialect === "messages" && desired.show !== undefined;
   const display = said ? { display: desired.show ? "summarized" : "omitted" } : {};
   return { thinking: { type: "enabled", budget_tokens: budget, ...display }, maxTokens: limit };

@@ -23,13 +23,13 @@ import { encodeSearchResults, encodeServerToolCall } from "../search.ts";
 import { encodeOwnThinking } from "../thinking.ts";
 import { fitCallId, parseInput } from "../tool-input.ts";
 
-/** Writes the parts of one call as blocks for an upstream, and notes what has no place in them. */
+/** Writes the parts of one call as blocks for an upstream, and notes what it cannot represent. */
 export class RequestContent {
   readonly #call: CanonCall;
   readonly #target: EncodeRequestContext<MessagesQuirks>;
   readonly #notes: Notes;
   readonly #marks: CacheMarks;
-  /** The provider's own tool calls whose results the target can read, by id. */
+  /** Ids of hosted tool calls whose results the target can read. */
   readonly #readable: ReadonlySet<string>;
 
   constructor(call: CanonCall, target: EncodeRequestContext<MessagesQuirks>, notes: Notes, marks: CacheMarks) {
@@ -46,7 +46,7 @@ export class RequestContent {
     );
   }
 
-  /** The blocks of a turn's parts; none for what the target cannot take. */
+  /** The blocks of a part; none if the target does not accept it. */
   encode(part: Part, role: "user" | "assistant" | "system"): JsonObject[] {
     const blocks = this.#blocks(part, role);
     const [first] = blocks;
@@ -98,7 +98,7 @@ export class RequestContent {
     }
   }
 
-  /** Upstreams refuse blocks of text in which there is nothing to read. */
+  /** Upstreams reject text blocks that are blank. */
   #text(part: TextPart): JsonObject[] {
     if (part.text.trim() === "") {
       if (part.text !== "") this.#leaveOut(part, "the target refuses text that is only white space");
@@ -172,7 +172,7 @@ export class RequestContent {
     };
   }
 
-  /** A single text goes as it is, which every host of the dialect understands. */
+  /** A single text is sent as a string, which every host of the dialect understands. */
   #toolResult(part: ToolResultPart): JsonObject {
     const content = part.content.flatMap((inner) => this.encode(inner, "user"));
     const [only] = content;
@@ -198,12 +198,12 @@ export class RequestContent {
     };
   }
 
-  /** Pages are read by their encrypted content alone, which must be the target's own. */
+  /** Pages are read only by their encrypted content, which must be the target's. */
   #canRead({ result }: ServerToolResultPart): boolean {
     return "error" in result || result.pages.every(({ content }) => content?.origin === this.#target.origin);
   }
 
-  /** A call whose result is none of the kinds that the canon knows can only have come from the same dialect. */
+  /** A call whose result is of no kind that the canon knows can only come from the same dialect. */
   #isReadable(callId: string): boolean {
     if (this.#readable.has(callId)) return true;
     const searched = this.#call.turns.some(({ parts }) =>

@@ -3,7 +3,7 @@ import type { CallSettings, CanonCall } from "../../../canon/call.ts";
 import type { Notes } from "../../../canon/notes.ts";
 import type { ModelTraits } from "../../../canon/traits.ts";
 
-/** Settings that the dialect has no field for. */
+/** Settings without a field in this dialect. */
 const NO_FIELD: readonly (keyof CallSettings)[] = [
   "frequencyPenalty",
   "presencePenalty",
@@ -15,14 +15,14 @@ const NO_FIELD: readonly (keyof CallSettings)[] = [
   "cachedContent",
 ];
 
-/** What these settings are by default: nothing is lost where the client says just that. */
+/** The defaults of these settings: nothing is lost if the client sends them. */
 const DEFAULTS: Partial<Record<keyof CallSettings, unknown>> = {
   frequencyPenalty: 0,
   presencePenalty: 0,
   candidateCount: 1,
 };
 
-/** `thinking`: the model thinks before it answers, which excludes sampling by the client's wants. */
+/** `thinking`: the model thinks before it answers, which rules out sampling settings. */
 export function encodeSettings(call: CanonCall, traits: ModelTraits, thinking: boolean, notes: Notes): JsonObject {
   const drop = (name: keyof CallSettings, reason: string) => notes.dropped(call.paths[name] ?? name, reason);
   for (const name of NO_FIELD) {
@@ -46,7 +46,7 @@ function encodeSampling(call: CanonCall, traits: ModelTraits, thinking: boolean,
       ? "a model that thinks refuses settings of sampling"
       : undefined;
   if (refused !== undefined) {
-    // A temperature of 1 is the one that thinking itself demands.
+    // Thinking itself requires a temperature of 1.
     const kept = temperature === 1 && !traits.rejectsSampling;
     if (temperature !== undefined && !kept) drop("temperature", refused);
     if (topP !== undefined) drop("topP", refused);

@@ -14,7 +14,7 @@ export function decodeToolChoice(value: unknown): { toolChoice?: ToolChoice; par
   return type === "auto" || type === "any" || type === "none" ? { toolChoice: { type }, ...parallel } : parallel;
 }
 
-/** A choice that leaves only some of the tools: the dialect has no word for it, so the others are not even offered. */
+/** The dialect cannot restrict a choice to some of the tools, so the other tools are not sent. */
 export function allowedNames(call: CanonCall, notes: Notes): ReadonlySet<string> | undefined {
   const { toolChoice } = call;
   if (toolChoice?.type !== "allowed") return undefined;
@@ -24,9 +24,9 @@ export function allowedNames(call: CanonCall, notes: Notes): ReadonlySet<string>
 
 interface ChoiceTarget {
   notes: Notes;
-  /** Whether any tool goes up, the stand-in for a schema aside. */
+  /** Whether any tool is sent, apart from the one that replaces a schema. */
   hasTools: boolean;
-  /** The tool that stands in for the answer's schema. */
+  /** The tool that replaces the response schema. */
   standIn: string | undefined;
 }
 
@@ -38,12 +38,12 @@ export function encodeToolChoice(call: CanonCall, target: ChoiceTarget): JsonObj
     return undefined;
   }
   const choice = standIn === undefined ? ownChoice(call) : standInChoice(call, standIn, hasTools);
-  // Several calls at once are the default, and a choice of none makes no call at all.
+  // Parallel calls are the default, and a choice of `none` makes no call at all.
   if (call.parallelTools !== false || choice?.type === "none") return choice;
   return { ...(choice ?? { type: "auto" }), disable_parallel_tool_use: true };
 }
 
-/** Whether the model must call a tool, which excludes thinking: whoever asks for both needs the call. */
+/** Whether the model must call a tool, which rules out thinking: a client that requests both needs the call. */
 export function forcesCall(call: CanonCall): boolean {
   const choice = ownChoice(call);
   return choice?.type === "any" || choice?.type === "tool";
@@ -55,7 +55,7 @@ function ownChoice({ toolChoice }: CanonCall): WireChoice | undefined {
   return toolChoice?.type === "allowed" ? { type: toolChoice.mode } : toolChoice;
 }
 
-/** The answer comes by the stand-in; where the client's own tools may be called too, by one of them all. */
+/** The response is a call of the replacement tool or, if the client's tools may be called too, of any tool. */
 function standInChoice(call: CanonCall, standIn: string, hasTools: boolean): WireChoice {
   if (!hasTools || call.toolChoice?.type === "none") return { type: "tool", name: standIn };
   return call.toolChoice?.type === "tool" ? call.toolChoice : { type: "any" };

@@ -3,14 +3,14 @@ import type { JsonObject } from "../../../base/json.ts";
 import type { Part } from "../../../canon/part.ts";
 import { assistant, encode, TOOL, user } from "../call.sample.ts";
 
-describe("tools and forms of the answer", () => {
+describe("tools and response formats", () => {
   const format = {
     type: "schema",
     schema: { type: "object", properties: { n: { type: "integer", minimum: 1 } } },
   } as const;
   const paths = { format: "response_format" };
 
-  test("H08: a schema goes where the host enforces it, without what the host refuses", () => {
+  test("H08: a schema is sent where the host enforces it, without the keywords it rejects", () => {
     const { body, notes, reading } = encode({ format, paths });
     expect(body["output_config"]).toEqual({
       format: {
@@ -26,12 +26,12 @@ describe("tools and forms of the answer", () => {
     expect(notes).toEqual(["approximated response_format"]);
   });
 
-  test("a schema whose root is no object is wrapped, and the reading says so", () => {
+  test("a schema whose root is not an object is wrapped, and the response is unwrapped", () => {
     const list = { type: "schema", schema: { type: "array", items: { type: "string" } } } as const;
     expect(encode({ format: list }).reading).toEqual({ unwrapMember: "answer" });
   });
 
-  test("a host without schemas gets a tool that it must call, and does not think", () => {
+  test("a host without schemas gets a tool that it must call, without thinking", () => {
     const taken = { ...TOOL, name: "answer" };
     const alone = encode({ format, paths, reasoning: { amount: "low", path: "r" } }, {}, { structuredOutput: false });
     expect(alone.body).toMatchObject({
@@ -47,13 +47,13 @@ describe("tools and forms of the answer", () => {
     expect(beside.body["tool_choice"]).toEqual({ type: "any" });
   });
 
-  test("JSON without a schema is asked for in words", () => {
+  test("JSON without a schema is requested in the prompt", () => {
     const { body, notes } = encode({ format: { type: "json" }, paths });
     expect(body["system"]).toEqual([{ type: "text", text: "Answer with JSON only." }]);
     expect(notes).toEqual(["approximated response_format"]);
   });
 
-  test("tools of every kind", () => {
+  test("encodes every kind of tool", () => {
     const { body, notes } = encode({
       tools: [
         { type: "function", name: "bare", path: "tools[0]" },
@@ -85,7 +85,7 @@ describe("tools and forms of the answer", () => {
     ]);
   });
 
-  test("choices: one call at a time, some tools only, none to choose from", () => {
+  test("encodes tool choices: one call at a time, only some tools, and no tools", () => {
     expect(encode({ tools: [TOOL], parallelTools: false }).body["tool_choice"]).toEqual({
       type: "auto",
       disable_parallel_tool_use: true,
@@ -102,7 +102,7 @@ describe("tools and forms of the answer", () => {
     expect(none.notes).toEqual(["dropped tool_choice"]);
   });
 
-  test("H04: at most four cache marks, the earliest go; none on thinking and on what is not sent", () => {
+  test("H04: sends at most the last four cache marks, and none on thinking or on parts that are not sent", () => {
     const marked = (text: string, path: string): Part => ({ type: "text", text, path, cache: { ttl: "1h" } });
     const signature = { origin: "messages", kind: "signature", value: "s" } as const;
     const { body, notes } = encode({

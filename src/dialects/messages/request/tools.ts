@@ -46,7 +46,7 @@ function decodeFunction(fields: Fields, common: Common): FunctionTool {
   };
 }
 
-/** A newer version's date stays among the extras: what it adds is its own dialect's affair. */
+/** A newer version's date goes to the extras: what it adds is specific to this dialect. */
 function decodeWebSearch(fields: Fields, common: Common): WebSearchTool {
   fields.skip("name");
   const type = fields.string("type");
@@ -82,13 +82,13 @@ function decodeLocation(value: JsonObject | undefined): WebSearchTool["location"
 
 interface ToolTarget {
   call: CanonCall;
-  /** The host knows `strict`. */
+  /** The host supports `strict`. */
   strict: boolean;
   notes: Notes;
   marks: CacheMarks;
 }
 
-/** No block where the target has no such tool. */
+/** Returns no block if the target has no such tool. */
 export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
   const { call, notes, marks } = target;
   const own = call.dialect === "messages" ? tool.extras : undefined;
@@ -129,7 +129,7 @@ function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget)
   };
 }
 
-/** Upstreams refuse a schema of arguments that does not say that it is an object. */
+/** Upstreams reject an arguments schema that does not declare an object. */
 const objectSchema = (schema: JsonObject | undefined): JsonObject =>
   schema === undefined ? { type: "object", properties: {} } : "type" in schema ? schema : { type: "object", ...schema };
 

@@ -15,7 +15,7 @@ const LISTED = [
   "search_result_location",
 ];
 
-/** Where a passage of text was taken from. The client sends back what an answer gave it. */
+/** Where a passage of text was taken from. The client returns what a response contained. */
 export const Citation = Type.Union(
   [
     Type.Object({

@@ -147,7 +147,7 @@ const WebSearchError = Type.Object(
       "max_uses_exceeded",
       "query_too_long",
       "unavailable",
-      // The two that upstreams add: a client echoes back whichever it was given.
+      // Two codes that upstreams add: a client echoes whichever it received.
       "invalid_tool_input",
       "request_too_large",
     ]),
@@ -182,7 +182,7 @@ const RedactedThinkingBlock = Type.Object(
   { title: "RedactedThinkingBlock" },
 );
 
-/** Ordered by how often they come: the compiled check tries them in turn. */
+/** Ordered by frequency: the compiled check tries them in turn. */
 export const ContentBlock = Type.Union(
   [
     TextBlock,

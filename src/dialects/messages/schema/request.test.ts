@@ -176,7 +176,7 @@ const rows: RefusalRow[] = [
 
 describe("messages request fields", () => testRefusals(checkMessagesRequest, sound, rows));
 
-test("contract 8: 100000 messages pass, one more is refused without a long walk", () => {
+test("contract 8: 100000 messages pass, one more is rejected without examining them", () => {
   const messages = Array.from({ length: 100_000 }, () => ({ role: "user", content: "a" }));
   expect(refusalOf(check, { ...sound, messages })).toBeUndefined();
   const begun = cpuMs();
@@ -195,12 +195,12 @@ describe("count_tokens", () => {
   const count = (body: unknown) => checkCountTokensRequest(body, AT_CONTRACT_DOOR);
   const { max_tokens: _, ...counted } = sound;
 
-  test("needs no max_tokens, and so has no upper bound for the budget", () => {
+  test("needs no max_tokens, so the budget has no upper limit", () => {
     expect(refusalOf(count, counted)).toBeUndefined();
     expect(refusalOf(count, { ...counted, thinking: { type: "enabled", budget_tokens: 90_000 } })).toBeUndefined();
   });
 
-  test("checks the prompt like a message", () => {
+  test("checks the prompt like that of a message", () => {
     expect(refusalOf(count, { model: "acme/one" })?.path).toBe("messages");
     expect(refusalOf(count, { ...counted, tools: [{ name: "f" }] })?.path).toBe("tools[0].input_schema");
   });

@@ -21,7 +21,7 @@ const OutputConfig = Type.Object({
   format: Type.Optional(nullable(openObject())),
 });
 
-/** What counting takes: the prompt and all that shapes it, without what shapes the answer alone. */
+/** The fields for counting tokens: the prompt and everything that shapes it, without fields that only shape the response. */
 const prompt = {
   model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
   messages: Type.Array(Message, { minItems: 1, maxItems: 100_000 }),

@@ -5,10 +5,12 @@ import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
 import { PRICED_FIELDS } from "../native.ts";
 import type { CountTokensRequest, MessagesRequest } from "./request.ts";
 
-/** The one version that the contract lists. */
+/** The only version that the contract lists. */
 const WEB_SEARCH = "web_search_20250305";
 
-/** Contract 5: what the refused beta opens cannot be used without it either, in any version. The drop-in door passes it on. */
+/**
+ * Contract 5: the tool of the rejected beta cannot be used without the beta either, in any version. The drop-in door forwards it.
+ */
 const CODE_EXECUTION = /^\s*code_execution/i;
 
 interface Block {
@@ -17,7 +19,7 @@ interface Block {
   content?: unknown;
 }
 
-/** Images and documents, those in results of tools and in documents too. `path` is needed for refusals only. */
+/** Images and documents, including those in tool results and in documents. `path` is only needed for errors. */
 function checkData(blocks: unknown, path: () => string): void {
   if (!Array.isArray(blocks)) return;
   for (let index = 0; index < blocks.length; index++) {
@@ -36,7 +38,7 @@ type Request = CountTokensRequest & Partial<Pick<MessagesRequest, "max_tokens">>
 export const messagesRules: CheckRules<Request> = {
   alsoRead: [...ROUTING_FIELDS, ...Object.keys(PRICED_FIELDS)],
   relations({ max_tokens, thinking, tools, messages }, { door }) {
-    // Where tokens are only counted, the limit is an unknown field and may be anything.
+    // When tokens are only counted, the limit is an unknown field and may have any value.
     const limit = typeof max_tokens === "number" ? max_tokens : undefined;
     if (thinking?.type === "enabled" && limit !== undefined && thinking.budget_tokens >= limit) {
       refuse("thinking.budget_tokens", `must be below max_tokens, which is ${limit}; it is ${thinking.budget_tokens}`);
@@ -53,7 +55,7 @@ export const messagesRules: CheckRules<Request> = {
           `is "${type}", and the code-execution tool cannot be used here: leave it out of tools`,
         );
       }
-      // Some hosts' tools ask another model, which is neither checked nor priced (S07).
+      // Some hosts' tools call another model, which would be neither checked nor priced (S07).
       if (type !== undefined && type !== "custom" && "model" in tool) {
         refuse(`tools[${index}].model`, "names another model; a tool may not call one here");
       }

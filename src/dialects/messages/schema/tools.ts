@@ -61,7 +61,7 @@ const WebSearchTool = Type.Object(
   { title: "WebSearchTool" },
 );
 
-/** Built-in tools that the contract does not list go on as they are at the drop-in door; the upstream judges them. */
+/** The drop-in door forwards built-in tools that the contract does not list, and the upstream validates them. */
 const UnlistedTool = Type.Object(
   {
     type: Type.Unsafe<UnlistedName>({
