@@ -5,8 +5,8 @@ import { meansNoArguments } from "../answer/means-no-arguments.ts";
 import { FREE_TEXT_ARGUMENT } from "../request/free-text-tool.ts";
 
 /**
- * A call's arguments as the object that this dialect wants; empty where the model broke its own JSON. Hosts say in several
- * ways that a call has no arguments.
+ * A call's arguments as the object that this dialect requires; empty if the model wrote invalid JSON. Hosts express missing
+ * arguments in several ways.
  */
 export function encodeArguments({ input, custom }: Pick<ToolCallPart, "input" | "custom">): {
   args: JsonObject;
@@ -18,13 +18,13 @@ export function encodeArguments({ input, custom }: Pick<ToolCallPart, "input" | 
   return { args: args ?? {}, broken: args === undefined };
 }
 
-/** An object's text read in the order of its keys; undefined where it is none. */
+/** Parses an object and keeps the order of its keys; undefined if the text is not an object. */
 export function parseArguments(text: string): JsonObject | undefined {
   try {
     const value = parseInOrder(text);
     return isObject(value) ? value : undefined;
   } catch {
-    // The model broke off in the middle, or never spoke JSON.
+    // The arguments were cut off, or are not JSON.
     return undefined;
   }
 }

@@ -4,10 +4,10 @@ import { askedTerms } from "../reading/priced-fields.ts";
 import { PRICED_FIELDS } from "./native.ts";
 
 const FUNCTIONS = "functionDeclarations";
-/** Tools that search the web: the only ones that other protocols have, too. */
+/** Tools that search the web, the only ones that other protocols have too. */
 const SEARCHES: ReadonlySet<string> = new Set(["googleSearch", "googleSearchRetrieval"]);
 
-/** What of a request can cost money besides ordinary tokens. Each member of a tool is one. */
+/** Everything in a request that can cost money besides ordinary tokens. Each member of a tool is one billable. */
 export function billables(body: JsonObject): readonly Billable[] {
   const terms = askedTerms(body, PRICED_FIELDS);
   const tools = arrayAt(body, "tools");

@@ -35,7 +35,7 @@ function streamed(said: CanonReply = reply): WirePart[] {
   return parts.filter((part) => part.text !== "" || part.thoughtSignature !== undefined);
 }
 
-/** The model's turn as the next request has it, by kind and text. */
+/** The model's turn in the next request, by kind and text. */
 function echoed(contents: readonly (readonly WirePart[])[]): string[] {
   const call = genaiCodec.decodeRequest({ contents: contents.map((parts) => ({ role: "model", parts })) });
   return call.turns.flatMap(({ parts }) =>
@@ -58,7 +58,7 @@ describe.each([
     ]);
   });
 
-  test("are not doubled by one that keeps them too", () => {
+  test("are not duplicated by a client that keeps them too", () => {
     expect(echoed([answer()]).join("")).toBe("I need the clock, and the calendar.tool-calltool-call");
     expect(echoed(answer().map((part) => [part])).join("")).toBe(
       "I need the clock, and the calendar.tool-calltool-call",
@@ -66,7 +66,7 @@ describe.each([
   });
 });
 
-/** Thoughts of a host that signs them and not its calls, with a value bound to the item. */
+/** Thoughts of a host that signs them but not its calls, with a value bound to the item. */
 const sealed = (value: string) => ({ origin: "responses", kind: "encrypted" as const, value, format: `rs_${value}` });
 const signedReply: CanonReply = {
   parts: [
@@ -97,16 +97,16 @@ describe.each([
     expect(turnsOf(kept.map((part) => [part]))).toEqual(expected);
   });
 
-  test("are not doubled by one that keeps them too", () => {
+  test("are not duplicated by a client that keeps them too", () => {
     const once = turnsOf([answer()]).filter((part) => part !== undefined);
     expect(once).toEqual(expected);
   });
 
-  test("get their signature again where a client keeps the thought and loses that", () => {
+  test("get their signature again if a client keeps the thought but loses the signature", () => {
     const kept = answer().map(({ thoughtSignature, ...part }) =>
       part.functionCall === undefined || thoughtSignature === undefined ? part : { ...part, thoughtSignature },
     );
-    // A signature stands on an empty part behind its thought.
+    // A signature is on an empty part after its thought.
     const joined = kept.filter((part) => part.functionCall !== undefined || (part.text ?? "") !== "");
     expect(turnsOf([joined])).toEqual(expected);
   });

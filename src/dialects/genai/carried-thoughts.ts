@@ -3,12 +3,12 @@ import { readThoughts, type Thought, thoughtsAsSignature } from "../../canon/opa
 import type { Part, ReasoningPart, ToolCallPart } from "../../canon/part.ts";
 import { OWN_ORIGIN } from "./signature.ts";
 
-/** An unsigned thought, in the position of a signature. */
+/** An unsigned thought in the field of a signature. */
 export const thoughtAsSignature = (text: string): Opaque => ({ origin: "", kind: "text", value: text });
 
 /**
- * Clients of this protocol keep the signatures of calls in their history, and many of them no thoughts. Hosts that sign their
- * thoughts and not their calls want them back with a call, and so may hosts that sign nothing: the first call after such
+ * Clients of this protocol keep the signatures of calls in their history, but many drop thoughts. Hosts that sign their thoughts
+ * but not their calls expect the thoughts back with a call, and hosts without signatures may too: the first call after such
  * thoughts carries them.
  */
 export class CarriedThoughts {
@@ -21,7 +21,7 @@ export class CarriedThoughts {
       return;
     }
     this.#unsigned = "";
-    // Who speaks this protocol signs its calls.
+    // Hosts of this protocol sign their calls.
     if (signature.origin === OWN_ORIGIN) this.#signed = [];
     else this.#signed.push({ text, signature });
   }
@@ -41,15 +41,15 @@ export class CarriedThoughts {
   }
 }
 
-/** Gives thoughts that calls carried their own place again, where the client did not keep them by itself. */
+/** Restores thoughts that calls carried, unless the client kept them itself. */
 export class ThoughtRestorer {
-  /** What the model's turn has said of its thoughts so far. */
+  /** The thoughts in the model's turn so far. */
   #reported = "";
   readonly #signatures = new Set<string>();
-  /** Thoughts of this turn that came without a signature. */
+  /** Thoughts of this turn without a signature. */
   #unsigned: ReasoningPart[] = [];
 
-  /** A turn of the user's ends the model's. */
+  /** A user turn ends the model's turn. */
   nextTurn(): void {
     this.#reported = "";
     this.#signatures.clear();
@@ -71,7 +71,7 @@ export class ThoughtRestorer {
     return [...missing.map((thought): ReasoningPart => ({ type: "reasoning", ...thought, ...path })), call];
   }
 
-  /** Some clients keep a thought and lose its signature: it gets it again. */
+  /** Some clients keep a thought but lose its signature. It is restored here. */
   #signKept({ text, signature }: Thought): boolean {
     const kept = this.#unsigned.find((part) => part.text === text);
     if (kept === undefined || signature === undefined) return false;

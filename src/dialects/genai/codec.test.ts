@@ -34,7 +34,7 @@ const recordings = (there ? textOf("manifest.jsonl").trim().split("\n") : [])
   .map((line) => JSON.parse(line) as Recording)
   .filter(({ dialect }) => dialect === "gemini-generate" || dialect === "gemini-images");
 
-/** Image endpoints of the same provider answer in another shape. */
+/** Image endpoints of the same provider answer in another format. */
 const isAnswer = ({ status, response_file }: Recording) =>
   status === 200 && !textOf(response_file).includes('"predictions"');
 const answers = recordings.filter(isAnswer);
@@ -70,7 +70,7 @@ function chunksOf({ response_file }: Recording): JsonObject[] {
 
 const sse = (chunks: readonly JsonObject[]) => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`).join("");
 
-/** Events of a stream's bytes, read in chunks of the given size, to its end. */
+/** The events of a stream, read in pieces of the given size. */
 function eventsOf(text: string, size = 1 << 20): CanonEvent[] {
   const decoder = genaiCodec.createStreamDecoder(decoding);
   const splitter = new EventSplitter();
@@ -100,7 +100,7 @@ function expectBalanced(events: readonly CanonEvent[]): void {
   if (events.at(-1)?.type === "finish") expect([...open]).toEqual([]);
 }
 
-/** What a recording says, read by a reader that shares nothing with the codec. */
+/** The content of a recording, read independently of the codec. */
 function reading(chunks: readonly JsonObject[]) {
   // biome-ignore lint/suspicious/noExplicitAny: recorded JSON of any shape
   const all = chunks as readonly any[];
@@ -129,7 +129,7 @@ function reading(chunks: readonly JsonObject[]) {
   };
 }
 
-/** The same, of a folded answer. */
+/** The same for a decoded response. */
 function summary({ parts, stop, usage, id }: CanonReply): ReturnType<typeof reading> {
   const pick = <T>(choose: (part: CanonReply["parts"][number]) => T[]) => parts.flatMap(choose);
   const natives = pick((part) => (part.type === "native" ? [part] : []));
@@ -150,7 +150,7 @@ function summary({ parts, stop, usage, id }: CanonReply): ReturnType<typeof read
   };
 }
 
-/** The chunks of a stream as the one body that the same answer would have been. */
+/** The chunks of a stream merged into the body of the equivalent complete response. */
 function wholeOf(chunks: readonly JsonObject[]): JsonObject {
   const candidates = chunks.flatMap((chunk) => (chunk["candidates"] as JsonObject[] | undefined) ?? []);
   const parts = candidates.flatMap((one) => ((one["content"] as JsonObject | undefined)?.["parts"] as unknown[]) ?? []);
@@ -169,7 +169,7 @@ const stringOf = (reply: CanonReply): string => {
   return [...unfold(reply)].map((event) => encoder.push(event)).join("");
 };
 
-/** A citation without a place stands for its whole text, and says so once it was written. Times are the gateway's own. */
+/** A citation without a position refers to its whole text, and says so once it was written. Times come from the gateway. */
 function asWritten({ created: _created, ...reply }: CanonReply): CanonReply {
   const parts = reply.parts.map((part) => {
     if (part.type !== "text" || part.citations === undefined) return part;
@@ -177,12 +177,12 @@ function asWritten({ created: _created, ...reply }: CanonReply): CanonReply {
     return { ...part, citations: part.citations.map((citation) => ({ ...whole, ...citation })) };
   });
   if (reply.usage === undefined) return { ...reply, parts };
-  // How often the host called the model is for bills alone: no field has it.
+  // The number of model calls is only for bills. No field has it.
   const { rounds: _rounds, ...usage } = reply.usage;
   return { ...reply, parts, usage };
 }
 
-/** The stream's normal form: a text's signature stands on an empty text after it. */
+/** The stream's normal form: the signature of a text is on an empty text after it. */
 function asStreamed(reply: CanonReply): CanonReply {
   const parts = asWritten(reply).parts.flatMap((part): CanonReply["parts"] => {
     if (part.type !== "text" || part.signature === undefined || part.text === "") return [part];
@@ -195,13 +195,13 @@ function asStreamed(reply: CanonReply): CanonReply {
 describe.skipIf(!there)("recorded answers of real providers", () => {
   const cases = answers.map((recording) => [recording.case, recording] as const);
 
-  test("all of them are here, streams and whole ones", () => {
+  test("all of them are present, streams and complete responses", () => {
     expect(recordings.filter(({ dialect }) => dialect === "gemini-generate").length).toBe(24);
     expect(answers.filter(({ stream }) => stream).length).toBeGreaterThanOrEqual(11);
     expect(answers.length).toBeGreaterThanOrEqual(20);
   });
 
-  test.each(cases)("%s: reads as what it says, in any cut (H07)", (_name, recording) => {
+  test.each(cases)("%s: is decoded correctly, however it is cut (H07)", (_name, recording) => {
     const chunks = chunksOf(recording);
     const text = recording.response_file.endsWith(".sse") ? textOf(recording.response_file) : sse(chunks);
     made = 0;
@@ -214,7 +214,7 @@ describe.skipIf(!there)("recorded answers of real providers", () => {
     }
   });
 
-  test.each(cases)("law 2: %s: the whole answer reads like its stream", (_name, recording) => {
+  test.each(cases)("law 2: %s: the complete response is decoded like its stream", (_name, recording) => {
     const chunks = chunksOf(recording);
     made = 0;
     const streamed = fold(eventsOf(sse(chunks)));
@@ -222,7 +222,7 @@ describe.skipIf(!there)("recorded answers of real providers", () => {
     expect(genaiCodec.decodeResponse(wholeOf(chunks), decoding)).toEqual(streamed);
   });
 
-  test.each(cases)("law 3: %s: our decoder reads our own stream, and our own whole answer", (_name, recording) => {
+  test.each(cases)("law 3: %s: the decoder reads the encoder's stream and complete response", (_name, recording) => {
     made = 0;
     const reply = fold(eventsOf(sse(chunksOf(recording))));
     if (reply.id === undefined) reply.id = "given";
@@ -256,7 +256,7 @@ const going: EncodeRequestContext<GenaiQuirks> = {
   origin: "genai",
 };
 
-/** The documented normal form (encode-request.ts), made by hand for what the recordings have. */
+/** The documented normal form (encode-request.ts), written independently for what the recordings contain. */
 // biome-ignore lint/suspicious/noExplicitAny: recorded JSON of any shape
 function normalForm(request: any): unknown {
   const body = structuredClone(request);
@@ -279,7 +279,7 @@ function normalForm(request: any): unknown {
   return body;
 }
 
-/** Ids that the gateway gave by position, where the client had none. */
+/** Removes ids that the gateway derived by position because the client had none. */
 function withoutMadeIds(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value).replace(/"id":"call_\d+_\d+",?/g, ""));
 }
@@ -293,7 +293,7 @@ describe.skipIf(!there)("law 1: recorded requests come back from the canon in th
     const body = normaliseGenaiRequest(JSON.parse(textOf(file)));
     if (!isObject(body)) throw new Error(`${file} is no object`);
     const before = JSON.stringify(body);
-    // The models with levels take them; both forms occur.
+    // Models with levels take them; both forms occur.
     const level = before.includes('"thinkingLevel"');
     const context: EncodeRequestContext<GenaiQuirks> = level
       ? { ...going, traits: { reasoning: true, reasoningForm: "level", efforts: ["low", "high"] } }
@@ -307,7 +307,7 @@ describe.skipIf(!there)("law 1: recorded requests come back from the canon in th
   });
 });
 
-describe("the vendor's own package reads our streams", () => {
+describe("the vendor's package reads the gateway's streams", () => {
   const reply: CanonReply = {
     id: "answer-1",
     parts: [
@@ -324,7 +324,7 @@ describe("the vendor's own package reads our streams", () => {
     usage: { input: 10, cacheRead: 3, cacheWrite5m: 2, output: 5, reasoning: 4 },
   };
 
-  test("text, thoughts, calls, signatures, usage, and the history that its chat keeps", async () => {
+  test("with text, thoughts, calls, signatures, usage, and the history that its chat keeps", async () => {
     const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -358,7 +358,7 @@ describe("the vendor's own package reads our streams", () => {
       });
       const support = last?.candidates?.[0]?.groundingMetadata?.groundingSupports?.[0];
       expect(support?.segment).toEqual({ startIndex: 9, endIndex: 13, text: "5 ½" });
-      // The package's chat keeps the answer for the next turn, and our reader finds everything in it again.
+      // The package's chat keeps the response for the next turn, and the decoder finds everything in it again.
       const history = chat.getHistory(true) as unknown as JsonObject[];
       expect(history.length).toBeGreaterThan(1);
       const back = genaiCodec.decodeRequest({ contents: JSON.parse(JSON.stringify(history)) });

@@ -13,7 +13,7 @@ import { encodeRequest } from "./request/encode-request.ts";
 /** Other tools whose results come with the last chunk. */
 const GROUNDING: ReadonlySet<string> = new Set(["enterpriseWebSearch", "googleMaps", "fileSearch", "retrieval"]);
 
-/** Both walks of the generative-content protocol through the canon. */
+/** The generative-content protocol through the canon, in both directions. */
 export const genaiCodec: UpstreamCodec & ClientCodec = {
   name: "genai",
   decodeRequest,

@@ -16,7 +16,7 @@ import { leftOver, putBack } from "./part-extras.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./request/encode-scope.ts";
 import { clientSignature, OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 
-/** What may stand next to the data of a part. */
+/** Fields that may accompany the data of a part. */
 const SIDE_FIELDS: ReadonlySet<string> = new Set([
   "videoMetadata",
   "mediaResolution",
@@ -25,7 +25,7 @@ const SIDE_FIELDS: ReadonlySet<string> = new Set([
   "partMetadata",
 ]);
 
-/** Every part but calls and their results, which need to know of each other; undefined for one that says nothing. */
+/** Decodes every part except calls and results, which depend on each other; undefined for an empty part. */
 export function decodePart(
   raw: JsonObject,
   source: PartSource,
@@ -41,7 +41,7 @@ export function decodePart(
     if (signature.signature?.kind === "text") return { type: "reasoning", text: signature.signature.value, ...located };
     return { type: thought ? "reasoning" : "text", text, ...located, ...signature, ...leftOver(fields) };
   }
-  // An image that was drawn while thinking is no part of the answer, and only this dialect can say so.
+  // An image drawn while thinking is not part of the response, and only this dialect can express it.
   const media = thought ? undefined : decodeMedia(raw, source);
   if (media !== undefined) return media;
   const name = Object.keys(raw).find((key) => !SIDE_FIELDS.has(key));
@@ -49,7 +49,10 @@ export function decodePart(
   return signature.signature === undefined ? undefined : { type: "text", text: "", ...located, ...signature };
 }
 
-/** One part of a turn for the upstream; several where this dialect has no field for what a part says, none where it is lost. */
+/**
+ * One part of a turn for the upstream. It becomes several parts if this dialect has no field for some of it, and none if it is
+ * dropped.
+ */
 export function encodePromptPart(
   part: TextPart | MediaPart | ReasoningPart | SearchResultPart | NativePart,
   scope: EncodeScope,
@@ -82,11 +85,11 @@ function encodeText(part: TextPart, scope: EncodeScope): JsonObject[] {
   if (part.text !== "" || signature["thoughtSignature"] !== undefined) {
     return [putBack({ text: part.text, ...signature }, own)];
   }
-  // A part of the system instruction that is no text.
+  // A part of the system instruction that is not text.
   return own !== undefined && Object.keys(own).some((key) => !SIDE_FIELDS.has(key)) ? [own] : [];
 }
 
-/** Thoughts go back to who thought them: signed by the target, or unsigned but said in its own protocol. */
+/** Thoughts are sent back to their origin: signed by the target, or unsigned but from this protocol. */
 function encodeReasoning(part: ReasoningPart, scope: EncodeScope): JsonObject[] {
   const { signature } = part;
   const own = scope.call.dialect === "genai";
@@ -99,7 +102,7 @@ function encodeReasoning(part: ReasoningPart, scope: EncodeScope): JsonObject[] 
   return [own ? putBack(wire, part.extras) : wire];
 }
 
-/** A passage that the caller found, with its title and source above it. */
+/** A passage that the caller found, below its title and source. */
 function encodeSearchResult(part: SearchResultPart, scope: EncodeScope): JsonObject[] {
   if (part.citations) {
     scope.notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol cannot cite the prompt's search results");
@@ -109,23 +112,23 @@ function encodeSearchResult(part: SearchResultPart, scope: EncodeScope): JsonObj
   return heading === "" ? content : [{ text: heading }, ...content];
 }
 
-/** What the client can be shown of an answer. */
+/** How a client wants to receive a response. */
 export interface AnswerOptions {
-  /** The text of thoughts stays away, but a signature must come back. */
+  /** The text of thoughts is omitted, but a signature must come back. */
   hideThoughts: boolean;
-  /** Called with the name of each call that cannot be shown, because its arguments are not an object. */
+  /** Called with the name of each call that is not written because its arguments are not an object. */
   breakCall: (name: string) => void;
   /** For the receipt. */
   note: EncodeAnswerContext["note"];
 }
 
-/** Whether a client sees nothing of the part between the texts around it: those are apart. */
+/** Whether the client sees nothing of the part between two texts, which are then separate. */
 export const isUnseen = (part: ReplyPart): boolean =>
   part.type === "server-tool-call" ||
   part.type === "server-tool-result" ||
   (part.type === "native" && part.dialect !== OWN_ORIGIN);
 
-/** One part of an answer for a client. */
+/** One part of a response, for a client. */
 export function encodeAnswerPart(part: ReplyPart, answerOptions: AnswerOptions): JsonObject[] {
   const signature = clientSignature(part.signature);
   const signed = part.signature !== undefined;
@@ -136,7 +139,7 @@ export function encodeAnswerPart(part: ReplyPart, answerOptions: AnswerOptions):
       if (!answerOptions.hideThoughts || part.text === "") {
         return part.text === "" && !signed ? [] : [{ text: part.text, thought: true, ...signature }];
       }
-      // Unsigned reasoning may have to come back all the same: it goes unseen.
+      // Unsigned reasoning may still have to come back, so it is sent hidden.
       const unseen = signed ? signature : clientSignature(thoughtAsSignature(part.text));
       return [{ text: "", thought: true, ...unseen }];
     }
@@ -160,7 +163,7 @@ export function encodeAnswerPart(part: ReplyPart, answerOptions: AnswerOptions):
       const carried = { text: "", thought: true, thoughtSignature: wrapOpaqueBase64(carryNative(part)) };
       return text === "" ? [carried] : [carried, { text }];
     }
-    // Searches are reported in the grounding of the whole answer.
+    // Searches are reported in the grounding of the whole response.
     case "server-tool-call":
     case "server-tool-result":
       return [];

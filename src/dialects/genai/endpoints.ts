@@ -3,25 +3,25 @@ import type { Asks, Endpoint, EndpointCall, EndpointRequest, PathParameters } fr
 import type { Door } from "../reading/check.ts";
 import type { GenaiOptions } from "./options.ts";
 
-/** Clients leave their vendor's name out, or put it before whatever has none. */
+/** The publisher that clients of the vendor omit, or put before any name without one. */
 export const IMPLIED_PUBLISHER = "google";
 
-/** The protocol's roots at the two doors, aliases included (choices 1). */
+/** The protocol's path roots at the two doors, including aliases (choices 1). */
 const ROOTS: readonly [Door, string][] = [
   ["contract", "/api/(?:genai|vertex-ai)"],
   ["dropin", ""],
 ];
 
-/** `v1`, `v1beta` or `v1beta1`, and the project and location that some clients put before the rest. */
+/** `v1`, `v1beta` or `v1beta1`, and the project and location that some clients add. */
 const VERSION = "/(?:v1|v1beta|v1beta1)/(?:projects/(?<cloudProject>[^/]+)/locations/(?<location>[^/]+)/)?";
-/** The three ways to name a model in a path; the verb follows the last colon. */
+/** The three ways to name a model in a path. The verb follows the last colon. */
 const MODEL = "(?:publishers/(?<publisher>[^/]+)/models/(?<name>.+)|models/(?<id>.+)|(?<bareId>[^/]+/.+))";
 
-/** The path of a verb of the protocol at both doors. */
+/** The path of a verb at both doors. */
 export const verbPaths = (verb: string): [Door, RegExp][] =>
   ROOTS.map(([door, root]) => [door, new RegExp(`^${root}${VERSION}${MODEL}:${verb}$`)]);
 
-/** As documents write the paths of models' verbs at each door, and what ends the ids of operations there. */
+/** The documented roots of the model paths at each door, and the suffix of operation ids there. */
 export const DOCUMENTED_ROOTS: Readonly<Record<Door, readonly [root: string, suffix: string][]>> = {
   contract: [
     ["/api/genai/v1/publishers/{provider}/models/{model}", ""],
@@ -43,7 +43,7 @@ const DOCUMENTED_LISTS: typeof DOCUMENTED_ROOTS = {
 
 type Documented = Readonly<Record<string, string>>;
 
-/** `documented`: the ids of operations, by what follows the root. */
+/** `documented`: the operation ids by the path after the root. */
 const pathsOf = (
   asks: Asks,
   paths: readonly [Door, RegExp][],
@@ -91,7 +91,7 @@ export function readCall(asks: Asks, request: EndpointRequest): EndpointCall {
   return { model: modelInPath(parameters), stream, options };
 }
 
-/** Every verb that a path can have after its model. */
+/** Every verb that may follow a model in a path. */
 export const VERBS: readonly string[] = [
   ...GENERATE_VERBS,
   "countTokens",
@@ -108,7 +108,7 @@ function unknownVerb(verb: string): GatewayError {
   });
 }
 
-/** A name without a publisher is one of the vendor's own, whose SDK leaves it out. */
+/** A name without a publisher is the vendor's, whose SDK omits it. */
 export function modelInPath({ publisher, name, id, bareId }: PathParameters): string {
   if (publisher !== undefined && name !== undefined) return `${publisher}/${name}`;
   const found = id ?? bareId ?? "";
@@ -116,8 +116,8 @@ export function modelInPath({ publisher, name, id, bareId }: PathParameters): st
 }
 
 /**
- * A client that sends its key in the vendor's header, marks itself as the vendor's SDK, or calls at the drop-in door, reads
- * `STOP`; the contract's clients `FINISH_REASON_STOP` (choices 3).
+ * Clients that send their key in the vendor's header, identify as the vendor's SDK, or use the drop-in door read `STOP`; the
+ * contract's clients read `FINISH_REASON_STOP` (choices 3).
  */
 const readsVendorSpelling = ({ headers, door, keyHeader }: EndpointRequest): boolean =>
   door === "dropin" || headers.has("x-goog-api-client") || keyHeader() === "x-goog-api-key";

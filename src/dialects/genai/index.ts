@@ -32,7 +32,7 @@ export const genai: Dialect = {
   },
   requests: {
     check: (request, context) => {
-      // A request in another spelling is written anew in the protocol's own; all others keep their bytes.
+      // A request in another spelling is rewritten in the protocol's own. All others keep their bytes.
       const check = context.verb === "count_tokens" ? checkGenaiCountTokensRequest : checkGenerateContentRequest;
       const normal = normaliseGenaiRequest(request.body);
       const body = check(normal, normal === request.body ? context : { ...context, levels: undefined });
@@ -40,7 +40,7 @@ export const genai: Dialect = {
       return withoutOtherModels(checked);
     },
     estimateTokens: (body, surplusBytes) => {
-      // A request to count may hold the whole request that it is about.
+      // A request to count tokens may contain the whole request.
       const asked = objectAt(body, "generateContentRequest") ?? body;
       return estimateTokens([asked["systemInstruction"], asked["contents"], asked["tools"]], surplusBytes);
     },

@@ -49,9 +49,9 @@ const DETAIL_OF_LEVEL: ReadonlyMap<string, MediaPart["detail"]> = new Map([
   ["UNSPECIFIED", "auto"],
 ]);
 
-/** Pages of videos that the provider opens by itself and that cannot be fetched. */
+/** Video pages that the provider opens itself and that cannot be fetched. */
 const FILM_PAGE = /^https:\/\/(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)\//i;
-/** Files that were given to the provider before. */
+/** Files that were uploaded to the provider. */
 const OWN_FILE = /^(?:gs:|https:\/\/[a-z]+\.googleapis\.com\/(?:[^?#]*\/)?files\/|files\/)/i;
 
 function kindOfMimeType(mimeType: string): MediaKind {
@@ -98,7 +98,7 @@ function readInline(inline: Fields, { fromClient }: PartSource): Pick<MediaPart,
   };
 }
 
-/** Plain text as text, which more targets take than a file of it. */
+/** Plain text as text, which more targets accept than a text file. */
 function utf8Of(base64: string): string | undefined {
   const text = Buffer.from(base64, "base64").toString();
   return Buffer.from(text).toString("base64") === base64 ? text : undefined;
@@ -116,7 +116,7 @@ function readFile(file: Fields): Pick<MediaPart, "kind" | "source"> {
   return { kind: kindOfMimeType(guessed), source };
 }
 
-/** Read only where nothing would be lost: unknown fields keep the whole object among the left-overs. */
+/** Read only if nothing would be lost: with unknown fields, the whole object goes to the extras. */
 function readClip(raw: JsonObject, part: Fields): MediaPart["clip"] {
   const metadata = new Fields(raw["videoMetadata"]);
   const start = metadata.string("startOffset");
@@ -140,12 +140,12 @@ function readDetail(raw: JsonObject, part: Fields): MediaPart["detail"] {
   return detail;
 }
 
-/** What the newest generation knows for single parts, and every one for a whole request; undefined for the default. */
+/** The newest models accept it for single parts, all models for a whole request; undefined for the default. */
 export function encodeDetail(detail: MediaPart["detail"]): string | undefined {
   return detail === undefined || detail === "auto" ? undefined : RESOLUTION + detail.toUpperCase();
 }
 
-/** An image or a document of the prompt. Some become several parts, because this dialect has no field for what they say. */
+/** An image or a document of the prompt. It may become several parts if this dialect has no field for some of it. */
 export function encodeMedia(part: MediaPart, scope: EncodeScope): JsonObject[] {
   const { notes, context, call } = scope;
   noteCacheMark(part, scope);
@@ -160,7 +160,7 @@ export function encodeMedia(part: MediaPart, scope: EncodeScope): JsonObject[] {
   if (part.context !== undefined) {
     notes.approximated(fieldPathOf(scope, part, "context"), "sent as a text before the document");
   }
-  // Other protocols' details go into the whole request's resolution (generation-config.ts).
+  // Details from other protocols go into the resolution of the whole request (generation-config.ts).
   const level = call.dialect === "genai" ? encodeDetail(part.detail) : undefined;
   const { start, end, fps } = part.clip ?? {};
   const side = {
@@ -224,14 +224,14 @@ function encodeSource(part: MediaPart, scope: EncodeScope): JsonObject[] {
 function typeOfUrl(part: MediaPart, source: MediaSource & { type: "url" }, scope: EncodeScope): JsonObject {
   const mimeType = source.mimeType ?? guessMimeType(source.url);
   if (mimeType !== undefined) return { mimeType };
-  // A client of this protocol left it out knowingly: for the pages of videos it may be missing.
+  // A client of this protocol omitted it on purpose: video pages do not need it.
   if (scope.call.dialect === "genai") return {};
   const usual = DEFAULT_TYPE[part.kind];
   scope.notes.approximated(pathOf(part), `the URL does not give its media type; ${usual} was assumed`);
   return { mimeType: usual };
 }
 
-/** Hosts that take labels take names of files too; the others refuse them as unknown. */
+/** Hosts that accept labels accept file names too. Others reject them as unknown. */
 function encodeTitle(part: MediaPart, scope: EncodeScope): JsonObject {
   if (part.title === undefined) return {};
   if (scope.context.quirks.labels) return { displayName: part.title };

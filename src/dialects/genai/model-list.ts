@@ -3,7 +3,7 @@ import type { ListedModel, ModelLists } from "../../canon/listed-model.ts";
 
 const MAX_PAGE = 1000;
 
-/** All models in one page, unless the client asks for fewer. */
+/** All models in one page, unless the client requests fewer. */
 export const modelLists: ModelLists = {
   list: (models, { query }) => {
     const size = readSize(query.get("pageSize") ?? query.get("page_size")) ?? models.length;
@@ -16,14 +16,14 @@ export const modelLists: ModelLists = {
   entry: modelEntry,
 };
 
-/** Like the vendor's: 0 is no wish, and more than the most is the most. */
+/** Like the vendor's: 0 means the default, and larger sizes are capped. */
 function readSize(text: string | null): number | undefined {
   if (text === null || text === "" || text === "0") return undefined;
   if (!/^\d{1,9}$/.test(text)) throw wrong("pageSize", "must be a whole number that is not negative");
   return Math.min(Number(text), MAX_PAGE);
 }
 
-/** Names the last model of the page before, so that a model that comes or goes between two pages shifts none. */
+/** Names the last model of the previous page, so that models added or removed between two pages shift none. */
 const tokenOf = ({ id }: ListedModel): string => Buffer.from(id).toString("base64url");
 
 function startOf(models: readonly ListedModel[], token: string | null): number {

@@ -57,7 +57,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   };
 }
 
-/** Who asks a model that does not think for no thinking loses nothing. */
+/** A request for no thinking loses nothing on a model that does not think. */
 function thinkingNotes(body: JsonObject): FieldNote[] {
   const thinking = objectAt(objectAt(body, "generationConfig"), "thinkingConfig");
   if (numberAt(thinking, "thinkingBudget") === 0) return [];
@@ -66,7 +66,7 @@ function thinkingNotes(body: JsonObject): FieldNote[] {
   ];
 }
 
-/** One of these is in every answer, were it an empty one. */
+/** Every response has one of these, even an empty one. */
 const ANSWER_FIELDS = ["candidates", "promptFeedback", "usageMetadata"];
 
 export function patchAnswer(
@@ -90,8 +90,9 @@ export function patchAnswer(
 }
 
 /**
- * The spelling that this client reads (choices 3); an empty word means "not yet" and is left out. Citations under the
- * older name, which some of the vendor's readers know alone, stand under the contract's too (contract 2.7).
+ * Writes the finish reason in the spelling that this client reads (choices 3), and omits an empty one, which means "not yet".
+ * Citations under the older name, the only one that some of the vendor's readers know, are added under the contract's name too
+ * (contract 2.7).
  */
 export function patchCandidates(
   text: string,

@@ -8,11 +8,11 @@ const normal = (body: unknown) => normaliseGenaiRequest(body);
 const part = (fields: object) => ({ contents: [{ role: "user", parts: [fields] }] });
 const config = (generationConfig: object) => ({ generationConfig });
 
-/** As the Python client of this protocol sends it (sdks 1.2), with URL-safe bytes. */
+/** A request as the Python client sends it (sdks 1.2), with URL-safe base64. */
 const PYTHON_BODY = `{"contents":[{"parts":[{"inlineData":{"data":"-__-_---AQ==","mime_type":"image/png"}},{"fileData":{"file_uri":"https://x/y.mp4","mime_type":"video/mp4"},"videoMetadata":{"end_offset":"2s","fps":1,"start_offset":"1s"}}],"role":"user"},{"parts":[{"functionResponse":{"parts":[{"inline_data":{"mime_type":"image/png","data":"YWJj"}}],"id":"c1","name":"f","response":{"out_put":1}}}],"role":"user"}],"toolConfig":{"functionCallingConfig":{"allowed_function_names":["f"],"mode":"ANY"}},"generationConfig":{"thinkingConfig":{"include_thoughts":true,"thinking_budget":128},"speechConfig":{"voiceConfig":{"prebuiltVoiceConfig":{"voice_name":"Kore"}}},"responseMimeType":"application/json","responseSchema":{"property_ordering":["first_name"],"properties":{"first_name":{"type":"STRING","max_length":9,"any_of":[{"type":"STRING"}]}},"type":"OBJECT"}}}`;
 
 describe("sdks 1.2: the Python client's body", () => {
-  test("becomes camelCase with standard base64, its user data and key order as they came", () => {
+  test("becomes camelCase with standard base64, and keeps its user data and key order", () => {
     const body = normaliseGenaiRequest(JSON.parse(PYTHON_BODY));
     expect(JSON.stringify(body)).toBe(
       PYTHON_BODY.replaceAll("mime_type", "mimeType")
@@ -31,14 +31,14 @@ describe("sdks 1.2: the Python client's body", () => {
     );
   });
 
-  test("passes the check afterwards, and not before", () => {
+  test("passes the check only afterwards", () => {
     const check = (body: unknown) => checkGenerateContentRequest(body, AT_CONTRACT_DOOR);
     expect(refusalOf(check, normal(JSON.parse(PYTHON_BODY)))).toBeUndefined();
     expect(refusalOf(check, JSON.parse(PYTHON_BODY))?.path).toBe("contents[0].parts[0].inlineData.mimeType");
   });
 });
 
-test("a request that needs nothing comes back as the same object", () => {
+test("a request that needs no change is returned as the same object", () => {
   const body = {
     contents: [
       {
@@ -52,7 +52,7 @@ test("a request that needs nothing comes back as the same object", () => {
   expect(normal(body)).toBe(body);
 });
 
-test("the request that came in is left as it was, and what needs no change is shared", () => {
+test("the original request is not modified, and unchanged parts are shared", () => {
   const body = { contents: [{ role: "user", parts: [{ text: "a" }] }], generation_config: { top_k: 3 } };
   const before = JSON.stringify(body);
   const after = normal(body) as Record<string, unknown>;
@@ -153,12 +153,12 @@ describe("one spelling for each value", () => {
   });
 });
 
-test("H01: the documented stand-in for a signature is a word, not bytes", () => {
+test("H01: the documented placeholder for a signature is not treated as base64", () => {
   const body = part({ functionCall: { name: "f" }, thoughtSignature: "skip_thought_signature_validator" });
   expect(normal(body)).toBe(body);
 });
 
-describe("S15: a field that is there in both spellings is refused, wherever it is", () => {
+describe("S15: a field in both spellings is rejected, wherever it is", () => {
   test.each([
     [{ generationConfig: {}, generation_config: {} }, "generation_config and generationConfig"],
     [config({ max_output_tokens: 9, maxOutputTokens: 9 }), "generationConfig.max_output_tokens and maxOutputTokens"],
@@ -171,7 +171,7 @@ describe("S15: a field that is there in both spellings is refused, wherever it i
     expect(() => normal(body)).toThrow(GatewayError);
   });
 
-  test("but not a field beside its synonym", () => {
+  test("but not a field together with its synonym", () => {
     const schema = config({ responseSchema: { oneOf: [{ type: "STRING" }], anyOf: [{ type: "STRING" }] } });
     expect(normal(schema)).toBe(schema);
   });
@@ -184,13 +184,13 @@ test("a field called __proto__ stays a field", () => {
   expect(after["polluted"]).toBeUndefined();
 });
 
-test("nesting without end is refused, not followed until the stack is full", () => {
+test("extreme nesting is rejected before the stack overflows", () => {
   const deep = JSON.parse(`${'{"items":'.repeat(100_000)}1${"}".repeat(100_000)}`);
   const run = () => normaliseGenaiRequest(config({ responseSchema: deep }));
   expect(run).toThrow(GatewayError);
   expect(run).toThrow("deeper than 200 levels");
 });
 
-test("what is no object is left to the check", () => {
+test("values that are not objects are left to the check", () => {
   for (const body of [null, 7, "a", []]) expect(normaliseGenaiRequest(body)).toBe(body);
 });

@@ -9,8 +9,9 @@ import { treatString } from "./treat-string.ts";
 const PLAIN: Shape = { fields: new Map() };
 
 /**
- * One spelling for what clients of this protocol send in several: snake_case next to camelCase, enums in either case,
- * URL-safe base64, short names of enums, one object where a list is meant. Key order stays. A request that needs nothing comes back as the same object.
+ * Reduces the variants that clients of this protocol send to one spelling: snake_case next to camelCase, enums in either case,
+ * URL-safe base64, short enum names, one object instead of an array. Key order is kept. A request that needs no change is
+ * returned as the same object.
  */
 export function normaliseGenaiRequest(body: unknown): unknown {
   if (!isObject(body)) return body;
@@ -24,7 +25,7 @@ export function normaliseGenaiRequest(body: unknown): unknown {
   }
 }
 
-/** Which of the two a host reads is unknown (S15). */
+/** Thrown if a field is present in both spellings: it is unknown which one a host would read (S15). */
 class SpeltTwice {
   readonly source: object;
   readonly key: string;
@@ -37,7 +38,7 @@ class SpeltTwice {
   }
 }
 
-/** Asked for only where something is refused. */
+/** Only needed for errors. */
 function pathOf(wanted: object, value: unknown, path: string): string | undefined {
   if (value === wanted) return path;
   if (typeof value !== "object" || value === null) return undefined;
@@ -83,14 +84,14 @@ function treatObject(source: Readonly<Record<string, unknown>>, shape: Shape, de
       if (name === key && child === value) continue;
       copy = entriesBefore(source, key);
     }
-    // Null in one spelling says nothing about the other.
+    // A null in one spelling does not conflict with the other.
     if (value === null && Object.hasOwn(copy, name)) continue;
     putField(copy, name, child);
   }
   return shape.finish?.(copy ?? source) ?? copy ?? source;
 }
 
-/** The name under which a field goes on. A synonym of one that is there already keeps its own. */
+/** The normalised name of a field. A synonym of a field that is present keeps its own name. */
 function nameOf(key: string, source: Readonly<Record<string, unknown>>, shape: Shape): string {
   const synonym = shape.synonyms?.get(key);
   if (synonym !== undefined) return Object.hasOwn(source, synonym) ? key : synonym;

@@ -1,9 +1,9 @@
 import { defineObjectFields, isStoredUrl, type ObjectField, URL_FIELDS } from "../reading/object-fields.ts";
 
-/** A file's URI that is not a public URL is one that the host keeps. */
+/** A file URI that is not a public URL names a file that the host stores. */
 const NOT_PUBLIC = { test: (uri: string) => isStoredUrl(uri) || !/^\s*https?:/i.test(uri) };
 
-/** What only projects of a cloud have, each by its name there. */
+/** Objects that only cloud projects have, by their names. */
 const OF_A_CLOUD: Readonly<Record<string, string>> = {
   fileSearchStoreNames: "a file search store",
   ragCorpora: "a corpus",

@@ -1,8 +1,8 @@
-/** What a client asks for by its URL and headers. */
+/** What a client requests by its URL and headers. */
 export interface GenaiOptions {
-  /** The vendor's bare words for the finish reason instead of the contract's. */
+  /** Write the vendor's bare finish reasons instead of the contract's. */
   bareFinishReason: boolean;
-  /** A stream is a JSON array instead of server-sent events. */
+  /** Stream as a JSON array instead of server-sent events. */
   arrayFraming: boolean;
 }
 

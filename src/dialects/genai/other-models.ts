@@ -4,10 +4,10 @@ import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import { ONE_MODEL } from "../reading/routing-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 
-/** These ask a host to choose another model than the one in the URL (contract 2.6: deprecated). */
+/** These let a host choose a model other than the one in the URL (contract 2.6: deprecated). */
 const CHOICES = ["routingConfig", "modelSelectionConfig"] as const;
 
-/** The request goes on without them, whichever host it goes to: another model has another price, and other scopes (S07). */
+/** Removed for every host: another model has another price and other scopes (S07). */
 export function withoutOtherModels(request: ReceivedRequest): ReceivedRequest {
   const config = objectAt(request.body, "generationConfig");
   const present = config === undefined ? [] : CHOICES.filter((field) => field in config);

@@ -3,8 +3,8 @@ import { mergeExtras } from "../../canon/extras.ts";
 import type { Fields } from "../../canon/fields.ts";
 
 /**
- * What was not read of an object and of the object inside it that holds its data. The inner fields keep their way, as in
- * `functionResponse.scheduling`, so that a receipt points at them and they can be put back where they stood.
+ * The unread fields of an object and of the inner object that holds its data. Inner fields keep their path, as in
+ * `functionResponse.scheduling`, so that a receipt can name them and the encoder can restore them.
  */
 export function leftOver(outer: Fields, inner?: { name: string; fields: Fields }): { extras?: JsonObject } {
   const own = outer.rest();

@@ -2,11 +2,11 @@ import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../request/media-quirks.
 
 /** What differs between hosts of the generative-content protocol. */
 export interface GenaiQuirks extends MediaQuirks {
-  /** Whether the host takes `labels`, names of files, and the methods of safety settings. */
+  /** Whether the host accepts `labels`, file names, and the methods of safety settings. */
   labels: boolean;
-  /** The host takes plain JSON Schema (`parametersJsonSchema`, `responseJsonSchema`); else it is lowered (H08). */
+  /** The host accepts plain JSON Schema (`parametersJsonSchema`, `responseJsonSchema`); otherwise schemas are lowered (H08). */
   jsonSchema: boolean;
-  /** The counter takes the prompt inside a `generateContentRequest`; else its fields stand in the body. */
+  /** The counter takes the prompt inside a `generateContentRequest`; otherwise its fields are in the body. */
   countsWholeRequest: boolean;
   /** Calls and results carry ids. */
   functionIds: boolean;

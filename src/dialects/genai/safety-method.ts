@@ -2,10 +2,10 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 import { changeElements, ObjectEdit } from "../../wire/json-text.ts";
 
-/** By which yardstick harm is judged (contract 2.6). Hosts that take no labels do not know the word, and refuse it. */
+/** How harm is judged (contract 2.6). Hosts that do not accept labels reject the field. */
 const FIELD = "method";
 
-/** Places of the settings that name a method. */
+/** Indexes of the settings that name a method. */
 function withMethod(settings: unknown): number[] {
   const all: readonly unknown[] = Array.isArray(settings) ? settings : [];
   return [...all.keys()].filter((index) => isObject(all[index]) && FIELD in all[index]);
@@ -18,7 +18,7 @@ export const methodNotes = (settings: unknown): FieldNote[] =>
     reason: "this provider knows no methods of judging harm",
   }));
 
-/** The settings without it, in a request's text. */
+/** The settings without their methods, in the text of a request. */
 export function removeMethods(text: string, settings: unknown): string {
   const without = (setting: string) => new ObjectEdit(setting).remove(FIELD).toString();
   const changes = new Map(withMethod(settings).map((index) => [index, without] as const));

@@ -1,18 +1,18 @@
 import { type StringTreatment, treatString } from "./treat-string.ts";
 
-/** How the fields of one object are to be treated; what is not named is walked for its key names only. */
+/** How the fields of an object are normalised. Only the key names of other fields are normalised. */
 export interface Shape {
   fields: Map<string, Treatment>;
-  /** The keys are the client's own; every value is treated so. */
+  /** The keys are the client's; every value is normalised this way. */
   values?: Treatment;
   /** Other names of a field, in addition to snake_case. */
   synonyms?: ReadonlyMap<string, string>;
-  /** Fields that hold a list of objects; one that stands there alone is a list of one. */
+  /** Fields that hold a list of objects. A single object becomes a list of one. */
   lists?: ReadonlySet<string>;
   finish?: (object: object) => object;
 }
 
-/** `data` is the client's own and stays as it came, keys and all. */
+/** `data` is the client's and is not changed, including its keys. */
 export type Treatment = Shape | StringTreatment;
 
 function shape(fields: Record<string, Treatment>, more: Omit<Shape, "fields"> = {}): Shape {
@@ -81,7 +81,7 @@ const tool = shape(
   { lists: new Set(["functionDeclarations"]) },
 );
 
-/** A generateContent request, with the fields by which a caller speaks to the gateway itself left as they are. */
+/** A generateContent request. Fields addressed to the gateway itself are not changed. */
 export const REQUEST_SHAPE = shape(
   {
     contents: content,
@@ -99,14 +99,14 @@ export const REQUEST_SHAPE = shape(
 );
 REQUEST_SHAPE.fields.set("generateContentRequest", REQUEST_SHAPE);
 
-/** The contract writes a part's resolution as a word; on the provider's wire it is an object. */
+/** The contract writes a part's resolution as a string; the provider expects an object. */
 function nestResolution(object: object): object {
   const { mediaResolution } = object as { mediaResolution?: unknown };
   if (typeof mediaResolution !== "string") return object;
   return { ...object, mediaResolution: { level: treatString(mediaResolution, "resolution") } };
 }
 
-/** The contract has the options of the output file next to the others; on the provider's wire they are nested. */
+/** The contract has the output file options next to the others; the provider expects them nested. */
 function nestImageOutput(object: object): object {
   const { outputMimeType, outputCompressionQuality, ...rest } = object as Record<string, unknown>;
   if (outputMimeType === undefined && outputCompressionQuality === undefined) return object;

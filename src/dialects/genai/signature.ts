@@ -1,17 +1,20 @@
 import type { JsonObject } from "../../base/json.ts";
 import { type Opaque, unwrapOpaqueBase64, wrapOpaqueBase64 } from "../../canon/opaque.ts";
 
-/** The origin of the signatures that stand in this dialect as they are. */
+/** The origin of the signatures that this dialect writes unwrapped. */
 export const OWN_ORIGIN = "genai";
 
-/** What the provider documents for calls that have no signature, because another model made them or the client lost it. */
+/**
+ * The placeholder that the provider documents for calls without a signature, because another model made them or the client lost
+ * it.
+ */
 export const BYPASS_SIGNATURE = "skip_thought_signature_validator";
 
-/** Where a part comes from, which decides whose its signature is. */
+/** Where a part comes from, which determines the origin of its signature. */
 export interface PartSource {
-  /** Whose a signature is that stands there as it is. */
+  /** The origin of signatures that are not wrapped. */
   origin: string;
-  /** In a client's request signatures of other origins stand wrapped; what an upstream sends is its own in any form. */
+  /** In a client's request, signatures of other origins are wrapped. An upstream's signatures are its own in any form. */
   fromClient: boolean;
   /** JSON path in the client's request. */
   path?: string;
@@ -22,7 +25,7 @@ export function readSignature(value: string | undefined, { origin, fromClient }:
   return { signature: (fromClient ? unwrapOpaqueBase64(value) : undefined) ?? { origin, kind: "signature", value } };
 }
 
-/** For a client: a signature of this dialect's own as it is, any other wrapped in base64, on which readers insist. */
+/** For a client: writes a signature of this dialect unchanged, and wraps any other in base64, which readers require. */
 export function clientSignature(signature: Opaque | undefined): JsonObject {
   if (signature === undefined) return {};
   const own = signature.origin === OWN_ORIGIN && signature.kind === "signature" && signature.format === undefined;

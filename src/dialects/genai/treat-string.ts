@@ -1,7 +1,7 @@
-/** What may have to be done to a string, by the field that it stands in. */
+/** How a string is normalised, depending on its field. */
 export type StringTreatment = "data" | "enum" | "role" | "bytes" | "resolution";
 
-/** Words that the provider documents as stand-ins for a signature: not bytes, so that their letters must stay. */
+/** Placeholders that the provider documents for a signature. They are not base64, so their characters must not change. */
 const SIGNATURE_STANDINS: ReadonlySet<string> = new Set([
   "skip_thought_signature_validator",
   "context_engineering_is_the_way_to_go",

@@ -12,7 +12,7 @@ import { encodeLogprobs } from "./logprobs.ts";
 import { encodeStop } from "./stop-reason.ts";
 import { encodeUsage } from "./usage.ts";
 
-/** What every chunk of one answer says of it: which answer it is, of which model, and when it was asked for. */
+/** The fields that every chunk of a response shares: its id, its model, and the time of the request. */
 export class AnswerEnvelope {
   readonly #context: EncodeAnswerContext<GenaiOptions>;
   readonly #createTime: string;
@@ -23,12 +23,12 @@ export class AnswerEnvelope {
     this.#createTime = new Date(context.receivedAtMs).toISOString();
   }
 
-  /** The upstream's own id, where it tells it before the first chunk. */
+  /** Sets the upstream's id, if it is known before the first chunk. */
   name(id: string | undefined): void {
     this.#id ??= id;
   }
 
-  /** JSON text of one chunk, or of the whole answer. */
+  /** The JSON text of one chunk, or of a complete response. */
   wrap(candidate: JsonObject, usage?: Usage): string {
     this.#id ??= this.#context.makeId();
     return stringifyInOrder({
@@ -41,20 +41,20 @@ export class AnswerEnvelope {
   }
 }
 
-/** The client has said that it does not want to see thoughts; their signatures it must get. */
+/** The client does not want to see thoughts, but must get their signatures. */
 export const hidesThoughts = ({ request }: EncodeAnswerContext<GenaiOptions>): boolean =>
   objectAt(objectAt(request, "generationConfig"), "thinkingConfig")?.["includeThoughts"] === false;
 
 interface Closing {
   stop: Stop;
   stopDetail?: string;
-  /** The model said in words that it will not answer, which this protocol tells by the reason alone. */
+  /** The model declined in words, which this protocol expresses only by the finish reason. */
   refused: boolean;
   grounding: GroundingWriter;
   logprobs: readonly TokenLogprob[];
 }
 
-/** What the last word on an answer adds to its candidate. */
+/** The fields that the end of a response adds to its candidate. */
 export function encodeClosing(
   { stop, stopDetail, refused, grounding, logprobs }: Closing,
   { options: { bareFinishReason: bare }, note }: EncodeAnswerContext<GenaiOptions>,

@@ -1,7 +1,7 @@
 import { type JsonObject, stringAt } from "../../../base/json.ts";
 import type { AnswerContext } from "../../answer/answer-context.ts";
 
-/** What every answer and every chunk of one says of itself (contract 2.7), where its host does not. */
+/** Fields of every response and chunk (contract 2.7) that the host may omit. */
 const FIELDS = ["createTime", "responseId"] as const;
 
 export class AnswerStamp {
@@ -12,7 +12,7 @@ export class AnswerStamp {
     this.#context = context;
   }
 
-  /** What a chunk lacks, as JSON texts by name. What one chunk has holds for those after it. */
+  /** The fields that a chunk lacks, as JSON text by name. A value in one chunk applies to the chunks after it. */
   lacking(chunk: JsonObject): Record<string, string> {
     const lacking: Record<string, string> = {};
     for (const field of FIELDS) {
@@ -30,6 +30,6 @@ export class AnswerStamp {
   }
 }
 
-/** Whether a text of chunks has just those of these fields that are not lacking, as far as their names tell. */
+/** Whether the text of chunks has exactly the fields that are not lacking, judged by their names. */
 export const hasAllBut = (lacking: Readonly<Record<string, string>>, chunks: string): boolean =>
   FIELDS.every((field) => chunks.includes(`"${field}"`) !== field in lacking);

@@ -22,7 +22,7 @@ const stop = (more: JsonObject = {}): JsonObject => ({ candidates: [{ finishReas
 const signature = (value: string) => ({ origin: "genai", kind: "signature" as const, value });
 
 describe("blocks", () => {
-  test("H01: chunks of one kind are one block; signatures end them, and a signed empty text stands alone", () => {
+  test("H01: adjacent chunks of one kind form a block; a signature ends it, and a signed empty text is a separate block", () => {
     const reply = fold(
       eventsOf(
         parts({ text: "I ", thought: true }, { text: "think", thought: true }),
@@ -43,7 +43,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("H03: calls without ids get two ids; their finish is a tool's", () => {
+  test("H03: calls without ids get distinct ids and finish with the tool reason", () => {
     const call = { functionCall: { name: "f", args: {} }, thoughtSignature: "s" };
     const { parts: own, stop: end } = fold(eventsOf({ ...parts(call, call), responseId: "r1" }, stop()));
     expect(own).toEqual([
@@ -53,7 +53,7 @@ describe("blocks", () => {
     expect(end).toEqual({ unified: "tool", raw: "STOP" });
   });
 
-  test("H03, H10: an empty id is none, and an id that a call has already goes to no other", () => {
+  test("H03, H10: an empty id counts as missing, and an id is not given to two calls", () => {
     const ids = ["", "x", "x", ""];
     const calls = parts(...ids.map((id) => ({ functionCall: { id, name: "f", args: {} } })));
     const answer = {
@@ -76,7 +76,7 @@ describe("blocks", () => {
     expect(fold(eventsOf(chunk)).parts).toMatchObject([{ input: '{"10":1,"b":2,"9":3}' }]);
   });
 
-  test("an image drawn while thinking is no answer; one that is an answer is media", () => {
+  test("an image drawn while thinking is dropped; one in the response is media", () => {
     const inlineData = { mimeType: "image/png", data: "aGk=" };
     const { parts: own } = fold(
       eventsOf(parts({ inlineData, thought: true }, { inlineData, thoughtSignature: "s" }), stop()),
@@ -84,9 +84,9 @@ describe("blocks", () => {
     expect(own).toMatchObject([{ type: "native" }, { type: "media", kind: "image", signature: signature("s") }]);
   });
 
-  test("partial arguments of any shape come together as they were", () => {
+  test("partial arguments of any shape are assembled correctly", () => {
     const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
-    // Empty lists and objects have no leaf, and this wire cannot say them in chunks.
+    // Empty arrays and objects have no leaf, so this protocol cannot send them in chunks.
     const leafy = (value: Json): boolean =>
       typeof value !== "object" ||
       value === null ||
@@ -135,7 +135,7 @@ describe("endings", () => {
         message: expect.stringContaining(`(${finishReason}): Malformed: print(`),
       };
 
-      test("without an answer beside it is a failure, with the host's own words, thoughts or not", () => {
+      test("without content is a failure with the host's message, with or without thoughts", () => {
         for (const before of [[], [{ text: "hm", thought: true }], [{ text: "" }]]) {
           expect(eventsOf(parts(...before), stop(end)).at(-1)).toMatchObject({ type: "error", error: failure });
           const whole = { candidates: [{ content: { parts: before }, ...end }] };
@@ -143,7 +143,7 @@ describe("endings", () => {
         }
       });
 
-      test("beside one is its end", () => {
+      test("with content is a normal end", () => {
         for (const said of [{ text: "Let me see." }, { functionCall: { name: "f", args: {} } }]) {
           const reply = { stop: { unified: "other", raw: finishReason }, stopDetail: end.finishMessage };
           expect(fold(eventsOf(parts(said), stop(end)))).toMatchObject(reply);
@@ -155,7 +155,7 @@ describe("endings", () => {
     },
   );
 
-  test("contract 2.7: both spellings; empty means not yet; the last one holds; usage may follow", () => {
+  test("contract 2.7: reads both spellings; an empty reason means not yet, the last one counts, and usage may follow", () => {
     const usageMetadata = {
       promptTokenCount: 5,
       cachedContentTokenCount: 2,
@@ -178,7 +178,7 @@ describe("endings", () => {
     ]);
   });
 
-  test("contract 7: a prompt that was blocked", () => {
+  test("contract 7: reports a blocked prompt", () => {
     const promptFeedback = { blockReason: "OTHER", blockReasonMessage: "words" };
     expect(fold(eventsOf({ promptFeedback }))).toEqual({
       parts: [],
@@ -187,7 +187,7 @@ describe("endings", () => {
     });
   });
 
-  test("H16: an error chunk, half a chunk, and an end without a reason are errors, and the last event", () => {
+  test("H16: an error chunk, a truncated chunk and an end without a reason are errors and the last event", () => {
     const error = { error: { code: 503, message: "m", status: "UNAVAILABLE" } };
     for (const bad of [error, '{"candidates":[', "null"]) {
       const events = eventsOf(parts({ text: "a" }), bad, stop());
@@ -207,7 +207,7 @@ describe("endings", () => {
     expect(end.unified).toBe("stop");
   });
 
-  test("log probabilities: a certainty is left out on the wire", () => {
+  test("a missing log probability means certainty", () => {
     const logprobsResult = {
       topCandidates: [{ candidates: [{ token: "a" }, { token: "b", logProbability: -2 }] }],
       chosenCandidates: [{ token: "a" }],
@@ -239,7 +239,7 @@ describe("sources", () => {
     return part?.type === "text" ? part.citations : undefined;
   };
 
-  test("offsets are bytes of UTF-8 on the wire and characters in the canon; a missing start is 0", () => {
+  test("offsets are UTF-8 bytes on the wire and characters in the canon; a missing start is 0", () => {
     expect(
       citationsOf(
         "Größe 😀 ok",
@@ -252,7 +252,7 @@ describe("sources", () => {
     ]);
   });
 
-  test("offsets that do not fit give way to the words, and to no place at all where those are not unique", () => {
+  test("wrong offsets are replaced by a search for the text, or dropped if that is not unique", () => {
     const found = citationsOf(
       "one two two",
       support({ startIndex: 40, endIndex: 43, text: "one" }, 0),
@@ -266,7 +266,7 @@ describe("sources", () => {
     ]);
   });
 
-  test("a search becomes call and result before the finish, counted once; the text is still open for its citations", () => {
+  test("a search becomes a call and a result before the finish, counted once, while the text stays open for citations", () => {
     const groundingMetadata = {
       webSearchQueries: ["q"],
       groundingChunks,
@@ -302,7 +302,7 @@ describe("sources", () => {
     });
   });
 
-  test("citations of a text that has ended stand on the last one, without a place", () => {
+  test("citations of an earlier text are attached to the last one, without a position", () => {
     const { parts: own } = fold(
       eventsOf(
         parts({ text: "first", thoughtSignature: "s" }, { text: "second" }),

@@ -8,7 +8,7 @@ import type { SseFrame } from "../../../wire/sse.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../../codec.ts";
 import { OpenBlocks } from "./open-blocks.ts";
 
-/** The last usage holds. */
+/** The last usage counts. */
 const DELTA_PLACES: VaryingPlaces = {
   texts: [["candidates", 0, "content", "parts", 0, "text"]],
   numbers: ["promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"].map((name) => [
@@ -17,7 +17,7 @@ const DELTA_PLACES: VaryingPlaces = {
   ]),
 };
 
-/** Each event is a chunk in the shape of a whole answer; there is no sentinel at the end. */
+/** Each event is a chunk in the format of a complete response. No sentinel marks the end. */
 export class GenaiStreamDecoder implements StreamDecoder {
   readonly usageRuns = true;
   readonly deltaPlaces = DELTA_PLACES;
@@ -52,7 +52,7 @@ function parseChunk(data: string): JsonObject | undefined {
     const value = parseInOrder(data);
     return isObject(value) ? value : undefined;
   } catch {
-    // Half a chunk, or a page of HTML.
+    // A truncated chunk, or an HTML page.
     return undefined;
   }
 }

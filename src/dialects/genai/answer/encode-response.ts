@@ -58,7 +58,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<G
   );
   const envelope = new AnswerEnvelope(context);
   envelope.name(reply.id);
-  // An answer that was filtered away has no content at all.
+  // A response that was filtered has no content at all.
   const content = parts.length > 0 ? { content: { role: "model", parts } } : withoutParts(reply);
   return envelope.wrap({ ...content, ...closing }, reply.usage);
 }

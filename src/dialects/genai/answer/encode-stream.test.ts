@@ -54,7 +54,7 @@ const own: Opaque = { origin: "genai", kind: "signature", value: "c2ln" };
 const foreign: Opaque = { origin: "messages", kind: "redacted", value: "ünï" };
 
 describe("framing", () => {
-  test("sdks 1.5: nothing but data lines; the reason and the usage only on the last chunk", () => {
+  test("sdks 1.5: writes only data lines, with the reason and the usage on the last chunk", () => {
     const text = write(
       unfold({ ...reply({ type: "text", text: "a\nb\u2028c" }), id: "r", usage: { input: 1, output: 2 } }),
     );
@@ -78,7 +78,7 @@ describe("framing", () => {
     ] as unknown as { candidates: JsonObject[] }[]);
   });
 
-  test("choices 1: a JSON array where no events were asked for, also of a single chunk", () => {
+  test("choices 1: writes a JSON array if no events were requested, also for a single chunk", () => {
     const two = write(unfold(reply({ type: "text", text: "a" })), {
       options: { bareFinishReason: false, arrayFraming: true },
     });
@@ -90,13 +90,13 @@ describe("framing", () => {
     ).toBe(1);
   });
 
-  test("an error is not a chunk", () => {
+  test("an error is not written as a chunk", () => {
     expect(write([{ type: "error", error: new GatewayError("overloaded", "x") }])).toBe("");
   });
 });
 
 describe("content", () => {
-  test("H01: own signatures as they are, others wrapped in base64, each on the part that it belongs to", () => {
+  test("H01: signatures of this dialect are unchanged, others are wrapped in base64, each on its own part", () => {
     const parts: ReplyPart[] = [
       { type: "reasoning", text: "hm", signature: own },
       { type: "reasoning", text: "", signature: foreign },
@@ -127,7 +127,7 @@ describe("content", () => {
     }
   });
 
-  test("thoughts that the client does not want stay away, their signatures do not", () => {
+  test("thoughts that the client does not want are omitted, their signatures are not", () => {
     const request = { generationConfig: { thinkingConfig: { includeThoughts: false } } };
     const answer = reply(
       { type: "reasoning", text: "secret", signature: own },
@@ -140,7 +140,7 @@ describe("content", () => {
     }
   });
 
-  test("calls go out whole, with an empty object where they have no arguments", () => {
+  test("calls are written as a whole, with an empty object if they have no arguments", () => {
     const events: CanonEvent[] = [
       { type: "tool-input-start", block: 0, id: "1", name: "f" },
       { type: "tool-input-start", block: 1, id: "2", name: "g" },
@@ -158,7 +158,7 @@ describe("content", () => {
     expect(candidatesOf(text).at(-1)?.["finishReason"]).toBe("FINISH_REASON_STOP");
   });
 
-  test("H09: a call is not shown without the arguments that the model broke", () => {
+  test("H09: a call with invalid arguments is not written", () => {
     const broken = (unified: UnifiedStop): CanonReply => ({
       parts: [
         { type: "tool-call", id: "1", name: "list_files", input: "{}" },
@@ -211,7 +211,7 @@ describe("content", () => {
     }
   });
 
-  test("refusals are text that ends in SAFETY; what was filtered away has no content", () => {
+  test("refusals are text that ends in SAFETY; a filtered response has no content", () => {
     const refused = reply({ type: "refusal", text: "No." });
     const filtered: CanonReply = { parts: [], stop: { unified: "filter", raw: "refusal" } };
     const last = (answer: CanonReply) => candidatesOf(write(unfold(answer))).at(-1);
@@ -226,7 +226,7 @@ describe("content", () => {
     expect(whole(filtered)).toEqual({ finishReason: "FINISH_REASON_SAFETY", index: 0 });
   });
 
-  test("searches and citations of another protocol become grounding, in bytes", () => {
+  test("searches and citations of another protocol become grounding, with offsets in bytes", () => {
     const answer = reply(
       { type: "server-tool-call", id: "s", name: "web_search", input: '{"query":"q"}' },
       {
@@ -258,7 +258,7 @@ describe("content", () => {
     expect(JSON.parse(encodeResponse(answer, context()))).toMatchObject({ candidates: [{ groundingMetadata }] });
   });
 
-  test("log probabilities come once and whole", () => {
+  test("log probabilities are written once, as a whole", () => {
     const logprobs = [{ token: "a", logprob: -1, top: [{ token: "a", logprob: -1 }] }];
     const answer = { ...reply({ type: "text", text: "a" }), logprobs };
     expect(readBack(write(unfold(answer))).logprobs).toEqual(logprobs);
@@ -289,7 +289,7 @@ describe("law 5: blocks in any order and interleaving", () => {
     }),
   );
 
-  /** Neighbouring texts, and neighbouring thoughts of which the first is unsigned, read as one. */
+  /** Adjacent texts, and adjacent thoughts of which the first is unsigned, are read as one. */
   function merged(parts: readonly ReplyPart[]): unknown[] {
     const list: ReplyPart[] = [];
     for (const one of parts) {
@@ -302,20 +302,20 @@ describe("law 5: blocks in any order and interleaving", () => {
     return list.map((one) => (one.type === "tool-call" ? { ...one, input: JSON.parse(one.input) as unknown } : one));
   }
 
-  /** Calls as they were, without the thoughts that those without a signature carry for the client. */
+  /** The calls without the thoughts that unsigned ones carry for the client. */
   const withoutThoughts = (parts: readonly ReplyPart[]): ReplyPart[] =>
     parts.map((one) => {
       const { signature, ...call } = one;
       return one.type === "tool-call" && signature && unwrapOpaqueBase64(signature.value) ? (call as ReplyPart) : one;
     });
 
-  test("read back as the same parts in the order of their beginnings", () => {
+  test("are read back as the same parts, in the order in which they start", () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 6 }), fc.array(fc.nat(5)), (drawn, choices) => {
         const parts = drawn.map((one, at) => (one.type === "tool-call" ? { ...one, id: `id${at}` } : one));
         const whole = [...unfold(reply(...parts))];
         const queues = parts.map((_, block) => whole.filter((event) => "block" in event && event.block === block));
-        // Blocks begin in order, and then anyone may go on.
+        // Blocks start in order, and then continue in any order.
         const events: CanonEvent[] = queues.flatMap((queue) => queue.splice(0, 1));
         for (const choice of choices) events.push(...(queues[choice]?.splice(0, 1) ?? []));
         events.push(...queues.flat(), ...whole.slice(-1));

@@ -17,10 +17,9 @@ import { AnswerEnvelope, encodeClosing, hidesThoughts } from "./answer-envelope.
 import { GroundingWriter } from "./grounding.ts";
 
 /**
- * Writes an answer as chunks in the shape of whole answers. Blocks stand one after the other, because text has no number by
- * which a reader could sort it; a call goes out whole when it is whole. What read back differs from what was written:
- * neighbouring texts are one text, neighbouring thoughts one thought, and a text's signature stands on an empty text
- * after it, as in the provider's own streams.
+ * Writes a response as chunks in the format of complete responses. Blocks follow one another, because text has no index by which
+ * a reader could sort it; a call is written when it is complete. When read back, adjacent texts are one text, adjacent thoughts
+ * one thought, and the signature of a text is on an empty text after it, as in the provider's own streams.
  */
 export class GenaiStreamEncoder implements StreamEncoder {
   readonly #context: EncodeAnswerContext<GenaiOptions>;
@@ -29,7 +28,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
   readonly #grounding = new GroundingWriter();
   readonly #paragraphs = new Paragraphs();
   readonly #answerOptions: AnswerOptions;
-  /** Names of calls that were not shown: what they are worth, the stop tells. */
+  /** Names of calls that were not written. The stop reason decides how they are treated. */
   readonly #broken: string[] = [];
   #refusal = "";
   readonly #thoughts = new CarriedThoughts();
@@ -56,7 +55,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
   }
 
   formOf({ type }: DeltaEvent): DeltaForm | undefined {
-    // A call goes out whole.
+    // A call is written as a whole.
     if (type === "tool-input-delta" || (type === "reasoning-delta" && this.#answerOptions.hideThoughts))
       return DeltaForm.NOTHING;
     const more = type === "reasoning-delta" ? { thought: true } : {};
@@ -67,7 +66,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
     const thought = this.#thought;
     this.#thought = "";
     this.#thoughts.think(thought, signature);
-    // What was shown is said already: only a signature is left to tell.
+    // The text was already written, so only a signature is left.
     const text = this.#answerOptions.hideThoughts ? thought : "";
     const part = { type: "reasoning", text, ...(signature === undefined ? {} : { signature }) } as const;
     return this.#parts(encodeAnswerPart(part, this.#answerOptions));
@@ -81,7 +80,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
       case "refusal-start":
         this.#refused = true;
         return "";
-      // A refusal is reported whole or not at all: half of one, before an error, would read as an answer.
+      // A refusal is reported as a whole: half of one, followed by an error, would read as an answer.
       case "refusal-delta":
         this.#refusal += event.text;
         return "";
@@ -137,7 +136,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
         return "";
       case "finish":
         return this.#finish(event);
-      // Spoken by encodeStreamError.
+      // Written by encodeStreamError.
       case "error":
       case "reasoning-start":
         return "";
@@ -170,7 +169,7 @@ export class GenaiStreamEncoder implements StreamEncoder {
       },
       this.#context,
     );
-    // Chats of the vendor's own packages forget an answer whose last chunk has no part in its content.
+    // Chats of the vendor's packages discard a response whose last chunk has no part in its content.
     const filtered = stop.unified === "filter" && this.#chunks === 0;
     const content = filtered ? {} : { content: { role: "model", parts: [{ text: "" }] } };
     const text = this.#frame(this.#envelope.wrap({ ...content, ...closing }, this.#usage));

@@ -10,7 +10,7 @@ export function decodeError(failure: UpstreamFailure): GatewayError {
   return decodeErrorObject(parseObject(failure.body), failure.status, failure.retryAfterSeconds);
 }
 
-/** Also for an error inside a stream, which carries its status as `code`. */
+/** Also decodes an error inside a stream, which has its status in `code`. */
 export function decodeErrorObject(body: unknown, status?: number, retryAfterSeconds?: number): GatewayError {
   const error = objectAt(body, "error");
   const message = stringAt(error, "message");
@@ -23,7 +23,7 @@ export function decodeErrorObject(body: unknown, status?: number, retryAfterSeco
   });
 }
 
-/** A wrong key at the provider is a 400 there; only a detail's reason, or the message, tells it from a bad request. */
+/** A wrong provider key gives a 400. Only a detail's reason or the message distinguishes it from a bad request. */
 function kindOf(error: unknown, message: string | undefined): ErrorKind | undefined {
   const reasons = arrayAt(error, "details").map((detail) => stringAt(detail, "reason"));
   if (reasons.includes("API_KEY_INVALID") || /api key (not valid|invalid|expired)/i.test(message ?? "")) {
@@ -32,7 +32,7 @@ function kindOf(error: unknown, message: string | undefined): ErrorKind | undefi
   return undefined;
 }
 
-/** The first field at fault, where a detail names it. */
+/** The first invalid field, if a detail names it. */
 function fieldAt(error: unknown): string | undefined {
   for (const detail of arrayAt(error, "details")) {
     const field = stringAt(arrayAt(detail, "fieldViolations")[0], "field");
@@ -41,7 +41,7 @@ function fieldAt(error: unknown): string | undefined {
   return undefined;
 }
 
-/** `RetryInfo` carries a duration such as "34.4s". */
+/** `RetryInfo` contains a duration such as "34.4s". */
 function retryDelay(error: unknown): number | undefined {
   for (const detail of arrayAt(error, "details")) {
     const delay = isObject(detail) ? stringAt(detail, "retryDelay") : undefined;
@@ -71,12 +71,12 @@ export function encodeError(error: GatewayError): ErrorAnswer {
   return { status: error.rule.status, headers: { "content-type": "application/json" }, body: errorBody(error) };
 }
 
-/** Long enough for a client with much to do to have read what came before. */
+/** Long enough for a busy client to read everything before it. */
 const OWN_READ_MS = 100;
 
 /**
- * Sent twice: the newer readers see an error only as a framed event, the older ones only as bare JSON in a read of its
- * own, which the pause brings about (sdks 1.5). In an array it is the last element.
+ * Sent twice: newer readers recognise an error only as a framed event, older ones only as bare JSON in a separate read, which the
+ * pause produces (sdks 1.5). In an array it is the last element.
  */
 export function encodeStreamError(
   error: GatewayError,

@@ -2,8 +2,8 @@ import { arrayAt, isObject, type JsonObject, objectAt } from "../../../base/json
 import { addToolUse, type Usage } from "../../../canon/usage.ts";
 
 /**
- * The host's own tools that an answer was grounded in, besides searches of the web. It lists what they found, not how often they
- * were asked: each counts once.
+ * The hosted tools, besides web search, that a response was grounded in. The response lists what they found, not how often they
+ * were called, so each counts once.
  */
 export class GroundedTools {
   readonly #names = new Set<string>();

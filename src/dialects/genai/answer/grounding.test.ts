@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { cpuMs } from "../../../base/cpu-time.sample.ts";
 import { decodeCitations, GroundingWriter } from "./grounding.ts";
 
-/** Two bytes a character, and long enough that a walk over it for each citation would take seconds. */
+/** Two bytes per character, and so long that scanning it for each citation would take seconds. */
 const TEXT = "ä".repeat(1024 * 1024);
 const COUNT = 5000;
 
@@ -21,7 +21,7 @@ describe("S18: thousands of citations of a long text", () => {
     })),
   });
 
-  test("have their places, for one walk over the text", () => {
+  test("get their positions in one pass over the text", () => {
     const far = 2 * 1024 * 1024 - 2 * COUNT;
     const answer = grounding((index) => ({ startIndex: far + 2 * index, endIndex: far + 2 * index + 2, text: "ä" }));
     let ranges: unknown[] = [];
@@ -32,7 +32,7 @@ describe("S18: thousands of citations of a long text", () => {
     expect(cost).toBeLessThan(1000);
   });
 
-  test("whose words are searched for in vain, are searched for within bounds", () => {
+  test("are searched for within limits if their text does not occur", () => {
     const answer = grounding((index) => ({ startIndex: 1, endIndex: 2, text: `missing ${index}` }));
     let found: readonly unknown[] = [];
     const cost = cpuOf(() => {
@@ -41,7 +41,7 @@ describe("S18: thousands of citations of a long text", () => {
     expect([found.length, cost < 2000]).toEqual([COUNT, true]);
   });
 
-  test("do not repeat that text without bound", () => {
+  test("do not repeat the text without limit", () => {
     const writer = new GroundingWriter();
     writer.text(0, TEXT);
     for (let index = 0; index < COUNT; index++)

@@ -5,10 +5,10 @@ import { TextOffsets } from "../../../wire/text-offsets.ts";
 import { readQueries, writeQueries } from "../../answer/search-queries.ts";
 import { parseArguments } from "../arguments.ts";
 
-/** How the canon's clients know the search that this dialect tells in its grounding. */
+/** The canonical name of the search that this dialect reports as grounding. */
 const SEARCH_NAME = "web_search";
 
-/** A chunk of an answer's text, by its characters (UTF-16). */
+/** A range of the response text in UTF-16 characters. */
 interface TextRange {
   start: number;
   end: number;
@@ -16,11 +16,11 @@ interface TextRange {
 
 interface FoundCitation {
   citation: Citation;
-  /** Where in the answer's whole text; undefined where the answer does not say, or says it wrongly. */
+  /** The range in the whole response text; undefined if it is missing or wrong. */
   range: TextRange | undefined;
 }
 
-/** What an answer's grounding and citation metadata say of its text. */
+/** Reads the citations from a response's grounding and citation metadata. */
 export function decodeCitations(
   grounding: JsonObject | undefined,
   recited: readonly unknown[],
@@ -46,7 +46,7 @@ export function decodeCitations(
 
 const WEB_ADDRESS = /^https?:/;
 
-/** A chunk as a citation: of a page, or of a passage that the provider has retrieved from a store of the caller's. */
+/** A chunk as a citation: of a page, or of a passage that the provider retrieved from a store of the caller. */
 function citationOf(chunk: unknown, resultIndex: number): Citation | undefined {
   const page = sourceOf(chunk);
   if (page !== undefined && WEB_ADDRESS.test(page.url)) return { type: "web", ...page };
@@ -66,7 +66,7 @@ function citationOf(chunk: unknown, resultIndex: number): Citation | undefined {
   };
 }
 
-/** A chunk's page, whatever kind of source it is. */
+/** A chunk's page, whatever its kind of source. */
 function sourceOf(chunk: unknown): WebPage | undefined {
   const source = Object.values(isObject(chunk) ? chunk : {}).find((one) => stringAt(one, "uri"));
   const url = stringAt(source, "uri");
@@ -74,7 +74,7 @@ function sourceOf(chunk: unknown): WebPage | undefined {
   return url === undefined ? undefined : { url, ...(title ? { title } : {}) };
 }
 
-/** The search that the grounding is based on as the call and the result that other protocols have; none where nothing was searched. */
+/** The search behind the grounding as a call and a result, as other protocols have them; none if nothing was searched. */
 export function decodeSearch(
   grounding: JsonObject | undefined,
   id: string,
@@ -88,10 +88,10 @@ export function decodeSearch(
   ];
 }
 
-/** Characters of text that are searched for the words of segments whose offsets fit nothing. */
+/** How many characters are searched for segments whose offsets are wrong. */
 const MAX_SEARCHED = 64 * 1024 * 1024;
 
-/** Offsets in bytes of UTF-8, as this dialect counts, and in characters of UTF-16, as the canon does. */
+/** Converts offsets between UTF-8 bytes, used by this dialect, and UTF-16 characters, used by the canon. */
 class ByteOffsets {
   readonly #text: string;
   readonly #offsets: TextOffsets;
@@ -102,7 +102,7 @@ class ByteOffsets {
     this.#offsets = new TextOffsets(text);
   }
 
-  /** A segment's range where its offsets fit the text, else where its words stand in it once. A missing start is 0. */
+  /** A segment's range if its offsets fit the text, else the only place where its text occurs. A missing start is 0. */
   rangeOf(segment: unknown): TextRange | undefined {
     const startByte = numberAt(segment, "startIndex") ?? 0;
     const endByte = numberAt(segment, "endIndex");
@@ -110,7 +110,7 @@ class ByteOffsets {
     if (endByte !== undefined && startByte >= 0 && startByte < endByte) {
       const start = this.#offsets.charactersAt(startByte);
       const end = this.#offsets.charactersAt(endByte);
-      // An offset inside of a character fits nothing.
+      // An offset inside a character fits nothing.
       if (start !== undefined && end !== undefined && this.#says(start, end, words)) return { start, end };
     }
     if (!words || this.#searched > MAX_SEARCHED) return undefined;
@@ -125,12 +125,12 @@ class ByteOffsets {
   }
 }
 
-/** Characters of answer whose places in the text are kept for citations. */
+/** How many characters of the response are kept for citations. */
 const MAX_TEXT = 8 * 1024 * 1024;
-/** Characters of it that are repeated in the segments that citations are of: many citations can be of the same long text (S18). */
+/** How many characters are repeated in cited segments: many citations can refer to the same long text (S18). */
 const MAX_REPEATED = 1024 * 1024;
 
-/** Gathers what an answer for a client says of its sources, and tells it at the end. */
+/** Collects the sources of a response for a client, and writes them at the end. */
 export class GroundingWriter {
   #text = "";
   readonly #blocks = new Map<number, TextRange>();
@@ -138,7 +138,7 @@ export class GroundingWriter {
   readonly #queries: string[] = [];
   readonly #pages: WebPage[] = [];
 
-  /** Text that the client has got, in the order in which it got it; a block's text comes in one stretch. */
+  /** Text in the order in which the client receives it. The text of a block is contiguous. */
   text(block: number, text: string): void {
     if (this.#text.length + text.length > MAX_TEXT) return;
     const range = this.#blocks.get(block) ?? { start: this.#text.length, end: this.#text.length };
@@ -164,7 +164,7 @@ export class GroundingWriter {
     this.#queries.push(...readQueries(parseArguments(part.input)));
   }
 
-  /** The answer's `groundingMetadata`; nothing where it has no sources. */
+  /** The response's `groundingMetadata`; empty if it has no sources. */
   metadata(): { groundingMetadata?: JsonObject } {
     const pages = this.#pages.map((page): Citation => ({ type: "web", ...page }));
     const chunks = new Map<string, JsonObject>();
@@ -209,11 +209,11 @@ export class GroundingWriter {
   }
 }
 
-/** Chunks with the same key are one. */
+/** Chunks with the same key are the same chunk. */
 const keyOf = (citation: Citation): string =>
   citation.type === "web" ? citation.url : JSON.stringify(chunkOf(citation));
 
-/** Where a citation is from. Places in documents have no form here, but their words and titles do. */
+/** The source of a citation. Positions in documents have no form here, but their text and titles do. */
 function chunkOf(citation: Citation): JsonObject {
   const { title, citedText } = citation;
   const titled = title === undefined ? {} : { title };

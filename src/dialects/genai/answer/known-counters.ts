@@ -7,11 +7,11 @@ const DETAILS = [
   "cacheTokensDetails",
   "candidatesTokensDetails",
   "toolUsePromptTokensDetails",
-  // The same of a live session.
+  // The same in a live session.
   "responseTokensDetails",
 ];
 
-/** Every number in `usageMetadata` that the reader of this dialect counts, or that is known to add nothing to a bill. */
+/** Every number in `usageMetadata` that the decoder counts or that is known to add nothing to a bill. */
 export const KNOWN_COUNTERS: KnownCounters = {
   counts: [
     "promptTokenCount",
@@ -22,7 +22,7 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "toolUsePromptTokenCount",
     "totalTokenCount",
     ...DETAILS.flatMap((details) => MODALITIES.map((modality) => `${details}.${modality}.tokenCount`)),
-    // A part of the prompt: what it was before the host continued its own answer.
+    // Part of the prompt count: its value before the host continued its own response.
     "initialPromptTokenCount",
   ],
   others: [

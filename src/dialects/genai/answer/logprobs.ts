@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../../base/json.ts";
 import type { TokenLogprob } from "../../../canon/reply.ts";
 
-/** `logprobsResult`: the chosen tokens, and next to each the likeliest ones. */
+/** `logprobsResult`: the chosen tokens, each with the most likely ones. */
 export function decodeLogprobs(candidate: JsonObject | undefined): TokenLogprob[] {
   const result = objectAt(candidate, "logprobsResult");
   const alternatives = arrayAt(result, "topCandidates");
@@ -11,7 +11,7 @@ export function decodeLogprobs(candidate: JsonObject | undefined): TokenLogprob[
   });
 }
 
-/** A value of 0, which is certainty, is left out on this wire. */
+/** This protocol omits a value of 0, which means certainty. */
 const decodeToken = (token: unknown): { token: string; logprob: number } => ({
   token: stringAt(token, "token") ?? "",
   logprob: numberAt(token, "logProbability") ?? 0,

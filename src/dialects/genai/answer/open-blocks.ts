@@ -17,29 +17,29 @@ import { CallAssembly, continues, isPartial } from "./partial-args.ts";
 import { decodeStop, isFailureWord } from "./stop-reason.ts";
 import { codeRuns, decodeUsage, queriesIn, reportUsageTerms, withCodeRuns } from "./usage.ts";
 
-/** Characters of text that are kept, because an answer's citations come at its end and point into it. */
+/** How many characters of text are kept, because citations come at the end of a response and refer to it. */
 const MAX_TEXT = 8 * 1024 * 1024;
 
 interface OpenText {
   block: number;
-  /** Where the block's text begins in the whole answer's. */
+  /** Where the block's text starts in the text of the whole response. */
   start: number;
-  /** A signature has ended it. It stays open for citations only. */
+  /** A signature has ended the text. It stays open only for citations. */
   sealed: boolean;
   signature?: Opaque;
 }
 
 /**
- * Reads an answer chunk by chunk; a whole answer is one chunk. Chunks of one kind that follow each other are one block. The
- * last text stays open until the end, or until something else begins, because citations come last and need it open. The
- * finish waits for the end as well: usage may follow the chunk that has the finish reason.
+ * Reads a response chunk by chunk; a complete response is one chunk. Adjacent chunks of one kind form a block. The last text
+ * stays open until the end or until another block starts, because citations come last and need it open. The finish also waits for
+ * the end, because usage may follow the chunk with the finish reason.
  */
 export class OpenBlocks {
   readonly #context: DecodeAnswerContext;
   readonly #source: PartSource;
-  /** The ids that calls have so far. */
+  /** The ids of the calls so far. */
   readonly #callIds = new Set<string>();
-  /** Something was said in addition to thoughts. */
+  /** There is content besides thoughts. */
   #answering = false;
   #ended = false;
   #answerId: string | undefined;
@@ -61,7 +61,7 @@ export class OpenBlocks {
     this.#source = { origin: context.origin, fromClient: false };
   }
 
-  /** The reason why it stopped is reported. */
+  /** The finish reason was reported. */
   get complete(): boolean {
     return this.#finish !== undefined;
   }
@@ -86,7 +86,7 @@ export class OpenBlocks {
         if (isObject(part)) events.push(...this.#part(part));
       }
     } catch (thrown) {
-      // Only chunks of arguments that fit nowhere are thrown here: what came before them is said, and then the failure.
+      // Only misplaced argument chunks throw here. Earlier events are reported, then the failure.
       if (!(thrown instanceof GatewayError)) throw thrown;
       return [...events, ...this.fail(thrown)];
     }
@@ -95,7 +95,7 @@ export class OpenBlocks {
     return [...events, ...this.#aside(candidate)];
   }
 
-  /** The upstream closed. */
+  /** The upstream closed the stream. */
   end(): CanonEvent[] {
     if (this.#ended) return [];
     const finish = this.#finish;
@@ -109,13 +109,13 @@ export class OpenBlocks {
     for (const part of decodeSearch(this.#grounding, `search_${this.#id()}`)) events.push(this.#whole(part));
     events.push(...this.#reported());
     const { unified, raw } = decodeStop(finish.reason);
-    // The word is the same with calls as without any.
+    // The finish reason is the same with and without calls.
     const meaning = finish.blocked ? "filter" : unified === "stop" && this.#calls > 0 ? "tool" : unified;
     const detail = finish.detail === undefined ? {} : { stopDetail: finish.detail };
     return [...events, { type: "finish", stop: { unified: meaning, raw }, ...detail }];
   }
 
-  /** What was used until then is billed. */
+  /** Usage up to this point is billed. */
   fail(error: GatewayError): CanonEvent[] {
     this.#ended = true;
     return [...this.#reported(), { type: "error", error }];
@@ -143,7 +143,7 @@ export class OpenBlocks {
     return this.#answerId;
   }
 
-  /** What a candidate says in addition to its content. */
+  /** The fields of a candidate other than its content. */
   #aside(candidate: JsonObject): CanonEvent[] {
     const grounding = objectAt(candidate, "groundingMetadata");
     if (grounding !== undefined) this.#grounding = Object.assign(this.#grounding ?? {}, grounding);
@@ -153,10 +153,10 @@ export class OpenBlocks {
     this.#recited.push(...arrayAt(recited, "citations"), ...arrayAt(recited, "citationSources"));
     requireFewBlocks(this.#recited.length);
     const reason = stringAt(candidate, "finishReason");
-    // An empty word means "not yet".
+    // An empty reason means "not yet".
     if (!reason) return [];
     const detail = stringAt(candidate, "finishMessage");
-    // Where the host has counted it, it is an answer without content, and is paid for: to ask again would be paid for again.
+    // If the host has counted tokens, it is a response without content and is billed: a retry would be billed again.
     const counted = this.#usage !== undefined && !countsNothing(this.#usage);
     if (!this.#answering && !counted && isFailureWord(reason)) return this.fail(brokeOff(reason, detail));
     this.#finish = { reason, blocked: false, detail };
@@ -178,7 +178,7 @@ export class OpenBlocks {
     if (text === "" && signature === undefined) return [];
     const events = [...this.#closeCall(), ...this.#closeReasoning()];
     if (text === "" && signature !== undefined) {
-      // A part of its own, as the provider wants it back; the text before it has ended, but for its citations.
+      // A separate part, as the provider expects it back. The text before it has ended, except for its citations.
       if (this.#openText !== undefined) this.#openText.sealed = true;
       const block = this.#blocks++;
       return [...events, { type: "text-start", block }, { type: "text-end", block, signature }];
@@ -223,7 +223,7 @@ export class OpenBlocks {
     return [...events, ...this.#continueCall(call)];
   }
 
-  /** Hosts give no id, an empty one, or one id to several calls; clients tell calls apart by it alone (H03, H10). */
+  /** Hosts omit ids, send empty ones, or give one id to several calls; clients distinguish calls only by id (H03, H10). */
   #callId(given: string | undefined): string {
     const id = given && !this.#callIds.has(given) ? given : `call_${this.#id()}_${this.#calls}`;
     this.#callIds.add(id);
@@ -270,7 +270,7 @@ export class OpenBlocks {
     return [{ type: "text-end", block, ...(signature === undefined ? {} : { signature }) }];
   }
 
-  /** On the open text; those of texts that have ended stand there too, but without a place. */
+  /** Adds citations to the open text. Those of earlier texts are added there too, without a position. */
   #citations(): CanonEvent[] {
     const open = this.#openText;
     if (open === undefined) return [];
@@ -281,7 +281,7 @@ export class OpenBlocks {
     });
   }
 
-  /** Counted once, at the end: the chunks repeat them. */
+  /** Counted once, at the end, because chunks repeat them. */
   #countSearches({ searches: _seen, ...usage }: Usage): Usage {
     const searches = queriesIn(this.#grounding);
     return this.#tools.addTo(withCodeRuns(searches === 0 ? usage : { ...usage, searches }, this.#codeRuns));

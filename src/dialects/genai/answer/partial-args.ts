@@ -3,37 +3,37 @@ import { type ErrorKind, GatewayError } from "../../../canon/error.ts";
 import { stringifyInOrder } from "../../../wire/ordered-json.ts";
 import { requireFewPieces } from "../../answer/answer-bounds.ts";
 
-/** Objects are maps here, because their keys are the model's own and must keep its order. */
+/** Objects are maps, because the model chooses their keys and their order must be kept. */
 type Node = Map<string, Node> | Node[] | Leaf;
 type Leaf = string | number | ExactNumber | boolean | null;
 
-/** Characters of one call's arguments. Nothing honest comes near. */
+/** The limit for one call's arguments in characters. No legitimate call comes close. */
 const MAX_ARGUMENTS = 8 * 1024 * 1024;
 const MAX_DEPTH = 256;
 
 /** One step of a path: `.name`, `[0]`, `["name"]` or `['name']`. */
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\['((?:[^'\\]|\\.)*)'\]/y;
 
-/** A call whose arguments come in chunks, each a leaf of them or the next stretch of a string. */
+/** A call whose arguments arrive in chunks, each a leaf or the next piece of a string. */
 export class CallAssembly {
   readonly #fault: ErrorKind;
   #root: Map<string, Node> = new Map();
   #size = 0;
   #values = 0;
 
-  /** `fault`: whose fault a chunk is that fits nowhere. */
+  /** `fault`: the kind of error for a chunk that does not fit. */
   constructor(fault: ErrorKind) {
     this.#fault = fault;
   }
 
-  /** Takes what one `functionCall` says in. */
+  /** Adds the content of one `functionCall`. */
   add(call: JsonObject): void {
     const args = call["args"] ?? undefined;
     if (isObject(args)) this.#root = nodeOf(args) as Map<string, Node>;
     else if (args !== undefined) throw new GatewayError(this.#fault, "A function call's arguments are no object.");
     for (const chunk of arrayAt(call, "partialArgs")) {
       const value = leafOf(chunk);
-      // A chunk without a value only says that a string goes on.
+      // A chunk without a value only announces more of a string.
       if (value !== undefined) this.#put(stringAt(chunk, "jsonPath") ?? "", value);
     }
   }
@@ -54,10 +54,10 @@ export class CallAssembly {
   }
 }
 
-/** More chunks of this call will come. */
+/** More chunks of this call will follow. */
 export const continues = (call: JsonObject): boolean => call["willContinue"] === true;
 
-/** A chunk of a call, and not a whole one. */
+/** A chunk of a call rather than a complete one. */
 export const isPartial = (call: JsonObject): boolean => continues(call) || call["partialArgs"] !== undefined;
 
 function leafOf(chunk: unknown): Leaf | undefined {
@@ -89,7 +89,7 @@ function unescaped(text: string): string {
   });
 }
 
-/** How many values there are now that were not there before; undefined where the path goes through a value, or leaves a hole in a list. */
+/** How many values were added; undefined if the path crosses a value or leaves a gap in an array. */
 function position(root: Node, steps: readonly (string | number)[], value: Leaf): number | undefined {
   let parent = root;
   let made = 0;

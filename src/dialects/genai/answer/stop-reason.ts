@@ -16,7 +16,7 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["MODEL_ARMOR", "filter"],
 ]);
 
-/** The dialect's other words; none of them has a meaning that all protocols share. */
+/** The dialect's other reasons. None has a meaning that all protocols share. */
 const OTHER_WORDS: ReadonlySet<string> = new Set([
   "UNSPECIFIED",
   "OTHER",
@@ -31,8 +31,8 @@ const OTHER_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Those of them by which the host says that the model's output was no answer: without anything else said it is a failure
- * (providers 1.8, H16).
+ * The reasons by which the host reports that the model's output was unusable: without other content they are a failure (providers
+ * 1.8, H16).
  */
 const FAILURES: ReadonlySet<string> = new Set([
   "OTHER",
@@ -52,20 +52,20 @@ const WORD: Readonly<Record<UnifiedStop, string>> = {
   other: "OTHER",
 };
 
-/** Upstreams write `STOP`, the contract `FINISH_REASON_STOP`; both are read. */
+/** Upstreams write `STOP`, the contract `FINISH_REASON_STOP`. Both are read. */
 export const bareFinishReason = (raw: string): string => (raw.startsWith(PREFIX) ? raw.slice(PREFIX.length) : raw);
 
 export const decodeStop = (raw: string): Stop => ({ unified: UNIFIED.get(bareFinishReason(raw)) ?? "other", raw });
 
 export const isFailureWord = (raw: string): boolean => FAILURES.has(bareFinishReason(raw));
 
-/** The contract's spelling, or the vendor's: there only UNSPECIFIED keeps the prefix. */
+/** The contract's spelling, or the vendor's, in which only UNSPECIFIED keeps the prefix. */
 export function encodeFinishReason(raw: string, bare: boolean): string {
   const word = bareFinishReason(raw);
   return bare && word !== "UNSPECIFIED" ? word : PREFIX + word;
 }
 
-/** The upstream's own word where it is one of this dialect and means the same, else the dialect's word for it. */
+/** The upstream's raw reason if it belongs to this dialect and means the same; otherwise the dialect's own. */
 export function encodeStop({ unified, raw }: Stop, bare: boolean): string {
   const word = bareFinishReason(raw);
   const meaning = UNIFIED.get(word) ?? (OTHER_WORDS.has(word) ? "other" : undefined);

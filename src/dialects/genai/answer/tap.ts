@@ -15,7 +15,7 @@ import { decodeErrorObject } from "./errors.ts";
 import { GroundedTools } from "./grounded-tools.ts";
 import { codeRuns, decodeUsage, encodeUsage, reportUsageTerms, searchQueries, withCodeRuns } from "./usage.ts";
 
-/** A chunk with none of these is passed on as it is. */
+/** A chunk with none of these is forwarded unchanged. */
 const MARKS = [
   '"finishReason"',
   '"error"',
@@ -26,7 +26,7 @@ const MARKS = [
   '"inlineData"',
 ];
 
-/** Nothing but events of one line that begin and end as objects do. */
+/** Only single-line events that begin and end like objects. */
 const WHOLE_CHUNKS = /^(?:data: \{"[^\r\n]*\}(?:\r\n\r\n|\n\n))+$/;
 const BEGINNING = "data: {";
 const CR = 0x0d;
@@ -37,26 +37,26 @@ const ZERO = 0x30;
 const TEXT = /"text":"(?:[^"\\]|\\.)*"/g;
 const EMPTY_TEXT = '"text":""'.length;
 
-/** Some chunks carry a `usageMetadata` without counts; this key stands only in the ones that count. */
+/** Some chunks have a `usageMetadata` without counts. Only chunks with counts have this key. */
 const USAGE_MARK = '"promptTokenCount"';
 const TOTAL_MARK = '"totalTokenCount"';
 
 export class GenaiTap extends TapBase {
   override readonly usageRuns = true;
   readonly #context: NativeAnswerContext<GenaiQuirks, GenaiOptions>;
-  /** Usage is on every chunk, and cumulative: of chunks that count up, only the last one is worth reading, and only once. */
+  /** Every chunk has cumulative usage, so only the last of several needs to be read, and only once. */
   #lastWithUsage: string | undefined;
-  /** The tokens that the chunks until then count. */
+  /** The token counts up to that chunk. */
   #prompt = 0;
   #generated = 0;
-  /** The last usage that clients were shown counts less than what is billed. */
+  /** The last usage that the client received is less than what is billed. */
   #understated = false;
   #searches = 0;
   #codeRuns = 0;
   readonly #tools = new GroundedTools();
   #chunks = 0;
   readonly #stamp: AnswerStamp;
-  /** What the last chunk that was read lacked: the ordinary ones lack the same. */
+  /** The fields that the last chunk lacked. Ordinary chunks lack the same ones. */
   #lacking: Readonly<Record<string, string>> = {};
   #beginning = BEGINNING;
 
@@ -83,7 +83,7 @@ export class GenaiTap extends TapBase {
     return this.#stamped(events);
   }
 
-  /** Each event on from its first member, with what it lacks before that; one kind of line ending, whatever the host's (choices 3). */
+  /** Inserts the missing fields before the first member of each event, and makes line ends uniform (choices 3). */
   #stamped(events: string): string {
     let text = "";
     for (let at = 0; at < events.length; ) {
@@ -132,7 +132,7 @@ export class GenaiTap extends TapBase {
     return this.#write(String(editBody({ text: data }, { set: this.#lacking }, chunk)));
   }
 
-  /** Whether no chunk among these counts less than one before it, so that all but the last need not be read. */
+  /** Whether the counts never decrease in these chunks, so that only the last needs to be read. */
   #countsUp(events: string): boolean {
     let prompt = this.#prompt;
     let generated = this.#generated;
@@ -140,7 +140,7 @@ export class GenaiTap extends TapBase {
       const promptNow = numberAfter(events, at + USAGE_MARK.length);
       const total = events.indexOf(TOTAL_MARK, at);
       const generatedNow = numberAfter(events, total + TOTAL_MARK.length) - promptNow;
-      // Also where either is missing, and not a number.
+      // Also false if a number is missing, since NaN compares false.
       if (!(total >= 0 && promptNow >= prompt && generatedNow >= generated)) return false;
       prompt = promptNow;
       generated = generatedNow;
@@ -151,9 +151,9 @@ export class GenaiTap extends TapBase {
   }
 
   /**
-   * Gives the usage that the chunk must show in place of its own (decision 0085): null in place of zeros (H39). Undefined where its own
-   * stands. Clients take the last one, so that a smaller one is replaced in chunks that may be the last: hosts do count less in between,
-   * when they call the model again after a search.
+   * Returns the usage that replaces the chunk's own (decision 0085), null to replace zeros (H39), or undefined to keep it.
+   * Clients use the last usage, so a smaller one is replaced in chunks that may be the last: hosts do count less in between, when
+   * they call the model again after a search.
    */
   #readUsage(chunk: JsonObject): JsonObject | null | undefined {
     const earlier = this.#countedSoFar();
@@ -200,7 +200,7 @@ export class GenaiTap extends TapBase {
     for (const candidate of arrayAt(chunk, "candidates")) {
       for (const part of arrayAt(objectAt(candidate, "content"), "parts")) {
         const text = stringAt(part, "text");
-        // An empty text says nothing, unless it carries what must come back.
+        // An empty text is no content, unless it carries something that must come back.
         if (text !== "" || stringAt(part, "thoughtSignature") !== undefined) this.contentSeen = true;
         this.#countChunk(textWeight(text ?? ""));
         const media = objectAt(part, "inlineData");
@@ -224,7 +224,7 @@ const hasFinished = (chunk: JsonObject): boolean =>
   objectAt(chunk, "promptFeedback") !== undefined ||
   arrayAt(chunk, "candidates").some((candidate) => stringAt(candidate, "finishReason") !== undefined);
 
-/** The whole number after a member's name, or NaN. */
+/** The integer after a member's name, or NaN. */
 function numberAfter(text: string, nameEnd: number): number {
   let at = nameEnd;
   for (let code = text.charCodeAt(at); code === COLON || code === SPACE; ) code = text.charCodeAt(++at);

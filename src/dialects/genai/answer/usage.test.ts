@@ -3,7 +3,7 @@ import { decodeUsage } from "./usage.ts";
 
 const read = (usageMetadata: object) => decodeUsage({ usageMetadata });
 
-describe("H27: a total beyond its parts was generated", () => {
+describe("H27: a total larger than its parts counts as generated", () => {
   test.each([
     [
       "next to an answer",
@@ -26,7 +26,7 @@ describe("H27: a total beyond its parts was generated", () => {
     expect(read(reported)).toEqual({ input: 10, ...generated });
   });
 
-  test("what a tool brought into the prompt is part of the total", () => {
+  test("tool-use prompt tokens are part of the total", () => {
     const reported = {
       promptTokenCount: 10,
       toolUsePromptTokenCount: 90,
@@ -36,7 +36,7 @@ describe("H27: a total beyond its parts was generated", () => {
     expect(read(reported)).toEqual({ input: 100, output: 5, rounds: 2 });
   });
 
-  test("no count of the answer and no total is not an answer of nothing", () => {
+  test("usage without an output count and a total is not an empty response", () => {
     expect(read({ promptTokenCount: 10 })).toEqual({ input: 10 });
   });
 });
@@ -44,7 +44,7 @@ describe("H27: a total beyond its parts was generated", () => {
 describe("H36, H38: a token counts once", () => {
   const details = (modality: string, tokenCount: number) => [{ modality, tokenCount }];
 
-  test("sound that was cached is not sound as well", () => {
+  test("cached audio does not count as audio again", () => {
     const usage = read({
       promptTokenCount: 100,
       promptTokensDetails: details("AUDIO", 80),
@@ -55,7 +55,7 @@ describe("H36, H38: a token counts once", () => {
     expect(usage).toEqual({ input: 20, audioInput: 20, cacheRead: 60, output: 0 });
   });
 
-  test("also where the cache does not say what it held", () => {
+  test("also if the cache does not report its modalities", () => {
     const usage = read({
       promptTokenCount: 100,
       promptTokensDetails: details("AUDIO", 80),
@@ -65,7 +65,7 @@ describe("H36, H38: a token counts once", () => {
     expect(usage).toEqual({ input: 0, audioInput: 40, cacheRead: 60, output: 0 });
   });
 
-  test("more from a cache than there was of a prompt holds", () => {
+  test("a cached count larger than the prompt is kept", () => {
     expect(
       read({ promptTokenCount: 7, cachedContentTokenCount: 163, candidatesTokenCount: 1, totalTokenCount: 8 }),
     ).toEqual({ input: 0, cacheRead: 163, output: 1 });

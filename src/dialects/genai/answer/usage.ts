@@ -7,8 +7,8 @@ import { promptCounts } from "../../request/prompt-counts.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
 /**
- * `promptTokenCount` includes cached tokens, not those of tool use; `candidatesTokenCount` excludes thoughts. Counts of 0 are
- * left out, so that only the total tells whether a missing one is known. A total beyond its parts was generated (H27).
+ * `promptTokenCount` includes cached tokens but not tool-use tokens; `candidatesTokenCount` excludes thoughts. Counts of 0 are
+ * omitted, so only the total shows whether a missing count is known. A total larger than its parts counts as generated (H27).
  */
 export function decodeUsage(answer: unknown): Usage | undefined {
   const raw = objectAt(answer, "usageMetadata");
@@ -25,7 +25,7 @@ export function decodeUsage(answer: unknown): Usage | undefined {
     leftByTotal: total === undefined ? undefined : total - toolUse - (completion ?? 0) - (reasoning ?? 0),
   });
   usage.input = (usage.input ?? 0) + toolUse;
-  // What a tool gave was read in another call of the model.
+  // Tool results were read in another call of the model.
   if (toolUse > 0) usage.rounds = 2;
   const behindPrompt = (total ?? 0) - promptTokens(usage);
   const generated = generatedTokens({ completion, reasoning, behindPrompt, reasoningBeside: true });
@@ -45,13 +45,13 @@ export function decodeUsage(answer: unknown): Usage | undefined {
   return usage;
 }
 
-/** On which terms the usage says that the answer was served. */
+/** Reports the terms on which the response was served, according to its usage. */
 export function reportUsageTerms(served: ServedOn | undefined, answer: JsonObject): void {
   const raw = objectAt(answer, "usageMetadata");
   reportTerms(served, raw?.["serviceTier"], raw?.["trafficType"]);
 }
 
-/** The sums are those of the usage that is billed; this protocol has no count of what was written to a cache. */
+/** The sums equal the billed usage. This protocol has no count of cache writes. */
 export function encodeUsage(usage: Usage): JsonObject {
   const { cacheRead, reasoning, output, audioInput = 0, imageOutput = 0, audioOutput = 0 } = usage;
   const details = [
@@ -70,13 +70,13 @@ export function encodeUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Images and sound that were generated, and sound in a prompt, are priced apart; images of a prompt are priced as its text is. */
+/** Generated images and audio, and audio in the prompt, have separate prices. Images in the prompt are priced as text. */
 function tokensOf(raw: JsonObject | undefined, details: string, modality: "IMAGE" | "AUDIO"): number {
   const found = arrayAt(raw, details).find((detail) => isObject(detail) && detail["modality"] === modality);
   return countAt(found, "tokenCount") ?? 0;
 }
 
-/** Searches are not in the usage: the grounding of the answer lists the queries that were made. */
+/** The usage does not include searches: the grounding of the response lists the queries. */
 export function searchQueries(answer: unknown): number {
   return arrayAt(answer, "candidates").reduce<number>((count, candidate) => {
     const grounding = isObject(candidate) ? candidate["groundingMetadata"] : undefined;
@@ -84,19 +84,19 @@ export function searchQueries(answer: unknown): number {
   }, 0);
 }
 
-/** Empty queries are listed, and are no searches. Those for images have a list of their own. */
+/** Empty queries are listed but are not searches. Image queries have a separate list. */
 export const queriesIn = (grounding: unknown): number =>
   [...arrayAt(grounding, "webSearchQueries"), ...arrayAt(grounding, "imageSearchQueries")].filter(
     (query) => query !== "",
   ).length;
 
-/** How often an answer, or a chunk of one, shows the result of code that the host ran. */
+/** How often a response, or a chunk of one, shows the result of code that the host ran. */
 export const codeRuns = (answer: unknown): number =>
   arrayAt(answer, "candidates").reduce<number>((count, candidate) => {
     const parts = arrayAt(objectAt(candidate, "content"), "parts");
     return count + parts.filter((part) => objectAt(part, "codeExecutionResult") !== undefined).length;
   }, 0);
 
-/** After each search, and each run of code, the host called the model again. */
+/** The host called the model again after each search and each code run. */
 export const withCodeRuns = (usage: Usage, runs: number): Usage =>
   runs === 0 ? usage : { ...usage, rounds: Math.max(usage.rounds ?? 1, runs + (usage.searches ?? 0) + 1) };

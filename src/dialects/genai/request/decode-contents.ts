@@ -11,21 +11,21 @@ import { leftOver } from "../part-extras.ts";
 import { OWN_ORIGIN, type PartSource, readSignature } from "../signature.ts";
 import { decodeToolResult } from "./tool-results.ts";
 
-/** The conversation of a request. Calls without ids get them by their place; results without find their calls by name. */
+/** The conversation of a request. Calls without ids get ids by position; results without ids are matched by name. */
 export function decodeContents(contents: readonly unknown[]): Turn[] {
   const reader = new ContentsReader();
   return contents.flatMap((content, index) => reader.read(content, index));
 }
 
 class ContentsReader {
-  /** Calls that no result has answered yet, oldest first. */
+  /** Calls without a result so far, oldest first. */
   readonly #byId = new OpenCallsByWord();
   readonly #byName = new OpenCallsByWord();
   /** How many of each the turn has so far. */
   #calls = 0;
   #results = 0;
   readonly #restorer = new ThoughtRestorer();
-  /** A call that was streamed in chunks, and comes back in them. */
+  /** A call that was streamed in chunks and is sent back in chunks. */
   #chunks: { part: ToolCallPart; assembly: CallAssembly } | undefined;
 
   read(content: unknown, index: number): Turn[] {
@@ -41,7 +41,7 @@ class ContentsReader {
       const part = this.#part(raw, `${path}.parts[${position}]`, index);
       if (part !== undefined) parts.push(...this.#restorer.restore(part));
     }
-    // Later chunks of a call stand in the turn that it began in.
+    // Later chunks of a call belong to the turn in which it started.
     if (parts.length === 0) return [];
     return [{ role: model ? "assistant" : "user", parts: joinThoughts(parts), path, ...leftOver(fields) }];
   }
@@ -67,7 +67,7 @@ class ContentsReader {
     const inner = new Fields(outer.object("functionCall"));
     inner.skip("partialArgs", "willContinue");
     const name = inner.string("name");
-    // The end of a call that had ended.
+    // The end of a call that had already ended.
     if (name === undefined) return undefined;
     const position = this.#calls++;
     const id = inner.string("id") ?? `call_${turn}_${position}`;
@@ -93,7 +93,7 @@ class ContentsReader {
     return part;
   }
 
-  /** The call that a result answers: by its id, else the oldest unanswered one of that name. */
+  /** The call that a result belongs to: by its id, else the oldest open call with that name. */
   #answer(id: string | undefined, name: string): string | undefined {
     const asked = id === undefined ? this.#byName.first(name) : this.#byId.first(id);
     if (asked !== undefined) asked.answered = true;
@@ -102,8 +102,8 @@ class ContentsReader {
 }
 
 /**
- * A thought of another family's that was streamed comes back in as many chunks, the signature on the last. It was signed as one,
- * and is one again; this dialect's own thoughts stay as they are.
+ * A streamed thought of another family comes back in as many chunks, with the signature on the last. It was signed as a whole, so
+ * it is joined again; this dialect's own thoughts are not changed.
  */
 function joinThoughts(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];

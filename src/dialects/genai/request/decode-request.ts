@@ -11,12 +11,12 @@ import { FIELD_NAMES } from "./field-names.ts";
 import { decodeSettings } from "./settings.ts";
 import { decodeToolConfig, decodeTools } from "./tools.ts";
 
-/** What a caller says to the gateway itself. */
+/** Fields addressed to the gateway itself. */
 const GATEWAY_FIELDS = ["model", "stream", "stream_options", "usage", ...ROUTING_FIELDS];
 
-/** A checked request in its normal form (normalise.ts) as a canonical call. */
+/** Decodes a checked request in its normal form (normalise.ts). */
 export function decodeRequest(body: JsonObject): CanonCall {
-  // The counter of tokens takes a whole request in one of its fields.
+  // A token count may contain the whole request in one of its fields.
   const whole = objectAt(body, "generateContentRequest");
   if (whole !== undefined) return decodeRequest(whole);
   const fields = new Fields(body);
@@ -45,7 +45,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
   return { ...call, extras: [...rest, ...config.extras, ...toolConfig.extras] };
 }
 
-/** Its role means nothing. What is no text has no place in the canon's system, and stands in an empty text's extras. */
+/** The role has no meaning. Anything but text does not fit the canon's system prompt and goes to the extras of an empty text. */
 function decodeSystem(instruction: JsonObject | undefined): TextPart[] {
   const parts = new Fields(instruction).array("parts") ?? [];
   return parts.flatMap((raw, index): TextPart[] => {

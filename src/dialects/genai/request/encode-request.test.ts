@@ -19,7 +19,7 @@ const context = (more: Partial<EncodeRequestContext<GenaiQuirks>> = {}): EncodeR
   ...more,
 });
 
-/** How a client of chat spells a field of a part or a tool. */
+/** The path of a field of a part or a tool in a chat request. */
 const at = (path: string, field: FieldName) => fieldPath(FIELD_NAMES, path, field);
 
 const user = (...parts: Part[]) => ({ role: "user" as const, parts, path: "messages[0]" });
@@ -46,7 +46,7 @@ const configOf = (more: Partial<CanonCall>, target: Partial<EncodeRequestContext
   return { config: body["generationConfig"], notes };
 };
 
-/** Every field of the schema, written in its normal form. */
+/** Every field of the schema, in its normal form. */
 const EVERYTHING: JsonObject = {
   systemInstruction: { parts: [{ text: "Be brief." }, { inlineData: { mimeType: "image/png", data: "aGk=" } }] },
   contents: [
@@ -156,7 +156,7 @@ const EVERYTHING: JsonObject = {
 describe("law 1: a request with every field comes back from the canon", () => {
   const target = context({ traits: { reasoning: true, mediaInToolResults: true } });
 
-  test("contract 2.6: everything at once", () => {
+  test("contract 2.6: with all fields at once", () => {
     const { body, notes } = encodeRequest(decodeRequest(EVERYTHING), target);
     expect(notes).toEqual([]);
     expect(body).toEqual(EVERYTHING);
@@ -196,7 +196,7 @@ describe("law 1: a request with every field comes back from the canon", () => {
     expect(encodeRequest(decodeRequest(body), context()).body).toEqual(body);
   });
 
-  test("a schema of the dialect's own comes back where the host knows no other (H08)", () => {
+  test("a schema in the dialect's language comes back if the host accepts no other (H08)", () => {
     const responseSchema = {
       type: "OBJECT",
       nullable: true,
@@ -218,7 +218,7 @@ describe("law 1: a request with every field comes back from the canon", () => {
     expect(notes).toEqual([]);
   });
 
-  test("text/x.enum: a word without quotes", () => {
+  test("text/x.enum: a value without quotes", () => {
     const body = {
       contents: [{ role: "user", parts: [{ text: "a" }] }],
       generationConfig: { responseMimeType: "text/x.enum", responseSchema: { type: "STRING", enum: ["x", "y"] } },
@@ -232,7 +232,7 @@ describe("law 1: a request with every field comes back from the canon", () => {
 describe("decodeRequest", () => {
   const turnsOf = (...contents: JsonObject[]) => decodeRequest({ contents }).turns;
 
-  test("calls without ids get them by place; results find them by name in order", () => {
+  test("calls without ids get ids by position; results match them by name, in order", () => {
     const call = (name: string) => ({ functionCall: { name, args: {} } });
     const result = (name: string) => ({ functionResponse: { name, response: { output: name } } });
     const turns = turnsOf(
@@ -247,7 +247,7 @@ describe("decodeRequest", () => {
     expect(turns.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   });
 
-  test("H03: results with ids find their calls in any order", () => {
+  test("H03: results with ids match their calls in any order", () => {
     const call = (id: string) => ({ functionCall: { id, name: "f", args: {} } });
     const result = (id: string) => ({ functionResponse: { id, name: "f", response: {} } });
     const turns = turnsOf(
@@ -257,7 +257,7 @@ describe("decodeRequest", () => {
     expect(turns[1]?.parts.map((part) => part.type === "tool-result" && part.callId)).toEqual(["b", "unheard-of", "a"]);
   });
 
-  test("a call that was streamed in chunks comes back whole, over several contents", () => {
+  test("a call streamed in chunks over several contents is joined", () => {
     const turns = turnsOf(
       { role: "model", parts: [{ functionCall: { name: "f", willContinue: true }, thoughtSignature: "cw==" }] },
       {
@@ -277,7 +277,7 @@ describe("decodeRequest", () => {
     expect(turns.flatMap(({ parts }) => parts)).toMatchObject([{ type: "tool-call", name: "f", input: '{"a":"xy"}' }]);
   });
 
-  test("H01: a signature of another family is unwrapped, its own stays", () => {
+  test("H01: a signature of another family is unwrapped, one of this dialect is unchanged", () => {
     const wrapped = btoa(`trv1.${Buffer.from('["messages","redacted","v"]').toString("base64url")}`);
     const [turn] = turnsOf({
       role: "model",
@@ -292,7 +292,7 @@ describe("decodeRequest", () => {
     ]);
   });
 
-  test("results say in text what their object says", () => {
+  test("a result object is also available as text", () => {
     const [turn] = turnsOf({
       parts: [
         { functionResponse: { name: "f", response: { output: "plain" } } },
@@ -307,7 +307,7 @@ describe("decodeRequest", () => {
     ]);
   });
 
-  test("H09: fields of the gateway are not the call's; every other unknown one is kept with its path", () => {
+  test("H09: fields for the gateway are removed; other unknown fields are kept with their path", () => {
     const call = decodeRequest({
       contents: [{ parts: [{ text: "a" }] }],
       model: "x",
@@ -332,7 +332,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
   const result = (callId: string, ...content: Part[]): Part =>
     ({ type: "tool-result", callId, content, path: `messages[2].${callId}` }) as Part;
 
-  test("H03: results find their names, travel together, and carry ids only where the host takes them", () => {
+  test("H03: results get their function names, are sent together, and have ids only if the host accepts them", () => {
     const turns = [
       user(text("go")),
       model(call("a"), call("b")),
@@ -362,7 +362,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
     expect(JSON.stringify(without.body)).not.toContain('"id"');
   });
 
-  test("H01: signatures go to their origin only; the first call of an answer gets the documented stand-in where one is demanded", () => {
+  test("H01: signatures are sent only to their origin; the first call of a response gets the documented placeholder if one is required", () => {
     const foreign = { origin: "messages", kind: "signature", value: "x" } as const;
     const own = { origin: "genai", kind: "signature", value: "b3du" } as const;
     const turns = [
@@ -395,7 +395,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
     ]);
   });
 
-  test("images in results: inside where the model takes them, else after all the results", () => {
+  test("images in results are sent inside if the model accepts them, else after all the results", () => {
     const image: Part = {
       type: "media",
       kind: "image",
@@ -427,7 +427,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
     expect(behind.notes).toEqual(["approximated messages[2].a"]);
   });
 
-  test("a system message amid the conversation, a speaker's name, an assistant who speaks first, an empty text", () => {
+  test("encodes a system message inside the conversation, a speaker's name, a first assistant message and an empty text", () => {
     const { body, notes } = encode({
       turns: [
         model(text("Hello"), text("")),
@@ -447,7 +447,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
     ]);
   });
 
-  test("broken arguments, free text, refusals, searches and blocks of others", () => {
+  test("encodes invalid arguments, free text, refusals, and searches and blocks of other providers", () => {
     const { body, notes } = encode({
       dialect: "messages",
       turns: [
@@ -472,7 +472,7 @@ describe("encodeRequest: the conversation of another dialect", () => {
     expect(notes).toEqual(["approximated messages[1].a", "approximated messages[1].b", "dropped s1", "dropped n1"]);
   });
 
-  test("media by URL, by file, as text, with titles and contexts", () => {
+  test("encodes media by URL, by file and as text, with titles and contexts", () => {
     const media = (source: Extract<Part, { type: "media" }>["source"], more: Partial<Part> = {}): Part =>
       ({ type: "media", kind: "document", source, path: "d", ...more }) as Part;
     const partsOf = (part: Part, quirks = DEFAULT_GENAI_QUIRKS) => {
@@ -515,13 +515,13 @@ describe("encodeRequest: the conversation of another dialect", () => {
   test("H05: arguments keep the order of keys that look like numbers", () => {
     const { body } = encode({ turns: [user(text("go")), model(call("a"))] });
     const [, answer] = body["contents"] as { parts: { functionCall: { args: object } }[] }[];
-    // In memory such keys carry a mark; it is the order that must be the client's.
+    // In memory such keys carry a mark. Only their order matters here.
     expect(Object.values(answer?.parts[0]?.functionCall.args ?? {})).toEqual([1, 2]);
   });
 });
 
 describe("encodeRequest: settings", () => {
-  test("ranges, limits, and what the protocol lacks", () => {
+  test("adjusts values to ranges and limits, and notes settings that the protocol lacks", () => {
     const { config, notes } = configOf(
       {
         temperature: 1,
@@ -566,7 +566,7 @@ describe("encodeRequest: settings", () => {
     ]);
   });
 
-  test("what a model refuses is left out and noted", () => {
+  test("settings that a model rejects are dropped and noted", () => {
     const traits = { reasoning: false, rejectsSampling: true, rejectsStop: true };
     expect(configOf({ temperature: 1, topP: 1, topK: 1, stop: ["a"] }, { traits })).toEqual({
       config: undefined,
@@ -598,7 +598,7 @@ describe("encodeRequest: settings", () => {
     expect(notes).toEqual(actions.map((action) => `${action} reasoning`));
   });
 
-  test("a budget stays below the output limit, or is given up where that leaves no room", () => {
+  test("a budget stays below the output limit, or is dropped if there is no room", () => {
     const reasoning = { amount: "high", path: "reasoning", show: false } as const;
     expect(configOf({ reasoning, maxOutputTokens: 4000 }, { traits: flash })).toEqual({
       config: { maxOutputTokens: 4000, thinkingConfig: { thinkingBudget: 3999, includeThoughts: false } },
@@ -609,7 +609,7 @@ describe("encodeRequest: settings", () => {
     expect(notes).toEqual(["dropped reasoning"]);
   });
 
-  test("one resolution for the whole request, and never a coarser one for what stated none", () => {
+  test("one resolution applies to the whole request, and never lowers that of parts without one", () => {
     const image = (detail?: "low" | "high" | "auto"): Part =>
       ({
         type: "media",
@@ -635,7 +635,7 @@ describe("encodeRequest: tools and formats", () => {
   const schema = { $schema: "x", type: "object", properties: { a: { const: "k" } }, additionalProperties: false };
   const f = { type: "function", name: "f", schema, path: "tools[0]" } as const;
 
-  test("H08: JSON Schema where the host takes it, else lowered; no parameters where there are none", () => {
+  test("H08: sends JSON Schema if the host accepts it, else lowers it; sends no empty parameters", () => {
     const declared = (jsonSchema: boolean, tools: CanonCall["tools"]) =>
       encode({ tools }, { quirks: { ...DEFAULT_GENAI_QUIRKS, jsonSchema } }).body["tools"];
     const { $schema: _dialect, ...plain } = schema;
@@ -651,7 +651,7 @@ describe("encodeRequest: tools and formats", () => {
     expect(declared(false, [none])).toEqual([{ functionDeclarations: [{ name: "f" }] }]);
   });
 
-  test("custom tools, searches and tools of others", () => {
+  test("encodes custom tools, searches and tools of other providers", () => {
     const { body, notes } = encode({
       tools: [
         { type: "custom", name: "c", format: { type: "grammar" }, path: "tools[0]", extras: { own: 1 } },
@@ -688,7 +688,7 @@ describe("encodeRequest: tools and formats", () => {
 
   const search = { type: "web-search", blockedDomains: ["b"], path: "tools[1]" } as const;
 
-  test("a search alone, with all of its settings", () => {
+  test("encodes a single search with all its settings", () => {
     const { body, notes } = encode({
       tools: [{ ...search, allowedDomains: ["a"], maxUses: 2, location: {}, contextSize: "low" }],
     });
@@ -699,7 +699,7 @@ describe("encodeRequest: tools and formats", () => {
     expect(notes).toEqual(lost.map((path) => `dropped ${path}`));
   });
 
-  test("hosts refuse a search beside functions, and most models one beside a schema", () => {
+  test("a search is dropped next to functions, and on most models next to a schema", () => {
     const format = { type: "schema", schema: { type: "object" } } as const;
     expect(encode({ tools: [f, search] }).notes).toEqual(["dropped tools[1]"]);
     expect(encode({ tools: [search], format })).toMatchObject({
@@ -710,7 +710,7 @@ describe("encodeRequest: tools and formats", () => {
     expect(encode({ tools: [search], format }, newest).notes).toEqual([]);
   });
 
-  test("most models refuse a form of the answer beside functions: a call stands in for it, or words do", () => {
+  test("next to functions, a forced call or an instruction replaces the response format on most models", () => {
     const newest = { traits: { reasoning: true, schemaBesideTools: true } };
     const format = { type: "schema", schema: { type: "object" } } as const;
     const paths = { format: "response_format" };
@@ -733,7 +733,7 @@ describe("encodeRequest: tools and formats", () => {
     expect(json.notes).toEqual(["approximated response_format"]);
   });
 
-  test("no choice where there are no functions", () => {
+  test("no tool choice is sent without functions", () => {
     const { body, notes } = encode({
       tools: [search],
       toolChoice: { type: "any" },
@@ -743,14 +743,14 @@ describe("encodeRequest: tools and formats", () => {
     expect(notes).toEqual(["dropped tool_choice"]);
   });
 
-  test("a forced choice of several", () => {
+  test("encodes a forced choice among several functions", () => {
     const toolChoice = { type: "allowed", mode: "auto", names: ["f"] } as const;
     expect(encode({ tools: [f], toolChoice }).body["toolConfig"]).toEqual({
       functionCallingConfig: { mode: "VALIDATED", allowedFunctionNames: ["f"] },
     });
   });
 
-  test("a model without schemas of answers gets a forced call that stands in for one", () => {
+  test("a forced call replaces the response schema on a model without schemas", () => {
     const format = { type: "schema", schema: { type: "array", items: {} } } as const;
     const traits = { reasoning: false, structuredOutput: false };
     const { body, reading, notes } = encode(
@@ -766,7 +766,7 @@ describe("encodeRequest: tools and formats", () => {
     });
   });
 
-  test("labels only where the host knows them", () => {
+  test("labels are sent only to hosts that accept them", () => {
     const body = { contents: [{ role: "user", parts: [{ text: "a" }] }], labels: { a: "b" } };
     const quirks = { ...DEFAULT_GENAI_QUIRKS, labels: false };
     const encoded = encodeRequest(decodeRequest(body), context({ quirks }));

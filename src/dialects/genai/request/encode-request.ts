@@ -24,12 +24,12 @@ const TOOL_NAMES: ToolNameRule = {
 /**
  * A canonical call as a generateContent request; model and verb are in the URL.
  *
- * The normal form, in which a request of this dialect comes back from its way through the canon: every content has a role
- * (`user` or `model`), contents of one role are joined, and unsigned empty texts are left out; calls are whole and
- * have arguments, calls and results have ids, results have a response; the system instruction has no role; a file has the
- * media type that its URL gives; all functions stand in one tool, with plain JSON Schema where the host takes it, and
- * every other tool stands alone; fields that only say the default (an empty list of names, a mime type of plain text, one
- * candidate, no log probabilities, the modality TEXT, an unspecified level, resolution or mode) are left out.
+ * The normal form, to which encoding a decoded request of this dialect returns: every content has a role (`user` or `model`),
+ * adjacent contents of one role are joined, and unsigned empty texts are omitted; calls are complete and have arguments, calls
+ * and results have ids, results have a response; the system instruction has no role; a file has the media type that its URL
+ * implies; all functions are in one tool, with plain JSON Schema if the host accepts it, and every other tool is separate; fields
+ * with their default value (an empty list of names, a mime type of plain text, one candidate, no log probabilities, the modality
+ * TEXT, an unspecified level, resolution or mode) are omitted.
  */
 export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<GenaiQuirks>): EncodedRequest {
   const notes = new Notes();
@@ -86,7 +86,7 @@ interface StandIn {
   reading: AnswerReading;
 }
 
-/** For models that know no schemas of answers: a function that takes the answer as its arguments, and must be called. */
+/** For models without response schemas: a function that takes the response as its arguments and must be called. */
 function encodeStandIn(scope: EncodeScope): StandIn | undefined {
   const { call, context, notes } = scope;
   const { format } = call;
@@ -110,7 +110,7 @@ function encodeStandIn(scope: EncodeScope): StandIn | undefined {
   };
 }
 
-/** Where the client has functions of its own the model may call them first, and must call the one that the client wants. */
+/** If the client has functions, the model may call them first, and must call one that the client forces. */
 function choiceBeside(standIn: string, taken: readonly string[], { toolChoice }: CanonCall): JsonObject {
   if (taken.length === 0 || toolChoice?.type === "none") return { allowedFunctionNames: [standIn] };
   if (toolChoice?.type === "tool" && taken.includes(toolChoice.name))
@@ -120,7 +120,7 @@ function choiceBeside(standIn: string, taken: readonly string[], { toolChoice }:
   return { allowedFunctionNames: [...toolChoice.names.filter((name) => functions.has(name)), standIn] };
 }
 
-/** Whether the model refuses a form of the answer because of the tools next to it. A client of this protocol knows it. */
+/** Whether the model rejects a response format because of the tools next to it. A client of this protocol is expected to know. */
 function excludesFormat({ call, context }: EncodeScope): boolean {
   return call.dialect !== "genai" && call.tools.length > 0 && !context.traits.schemaBesideTools;
 }

@@ -7,21 +7,21 @@ import type { Part } from "../../../canon/part.ts";
 import type { EncodeRequestContext } from "../../codec.ts";
 import type { GenaiQuirks } from "../quirks.ts";
 
-/** What every step of the encoding of one request needs. */
+/** What every step of encoding a request needs. */
 export interface EncodeScope {
   call: CanonCall;
   context: EncodeRequestContext<GenaiQuirks>;
   notes: Notes;
 }
 
-/** A field of a part, a turn or a tool in the client's own spelling. */
+/** The path of a field of a part, a turn or a tool in the client's spelling. */
 export const fieldPathOf = ({ call }: EncodeScope, item: { path?: string }, field: FieldName): string =>
   fieldPath(call.fieldNames, item, field);
 
-/** Where a part stood; parts without a path come from nowhere in the request, and could not be found there. */
+/** Where a part was in the request; empty for parts that were not in it. */
 export const pathOf = (part: Part): string => part.path ?? "";
 
-/** A part's signature, where the target made it; else it is left out and noted. */
+/** A part's signature if the target made it; otherwise it is dropped and noted. */
 export function upstreamSignature(part: Part, scope: EncodeScope): JsonObject {
   const { signature } = part;
   if (signature === undefined) return {};
@@ -30,7 +30,7 @@ export function upstreamSignature(part: Part, scope: EncodeScope): JsonObject {
   return {};
 }
 
-/** A mark without an age asks for nothing that the target does not do by itself. */
+/** A mark without an age requests nothing beyond what the target does anyway. */
 export function noteCacheMark(item: { cache?: { ttl?: string }; path?: string }, scope: EncodeScope): void {
   if (item.cache?.ttl === undefined) return;
   scope.notes.dropped(fieldPathOf(scope, item, "cache"), "this provider caches by itself and takes no age for it");

@@ -18,10 +18,10 @@ interface Content {
   extras: JsonObject;
 }
 
-/** The provider takes no content without a word in it. */
+/** The provider rejects content without text. */
 const WORDLESS = { text: " " };
 
-/** The conversation for the upstream: roles alternate, the first is the user's, and none is empty. */
+/** The conversation for the upstream: roles alternate, the first is the user, and no content is empty. */
 export function encodeTurns(scope: EncodeScope): JsonObject[] {
   const writer = new ContentsWriter(scope);
   for (const turn of resultsInCallOrder(resultsBeforeSystem(scope.call.turns))) writer.turn(turn);
@@ -31,11 +31,11 @@ export function encodeTurns(scope: EncodeScope): JsonObject[] {
 class ContentsWriter {
   readonly #scope: EncodeScope;
   readonly #contents: Content[] = [];
-  /** Names of the functions that were called, by the calls' ids. */
+  /** Function names by call id. */
   readonly #names = new Map<string, string>();
-  /** Where the signatures of calls would stand in the client's request. */
+  /** The paths of call signatures in the client's request. */
   readonly #positions = new Map<JsonObject, string>();
-  /** Media of results, which must not stand between two results. */
+  /** Media of results, which must not come between two results. */
   #followers: JsonObject[] = [];
 
   constructor(scope: EncodeScope) {
@@ -69,7 +69,7 @@ class ContentsWriter {
     return this.#contents.map(({ role, parts, extras }) => ({ role, parts: this.#signed(role, parts), ...extras }));
   }
 
-  /** The last answer is one to go on from (contract 2.10), which this protocol does not promise. */
+  /** The last message is a prefill (contract 2.10), which this protocol does not support. */
   #askToGoOn(): void {
     const { call, context, notes } = this.#scope;
     const last = this.#contents.at(-1);
@@ -82,7 +82,7 @@ class ContentsWriter {
     this.#add("user", { text: CONTINUE_PROMPT });
   }
 
-  /** Contents of one role that follow each other are one: some clients send a streamed answer back chunk by chunk. */
+  /** Adjacent contents of one role are joined: some clients send a streamed response back chunk by chunk. */
   #add(role: Content["role"], part: JsonObject): void {
     if (part["functionResponse"] === undefined) this.#flush();
     const last = this.#contents.at(-1);
@@ -139,7 +139,7 @@ class ContentsWriter {
     return own;
   }
 
-  /** Models that demand signatures demand one on the first call of each answer. */
+  /** Models that require signatures require one on the first call of each response. */
   #signed(role: Content["role"], parts: readonly JsonObject[]): readonly JsonObject[] {
     const { context, notes } = this.#scope;
     if (role !== "model" || !context.traits.demandsSignatures) return parts;

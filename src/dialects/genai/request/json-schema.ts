@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../../base/json.ts";
 import { parseInOrder } from "../../../wire/ordered-json.ts";
 
-/** Counts are 64-bit on this wire, and such numbers may be written as strings. */
+/** Counts are 64-bit on this wire, so they may be written as strings. */
 const COUNTS: ReadonlySet<string> = new Set([
   "minItems",
   "maxItems",
@@ -12,8 +12,8 @@ const COUNTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The dialect's own schema language, a subset of OpenAPI's, as JSON Schema: types in small letters, `nullable` as one more
- * type, `propertyOrdering` as the order in which the properties stand. What it does not know stays as it is.
+ * Converts the dialect's schema language, a subset of OpenAPI's, to JSON Schema: types in lower case, `nullable` as an additional
+ * type, `propertyOrdering` as the order of the properties. Unknown keywords are kept.
  */
 export function toJsonSchema(schema: JsonObject): JsonObject {
   const result: Record<string, unknown> = {};
@@ -71,14 +71,14 @@ function typeOf(schema: JsonObject): string | undefined {
   return typeof type !== "string" || type === "TYPE_UNSPECIFIED" ? undefined : type.toLowerCase();
 }
 
-/** The words of an enum are strings here even where they stand for numbers. */
+/** Enum values are strings here even if they stand for numbers. */
 function wordOf(value: unknown, type: string | undefined): unknown {
   const numeric = type === "integer" || type === "number";
   if (!numeric || typeof value !== "string" || value.trim() === "" || !Number.isFinite(Number(value))) return value;
   return WHOLE.test(value) ? parseInOrder(value) : Number(value);
 }
 
-/** Such a word is a number of JSON, and may have more digits than a double. */
+/** Such a value is a JSON number, and may have more digits than a double. */
 const WHOLE = /^-?[1-9]\d*$/;
 
 const convert = (value: unknown): unknown => (isObject(value) ? toJsonSchema(value) : value);
@@ -86,7 +86,7 @@ const convert = (value: unknown): unknown => (isObject(value) ? toJsonSchema(val
 const convertMap = (map: unknown): unknown =>
   isObject(map) ? Object.fromEntries(Object.entries(map).map(([key, value]) => [key, convert(value)])) : map;
 
-/** Properties that the order does not name come after those that it names. */
+/** Properties that the ordering does not name come last. */
 function inOrder(properties: unknown, ordering: unknown): unknown {
   if (!isObject(properties) || !Array.isArray(ordering)) return properties;
   const named = ordering.filter((key): key is string => typeof key === "string" && Object.hasOwn(properties, key));

@@ -11,7 +11,7 @@ function lower(schema: JsonObject): { schema: JsonObject; losses: string[] } {
   return { schema: lowerSchema(schema, (loss) => losses.push(loss)), losses };
 }
 
-describe("H08: JSON Schema in the provider's own schema language", () => {
+describe("H08: JSON Schema in the provider's schema language", () => {
   test.each([
     ["const", { const: "a" }, { type: "STRING", enum: ["a"] }],
     ["a type and null", { type: ["string", "null"] }, { type: "STRING", nullable: true }],
@@ -116,7 +116,7 @@ describe("H08: JSON Schema in the provider's own schema language", () => {
     expect(lowered.losses.length).toBeGreaterThan(0);
   });
 
-  test("circles are cut off where they close, with their place", () => {
+  test("circular references are cut off where they close, with their path", () => {
     const tree = {
       type: "object",
       properties: { value: { type: "string" }, children: { type: "array", items: { $ref: "#/$defs/tree" } } },
@@ -127,7 +127,7 @@ describe("H08: JSON Schema in the provider's own schema language", () => {
     expect(losses).toEqual([expect.stringContaining("properties.children.items")]);
   });
 
-  test("references that double at each step, and an allOf of itself, end soon", () => {
+  test("references that double at each step, and an allOf of itself, end quickly", () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, at) => [
         `d${at}`,
@@ -143,7 +143,7 @@ describe("H08: JSON Schema in the provider's own schema language", () => {
   });
 
   const { schema: anySchema } = fc.letrec((tie) => ({
-    // Without a bound most schemas would go on for ever.
+    // Without a limit most schemas would never end.
     inner: fc.oneof({ maxDepth: 2, depthIdentifier: "schema" }, fc.constant({ type: "string" }), tie("schema")),
     schema: fc.oneof({ maxDepth: 3, depthIdentifier: "schema" }, fc.constant({ type: "string" }), tie("node")),
     node: fc.record(
@@ -173,7 +173,7 @@ describe("H08: JSON Schema in the provider's own schema language", () => {
     ),
   }));
 
-  test("whatever comes in, both hosts of the simulator take what comes out", () => {
+  test("both simulated hosts accept the result for any schema", () => {
     fc.assert(
       fc.property(anySchema, anySchema, (schema, defined) => {
         const root = { ...(schema as JsonObject), $defs: { a: defined } };
@@ -188,8 +188,8 @@ describe("H08: JSON Schema in the provider's own schema language", () => {
   });
 });
 
-describe("the provider's own schema language as JSON Schema", () => {
-  test("types, nullable, order, counts, references", () => {
+describe("the provider's schema language as JSON Schema", () => {
+  test("converts types, nullable, order, counts and references", () => {
     expect(
       toJsonSchema({
         type: "OBJECT",
@@ -215,7 +215,7 @@ describe("the provider's own schema language as JSON Schema", () => {
     });
   });
 
-  test("the order of properties is the one that was asked for", () => {
+  test("properties are in the requested order", () => {
     const { properties } = toJsonSchema({
       type: "OBJECT",
       properties: { a: {}, b: {}, c: {} },

@@ -1,19 +1,19 @@
 import { isObject, type JsonObject, numberOf, objectAt } from "../../../base/json.ts";
 
-/** Called where a schema says more than the subset can: what, and where in the schema. */
+/** Called with what the subset cannot express, and where in the schema. */
 type ReportLoss = (loss: string) => void;
 
-/** Inlining may blow a small schema up without end; what is beyond this is cut off and noted. */
+/** Inlining may expand a small schema without end. Anything beyond this is cut off and noted. */
 const MAX_NODES = 5000;
 const MAX_DEPTH = 100;
-/** A schema with more rules than this counts for several. */
+/** A schema with more keywords than this counts as several nodes. */
 const DEFAULT_RULES = 100;
-/** Most references that the parts of one `allOf` may lead through. */
+/** How many references the parts of one `allOf` may follow. */
 const MAX_FOLLOWED = 1000;
 
 const KEPT = ["title", "description", "default", "pattern", "minItems", "maxItems", "minLength", "maxLength"] as const;
 const BOUNDS = ["minimum", "maximum", "minProperties", "maxProperties"] as const;
-/** Rules that the subset has no word for. */
+/** Keywords that the subset lacks. */
 const UNKNOWN_RULES = [
   "multipleOf",
   "uniqueItems",
@@ -39,7 +39,7 @@ const FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
   ["number", ["float", "double"]],
 ]);
 
-/** JSON Schema in the dialect's own schema language, for hosts that know no other (H08). Every loss is reported. */
+/** JSON Schema in the dialect's schema language, for hosts that accept no other (H08). Every loss is reported. */
 export function lowerSchema(schema: JsonObject, report: ReportLoss): JsonObject {
   return new Lowering(schema, report).node(schema, "", []);
 }
@@ -55,7 +55,7 @@ class Lowering {
     this.#report = report;
   }
 
-  /** `within`: the references that led here, by which a circle is seen. */
+  /** `within`: the references that led here, to detect circles. */
   node(value: unknown, path: string, within: readonly string[]): JsonObject {
     if (!isObject(value)) {
       if (value === false) this.#lost("a schema that allows nothing", path);
@@ -108,7 +108,7 @@ class Lowering {
     return isObject(found) ? found : undefined;
   }
 
-  /** The subset has no `allOf`: what all of its parts say is said by one. */
+  /** The subset has no `allOf`, so its parts are merged into one schema. */
   #merge(value: JsonObject, path: string, within: readonly string[]): JsonObject {
     const followed = new Set<string>();
     const parts = this.#partsOf(value, path, within, followed);
@@ -123,7 +123,10 @@ class Lowering {
     return this.node(joined(parts), path, [...within, ...followed]);
   }
 
-  /** A schema with all that it points to and all the parts of its `allOf`, each without any of these; itself comes last. */
+  /**
+   * A schema with everything that it refers to and all parts of its `allOf`, each without these keywords; the schema itself is
+   * last.
+   */
   #partsOf(value: JsonObject, path: string, within: readonly string[], followed: Set<string>): JsonObject[] {
     const { $ref: reference, allOf, ...own } = value;
     const parts: JsonObject[] = [];
@@ -159,7 +162,7 @@ class Lowering {
     };
   }
 
-  /** A list of types becomes a choice of schemas with one type each, and the rules that speak of it. */
+  /** A list of types becomes a choice of schemas with one type each and the keywords that apply to it. */
   #choice(
     value: JsonObject,
     types: readonly string[],
@@ -176,7 +179,7 @@ class Lowering {
     return { ...(nullable ? { nullable: true } : {}), anyOf };
   }
 
-  /** Hosts refuse most fields next to a choice: what stands there goes into each of its branches. */
+  /** Hosts reject most keywords next to a choice, so they are moved into each branch. */
   #anyOf(value: JsonObject, choices: readonly unknown[], path: string, within: readonly string[]): JsonObject {
     const { anyOf: _any, oneOf: _one, title: _title, $defs: _defs, definitions: _definitions, ...shared } = value;
     if (value["oneOf"] !== undefined) this.#lost("oneOf, read as anyOf", path);
@@ -200,7 +203,7 @@ class Lowering {
     return {};
   }
 
-  /** The words of an enum can only be strings; a constant is an enum of one word. */
+  /** Enum values can only be strings. A constant is an enum of one value. */
   #words(value: JsonObject, type: string | undefined, path: string): JsonObject {
     const words = Array.isArray(value["enum"]) ? value["enum"] : "const" in value ? [value["const"]] : undefined;
     if (words === undefined) return {};
@@ -216,7 +219,7 @@ class Lowering {
       const limit = exclusive === true ? bounds[name] : exclusive;
       const bound = numberOf(limit);
       if (bound === undefined) return;
-      // The neighbour of a larger one is no double.
+      // Beyond this, the next integer is not a double.
       const whole = type === "integer" && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
       if (!whole) this.#lost(`that the ${name} itself is excluded`, path);
       const tight = whole ? (inward > 0 ? Math.floor(bound) + 1 : Math.ceil(bound) - 1) : bound;
@@ -228,7 +231,7 @@ class Lowering {
     return bounds;
   }
 
-  /** A list must say what it is a list of. */
+  /** An array must declare its items. */
   #items(value: JsonObject, path: string, within: readonly string[]): JsonObject {
     const tuple = value["prefixItems"] ?? (Array.isArray(value["items"]) ? value["items"] : undefined);
     if (Array.isArray(tuple)) {
@@ -239,7 +242,7 @@ class Lowering {
     return { items: this.node(value["items"] ?? {}, step(path, "items"), within) };
   }
 
-  /** Objects are closed here by nature: only those that want to be open lose something. */
+  /** Objects are closed here by default, so only open ones lose something. */
   #object(value: JsonObject, path: string, within: readonly string[]): JsonObject {
     const open = value["additionalProperties"];
     const properties = Object.entries(isObject(value["properties"]) ? value["properties"] : {});
@@ -262,10 +265,10 @@ class Lowering {
   }
 }
 
-/** Keys that parts of an `allOf` may differ in: they add up, or are words for readers. */
+/** Keywords in which parts of an `allOf` may differ: they are combined, or are only descriptions. */
 const JOINED: ReadonlySet<string> = new Set(["properties", "required", "$defs", "definitions", "title", "description"]);
 
-/** One step of a JSON pointer in a URL: two kinds of escaping, one inside the other. */
+/** One step of a JSON pointer in a URL, with two nested kinds of escaping. */
 const pointerKey = (escaped: string): string =>
   escaped
     .replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
@@ -280,7 +283,7 @@ function pick(value: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => key in value).map((key) => [key, value[key]]));
 }
 
-/** Schemas that hold together: a later one's word goes before, but properties and required add up. */
+/** Combines schemas: later keywords take precedence, but properties and required are merged. */
 function joined(schemas: readonly JsonObject[]): JsonObject {
   const rules = new Map<string, unknown>();
   const properties = new Map<string, unknown>();
@@ -295,7 +298,7 @@ function joined(schemas: readonly JsonObject[]): JsonObject {
   return Object.fromEntries(rules);
 }
 
-/** The types that a schema names, or that its other rules tell. */
+/** The types that a schema names or that its other keywords imply. */
 function typesOf(value: JsonObject): string[] {
   const { type } = value;
   if (typeof type === "string") return [type];

@@ -21,17 +21,17 @@ const EFFORT_OF_LEVEL: ReadonlyMap<string, Effort> = new Map([
 const UNSPECIFIED = "THINKING_LEVEL_UNSPECIFIED";
 const LEVELS: readonly Effort[] = [...EFFORT_OF_LEVEL.values()];
 
-/** The levels that every model with levels knows. */
+/** The levels that every model with levels accepts. */
 const COMMON_LEVELS: readonly Effort[] = ["low", "high"];
 
-/** Below this a budget is not worth having: there would be no room to think in. */
+/** A smaller budget would leave no room to think. */
 const MIN_ROOM = 1024;
 
 export function decodeThinking(raw: JsonObject): { reasoning?: ReasoningRequest; rest: JsonObject } {
   const fields = new Fields(raw);
   const budget = fields.number("thinkingBudget");
   const known = EFFORT_OF_LEVEL.get(stringAt(raw, "thinkingLevel") ?? UNSPECIFIED);
-  // A level that is not known stays among the rest: the protocol's own hosts judge it, and others report it.
+  // An unknown level goes to the extras: hosts of this protocol validate it, and for others it is reported.
   if (known !== undefined || raw["thinkingLevel"] === UNSPECIFIED) fields.skip("thinkingLevel");
   const show = fields.boolean("includeThoughts");
   const amount = budget === undefined ? known : amountOfBudget(budget);
@@ -52,7 +52,7 @@ function amountOfBudget(budget: number): ReasoningAmount {
   return budget === 0 ? "off" : { budget };
 }
 
-/** The `thinkingConfig` for the model: a level or a budget, never both. */
+/** The model's `thinkingConfig`: a level or a budget, never both. */
 export function encodeThinking(scope: EncodeScope): JsonObject | undefined {
   const { call, context, notes } = scope;
   const { reasoning } = call;
@@ -69,8 +69,8 @@ export function encodeThinking(scope: EncodeScope): JsonObject | undefined {
       : form === "budget"
         ? encodeBudget(amount, scope, path)
         : encodeLevel(amount, scope, path);
-  // In this protocol thoughts are shown on demand only; clients of the others expect to see them.
-  // Hosts refuse the request to see them where there will be none.
+  // In this protocol thoughts are shown only on request; clients of other protocols expect to see them. Hosts reject the request
+  // to show them if there are none.
   const isOff = amount === "off" || quantity["thinkingBudget"] === 0;
   const shown = isOff ? undefined : (show ?? (call.dialect === "genai" ? undefined : true));
   const config = { ...quantity, ...(shown === undefined ? {} : { includeThoughts: shown }) };
@@ -78,7 +78,7 @@ export function encodeThinking(scope: EncodeScope): JsonObject | undefined {
 }
 
 function encodeLevel(amount: ReasoningAmount, { context, notes }: EncodeScope, path: string): JsonObject {
-  // Left alone, such a model doses its thinking by itself.
+  // By default, such a model controls its thinking itself.
   if (amount === "dynamic") return {};
   const wanted = typeof amount === "string" ? amount : effortOfBudget(amount.budget);
   const known = LEVELS.filter((level) => (context.traits.efforts ?? COMMON_LEVELS).includes(level));
@@ -109,7 +109,7 @@ function encodeBudget(amount: ReasoningAmount, scope: EncodeScope, path: string)
   return { thinkingBudget: budget };
 }
 
-/** Thoughts and answer share the limit. A client of this protocol knows that, and means what it says. */
+/** Thoughts and response share the limit. A client of this protocol knows that, so its budget is kept. */
 function roomFor({ call }: EncodeScope): number {
   const { maxOutputTokens: limit, dialect } = call;
   return limit === undefined || dialect === "genai" ? Number.POSITIVE_INFINITY : limit - 1;

@@ -14,7 +14,7 @@ import { withoutDialect } from "./tools.ts";
 
 const NAME = "generationConfig";
 
-/** Numbers that have one name in the canon and on the wire. */
+/** Numbers with the same name in the canon and on the wire. */
 const NUMBERS = [
   "temperature",
   "topP",
@@ -27,7 +27,7 @@ const NUMBERS = [
 ] as const satisfies readonly (keyof CallSettings)[];
 
 const MAX_STOPS = 5;
-/** Penalties are below 2 here; what is 2 or more becomes this. */
+/** Penalties must be below 2 here, so 2 or more becomes this. */
 const MAX_PENALTY = 1.99;
 const SEED_LIMIT = 2 ** 31;
 
@@ -76,7 +76,7 @@ export function decodeSettings(raw: JsonObject | undefined): DecodedConfig {
   };
 }
 
-/** Fields that say what holds anyway ask for nothing, and are no loss to a target that lacks them. */
+/** Fields with their default value are no loss to a target that lacks them. */
 function skipDefaults(fields: Fields, raw: JsonObject): void {
   for (const flag of ["audioTimestamp", "enableAffectiveDialog"]) if (raw[flag] === false) fields.skip(flag);
   const modalities = raw["responseModalities"];
@@ -88,7 +88,7 @@ function decodeFormat(fields: Fields, raw: JsonObject): { format: OutputFormat; 
   const plain = fields.object("responseJsonSchema");
   const own = fields.object("responseSchema");
   const mimeType = raw["responseMimeType"];
-  // Without its words this one says something that only its own dialect could make sense of.
+  // Without the enum values, this type only has a meaning in its own dialect.
   if (mimeType !== "text/x.enum" || own !== undefined) fields.skip("responseMimeType");
   if (plain !== undefined) return { format: { type: "schema", schema: plain }, field: "responseJsonSchema" };
   if (own !== undefined) {
@@ -98,7 +98,7 @@ function decodeFormat(fields: Fields, raw: JsonObject): { format: OutputFormat; 
   return mimeType === "application/json" ? { format: { type: "json" }, field: "responseMimeType" } : undefined;
 }
 
-/** `standIn`: a forced call takes the place of the answer's schema. */
+/** `standIn`: a forced call replaces the response schema. */
 export function encodeSettings(scope: EncodeScope, standIn: boolean): JsonObject {
   const { call } = scope;
   const thinkingConfig = encodeThinking(scope);
@@ -159,7 +159,7 @@ function encodeLimits(scope: EncodeScope): JsonObject {
   return { ...limits, stopSequences: stop.slice(0, MAX_STOPS) };
 }
 
-/** A single word comes without quotes here only by the dialect's own schema language. */
+/** Only the dialect's own schema language returns a single enum value without quotes. */
 function encodeFormat(scope: EncodeScope): JsonObject {
   const { format } = scope.call;
   if (format === undefined) return {};
@@ -191,8 +191,8 @@ function noteUnknown(scope: EncodeScope): void {
 const DETAILS = ["low", "medium", "high", "ultra_high"] as const;
 
 /**
- * Only the newest models take a resolution for single parts; for the whole request all do. The closest look wins, and
- * nothing that stated no request is looked at less closely for the others' sake.
+ * Only the newest models accept a resolution for single parts; all models accept one for the whole request. The highest wins, and
+ * parts without a resolution never get a lower one than the default.
  */
 function overallResolution(scope: EncodeScope): string | undefined {
   const media = scope.call.turns.flatMap(({ parts }) =>

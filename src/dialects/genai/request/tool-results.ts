@@ -7,10 +7,10 @@ import { leftOver, putBack } from "../part-extras.ts";
 import type { PartSource } from "../signature.ts";
 import { type EncodeScope, noteCacheMark, pathOf } from "./encode-scope.ts";
 
-/** The members under which results are put by those who have only text to tell. */
+/** The members in which callers with only text put a result. */
 const TEXT_MEMBERS = ["output", "result", "content", "error"];
 
-/** A `functionResponse` part; which call it answers is found by the caller, from the id and the name that it gives. */
+/** A `functionResponse` part. The caller finds the call that it belongs to, by id and name. */
 export function decodeToolResult(
   raw: JsonObject,
   source: PartSource & { path: string },
@@ -42,7 +42,7 @@ export function decodeToolResult(
 const isError = (response: JsonObject | undefined): boolean =>
   response !== undefined && response["error"] != null && Object.keys(response).length === 1;
 
-/** What the result says, without the wrapping of the only member that text is put under. */
+/** The text of a result, without the object around a single text member. */
 function textOf(response: JsonObject): string {
   const [key, ...others] = Object.keys(response);
   const only = key !== undefined && others.length === 0 && TEXT_MEMBERS.includes(key) ? response[key] : undefined;
@@ -51,11 +51,11 @@ function textOf(response: JsonObject): string {
 
 export interface EncodedResult {
   part: JsonObject;
-  /** Media that the model does not take inside a result, introduced by the call's id. */
+  /** Media that the model does not accept inside a result, introduced by the call's id. */
   followers: JsonObject[];
 }
 
-/** `name`: the called function's. */
+/** `name`: the name of the called function. */
 export function encodeToolResult(part: ToolResultPart, name: string, scope: EncodeScope): EncodedResult {
   const { context, notes, call } = scope;
   noteCacheMark(part, scope);

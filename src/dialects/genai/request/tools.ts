@@ -56,7 +56,7 @@ function decodeSearch(search: JsonObject, path: string): WebSearchTool {
   };
 }
 
-/** The tools as the upstream takes them: all functions in one element, every other tool in one of its own. */
+/** The tools for the upstream: all functions in one element, every other tool in a separate one. */
 export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObject[] {
   const functions: JsonObject[] = standIn === undefined ? [] : [standIn];
   const others: JsonObject[] = [];
@@ -92,7 +92,7 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
   return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others];
 }
 
-/** The provider refuses its own search in the company of functions, and many models refuse it next to a schema of the answer. */
+/** The provider rejects its search next to functions, and many models reject it next to a response schema. */
 function whyNotSearch({ call, context }: EncodeScope, hasFunctions: boolean): string | undefined {
   if (call.dialect === "genai") return undefined;
   if (hasFunctions) return "this provider does not search where the client has functions of its own";
@@ -118,11 +118,11 @@ function encodeParameters({ schema, path, name }: FunctionTool, scope: EncodeSco
   const parameters = lowerSchema(schema, (loss) => {
     scope.notes.approximated(path, `the provider's schema language lacks something that ${name} says: ${loss}`);
   });
-  // A function without arguments has no parameters at all: hosts refuse an object without properties.
+  // A function without arguments has no parameters at all: hosts reject an object without properties.
   return parameters["properties"] === undefined ? {} : { parameters };
 }
 
-/** The draft of JSON Schema means nothing to the provider, and some hosts refuse the field. */
+/** The JSON Schema draft has no meaning to the provider, and some hosts reject the field. */
 export const withoutDialect = (schema: JsonObject): JsonObject => without(schema, "$schema");
 
 function encodeSearch(tool: WebSearchTool, scope: EncodeScope): JsonObject {
@@ -133,14 +133,14 @@ function encodeSearch(tool: WebSearchTool, scope: EncodeScope): JsonObject {
   if (tool.location !== undefined) notes.dropped(fieldPathOf(scope, tool, "location"), unknown);
   if (tool.contextSize !== undefined) notes.dropped(fieldPathOf(scope, tool, "contextSize"), unknown);
   const blocked = tool.blockedDomains ?? [];
-  // The same hosts that take no labels refuse this field as unknown.
+  // Hosts that do not accept labels reject this field as unknown.
   const takes = context.quirks.labels || call.dialect === "genai";
   if (blocked.length > 0 && !takes) notes.dropped(fieldPathOf(scope, tool, "blockedDomains"), unknown);
   const search = blocked.length > 0 && takes ? { excludeDomains: blocked } : {};
   return call.dialect === "genai" ? { ...search, ...tool.extras } : search;
 }
 
-/** `toolConfig`: how functions are chosen; what else is in it stays this dialect's own. */
+/** `toolConfig`: how functions are chosen. Its other fields are specific to this dialect. */
 export function decodeToolConfig(raw: JsonObject): { toolChoice?: ToolChoice; extras: Extra[] } {
   const config = new Fields(raw);
   const calling = new Fields(config.object("functionCallingConfig"));
@@ -150,7 +150,7 @@ export function decodeToolConfig(raw: JsonObject): { toolChoice?: ToolChoice; ex
   const extras = Object.entries(config.rest() ?? {}).map(([key, value]) => ({ keys: ["toolConfig", key], value }));
   const within = ["toolConfig", "functionCallingConfig"];
   const inner = Object.entries(calling.rest() ?? {}).map(([key, value]) => ({ keys: [...within, key], value }));
-  // Held to the schemas, but free to answer without a call: the canon's word for that needs names.
+  // Validated against the schemas, but free to answer without a call: the canon can express that only with names.
   const held = mode === "VALIDATED" && names.length === 0 ? [{ keys: [...within, "mode"], value: mode }] : [];
   return { ...(toolChoice === undefined ? {} : { toolChoice }), extras: [...extras, ...inner, ...held] };
 }
@@ -171,7 +171,7 @@ function choiceOf(mode: string | undefined, names: readonly string[]): ToolChoic
   }
 }
 
-/** Only functions can be chosen by name: a tool of the provider's own is used when the model likes. */
+/** Only functions can be chosen by name. The model decides when to use hosted tools. */
 export function encodeToolChoice(scope: EncodeScope): JsonObject | undefined {
   const { call, notes } = scope;
   const { toolChoice: choice } = call;

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { openObject, stringLike } from "../../reading/schema-builders.ts";
 
-/** What the contract lists; in addition, whatever else is an image, a sound, a video or a text is left to the upstream. */
+/** The types that the contract lists. Other image, audio, video and text types are left to the upstream. */
 const MEDIA_TYPES = [
   "application/pdf",
   "audio/mpeg",
@@ -53,7 +53,7 @@ const FileData = Type.Object(
   { title: "GenaiFileData" },
 );
 
-/** One data field per part; no tag says which one, so that the rules count them (rules.ts). */
+/** A part has one data field, and no tag says which one, so the rules count them (rules.ts). */
 export const Part = Type.Object(
   {
     text: Type.Optional(Type.String()),
@@ -109,5 +109,5 @@ export const Content = Type.Object(
   { title: "GenaiContent" },
 );
 
-/** Clients give it any role, and the role means nothing here. */
+/** Clients send any role, and it has no meaning here. */
 export const SystemInstruction = Type.Object({ role: Type.Optional(Type.String()), parts });

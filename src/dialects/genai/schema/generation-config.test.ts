@@ -6,7 +6,7 @@ const sound = { contents: [{ parts: [{ text: "Hello" }] }] };
 const config = (generationConfig: object) => ({ generationConfig });
 const at = (rest: string) => `generationConfig.${rest}`;
 
-/** A field with one value that keeps to its rule and one that breaks it. */
+/** A field with a valid and an invalid value. */
 const field = (name: string, good: unknown, bad: unknown, says: string): RefusalRow => ({
   rule: `contract 2.6: ${name} ${JSON.stringify(good)}, not ${JSON.stringify(bad)}`,
   good: config({ [name]: good }),

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { EXPECTED, stringLike } from "../../reading/schema-builders.ts";
 
-/** Counts are 64-bit on this wire, and such numbers may be written as strings. */
+/** Counts are 64-bit on this wire, so they may be written as strings. */
 const count = Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), stringLike("^[0-9]+$", "digits")]));
 const strings = Type.Optional(Type.Array(Type.String()));
 const self = Type.Ref("GenaiSchema");
@@ -10,8 +10,8 @@ const self = Type.Ref("GenaiSchema");
 const TYPES = ["STRING", "INTEGER", "NUMBER", "BOOLEAN", "ARRAY", "OBJECT"] as const;
 
 /**
- * The schema language of structured output and of tool parameters: a subset of OpenAPI's. `type` is asked for where the
- * contract asks for it (rules.ts), because a node that is only a choice of others has none.
+ * The schema language of structured output and tool parameters: a subset of OpenAPI's. `type` is checked where the contract
+ * requires it (rules.ts), because a node that is only a choice has none.
  */
 export const GenaiSchema = Type.Cyclic(
   {

@@ -143,7 +143,7 @@ describe("generateContent request", () => testRefusals(checkGenerateContentReque
 describe("countTokens request", () => {
   const count = (body: unknown) => checkGenaiCountTokensRequest(body, AT_CONTRACT_DOOR);
 
-  test("takes contents, or the request that they would be sent with", () => {
+  test("accepts contents, or the request that they would be sent with", () => {
     expect(refusalOf(count, sound)).toBeUndefined();
     expect(refusalOf(count, { generateContentRequest: { model: "models/one", ...sound } })).toBeUndefined();
     expect(refusalOf(count, { model: "models/one" })?.message).toContain("both are missing");

@@ -50,7 +50,7 @@ const options = {
 export const GenerateContentRequest = Type.Object({ contents, ...options }, { title: "GenerateContentRequest" });
 export type GenerateContentRequest = Static<typeof GenerateContentRequest>;
 
-/** The prompt stands in the body itself, or in the request that it would be sent with. */
+/** The prompt is in the body, or in the request that it would be sent with. */
 export const GenaiCountTokensRequest = Type.Object(
   {
     contents: Type.Optional(contents),

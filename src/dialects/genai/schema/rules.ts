@@ -26,7 +26,7 @@ export const countTokensRules: CheckRules<GenaiCountTokensRequest> = {
   },
 };
 
-/** `prefix` is where the request stands in the body: empty, or a path with its dot. */
+/** `prefix` is the path of the request in the body: empty, or a path with a trailing dot. */
 function checkRequest(body: Partial<GenerateContentRequest>, prefix: string, context: CheckContext): void {
   const contents = body.contents ?? [];
   for (let index = 0; index < contents.length; index++) {
@@ -51,10 +51,10 @@ const DATA_FIELDS = [
   "codeExecutionResult",
 ] as const satisfies readonly (keyof Part)[];
 
-/** What may stand next to the data of a part. A field that is in neither list is data of a kind that we do not know yet. */
+/** Fields that may accompany the data of a part. A field in neither list is data of an unknown kind. */
 const SIDE_FIELDS: ReadonlySet<string> = new Set(["videoMetadata", "mediaResolution", "thought", "thoughtSignature"]);
 
-/** `path` is a function, because it is needed for refusals only and parts are many. */
+/** `path` is a function, because it is only needed for errors and there are many parts. */
 function checkParts(parts: readonly Part[], door: Door, path: () => string): void {
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] as Part;
@@ -100,7 +100,7 @@ function checkKinds(tool: object, path: string): void {
     refuse(pathTo(path, other), `is not a kind of tool here; known are ${TOOL_KINDS.join(", ")}`);
 }
 
-/** Only the later chunks of a call that was streamed in chunks have no name, and the last of them is empty. */
+/** Only later chunks of a streamed call have no name, and the last of them is empty. */
 function lacksName(call: NonNullable<Part["functionCall"]>): boolean {
   return call.name === undefined && call.partialArgs === undefined && Object.keys(call).length > 0;
 }
@@ -111,7 +111,7 @@ function checkConfig(config: Config, path: string, context: CheckContext): void 
     refuse(`${path}.logprobs`, "needs responseLogprobs to be true");
   }
   const { responseModalities: outputs } = config;
-  // The pair is the contract's rule (contract 2.6): models that make images alone take the one word.
+  // The contract requires both (contract 2.6); models that only make images accept the one.
   if (context.door === "contract" && outputs?.includes("IMAGE") && !outputs.includes("TEXT")) {
     refuse(`${path}.responseModalities`, 'must have "TEXT" in addition to "IMAGE"');
   }
@@ -138,7 +138,7 @@ function checkStructuredOutput(config: Config, path: string): void {
   requireTypes(responseSchema, `${path}.responseSchema`);
 }
 
-/** A node that is a choice of others, or points to another, has no type of its own. */
+/** A node that is a choice, or a reference, has no type. */
 const TYPELESS = ["anyOf", "oneOf", "allOf", "$ref", "ref"];
 
 function requireTypes(schema: GenaiSchema, path: string): void {
@@ -154,7 +154,7 @@ function requireTypes(schema: GenaiSchema, path: string): void {
   }
 }
 
-/** Contract 7 at its own door; at the other it is left out on the way. */
+/** Contract 7 at the contract door. At the drop-in door the field is removed later. */
 function checkThinking(thinking: Config["thinkingConfig"], path: string, { model, door }: CheckContext): void {
   if (thinking === undefined) return;
   if (!model.reasoning && door === "contract") {

@@ -14,7 +14,7 @@ const FunctionDeclaration = Type.Object(
   { title: "GenaiFunctionDeclaration" },
 );
 
-/** Further tools of the provider (maps, retrieval and the like) are open fields of the same object. */
+/** Other tools of the provider (such as maps and retrieval) are open fields of the same object. */
 export const Tool = Type.Object(
   {
     functionDeclarations: Type.Optional(Type.Array(FunctionDeclaration)),
