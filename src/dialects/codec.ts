@@ -14,70 +14,70 @@ import type { DeltaEvent, DeltaForm } from "./answer/delta-form.ts";
 import type { MediaQuirks } from "./request/media-quirks.ts";
 import type { UpstreamFailure } from "./upstream-failure.ts";
 
-/** What a request to a provider depends on in addition to the call itself. */
+/** What a request to a provider depends on besides the call. */
 export interface EncodeRequestContext<Quirks extends MediaQuirks = MediaQuirks> {
   upstreamModel: string;
   stream: boolean;
   traits: ModelTraits;
-  /** The host's, in this dialect. */
+  /** The host's quirks in this dialect. */
   quirks: Quirks;
-  /** Whose opaque values the target reads. */
+  /** The family whose opaque values the target reads. */
   origin: string;
 }
 
 export interface EncodedRequest {
   body: JsonObject;
   notes: readonly FieldNote[];
-  /** What the request made different, and the answer's decoder must make undone. */
+  /** What the request changed and the decoder of the response must undo. */
   reading: AnswerReading;
 }
 
 export interface AnswerReading {
-  /** The tool whose arguments are the answer's text: it stood in for a JSON Schema of the answer. */
+  /** The tool whose arguments are the response text: it replaced a JSON Schema for the response. */
   structuredTool?: string;
-  /** The answer is a JSON value with this one member, whose value is the text that the client wants. */
+  /** The response is a JSON object with only this member, whose value is the text for the client. */
   unwrapMember?: string;
-  /** That value is a word, and the client wants it without the quotes that it would have in JSON. */
+  /** That value is a string, and the client wants it without JSON quotes. */
   unquoteMember?: boolean;
-  /** The client's names of tools, by those that the target was given instead. */
+  /** The client's tool names, by the names that were sent instead. */
   toolNames?: Readonly<Record<string, string>>;
 }
 
-/** What the reading of an upstream's answer depends on. */
+/** What decoding a response depends on. */
 export interface DecodeAnswerContext<Quirks extends MediaQuirks = MediaQuirks> {
   origin: string;
   quirks: Quirks;
   reading: AnswerReading;
-  /** Letters and digits, new each time. */
+  /** Random letters and digits. */
   makeId: () => string;
-  /** Takes the terms on which the host says that it has served the call. */
+  /** Receives the terms on which the host says it served the call. */
   served?: ServedOn;
-  /** For the receipt: what of the answer no client of another protocol can be given. */
+  /** For the receipt: what clients of other protocols do not get of the response. */
   note?: (note: FieldNote) => void;
 }
 
-/** What the writing of an answer for a client depends on. */
+/** What encoding a response for a client depends on. */
 export interface EncodeAnswerContext<Options = unknown> extends AnswerContext<Options> {
-  /** About how many tokens the prompt has, for the protocols that tell it before the upstream does (H11). */
+  /** Estimates the prompt tokens, for protocols that report them before the upstream does (H11). */
   estimateInputTokens: () => number;
-  /** For the receipt: what of the answer the client could not be given. */
+  /** For the receipt: what the client does not get of the response. */
   note: (note: FieldNote) => void;
-  /** Thoughts without a signature are to come back, because their host takes them. */
+  /** Unsigned thoughts are to come back, because their host accepts them. */
   unsignedComesBack?: boolean;
 }
 
-/** Frames of one upstream stream into canonical events; an end without a proper finish yields an `error` event. */
+/** Decodes the frames of one upstream stream into canonical events. An end without a proper finish yields an `error` event. */
 export interface StreamDecoder {
   push(frame: SseFrame): CanonEvent[];
-  /** The upstream has said why it stopped: only trimmings can be missing, and `end` gives a finish. */
+  /** The upstream has reported its stop reason: only minor data can be missing, and `end` returns a finish. */
   readonly complete: boolean;
-  /** Something has begun of which no event tells yet. Absent: never. */
+  /** Something has started for which no event was emitted yet. Absent: never. */
   readonly holdsBack?: boolean;
-  /** Every chunk brings the usage up to date, so that it holds for a broken stream too. */
+  /** Every chunk updates the usage, so that it is valid for a broken stream too. */
   readonly usageRuns?: boolean;
-  /** That usage so far, which an event tells only at the end. */
+  /** The usage so far, which an event reports only at the end. */
   readonly usage?: Usage | undefined;
-  /** The upstream closed. */
+  /** The upstream closed the stream. */
   end(): CanonEvent[];
   /**
    * Where its ordinary deltas have their text, and what else in them differs from one to the next. A run of them can be read as one
@@ -86,18 +86,18 @@ export interface StreamDecoder {
   readonly deltaPlaces?: VaryingPlaces | undefined;
 }
 
-/** Canonical events into text for one client; `error` events are spoken by `encodeStreamError`. */
+/** Encodes canonical events as text for one client. `encodeStreamError` writes `error` events. */
 export interface StreamEncoder {
   push(event: CanonEvent): string;
-  /** It holds everything until it knows whether it can write what comes; where it cannot, nothing of it was written. */
+  /** Everything is held until it is known whether it can be written. If not, nothing was written. */
   readonly undecided?: boolean;
-  /** Where the stream stands, for the dialects whose errors depend on it. */
+  /** The position in the stream, for dialects whose errors depend on it. */
   readonly position?: unknown;
-  /** The client was sent this frame, whoever has written it, and its events were pushed: what comes next goes on from there. */
+  /** The client received this frame, whoever wrote it, and its events were pushed: the encoder continues from there. */
   follow?(frame: SseFrame): void;
-  /** What comes next can stand behind the frame that was followed last. Absent: always. */
+  /** Whether output can continue after the last followed frame. Absent: always. */
   readonly inStep?: boolean;
-  /** The names of events that only say that what was said is over. Absent: there are none. */
+  /** Names of events that only end something. Absent: there are none. */
   readonly closingEvents?: ReadonlySet<string>;
   /** How it writes deltas such as this one, which it has just written; undefined where it cannot be told from it alone. */
   formOf?(event: DeltaEvent): DeltaForm | undefined;
@@ -105,66 +105,71 @@ export interface StreamEncoder {
   absorb?(event: DeltaEvent): void;
 }
 
-/** How a dialect asks a provider to count a prompt's tokens. */
+/** How a dialect asks a provider to count the tokens of a prompt. */
 export interface TokenCounting {
-  /** What of an encoded request the counter takes. */
+  /** The fields of an encoded request that the counter accepts. */
   encodeRequest(body: JsonObject, upstreamModel: string, quirks: MediaQuirks): JsonObject;
   decodeAnswer(body: JsonObject): number | undefined;
 }
 
-/** The headers in which hosts tell how much of a limit is left. */
+/** The headers in which hosts report how much of a limit is left. */
 export interface LimitHeaders {
   readonly remaining: string;
-  /** When the limit is full again: a duration, seconds, or a moment. */
+  /** When the limit resets: a duration, seconds, or a time. */
   readonly reset: string;
 }
 
-/** The half of a dialect that faces providers. */
+/** The part of a dialect that faces providers. */
 export interface UpstreamCodec {
   readonly name: string;
   encodeRequest(call: CanonCall, context: EncodeRequestContext): EncodedRequest;
-  /** Throws a GatewayError where the answer is an error under a status of success. */
+  /** Throws a GatewayError if the body is an error with a status of success. */
   decodeResponse(body: JsonObject, context: DecodeAnswerContext): CanonReply;
   createStreamDecoder(context: DecodeAnswerContext): StreamDecoder;
   decodeError(failure: UpstreamFailure, quirks?: MediaQuirks): GatewayError;
-  /** One family of hosts speaks it and reads the opaque values of all of them; else each kind of provider reads its own. */
+  /**
+   * One family of hosts uses the dialect and reads the opaque values of all its hosts; otherwise each kind of provider reads its
+   * own.
+   */
   readonly oneFamily: boolean;
   readonly reasoning: {
-    /** Hosts show thoughts as they are, or perhaps a summary of them. */
+    /** Hosts return complete thoughts, or perhaps a summary. */
     shown: "whole" | "summary";
-    /** Models that think do so without being asked. */
+    /** Reasoning models think without being asked. */
     unasked: boolean;
-    /** Whether a host takes back thoughts that nobody has signed. Absent: none does. */
+    /** Whether a host accepts unsigned thoughts. Absent: no host does. */
     takesUnsigned?(quirks: MediaQuirks): boolean;
   };
-  /** A lower output limit is raised to this one. Absent: none is. */
+  /** A lower output limit is raised to this one. Absent: limits are not raised. */
   readonly leastOutputLimit?: number;
   /** Whether a host counts reasoning against the output limit. Absent: every host does. */
   limitsReasoning?(quirks: MediaQuirks): boolean;
-  /** Absent where hosts of the dialect are not known to tell their limits. */
+  /** Absent if hosts of the dialect are not known to report their limits. */
   readonly limitHeaders?: readonly LimitHeaders[];
-  /** Absent where the dialect knows no counting. */
+  /** Absent if the dialect cannot count tokens. */
   readonly counting?: TokenCounting;
-  /** Whether answers of this dialect do not count the uses of a tool: it is taken to be used once by every answer. Absent: all count. */
+  /** Whether responses do not count the uses of a tool, which then counts once per response. Absent: all tools are counted. */
   isUncounted?(tool: string): boolean;
-  /** Whether answers count a tool with their end alone: one that breaks off after its first content has used it once. Absent: none. */
+  /**
+   * Whether responses count a tool only at their end: one that is cut off after its first content has used it once. Absent: none.
+   */
   isCountedLast?(tool: string): boolean;
-  /** Whether a host is sent a tool that a client of its own dialect lists, by its type. Absent: every tool is sent. */
+  /** Whether a tool of the host's own dialect is sent to it, by type. Absent: every tool is. */
   takesTool?(type: string, quirks: MediaQuirks): boolean;
-  /** Whether a host is sent the web search of a client of another dialect. Absent: every host is. */
+  /** Whether the web search of another dialect is sent to a host. Absent: to every host. */
   takesSearch?(quirks: MediaQuirks): boolean;
-  /** Whether a host goes on from a last message of the assistant's, of whose model that is not known. Absent: none does. */
+  /** Whether a host continues a final assistant message if this is not known of the model. Absent: no host does. */
   goesOn?(quirks: MediaQuirks): boolean;
 }
 
-/** The half of a dialect that faces clients. */
+/** The part of a dialect that faces clients. */
 export interface ClientCodec {
-  /** The request has passed the dialect's check and stands in its normal form. */
+  /** The request has passed the dialect's check and is in its normal form. */
   decodeRequest(body: JsonObject): CanonCall;
   /** JSON text. */
   encodeResponse(reply: CanonReply, context: EncodeAnswerContext): string;
   createStreamEncoder(context: EncodeAnswerContext): StreamEncoder;
   encodeTokenCount(tokens: number): string;
-  /** An answer can hold images; where it cannot, they are kept, and its text says where. */
+  /** Responses can contain images. Otherwise images are stored, and the text links to them. */
   readonly showsImages: boolean;
 }

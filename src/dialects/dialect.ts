@@ -26,21 +26,21 @@ interface RequestContext extends CheckContext {
   verb: "generate" | "count_tokens";
 }
 
-/** An error in the caller's protocol, before the first byte of an answer. */
+/** An error in the caller's protocol, before the first byte of a response. */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** How far a stream to the client has come, for the dialects whose errors depend on it. */
+/** How far a stream to the client has progressed, for dialects whose errors depend on it. */
 export interface StreamState<Options = unknown> {
   options: Options;
-  /** Something was written already. */
+  /** Something was already written. */
   begun: boolean;
-  /** Where the stream stands, as the writer of it says. */
+  /** The position in the stream, as reported by its writer. */
   position?: unknown;
-  /** What was asked, for the dialects that repeat it. */
+  /** The request, for dialects that repeat it. */
   call?: { model: string; request: JsonObject; atSeconds: number };
 }
 
@@ -50,7 +50,7 @@ export interface StreamErrorWrite {
   pauseMs: number;
 }
 
-/** What the native lane needs to know to send a client's request on as it is. */
+/** What the native lane needs to forward a client's request. */
 export interface NativeRequestContext<Quirks extends MediaQuirks = MediaQuirks> {
   upstreamModel: string;
   stream: boolean;
@@ -59,33 +59,33 @@ export interface NativeRequestContext<Quirks extends MediaQuirks = MediaQuirks> 
   /** Whether the model thinks. */
   reasons: boolean;
   quirks: Quirks;
-  /** Its prompt is to be counted, and not answered. */
+  /** The prompt is to be counted rather than answered. */
   counting?: boolean;
-  /** The efforts that the model is known to take. */
+  /** The efforts that the model is known to accept. */
   knownEfforts: readonly Effort[] | undefined;
 }
 
-/** What a host takes of its own dialect. */
+/** What a host accepts of its own dialect. */
 export interface NativeHost<Quirks extends MediaQuirks = MediaQuirks> {
   quirks: Quirks;
   traits: ModelTraits;
-  /** Whose opaque values are read there. */
+  /** The family whose opaque values the host reads. */
   origin: string;
-  /** Whether a word names the family of another host's opaque values. */
+  /** Whether an origin is that of another family's opaque values. */
   isForeignOrigin: (origin: string) => boolean;
 }
 
-/** What one attempt sends to a provider, and what of the client's request it could not honour. */
+/** What one attempt sends to a provider, and what it could not use of the client's request. */
 export interface UpstreamRequest {
   payload: string | Buffer;
   notes: FieldNote[];
-  /** On which terms other than the ordinary it asks to be served. */
+  /** The special terms on which it asks to be served. */
   terms?: readonly string[];
 }
 
-/** A target, as far as it decides what becomes of a client's options. */
+/** What determines how a client's options apply to a target. */
 export interface OptionsTarget {
-  /** The dialect in which it is called. */
+  /** The dialect used to call it. */
   via: string;
   quirks: MediaQuirks;
   /** Its ordinary price covers a long context. */
@@ -94,89 +94,89 @@ export interface OptionsTarget {
   body: JsonObject;
 }
 
-/** What of a client's options goes up, in addition to the body. */
+/** The client's options that are sent to the provider, in addition to the body. */
 export interface ForwardedOptions {
-  /** For the provider's URL, headers and body; undefined where there are none. */
+  /** For the provider's URL, headers and body; undefined if there are none. */
   options: unknown;
-  /** On which terms other than the ordinary they ask to be served. */
+  /** The special terms that they request. */
   terms: readonly string[];
 }
 
-/** What the native lane needs to know in addition to hand an upstream's answer back as it is. */
+/** What the native lane needs in addition to forward an upstream's response. */
 export interface NativeAnswerContext<Quirks extends MediaQuirks = MediaQuirks, Options = unknown>
   extends AnswerContext<Options> {
   quirks: Quirks;
-  /** Whose opaque values the host makes, and where it is remembered, for the dialects whose values do not say. */
+  /** The family of the host's opaque values, and where it is remembered, for dialects whose values do not show it. */
   origin?: string;
   sealed?: SealedOrigins;
 }
 
-/** An answer as the client reads it, with what the receipt needs of it. */
+/** A response for the client, with what the receipt needs. */
 export interface ClientAnswer {
   text: string;
   usage: Usage | undefined;
   stop: Stop | undefined;
 }
 
-/** How far a stream has come, as its tap sees it. */
+/** How far a stream has progressed, as its tap sees it. */
 export interface TapProgress {
   /** `open`: an end here is a break. `complete`: an end here is a proper end. `ended`: nothing more will come. */
   readonly state: "open" | "complete" | "ended";
-  /** An error event of the upstream's, or one that cannot be read. What came before it stands. */
+  /** An error event from the upstream, or an unreadable one. Everything before it is kept. */
   readonly failure: GatewayError | undefined;
 }
 
-/** Reads a stream as it passes, and renders what the client gets of it. Its progress is itself: a chunk allocates nothing. */
+/** Reads a stream as it passes, and renders the client's version. It is its own progress object, so a chunk allocates nothing. */
 export interface Tap extends TapProgress {
-  /** Bytes of whole events. */
+  /** Takes the bytes of complete events. */
   push(events: Uint8Array, output: ByteBuffer): TapProgress;
   /**
-   * Nothing more comes: the upstream has closed, or its answer is whole. `rest` was left without its blank line: an event
-   * whose end was forgotten, or half of one. Where the state stays `open`, the upstream broke off. Called once.
+   * Nothing more will come: the upstream has closed, or its response is complete. `rest` is what was left without a blank line:
+   * an event without its end, or half of one. If the state stays `open`, the upstream broke off. Called once.
    */
   end(rest: string, output: ByteBuffer): TapProgress;
   readonly contentSeen: boolean;
   readonly usage: Usage | undefined;
-  /** Every chunk brings the usage up to date, so that it holds for a broken stream too. */
+  /** Every chunk updates the usage, so that it is valid for a broken stream too. */
   readonly usageRuns: boolean;
   readonly stop: Stop | undefined;
-  /** The weight of the generated text so far, about: for an estimate where the upstream never said its usage. */
+  /** The approximate weight of the generated text so far, for an estimate if the upstream never reports usage. */
   readonly generatedCharacters: number;
-  /** The same of images and sound; undefined where none came. */
+  /** The same for images and audio; undefined if there were none. */
   readonly generatedMedia: MediaTokens | undefined;
-  /** Thoughts were shown: those that are not are at most their rest. */
+  /** Thoughts were shown, so hidden ones are at most the rest. */
   readonly reasoningSeen: boolean;
-  /** Where the stream stands, for the dialects whose errors depend on it. */
+  /** The position in the stream, for dialects whose errors depend on it. */
   readonly position?: unknown;
 }
 
-/** What a client's request says, read from its body as it came. */
+/** Reads a client's request from its body. */
 interface RequestReader {
-  /** Throws for the first thing that the contract does not allow; gives the request back in its normal form. */
+  /** Throws for the first thing that the contract does not allow. Returns the request in its normal form. */
   check(request: ReceivedRequest, context: RequestContext): ReceivedRequest;
-  /** Rough count of the prompt's tokens, for where no upstream can be asked; quicker where the surplus of bytes is known. */
+  /** A rough token count of the prompt, for use when no upstream can count. It is faster if the surplus of bytes is known. */
   estimateTokens(body: JsonObject, surplusBytes?: number): number;
-  /** The most tokens that the request lets the model generate, where it says so. */
+  /** The output limit of the request, if it has one. */
   outputLimit(body: JsonObject): number | undefined;
-  /** How many answers the request asks for, each of which may come to the limit. */
+  /** How many choices the request asks for, each of which may reach the limit. */
   answerCount(body: JsonObject): number;
-  /** How much the request wants the model to think, where it says so. */
+  /** How much reasoning the request asks for, if it says so. */
   reasoning(body: JsonObject): ReasoningRequest | undefined;
-  /** Where requests can name what providers keep; absent where the protocol has no such fields. */
+  /** Where requests can name objects that providers store; absent if the protocol has no such fields. */
   readonly objects?: ObjectFields;
-  /** The fields by which a request asks for other terms than the ordinary. */
+  /** The fields in which a request asks for special terms. */
   readonly pricedFields: PricedFields;
-  /** What of a request, and of its URL and headers, can cost money besides ordinary tokens. */
+  /** Everything in a request, its URL and its headers that can cost money besides ordinary tokens. */
   billables(body: JsonObject, options: unknown): readonly Billable[];
-  /** Where requests of one conversation begin alike. */
+  /** The start that all requests of a conversation share. */
   readonly conversation: ConversationFields;
 }
 
-/** The native lane: what has to change in requests and answers that otherwise pass as they came. */
+/** The native lane: what must change in requests and responses that are otherwise forwarded unchanged. */
 interface NativePatches {
   /**
-   * Whether a host of the same dialect needs the canon nonetheless: the history holds what it does not take, such as an
-   * opaque value of another family (H01), or its answers hide what the protocol has a field for.
+   * Whether a host of the same dialect needs the canon anyway: the history contains something that it does not accept, such as an
+   * opaque value of another family (H01), or its responses hide something that the protocol has a field for.
    */
   needsCanon(body: JsonObject, host: NativeHost, sealed?: SealedOrigins): boolean;
   prepareRequest(request: ReceivedRequest, context: NativeRequestContext): UpstreamRequest;
@@ -184,54 +184,54 @@ interface NativePatches {
   createTap(context: NativeAnswerContext): Tap;
 }
 
-/** Errors in the words of the protocol. */
+/** Errors in the format of the protocol. */
 interface ErrorEncoder {
-  /** Before the first byte of an answer. */
+  /** Before the first byte of a response. */
   encode(error: GatewayError, requestId: string): ErrorAnswer;
   encodeInStream(error: GatewayError, requestId: string, state: StreamState): StreamErrorWrite[];
-  /** Whether clients that asked for a stream act on this error only inside one, though nothing was sent before it. */
+  /** Whether clients that requested a stream handle this error only inside one, even if nothing was sent before. */
   belongsInStream?(error: GatewayError): boolean;
 }
 
 /** What clients of a dialect send and expect around the bodies. */
 interface ClientHttp {
   readonly endpoints: readonly Endpoint[];
-  /** What the URL and the headers of a call say. Throws where the protocol does not allow it. */
+  /** What the URL and the headers of a call say. Throws if the protocol does not allow it. */
   readCall(asks: Asks, request: EndpointRequest): EndpointCall;
   /** The model that a path names. */
   readModel(parameters: PathParameters): string;
-  /** What requests for endpoints that do not exist look like when they come from clients of this dialect. */
+  /** Matches paths of nonexistent endpoints that clients of this dialect request. */
   readonly pathHint?: RegExp;
-  /** Headers that only clients of this dialect send: they also tell them apart at an endpoint that several dialects share. */
+  /** Headers that only clients of this dialect send. They also distinguish them at an endpoint that several dialects share. */
   readonly headerHints?: readonly string[];
-  /** Where a request carries several keys, the first of these counts: the contract's header, then its vendor's (choices 2). */
+  /** If a request has several keys, the first of these counts: the contract's header, then the vendor's (choices 2). */
   readonly keyHeaders: readonly KeyHeader[];
-  /** The publisher that clients leave out, or put before names that have none. */
+  /** The publisher that clients omit, or put before names without one. */
   readonly impliedPublisher?: string;
-  /** The header under which clients look for the id of a request. */
+  /** The header in which clients expect the request id. */
   readonly requestIdHeader: string | undefined;
   readonly models: ModelLists;
-  /** A line that keeps the connection alive and that every client ignores; none where there is none. */
+  /** A line that keeps the connection alive and that every client ignores; undefined if there is none. */
   readonly keepAlive: string | undefined;
-  /** The content type of a streamed answer. */
+  /** The content type of a streamed response. */
   streamType(options: unknown): string;
-  /** What of the client's options a target takes; the rest is noted. Absent where the dialect has no options that go up. */
+  /** The client's options that a target accepts; the others are noted. Absent if the dialect has no options to forward. */
   forwardOptions?(options: unknown, target: OptionsTarget, notes: FieldNote[]): ForwardedOptions;
 }
 
-/** One wire language, as clients and providers speak it. */
+/** One wire protocol, as clients and providers use it. */
 export interface Dialect {
   readonly name: string;
-  /** Through the canon, for clients whose model speaks another dialect. */
+  /** Through the canon, for clients whose model uses another dialect. */
   readonly codec: ClientCodec & UpstreamCodec;
   readonly native: NativePatches;
   readonly requests: RequestReader;
   readonly errors: ErrorEncoder;
   readonly http: ClientHttp;
-  /** Answers that later requests build on; absent where every request says all. */
+  /** Stored responses that later requests continue; absent if every request is complete. */
   readonly stored?: StoredAnswers;
-  /** The request with marks on opaque values of other hosts than the vendor's, where they came without; before the canon reads it. */
+  /** Marks opaque values of hosts other than the vendor's that arrived unmarked, before the canon reads the request. */
   readonly markSealed?: (body: JsonObject, sealed: SealedOrigins) => JsonObject;
-  /** Images in the middle of an answer; absent where no host of the protocol makes them. */
+  /** Images within a response; absent if no host of the protocol makes them. */
   readonly hostedImages?: HostedImages;
 }

@@ -1,35 +1,37 @@
 import type { Door } from "./reading/check.ts";
 
-/** The headers that may carry a key, whatever the dialect. */
+/** The headers that may carry a key, in any dialect. */
 export type KeyHeader = "authorization" | "x-api-key" | "x-goog-api-key";
 
-/** What clients ask for at an endpoint. */
+/** What clients request at an endpoint. */
 export type Asks = "generate" | "count_tokens" | "list_models" | "show_model" | StoredAsks;
 
-/** What they ask of an answer that is kept: to see it, what it was made from, to delete it, or to end its making. */
+/** What they request of a stored response: the response, its input, its deletion, or its cancellation. */
 export type StoredAsks = "show_answer" | "list_input" | "delete_answer" | "cancel_answer";
 
-/** A path of the OpenAPI document. Its suffix tells the operation's ids at several paths apart. */
+/** A path of the OpenAPI document. The suffix distinguishes operation ids at several paths. */
 export interface DocumentedPath {
   path: string;
   suffix: string;
 }
 
-/** One endpoint of a dialect at the gateway. Calls are POST requests, lists GET; an answer that is kept is named by the parameter `id`. */
+/**
+ * An endpoint of a dialect at the gateway. Calls are POST requests, lists are GET; the parameter `id` names a stored response.
+ */
 export interface Endpoint {
   door: Door;
   /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
   path: string | RegExp;
   asks: Asks;
-  /** Clients of other dialects ask here too; a version header tells them apart (choices 1). */
+  /** Clients of other dialects use it too; a version header distinguishes them (choices 1). */
   shared?: boolean;
-  /** The paths of the OpenAPI document that it serves, each with the id of the operation. */
+  /** The paths of the OpenAPI document that it serves, each with its operation id. */
   documented?: readonly (DocumentedPath & { operation: string })[];
 }
 
 export type PathParameters = Readonly<Record<string, string>>;
 
-/** A request that has found its endpoint, all but its body. */
+/** A request that was matched to an endpoint, without its body. */
 export interface EndpointRequest {
   headers: Headers;
   query: URLSearchParams;
@@ -41,10 +43,10 @@ export interface EndpointRequest {
 
 /** What the URL and the headers of a call say. */
 export interface EndpointCall {
-  /** Absent where the body names the model. */
+  /** Absent if the body names the model. */
   model?: string;
-  /** Absent where the body says whether to stream. */
+  /** Absent if the body says whether to stream. */
   stream?: boolean;
-  /** What only the dialect understands. */
+  /** Only the dialect knows what it contains. */
   options: unknown;
 }

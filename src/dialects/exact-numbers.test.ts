@@ -20,7 +20,7 @@ import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 import { DEFAULT_QUIRKS } from "./quirks.ts";
 import { encodeContext } from "./request/encode-context.sample.ts";
 
-/** Decision 0003 tells of large integers that lose digits on their way through JavaScript: no dialect may lose them. */
+/** Decision 0003: JavaScript would round large integers. No dialect may lose their digits. */
 
 const whole = fc
   .tuple(fc.constantFrom("", "-"), fc.integer({ min: 1, max: 30 }), fc.stringMatching(/^[1-9]\d{29}$/, { size: "max" }))
@@ -31,7 +31,7 @@ type Numbers = [id: string, listed: string, bound: string];
 const argumentsOf = ([id, listed]: Numbers): string => `{"id":${id},"in":{"list":[${listed}]}}`;
 const quoted = JSON.stringify;
 
-/** The numbers that a text holds, escaped JSON in it too. */
+/** The numbers in a text, also in escaped JSON. */
 const numbersIn = (text: string): string[] => text.match(/(?<=[:[,])-?\d+(?=[,}\]])/g) ?? [];
 
 const schemaOf = (bound: string) =>
@@ -81,7 +81,7 @@ const ANSWERS: Readonly<Record<UpstreamDialectName, (numbers: Numbers) => string
     `{"id":"a","status":"completed","output":[{"type":"function_call","id":"i1","call_id":"c1","name":"look","arguments":${quoted(argumentsOf(n))}}]}`,
 };
 
-/** Streams whose events hold arguments as objects; elsewhere they are chunks of text. */
+/** Streams whose events hold arguments as objects. In other dialects they are chunks of text. */
 const STREAMS: Readonly<Record<string, { dialect: UpstreamDialectName; text: (numbers: Numbers) => string }>> = {
   messages: {
     dialect: "messages",
@@ -110,7 +110,7 @@ const decoding = (dialect: UpstreamDialectName): DecodeAnswerContext => {
   return { origin: "acme", quirks: DEFAULT_QUIRKS[dialect], reading: {}, makeId: () => `made${++made}` };
 };
 
-/** What clients of every dialect get, whole and streamed. */
+/** What clients of every dialect receive, complete and streamed. */
 function* heardOf(events: readonly CanonEvent[]): Generator<string> {
   for (const dialect of DIALECT_NAMES) {
     const { codec } = DIALECTS[dialect];
@@ -120,7 +120,7 @@ function* heardOf(events: readonly CanonEvent[]): Generator<string> {
   }
 }
 
-describe("decision 0003: whole numbers of up to thirty digits keep them", () => {
+describe("decision 0003: integers of up to thirty digits keep them", () => {
   test.each(Object.entries(REQUESTS))("in a request of %s", async (_name, { dialect, text }) => {
     await fc.assert(
       fc.asyncProperty(numbers, async (n) => {
@@ -134,7 +134,7 @@ describe("decision 0003: whole numbers of up to thirty digits keep them", () => 
     );
   });
 
-  test.each(UPSTREAM_DIALECT_NAMES.map((name) => [name]))("in an answer of %s", (dialect) => {
+  test.each(UPSTREAM_DIALECT_NAMES.map((name) => [name]))("in a response of %s", (dialect) => {
     fc.assert(
       fc.property(numbers, (n) => {
         const answer = parseInOrder(ANSWERS[dialect](n)) as JsonObject;
@@ -157,20 +157,20 @@ describe("decision 0003: whole numbers of up to thirty digits keep them", () => 
     );
   });
 
-  test("in a block that only its own dialect knows, there and back", () => {
+  test("in a block that only its own dialect has, in both directions", () => {
     const raw = parseInOrder('{"type":"mcp_tool_use","input":{"id":9007199254740993}}') as JsonObject;
     const carried = carryNative({ type: "native", dialect: "messages", name: "mcp_tool_use", raw });
     expect(wireText(nativeOf(carried, parseInOrder)?.raw)).toBe(wireText(raw));
   });
 });
 
-describe("decision 0003: numbers that only their text holds are numbers to whoever reads a schema", () => {
+describe("decision 0003: numbers kept as text are numbers in schemas", () => {
   const lowered = (text: string) => {
     const losses: string[] = [];
     return { schema: wireText(lowerSchema(parseInOrder(text) as JsonObject, (loss) => losses.push(loss))), losses };
   };
 
-  test("H08: bounds in the dialect's own schema language", () => {
+  test("H08: as bounds in the dialect's schema language", () => {
     expect(lowered('{"type":"integer","maximum":9223372036854775807}')).toEqual({
       schema: '{"type":"INTEGER","maximum":9223372036854775807}',
       losses: [],
@@ -182,13 +182,13 @@ describe("decision 0003: numbers that only their text holds are numbers to whoev
     expect(lowered('{"enum":[9007199254740993]}').schema).toBe('{"type":"INTEGER"}');
   });
 
-  test("words of an enum that stand for numbers", () => {
+  test("as enum values that stand for numbers", () => {
     expect(wireText(toJsonSchema({ type: "INTEGER", enum: ["9007199254740993", "7", "007"] }))).toBe(
       '{"type":"integer","enum":[9007199254740993,7,7]}',
     );
   });
 
-  test("a setting is read as the number that it is", async () => {
+  test("as a setting", async () => {
     const text = `{"model":"acme/one","messages":[{"role":"user","content":"q"}],"temperature":0.69999999999999996,"max_completion_tokens":12345678901234567890}`;
     const { body } = await translate("chat", checkedRequest("chat", text, "contract"), TARGETS.messages);
     expect(body).toMatchObject({ temperature: 0.7, max_tokens: 64_000 });

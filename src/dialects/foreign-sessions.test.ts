@@ -6,7 +6,7 @@ import type { FieldNote } from "../canon/receipt.ts";
 import { DIALECTS } from "./index.ts";
 import { quirksOf } from "./quirks.ts";
 
-/** Sessions that use what only one protocol knows, and go on at hosts of the others. */
+/** Sessions that use features of one protocol and continue at hosts of the others. */
 
 const told = (notes: readonly FieldNote[]) => notes.map(({ path, action }) => `${path} ${action}`);
 
@@ -55,7 +55,7 @@ describe("H50: a system message in mid-conversation", () => {
 
   for (const [client, bodyOf] of Object.entries(CLIENTS) as [DialectName, (between: boolean) => JsonObject][]) {
     test.each(others(client).map((target) => [target.name, target] as const))(
-      `${client} to %s: it stays behind the result, and is noted where it is no system message any more`,
+      `${client} to %s: it stays after the result, and is noted if it is no longer a system message`,
       async (name, target) => {
         for (const between of [false, true]) {
           const { text, told: notes } = await sent(client, bodyOf(between), target);
@@ -68,7 +68,7 @@ describe("H50: a system message in mid-conversation", () => {
           expect([call < result, keepsPlace || result < note, note > call]).toEqual([true, true, true]);
           const isSystem = /"role":"system"[^{}]*The shop closes soon/.test(text);
           expect(isSystem).toBe(name === "chat" || name === "responses");
-          // Its own path tells which message it is.
+          // The path identifies the message.
           const path = client === "responses" ? "input" : "messages";
           const noted = notes.some((one) => one.startsWith(`${path}[`) && one.endsWith("approximated"));
           expect(noted).toBe(!isSystem || (between && name === "chat"));
@@ -77,7 +77,7 @@ describe("H50: a system message in mid-conversation", () => {
     );
   }
 
-  test("a model that takes system messages gets it as one, where it may stand", async () => {
+  test("a model that accepts system messages gets it as one where allowed", async () => {
     const { context, ...target } = TARGETS.messages;
     const quirks = { ...context.quirks, systemMessages: true };
     const taking = { ...target, context: { ...context, quirks, traits: { ...context.traits, systemMessages: true } } };
@@ -143,7 +143,7 @@ describe("H51: tools that are searched for, deferred or added", () => {
     },
   );
 
-  test("in their own protocol they go back as they came", async () => {
+  test("in their own protocol they are sent back unchanged", async () => {
     const { body, told: notes } = await sent("messages", SEARCHED, TARGETS.messages);
     expect(body["tools"]).toEqual(SEARCHED["tools"]);
     const last = (body["messages"] as { content: unknown }[]).at(-1);
@@ -234,7 +234,7 @@ describe("H52: compaction", () => {
     },
   );
 
-  test("blocks and items go back to their own protocol as they came", async () => {
+  test("blocks and items are sent back to their own protocol unchanged", async () => {
     const { body, told: notes } = await sent("messages", COMPACTED, TARGETS.messages);
     expect(body).toMatchObject({ context_management: COMPACTED["context_management"] });
     expect(JSON.stringify(body["messages"])).toContain(
@@ -259,7 +259,7 @@ describe("H52: compaction", () => {
     }
   });
 
-  test("a host without betas is not asked for it on the native lane, and the receipt says so", () => {
+  test("it is not requested from a host without betas on the native lane, with a note in the receipt", () => {
     const native = (forwardBetas: boolean) =>
       DIALECTS.messages.native.prepareRequest(
         { text: JSON.stringify(COMPACTED), body: COMPACTED },
@@ -280,7 +280,7 @@ describe("H52: compaction", () => {
   });
 });
 
-describe("H53: images and files in the result of a tool", () => {
+describe("H53: images and files in a tool result", () => {
   const CLIENTS: Record<DialectName, JsonObject> = {
     chat: {
       model: "m",
@@ -359,7 +359,7 @@ describe("H53: images and files in the result of a tool", () => {
       ],
     },
   };
-  /** Dialects whose results hold no media at usual hosts: they follow the result, and the receipt says so. */
+  /** Dialects whose results hold no media at usual hosts: the media follow the result, with a note in the receipt. */
   const MOVES: readonly UpstreamDialectName[] = ["chat", "genai"];
 
   for (const [client, body] of Object.entries(CLIENTS) as [DialectName, JsonObject][]) {
@@ -379,7 +379,7 @@ describe("H53: images and files in the result of a tool", () => {
     );
 
     test.each(others(client).map((target) => [target.name, target] as const))(
-      `${client} to %s: media that the host does not take are noted`,
+      `${client} to %s: media that the host does not accept are noted`,
       async (_, target) => {
         const takesNone = { ...target.context, quirks: { ...target.context.quirks, media: [] } };
         const { text, told: notes } = await sent(client, body, { ...target, context: takesNone });

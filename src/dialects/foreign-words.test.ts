@@ -14,7 +14,7 @@ import * as messagesStops from "./messages/answer/stop-reason.ts";
 import { decodeCitation } from "./messages/citations.ts";
 import { CLIENT_SOURCE } from "./messages/opaque-values.ts";
 
-/** Every object of the language has members of these names; no table of ours may take one of them for its own. */
+/** Every JavaScript object has members with these names. No table may mistake one for its own. */
 const WORDS = ["constructor", "__proto__", "toString", "hasOwnProperty"];
 
 describe.each(WORDS)("H16, H21: %s is treated like any other unknown word", (word) => {
@@ -28,14 +28,14 @@ describe.each(WORDS)("H16, H21: %s is treated like any other unknown word", (wor
     expect(messagesStops.encodeStop({ unified: "other", raw: word })).toBe("end_turn");
   });
 
-  test("as the code or the type of a host's error", () => {
+  test("as the code or type of a host's error", () => {
     const error = { message: "no", code: word, type: word };
     expect(decodeErrorObject({ error }, 503).kind).toBe(decodeErrorObject({}, 503).kind);
     expect(messagesErrors.decodeErrorObject({ error: { type: word } }).message).not.toContain("function");
     expect(decodeException({ type: word }).message).toBe(decodeException({ type: "x" }).message);
   });
 
-  test("as the type of a part, of a citation, of a medium", () => {
+  test("as the type of a part, a citation or a media item", () => {
     expect(decodeMedia({ type: word })).toBeUndefined();
     expect(decodeMedia(JSON.parse(`{"type":"${word}","${word}":{"url":"x"}}`))).toBeUndefined();
     expect(decodeCitation({ type: word }, CLIENT_SOURCE)).toBeUndefined();
@@ -45,7 +45,7 @@ describe.each(WORDS)("H16, H21: %s is treated like any other unknown word", (wor
     expect(sound?.source).toEqual({ type: "data", mimeType: `audio/${word}`, data: "AAAA" });
   });
 
-  test("as the name of a field that goes back to where it came from (H09)", () => {
+  test("as the name of a field that is sent back to its origin (H09)", () => {
     const extras = JSON.parse(`{"${word}":{"a":1}}`) as JsonObject;
     expect(JSON.stringify(withExtras({ type: "text" }, extras))).toBe(`{"type":"text","${word}":{"a":1}}`);
   });

@@ -8,10 +8,10 @@ import { messages } from "./messages/index.ts";
 import { DialectRegistry } from "./registry.ts";
 import { responses } from "./responses/index.ts";
 
-/** The built-in dialects that clients speak. */
+/** The built-in dialects for clients. */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = { chat, messages, genai, responses };
 
-/** How each built-in dialect is spoken towards providers. */
+/** The codecs of the built-in dialects for providers. */
 export const UPSTREAM_CODECS: Readonly<Record<UpstreamDialectName, UpstreamCodec>> = {
   chat: chat.codec,
   messages: messages.codec,
@@ -20,5 +20,5 @@ export const UPSTREAM_CODECS: Readonly<Record<UpstreamDialectName, UpstreamCodec
   responses: responses.codec,
 };
 
-/** What the program speaks. A new dialect is added here and to the tables above. */
+/** All dialects of the program. Add a new dialect here and to the tables above. */
 export const BUILT_IN_DIALECTS = new DialectRegistry([chat, messages, genai, responses], [converseCodec]);

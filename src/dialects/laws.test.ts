@@ -43,12 +43,12 @@ const decoding = (dialect: UpstreamDialectName): DecodeAnswerContext => {
   return { origin: originOf(dialect), quirks: DEFAULT_QUIRKS[dialect], reading: {}, makeId: () => `made${++made}` };
 };
 
-/** Recordings that the laws cannot be held to, each with its reason. */
+/** Recordings that the laws do not apply to, each with its reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   "vercel-ai.cererebras-structured-output-tools-1": "the file holds two answers, one after the other",
 };
 
-/** InvokeModel recordings hold the messages dialect in other frames; the tests of those frames play them. */
+/** InvokeModel recordings contain the messages dialect in other frames. The tests of those frames use them. */
 const answered = everyRecording.filter(
   ({ status, dialect, http, case: name, stream, response_file, features }) =>
     status === 200 &&
@@ -59,7 +59,7 @@ const answered = everyRecording.filter(
       (features.includes("background") || !/^(?:POST \S*\/responses)?$/.test(http))
     ) &&
     !(name in LEFT_OUT) &&
-    // One stream was recorded as the JSON array that the gateway never asks for.
+    // One stream was recorded as a JSON array, which the gateway never requests.
     !(stream && response_file.endsWith(".json")),
 );
 const streamed = answered.filter(({ stream }) => stream);
@@ -86,7 +86,7 @@ function replyOf(recording: Recording): CanonReply {
   return UPSTREAM_CODECS[dialect].decodeResponse(JSON.parse(textOf(recording)) as JsonObject, decoding(dialect));
 }
 
-/** What a protocol can say of an answer: the same whoever carried it. */
+/** What a protocol can express of a response, independent of the dialect. */
 function meaningOf(reply: CanonReply) {
   const parts = (type: ReplyPart["type"]) => reply.parts.filter((part) => part.type === type);
   const join = (type: "text" | "reasoning" | "refusal") =>
@@ -112,7 +112,7 @@ function parsed(input: string): unknown {
   try {
     return JSON.parse(input);
   } catch {
-    // A model's broken arguments: object-only protocols have no place for them.
+    // A model's invalid arguments: protocols that require an object cannot carry them.
     return {};
   }
 }
@@ -161,14 +161,14 @@ const frozen = <T>(value: T): T => {
 const cases = (list: readonly Recording[]) => list.map((recording) => [nameOf(recording), recording] as const);
 
 describe.skipIf(!present)("laws over recorded answers", () => {
-  test.each(cases(streamed))("law 4: blocks balanced, one end, last: %s", (_name, recording) => {
+  test.each(cases(streamed))("law 4: blocks are balanced, and the only end is last: %s", (_name, recording) => {
     const events = decodeBytes(recording, [bytesOf(recording)]);
     expectBalanced(events);
     expect(events.at(-1)?.type).toBe(broken(recording) ? "error" : "finish");
   });
 
   test.each(cases(streamed))(
-    "law 6: cut anywhere, inside UTF-8 too, the events are the same: %s",
+    "law 6: a stream cut anywhere, also inside UTF-8 characters, gives the same events: %s",
     (_name, recording) => {
       const bytes = bytesOf(recording);
       const whole = decodeBytes(recording, [bytes]);
@@ -191,7 +191,7 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       for (let index = 0; index < count; index++) {
         const events = decodeBytes(recording, [bytes.subarray(0, Math.floor((bytes.length * index) / count))]);
         expectBalanced(events);
-        // Bytes after the true end (a last usage, `[DONE]`, a blank line) may be missing: then all is said already.
+        // Bytes after the real end (a last usage, `[DONE]`, a blank line) may be missing: the content is already complete.
         if (events.at(-1)?.type === "finish") expect(meaningOf(fold(events)).text).toBe(meaningOf(whole).text);
         else expect(events.at(-1)?.type).toBe("error");
       }
@@ -212,8 +212,8 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       expectBalanced(fromStream);
       const again = UPSTREAM_CODECS[dialect].decodeResponse(JSON.parse(body) as JsonObject, decoding(dialect));
       const [streamedMeaning, wholeMeaning] = [meaningOf(fold(fromStream)), meaningOf(again)];
-      // A streamed message begins with an estimate of the prompt, which zeros do not replace, and which one token stands for where
-      // the whole prompt was cached.
+      // A streamed message starts with an estimate of the prompt, which zeros do not replace. One token represents a prompt that
+      // was entirely cached.
       if (dialect === "messages" && streamedMeaning.usage && wholeMeaning.usage) {
         const { usage } = wholeMeaning;
         if (usage.input === 0) streamedMeaning.usage.input = 0;
@@ -227,16 +227,16 @@ describe.skipIf(!present)("laws over recorded answers", () => {
       const { signatures: _wrapped, ...reported } = meaningOf(again);
       const refused = reply.parts.some(({ type }) => type === "refusal");
       expect(endings(dialect, meaning, refused)).toContain(reported.stop);
-      // A protocol that requires a usage gets an estimate where the upstream reported none.
+      // A protocol that requires usage gets an estimate if the upstream reported none.
       const { stop: _stop, usage, ...said } = meaning;
       const { text, ...others } = said;
       expect(reported).toMatchObject(usage === undefined ? others : { ...others, usage });
-      // Two protocols have one text: what stood apart stays apart by a paragraph.
+      // Two protocols have a single text: separate texts are separated by a paragraph break.
       const isOneText = dialect === "chat" || dialect === "genai";
       const words = (spoken: string) => (isOneText ? spoken.replace(/\s+/g, "") : spoken);
-      // An image that a protocol has no place for is kept elsewhere, and words stand in for it.
+      // An image that a protocol cannot represent is stored elsewhere, and text replaces it.
       const image = reply.parts.some((part) => part.type === "media") ? OMITTED_IMAGE : "";
-      // What was spoken is text to protocols without audio.
+      // Spoken words are text to protocols without audio.
       const spoken = reply.parts.map((part) => (part.type === "native" && part.dialect !== dialect ? part.text : ""));
       expect(words(reported.text).replace(image, "")).toBe(words(text + spoken.join("")));
     });
@@ -247,7 +247,7 @@ const OMITTED_IMAGE = "[image omitted: this protocol has no place for it]";
 
 type Meaning = Omit<ReturnType<typeof meaningOf>, "signatures">;
 
-/** Each protocol's own words for an end, where it has none for a pause or for whatever else a host may say. */
+/** The stop reasons of protocols that have none for a pause or for other reasons of a host. */
 function endings(dialect: DialectName, meaning: Meaning, refused: boolean): readonly Meaning["stop"][] {
   const { stop, calls } = meaning;
   if (refused) return [stop, "filter"];
@@ -264,7 +264,7 @@ const arbitraryPart: fc.Arbitrary<ReplyPart> = fc.oneof(
     .map(({ name, input }): ReplyPart => ({ type: "tool-call", id: "", name, input: JSON.stringify(input) })),
 );
 
-/** Blocks of an answer whose steps come in any order that keeps each block's own. */
+/** Blocks of a response whose events are interleaved in any order that keeps each block's own. */
 const arbitraryInterleaving = fc.array(arbitraryPart, { minLength: 1, maxLength: 5 }).chain((parts) => {
   const named = parts.map(
     (part, index): ReplyPart => (part.type === "tool-call" ? { ...part, id: `call_${index}` } : part),
@@ -314,7 +314,7 @@ describe("law 5: blocks in any order and interleaving", () => {
   });
 });
 
-/** The client's next request, with the answer in its history as the protocol's SDKs keep it, and every call answered. */
+/** The client's next request, with the response in its history as the protocol's SDKs keep it, and every call answered. */
 function historyWith(dialect: DialectName, answer: JsonObject): JsonObject {
   // biome-ignore lint/suspicious/noExplicitAny: the test reads what it has just had written
   const body = answer as any;
@@ -379,13 +379,13 @@ function historyWith(dialect: DialectName, answer: JsonObject): JsonObject {
   }
 }
 
-describe.skipIf(!present)("law 9: opaque values go back to their origin, and nowhere else (H01, H02)", () => {
+describe.skipIf(!present)("law 9: opaque values are sent back only to their origin (H01, H02)", () => {
   const signed = answered
     .filter((recording) => !broken(recording))
     .map((recording) => ({ recording, reply: replyOf(recording) }))
     .filter(({ reply }) => reply.parts.some((part) => part.signature));
 
-  test("there are recordings to hold it to", () => {
+  test("there are recordings with opaque values", () => {
     expect(signed.length).toBeGreaterThan(10);
   });
 
@@ -418,7 +418,7 @@ describe.skipIf(!present)("law 9: opaque values go back to their origin, and now
             origin: originOf(target),
           });
           const text = JSON.stringify(body);
-          // One wire of the family carries redacted reasoning as bytes, in base64; another the same bytes as text.
+          // One wire protocol of the family carries redacted reasoning as base64 bytes, another as text.
           const forms = (value: string) => [value, btoa(value), Buffer.from(value, "base64").toString()];
           for (const { value } of values) {
             const found = forms(value).some(
@@ -434,7 +434,7 @@ describe.skipIf(!present)("law 9: opaque values go back to their origin, and now
 });
 
 describe.skipIf(!present)(
-  "law 1: a request comes back from the canon as it was, up to the dialect's normal form",
+  "law 1: a request comes back from the canon unchanged, except for the dialect's normal form",
   () => {
     const asked = everyRecording.flatMap((recording) => {
       const request =
@@ -460,7 +460,7 @@ describe.skipIf(!present)(
           }),
           origin: originOf(dialect),
         });
-      // The normal form is a fixed point: what went through once stays as it is.
+      // The normal form is a fixed point: a second pass changes nothing.
       const once = again(normalised(dialect, request));
       expect(again(once.body).body).toEqual(once.body);
     });

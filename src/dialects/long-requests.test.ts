@@ -8,8 +8,8 @@ import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./chat/quirks.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 
 /**
- * Requests of half a megabyte or more, made of very many small things. Where each thing is looked for among all others they take
- * from seconds to minutes, and no other call is served meanwhile; else a fraction of one.
+ * Requests of half a megabyte or more, made of very many small items. Searching all items for each one would take seconds to
+ * minutes and block other requests; otherwise it takes a fraction of a second.
  */
 const MAX_MS = 1_500;
 
@@ -116,14 +116,14 @@ const LONG: Readonly<Record<string, [DialectName, JsonObject]>> = {
 
 describe.each(Object.entries(LONG))("H20, H21: %s", (_, [dialect, body]) => {
   let read: { canonical: CanonCall; tookMs: number } | undefined;
-  /** Once for all hosts: it is the same for each of them. */
+  /** Decoded once, since the result is the same for every host. */
   const decode = () => {
     const startedMs = cpuMs();
     const canonical = DIALECTS[dialect].codec.decodeRequest(body);
     return { canonical, tookMs: cpuMs() - startedMs };
   };
 
-  test.each(UPSTREAM_DIALECT_NAMES)("go to a host of %s in a moment", (target) => {
+  test.each(UPSTREAM_DIALECT_NAMES)("are encoded quickly for a host of %s", (target) => {
     read ??= decode();
     const { canonical, tookMs } = read;
     const startedMs = cpuMs();
@@ -153,13 +153,13 @@ describe("H20, H21: natively", () => {
     return JSON.parse(String(payload)) as { messages: JsonObject[] };
   };
 
-  test("reasoning leaves a long history in a moment", () => {
+  test("reasoning is removed from a long history quickly", () => {
     const messages = many(8_000, () => ({ role: "assistant", content: "x", reasoning: "y", reasoning_content: "y" }));
     const sent = prepare(chat({ messages }), {});
     expect(sent.messages).toEqual(many(8_000, () => ({ role: "assistant", content: "x" })));
   });
 
-  test("the ids of many calls are fitted in a moment, those of their results too", () => {
+  test("the ids of many calls and their results are adjusted quickly", () => {
     const count = 6_000;
     const sent = prepare(
       chat({

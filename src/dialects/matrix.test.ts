@@ -13,8 +13,8 @@ import {
 import { DIALECT_NAMES } from "../canon/dialect-name.ts";
 
 /**
- * One request for each feature and dialect, and what goes to a usual target of every dialect for it. With UPDATE_GOLDEN=1
- * the expected files are written anew: read the difference before it is kept.
+ * One request for each feature and dialect, and what a usual target of every dialect receives for it. UPDATE_GOLDEN=1 rewrites
+ * the expected files: review the difference.
  */
 const EXPECTED = new URL("../../fixtures/matrix/expected/", import.meta.url);
 const UPDATE = process.env["UPDATE_GOLDEN"] === "1";
@@ -44,7 +44,7 @@ describe("golden matrix: every feature of every dialect at every target", () => 
     },
   );
 
-  test("no expected file is left over from a feature that is gone", () => {
+  test("every expected file belongs to a feature", () => {
     const wanted = new Set(cases.map(({ sample, target }) => fileOf(sample, target)));
     const found = DIALECT_NAMES.flatMap((dialect) => {
       const folder = new URL(`${dialect}/`, EXPECTED);

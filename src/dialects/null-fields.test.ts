@@ -8,14 +8,14 @@ import { DIALECTS } from "./index.ts";
 import { quirksOf } from "./quirks.ts";
 import type { Door } from "./reading/check.ts";
 
-/** Clients serialize unset fields as null, at any depth. A null never fails the gateway itself (decision 0026). */
+/** Clients serialize unset fields as null, at any depth. A null never makes the gateway itself fail (decision 0026). */
 
 const SAMPLES = [...sampleRequests("matrix"), ...sampleRequests("every-field")];
 const DOORS: readonly Door[] = ["contract", "dropin"];
 
 type Path = readonly (string | number)[];
 
-/** Every object inside a value, with the way there. */
+/** Every object inside a value, with its path. */
 function* objectsIn(value: unknown, path: Path = []): Generator<{ object: JsonObject; path: Path }> {
   if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* objectsIn(item, [...path, index]);
   if (!isObject(value)) return;
@@ -23,7 +23,7 @@ function* objectsIn(value: unknown, path: Path = []): Generator<{ object: JsonOb
   for (const [key, member] of Object.entries(value)) yield* objectsIn(member, [...path, key]);
 }
 
-/** A copy of a body in which the object at a place has other members. */
+/** A copy of a body with the object at a path changed. */
 function withObject(value: unknown, path: Path, change: (object: JsonObject) => JsonObject): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return isObject(value) ? change(value) : value;
@@ -31,19 +31,19 @@ function withObject(value: unknown, path: Path, change: (object: JsonObject) => 
   return isObject(value) ? { ...value, [key]: withObject(value[key], rest, change) } : value;
 }
 
-/** What only the protocol's own hosts know goes back to them as it came. */
+/** What only the protocol's hosts know is sent back to them unchanged. */
 function withoutNullMembers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNullMembers);
   if (!isObject(value)) return value;
   const present = Object.entries(value).filter(([, member]) => member !== null);
-  // Which of them came first says nothing: the nulls stood before all others.
+  // Their order is irrelevant, because the nulls came before all others.
   return Object.fromEntries(present.map(([key, member]) => [key, withoutNullMembers(member)] as const).sort());
 }
 
-/** The name of the member that holds an object, or a list with it. */
+/** The name of the member that holds an object, or the array it is in. */
 const holderOf = (path: Path): string => String(path.findLast((key) => typeof key === "string") ?? "");
 
-/** What a request comes to: its translations, or undefined where it is refused. Anything else that is thrown fails the test. */
+/** The translations of a request, or undefined if it is rejected. Any other exception fails the test. */
 async function outcome(dialect: DialectName, body: unknown, door: Door): Promise<readonly string[] | undefined> {
   try {
     const checked = checkedRequest(dialect, JSON.stringify(body), door);
@@ -82,7 +82,7 @@ function membersByHolder(dialect: DialectName): ReadonlyMap<string, ReadonlySet<
   return members;
 }
 
-/** Where every member belongs to the protocol, and none to the client. */
+/** Objects whose members all belong to the protocol rather than the client. */
 const PROTOCOL_HOLDERS: Readonly<Record<DialectName, readonly string[]>> = {
   chat: ["", "messages", "content", "image_url", "input_audio", "file", "tool_calls", "function", "tools"],
   messages: ["messages", "content", "source", "tools", "system", "cache_control"],
@@ -94,7 +94,7 @@ const nameOf = ({ dialect, name }: SampleRequest): string => `${dialect}/${name}
 
 describe("null means absent", () => {
   test.each(SAMPLES.map((sample) => [nameOf(sample), sample] as const))(
-    "%s: null in place of any member is taken or refused, and never fails",
+    "%s: null instead of any member is accepted or rejected, and never crashes",
     async (_, { dialect, text }) => {
       const body = JSON.parse(text) as JsonObject;
       for (const { object, path } of objectsIn(body)) {
@@ -109,7 +109,7 @@ describe("null means absent", () => {
   for (const dialect of DIALECT_NAMES) {
     const members = membersByHolder(dialect);
     test.each(SAMPLES.filter((one) => one.dialect === dialect).map((sample) => [nameOf(sample), sample] as const))(
-      "%s: nulls next to the members change nothing",
+      "%s: additional null members change nothing",
       async (_, { text }) => {
         const body = JSON.parse(text) as JsonObject;
         for (const door of DOORS) {

@@ -4,7 +4,9 @@ import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from "./messages/quirks.
 import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "./request/media-quirks.ts";
 import { DEFAULT_RESPONSES_QUIRKS, type ResponsesQuirks } from "./responses/quirks.ts";
 
-/** Where a provider's wire differs from the dialects it speaks. Data with defaults, never a provider's name in a branch. */
+/**
+ * Where a provider's protocol differs from the dialects it implements. Data with defaults, never a branch on a provider's name.
+ */
 export interface Quirks {
   chat: ChatQuirks;
   messages: MessagesQuirks;
@@ -13,7 +15,7 @@ export interface Quirks {
   responses: ResponsesQuirks;
 }
 
-/** What a provider declares: only what is not as usual, by dialect. */
+/** What a provider declares: only deviations from the default, by dialect. */
 export type DeclaredQuirks = { readonly [Name in keyof Quirks]?: Partial<Quirks[Name]> };
 
 export const DEFAULT_QUIRKS: Quirks = {
@@ -26,7 +28,7 @@ export const DEFAULT_QUIRKS: Quirks = {
 
 const hasQuirks = (dialect: string): dialect is keyof Quirks => dialect in DEFAULT_QUIRKS;
 
-/** The quirks of one host in one dialect; apart from the media, only that dialect knows what is in them. */
+/** The quirks of one host in one dialect. Apart from the media, only that dialect knows what they contain. */
 export function quirksOf<Name extends keyof Quirks>(dialect: Name, declared?: DeclaredQuirks): Quirks[Name];
 export function quirksOf(dialect: string, declared?: DeclaredQuirks): MediaQuirks;
 export function quirksOf(dialect: string, declared: DeclaredQuirks = {}): MediaQuirks {

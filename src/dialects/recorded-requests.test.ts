@@ -23,16 +23,16 @@ const CHECKS: Record<string, (body: unknown, context: CheckContext) => void> = {
   "gemini-generate": (body, context) => checkGenerateContentRequest(normaliseGenaiRequest(body), context),
 };
 
-/** Recorded requests that break the contract, and where: what their own provider took (or did not), we do not. */
+/** Recorded requests that violate the contract, and where. Their providers may have accepted them; the gateway does not. */
 const REFUSED: Record<string, string> = {
-  // n is 2, and contract 2.12 says: only 1 is supported.
+  // n is 2; contract 2.12 only supports 1.
   "openai-chat/openai/otel.chat-completion-multiple-choices-streaming.request.json": "n",
-  // "any" is one host's own word for "required".
+  // "any" is one host's word for "required".
   "openai-chat/mistral/openinference.synchronous-streaming-chat-com--ponse-emits-expected-spans-false.request.json":
     "tool_choice",
-  // A user message without content, recorded for the 400 that it was answered with.
+  // A user message without content, recorded for the 400 that it got.
   "openai-chat/openai/envoy-aigw.chat-bad-request.request.json": "messages[0].content",
-  // Another model, whose tokens are not among those of the answer: it is neither checked nor priced (S07).
+  // Another model, whose tokens are not in the usage of the response: it is neither checked nor priced (S07).
   "anthropic-messages/anthropic/pydantic-ai.anthropic-advisor-tool.request.json": "tools[0].model",
 };
 
@@ -50,14 +50,14 @@ describe.skipIf(!there)("every recorded request passes its check at the drop-in 
 
   test.each(requests.map((request) => [request.request_file, request] as const))("%s", (file, { dialect, model }) => {
     const recorded = JSON.parse(readFileSync(new URL(file, FOLDER), "utf8")) as Record<string, unknown>;
-    // Where a host has the model in the URL, a client of ours would have it in the body.
+    // If a host has the model in the URL, a client of the gateway has it in the body.
     const body = dialect === "anthropic-messages" ? { model, ...recorded } : recorded;
     const check = CHECKS[dialect];
     const refusal = check === undefined ? undefined : refusalOf(check, body, AT_DROPIN_DOOR);
     expect(refusal?.path).toBe(REFUSED[file]);
   });
 
-  test("there are recordings of all three", () => {
+  test("there are recordings of all three dialects", () => {
     expect(new Set(requests.map((request) => request.dialect)).size).toBe(3);
   });
 });

@@ -1,14 +1,14 @@
 import type { UpstreamCodec } from "./codec.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** The dialects that one gateway speaks. */
+/** The dialects of one gateway. */
 export class DialectRegistry {
-  /** Those that clients speak. Requests that resemble none are answered in the first. */
+  /** The dialects for clients. Requests that resemble none of them are answered in the first. */
   readonly clients: readonly [Dialect, ...Dialect[]];
   readonly #dialects: ReadonlyMap<string, Dialect>;
   readonly #codecs: ReadonlyMap<string, UpstreamCodec>;
 
-  /** Providers may speak all of them; clients speak the first list alone. */
+  /** Providers may use all of them; clients only the first list. */
   constructor(dialects: readonly [Dialect, ...Dialect[]], upstreamOnly: readonly UpstreamCodec[] = []) {
     this.clients = dialects;
     this.#dialects = new Map(dialects.map((dialect) => [dialect.name, dialect]));
@@ -16,7 +16,7 @@ export class DialectRegistry {
     this.#codecs = new Map(codecs.map((codec) => [codec.name, codec]));
   }
 
-  /** The same with more dialects that clients speak. */
+  /** The same with more dialects for clients. */
   with(...more: readonly Dialect[]): DialectRegistry {
     return new DialectRegistry([...this.clients, ...more], [...this.#codecs.values()]);
   }
@@ -27,7 +27,7 @@ export class DialectRegistry {
     return dialect;
   }
 
-  /** How the dialect is spoken towards providers; undefined where it is not registered. */
+  /** The dialect's codec for providers; undefined if it is not registered. */
   codec(name: string): UpstreamCodec | undefined {
     return this.#codecs.get(name);
   }

@@ -4,7 +4,7 @@ import type { DialectName } from "../canon/dialect-name.ts";
 import { DIALECTS, UPSTREAM_CODECS } from "./index.ts";
 import { DEFAULT_QUIRKS } from "./quirks.ts";
 
-/** A history in each protocol: `f` and `g` were called under one id, and `h` under the same in the next answer. */
+/** A history in each protocol: `f` and `g` were called with one id, and `h` with the same id in the next response. */
 const HISTORIES: Readonly<Record<DialectName, JsonObject>> = {
   chat: {
     messages: [
@@ -73,7 +73,7 @@ const encode = (client: DialectName, target: DialectName): string => {
   return JSON.stringify(body);
 };
 
-describe("mapping 4: an id that comes twice, on calls and results alike", () => {
+describe("mapping 4: a repeated id, on calls and results", () => {
   test.each(Object.keys(HISTORIES) as DialectName[])("from a client of %s", (client) => {
     const ids = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, id]) => id);
     const messages = encode(client, "messages");

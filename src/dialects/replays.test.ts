@@ -3,7 +3,7 @@ import { EVERY_TARGET, TARGETS, translate } from "../../testing/translate-sample
 import type { JsonObject } from "../base/json.ts";
 import type { UpstreamDialectName } from "../canon/dialect-name.ts";
 
-/** What a client sends back of a conversation reaches the provider, in the order in which it was made. */
+/** What a client sends back of a conversation reaches the provider in its original order. */
 
 describe("H48: a result without content stays a result", () => {
   const requests: Record<string, ["messages" | "chat" | "responses", JsonObject]> = {
@@ -60,14 +60,14 @@ describe("H48: a result without content stays a result", () => {
       async (_, target) => {
         const sent = JSON.stringify((await translate(dialect, body, target)).body);
         expect(sent).toMatch(resultIn[target.dialect]);
-        // H49: the call before it has an object, which is empty.
+        // H49: the call before it has an empty object.
         expect(sent).toMatch(/"(?:arguments":"\{\}"|input":\{\}|args":\{\})/);
       },
     );
   }
 });
 
-describe("H48: thoughts, texts and calls go back in the order in which they were made", () => {
+describe("H48: thoughts, texts and calls are sent back in their original order", () => {
   const signature = "c2lnbmVk";
   const content = [
     { type: "thinking", thinking: "One.", signature },
@@ -113,7 +113,7 @@ describe("H48: thoughts, texts and calls go back in the order in which they were
   });
 });
 
-describe("a program that the provider ran, and its output", () => {
+describe("code that the provider ran, and its output", () => {
   const body: JsonObject = {
     model: "m",
     input: [
@@ -124,12 +124,12 @@ describe("a program that the provider ran, and its output", () => {
     ],
   };
 
-  test("are items of their own to a host of the protocol", async () => {
+  test("are separate items for a host of the protocol", async () => {
     const sent = (await translate("responses", body, TARGETS.responses)).body["input"] as JsonObject[];
     expect(sent.map((item) => item["type"])).toEqual(["message", "program", "program_output", "message"]);
   });
 
-  test("leave no empty turn to a host of another, and are noted", async () => {
+  test("leave no empty turn for a host of another protocol, and are noted", async () => {
     for (const target of EVERY_TARGET) {
       if (target.dialect === "responses") continue;
       const { body: sent, notes } = await translate("responses", body, target);

@@ -3,8 +3,8 @@ import { parseInOrder, stringifyInOrder } from "../wire/ordered-json.ts";
 import type { ReceivedRequest } from "./received-request.ts";
 
 /**
- * The request with another body, which `change` makes of the one that came. One that is the same keeps its bytes; in the
- * text of a new one keys keep their order and numbers their digits (H05), though not in what was checked.
+ * The request with its body replaced by `change(body)`. An unchanged body keeps its bytes. In the text of a new one, keys keep
+ * their order and numbers their digits (H05), but not in the checked body.
  */
 export function rewriteRequest(
   request: ReceivedRequest,

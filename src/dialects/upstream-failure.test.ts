@@ -28,11 +28,11 @@ test.each([
   [500, 7, 7],
   [400, 7, undefined],
   [401, 7, undefined],
-])("H19: HTTP %d with a retry-after of %p tells the client %p", (status, reported, seconds) => {
+])("H19: HTTP %d with a retry-after of %p gives the client %p", (status, reported, seconds) => {
   expect(failureToError({ status, message: "no", retryAfterSeconds: reported }).retryAfterSeconds).toBe(seconds);
 });
 
-/** Each host's sentence: two of them recorded, the rest as its users reported them. */
+/** Each host's message: two recorded, the others as users reported them. */
 const OVERFLOWS: Readonly<Record<string, string>> = {
   "anthropic (recorded)": "prompt is too long: 3333404 tokens > 200000 maximum",
   "anthropic, with its answer":
@@ -72,7 +72,7 @@ const OVERFLOWS: Readonly<Record<string, string>> = {
 };
 
 test.each(Object.entries(OVERFLOWS))(
-  "R28: clients that shorten their conversation are told when by one code: %s",
+  "R28: a prompt that is too long gets the one code that clients know: %s",
   (_host, message) => {
     expect(failureToError({ status: 400, message }).code).toBe("context_length_exceeded");
     expect(failureToError({ status: 413, message }).code).toBe("context_length_exceeded");
@@ -86,7 +86,7 @@ test.each(["exceed_context_size_error", "context_window_exceeded"])(
   },
 );
 
-test("R28: what only speaks of tokens or of a length has no such code", () => {
+test("R28: other messages about tokens or lengths do not get that code", () => {
   for (const message of [
     "max_tokens is too long",
     "The context is empty.",

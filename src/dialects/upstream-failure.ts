@@ -1,22 +1,22 @@
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { OVERFLOW_CODE, tellsOverflow } from "./answer/prompt-overflow.ts";
 
-/** A failed answer of an upstream, before it has a kind. */
+/** A failed upstream response, before it is classified. */
 export interface UpstreamFailure {
   status: number;
   body: string;
-  /** What its `retry-after` header said. */
+  /** The value of its `retry-after` header. */
   retryAfterSeconds?: number | undefined;
 }
 
-/** What the three dialects' error bodies have in common once read. */
+/** What the error bodies of all dialects have in common. */
 export interface FailureFacts {
   status: number;
   message: string | undefined;
-  /** Set where the body's own words say more than the status. */
+  /** Set if the body says more than the status. */
   kind?: ErrorKind | undefined;
   retryAfterSeconds?: number | undefined;
-  /** The upstream's own code and path of the field at fault, and more, where its protocol has such. */
+  /** The upstream's code, the path of the invalid field, and more, if its protocol has them. */
   code?: string | undefined;
   path?: string | undefined;
   details?: unknown;
@@ -42,7 +42,7 @@ function kindOfStatus(status: number): ErrorKind {
   return KIND_OF_STATUS[status] ?? "upstream_failed";
 }
 
-/** Kinds whose cause lies in the request: the provider's own words help the caller, and are passed on. */
+/** Kinds caused by the request: the provider's message helps the caller, and is forwarded. */
 const PROVIDER_WORDS_HELP: ReadonlySet<ErrorKind> = new Set([
   "invalid_request",
   "unsupported_parameter",
@@ -52,13 +52,13 @@ const PROVIDER_WORDS_HELP: ReadonlySet<ErrorKind> = new Set([
   "rate_limited",
 ]);
 
-/** Kinds that may be over by the time that a provider names (H19). */
+/** Kinds that may pass by the time that a provider names (H19). */
 const MAY_PASS: ReadonlySet<ErrorKind> = new Set(["rate_limited", "overloaded", "upstream_failed", "upstream_timeout"]);
 
-/** Kinds under which hosts refuse a prompt that is too long for the model. */
+/** Kinds with which hosts reject a prompt that is too long for the model. */
 const MAY_BE_OVERFLOW: ReadonlySet<ErrorKind> = new Set(["invalid_request", "too_large"]);
 
-/** "The provider" gets its name where the failure leaves the relay; what a refused credential means is reported there too. */
+/** "The provider" is replaced by its name where the failure leaves the relay, which also explains rejected credentials. */
 const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
   upstream_credentials: "The provider did not accept the gateway's credentials or account.",
   upstream_timeout: "The provider did not answer in time.",
@@ -93,7 +93,7 @@ export function failureToError(facts: FailureFacts): GatewayError {
 
 const MAX_RETRY_AFTER = 60;
 
-/** SDKs ignore or obey absurd values; between one second and a minute all of them behave (sdks 4). */
+/** SDKs ignore or obey absurd values. All of them handle values between one second and a minute (sdks 4). */
 export function clampRetryAfter(seconds: number | undefined): number {
   return Math.min(MAX_RETRY_AFTER, Math.max(1, Math.ceil(seconds ?? 5)));
 }

@@ -3,25 +3,25 @@ import { holdsMoreItems } from "../../wire/json-items.ts";
 import { holdsMoreValues } from "../../wire/json-values.ts";
 
 /**
- * What one answer may hold besides its bytes (S18). No model comes near any of these. Each of them keeps the work for an answer
- * within short turns of the event loop, or bounds what is kept of it.
+ * Limits of one response besides its bytes (S18). No model comes close to them. They keep the work for a response within short
+ * turns of the event loop, or limit what is kept of it.
  */
 const MAX_CALLS = 1024;
-/** Also of candidates. */
+/** Also limits candidates. */
 const MAX_CHOICES = 128;
-/** Texts, thoughts, calls, citations and whatever else an answer has lists of; in a translated stream, blocks and citations. */
+/** Texts, thoughts, calls, citations and everything else that a response lists; in a translated stream, blocks and citations. */
 const MAX_ITEMS = 10_000;
-/** Events of a stream that are read one by one. Runs of ordinary deltas are passed on by their bytes and do not count. */
+/** Events of a stream that are read one by one. Runs of ordinary deltas are forwarded as bytes and do not count. */
 const MAX_EVENTS = 1_000_000;
 const MAX_EVENT_VALUES = 250_000;
-/** More than in an event: log probabilities of several thousand tokens come in one answer. */
+/** More than in an event: a response may have log probabilities of several thousand tokens. */
 const MAX_ANSWER_VALUES = 1_000_000;
-/** Of tokens and of their alternatives, in a translated stream: the last event of some protocols holds all of them. */
+/** Tokens and their alternatives in a translated stream: in some protocols the last event holds all of them. */
 const MAX_LOGPROBS = 350_000;
 
-/** A shorter text cannot hold that many items. */
+/** Shorter text cannot hold that many items. */
 const FEW_ITEMS_LENGTH = 4 * MAX_ITEMS;
-/** Lists that do not count: log probabilities have an entry for each token, and arguments of calls are passed on as they are. */
+/** Lists that do not count: log probabilities have an entry for each token, and call arguments are forwarded unchanged. */
 const UNCOUNTED: ReadonlySet<string> = new Set(["logprobs", "logprobsResult", "args", "input", "arguments"]);
 
 const tooMany = (most: number, what: string) =>
@@ -43,7 +43,7 @@ export function requireFewEvents(count: number): void {
   if (count > MAX_EVENTS) throw tooMany(MAX_EVENTS, "events in one answer");
 }
 
-/** Only those events are long that carry an image, or should not exist. */
+/** Only events with an image are long, or events that should not exist. */
 export function requireSmallEvent(data: string): void {
   if (data.length <= FEW_ITEMS_LENGTH) return;
   if (holdsMoreValues(data, MAX_EVENT_VALUES)) throw tooMany(MAX_EVENT_VALUES, "JSON values in one event");
@@ -56,13 +56,13 @@ export function requireSmallAnswer(text: string): void {
   if (holdsMoreItems(text, MAX_ITEMS, UNCOUNTED)) throw tooMany(MAX_ITEMS, "items in one answer");
 }
 
-/** Arguments are a text of their own in the JSON of an answer, of which the values have not been counted. */
+/** Arguments are a string in the JSON of a response, so their values have not been counted. */
 export function requireSmallArguments(text: string): void {
   if (holdsMoreValues(text, MAX_EVENT_VALUES))
     throw tooMany(MAX_EVENT_VALUES, "JSON values in the arguments of a call");
 }
 
-/** Values of one call's arguments that come in pieces, of which the whole is put together in one turn. */
+/** Values in call arguments that arrive in pieces and are assembled in one turn. */
 export function requireFewPieces(count: number): void {
   if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "values in the arguments of a call that came in pieces");
 }

@@ -2,22 +2,22 @@ import type { JsonObject } from "../../base/json.ts";
 import type { ServedOn } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
 
-/** What an answer to a client depends on, whether it is handed back as it came or written anew. */
+/** What a response to a client depends on, whether it is forwarded or rewritten. */
 export interface AnswerContext<Options = unknown> {
   publicModel: string;
   /** The client's request, for what it asked to see or not to see. */
   request: JsonObject;
-  /** What the client asked for outside its body, as its dialect read it: only the dialect knows what is in it. */
+  /** What the client requested outside its body, as read by its dialect. */
   options: Options;
   makeId: () => string;
-  /** When the request came. */
+  /** When the request arrived. */
   receivedAtMs: number;
   nowSeconds: () => number;
   costUsd(usage: Usage): number;
-  /** Takes the terms on which the host says that it has served the call, and tells them. */
+  /** Receives the terms on which the host says it served the call. */
   served?: ServedOn;
-  /** Takes the whole answer, as the client gets it, once; absent where it is not kept. */
+  /** Receives the whole response as the client gets it, once; absent if it is not stored. */
   keep?: (answer: JsonObject) => void;
-  /** The id that the answer must have; absent: any. */
+  /** The id that the response must have; any if absent. */
   answerId?: string;
 }

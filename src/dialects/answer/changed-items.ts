@@ -1,4 +1,4 @@
-/** The items with a change made to each; the same list where no item changes, so that an ordinary request keeps its bytes. */
+/** Applies a change to each item. Returns the same list if no item changes, so that an ordinary request keeps its bytes. */
 export function changedItems(items: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
   let copy: unknown[] | undefined;
   for (let index = 0; index < items.length; index++) {

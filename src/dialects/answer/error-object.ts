@@ -2,7 +2,9 @@ import { isObject, numberAt, parseObject, stringAt } from "../../base/json.ts";
 import type { ErrorKind, GatewayError } from "../../canon/error.ts";
 import { failureToError, type UpstreamFailure } from "../upstream-failure.ts";
 
-/** Errors as the hosts of two dialects tell them, `chat` and `responses`: an object with message, type, code and the path at fault. */
+/**
+ * Errors as hosts of `chat` and `responses` report them: an object with message, type, code and the path of the invalid field.
+ */
 
 const KIND_OF_CODE: ReadonlyMap<string, ErrorKind> = new Map([
   ["insufficient_quota", "upstream_credentials"],
@@ -15,14 +17,16 @@ const KIND_OF_CODE: ReadonlyMap<string, ErrorKind> = new Map([
   ["invalid_prompt", "invalid_request"],
 ]);
 
-/** Some hosts refuse a key with a plain 400. It is the gateway's, and the caller must not take it for its own (decision 0008). */
+/**
+ * Some hosts reject a key with a plain 400. It is the gateway's key, and the caller must not take it for its own (decision 0008).
+ */
 const KEY_REFUSED = /^(?:incorrect|invalid) api key\b/i;
 
 export function decodeError(failure: UpstreamFailure): GatewayError {
   return decodeErrorObject(parseObject(failure.body), failure.status, failure.retryAfterSeconds);
 }
 
-/** The same body under HTTP 200 or inside a stream: then a numeric `code` is the status, where there is one. */
+/** The same body with HTTP 200 or inside a stream, where a numeric `code` is the status. */
 export function decodeErrorObject(
   body: unknown,
   status: number,

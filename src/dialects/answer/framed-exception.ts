@@ -2,7 +2,7 @@ import { stringAt } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import { failureToError } from "../upstream-failure.ts";
 
-/** The status that each exception has outside a stream: inside one there is only its name. */
+/** The status of each exception outside a stream. Inside a stream only the name is known. */
 const STATUS_OF_EXCEPTION: ReadonlyMap<string, number> = new Map([
   ["accessdenied", 403],
   ["expiredtoken", 403],
@@ -28,7 +28,7 @@ export function statusOfException(name: string | undefined): number | undefined 
 export const messageOfException = (body: unknown): string | undefined =>
   stringAt(body, "message") ?? stringAt(body, "Message");
 
-/** An exception among the binary frames of a stream, as their splitter writes it; whatever dialect the frames carry. */
+/** An exception among the binary frames of a stream, as the splitter writes it, in any dialect. */
 export function decodeException(body: unknown): GatewayError {
   return failureToError({
     status: statusOfException(stringAt(body, "type")) ?? 500,

@@ -1,12 +1,12 @@
-/** A count of reasoning that is above the completion's by less than this was miscounted, and stands inside it. */
+/** A reasoning count that exceeds the completion by less than this factor is a miscount, and is part of the completion. */
 const MISCOUNT = 1.1;
 
 interface ToldTokens {
   completion: number | undefined;
   reasoning: number | undefined;
-  /** What the total has in addition to the prompt; below 0 where no total was reported. */
+  /** The total minus the prompt; below 0 if no total was reported. */
   behindPrompt: number;
-  /** The host is known to leave reasoning out of the completion. */
+  /** The host is known to exclude reasoning from the completion. */
   reasoningBeside?: boolean;
 }
 
@@ -16,13 +16,13 @@ interface GeneratedTokens {
 }
 
 /**
- * What was generated, of protocols whose completion should include reasoning. Some hosts leave it out; of others only the total
- * tells. Undefined where the host says nothing of its answer.
+ * What was generated, for protocols whose completion should include reasoning. Some hosts exclude it; for others only the total
+ * shows it. Undefined if the host reports nothing about its output.
  */
 export function generatedTokens(told: ToldTokens): GeneratedTokens | undefined {
   const { completion, reasoning } = told;
   const generated = sumOf(told);
-  // A host that tells nothing of its answer has not made it for nothing.
+  // A host that reports nothing about its output has not produced it for free.
   if (completion === undefined && generated === 0) return undefined;
   const unsaid = completion !== undefined && generated > completion ? generated - completion : undefined;
   const thought = reasoning === undefined ? unsaid : Math.min(reasoning, generated);

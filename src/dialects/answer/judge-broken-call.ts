@@ -4,9 +4,8 @@ import { isCut, type Stop } from "../../canon/stop.ts";
 import { answerNote } from "./answer-note.ts";
 
 /**
- * What becomes of a call whose arguments are no JSON object, for a client whose protocol knows no others. Where the answer
- * was cut off, the receipt says so. Where the model meant it whole, there is no call to show: run without its arguments, a
- * tool would do more than it was asked to (H09).
+ * Handles a call whose arguments are not a JSON object, for a client whose protocol requires one. If the response was truncated,
+ * the receipt notes it. Otherwise the response fails: without its arguments, a tool could do more than intended (H09).
  */
 export function judgeBrokenCall(
   name: string,

@@ -1,4 +1,4 @@
-/** A gateway has few models, and each of their calls names one twice. */
+/** A gateway has few models, and each call names one twice. */
 const MAX_KNOWN = 1_000;
 const known = new Map<string, string>();
 

@@ -3,17 +3,17 @@ import type { UnifiedStop } from "../../canon/stop.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 import { answerNote } from "./answer-note.ts";
 
-/** A provider's word for why it stopped is a word, and no sentence. */
+/** A provider's stop reason is a word, not a sentence. */
 const MAX_WORD = 64;
 
 interface Shown {
-  /** The meanings of stops that the client's protocol has no word of its own for. */
+  /** The stop reasons that the client's protocol cannot express. */
   without: readonly UnifiedStop[];
-  /** The client was shown the provider's explanation. */
+  /** The client received the provider's explanation. */
   explained: boolean;
 }
 
-/** Notes what a client is not told of the end of an answer. An end without a reason loses nothing. */
+/** Notes what a client does not learn about the end of a response. An end without a reason loses nothing. */
 export function noteFinish(
   { stop, stopDetail }: Pick<CanonReply, "stop" | "stopDetail">,
   note: EncodeAnswerContext["note"],

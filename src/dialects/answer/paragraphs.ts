@@ -1,19 +1,19 @@
 const PARAGRAPH = "\n\n";
 
 /**
- * Where texts of an answer need a paragraph between them, for protocols in which all of them are one text: after a search of the provider's,
- * or between two messages, they would run together. Nothing where one of them brings a line's end of its own.
+ * Inserts paragraph breaks between texts of a response, for protocols in which they form one text: after a hosted search, or
+ * between two messages, they would run together. Adds nothing if one of them has a line end there.
  */
 export class Paragraphs {
   #last = "";
   #apart = false;
 
-  /** What comes next does not continue the text so far. */
+  /** The next text does not continue the text so far. */
   break(): void {
     this.#apart = true;
   }
 
-  /** What stands between the text so far and this one, which comes next. */
+  /** The separator between the text so far and this one. */
   before(text: string): string {
     if (text === "") return "";
     const open = this.#apart && this.#last !== "" && !this.#last.endsWith("\n") && !text.startsWith("\n");

@@ -1,6 +1,6 @@
 /**
- * Sentences by which hosts say that a prompt is longer than the model takes. Few have a code for it, and no two of them
- * the same words (providers 1.9).
+ * Messages with which hosts reject a prompt that is too long for the model. Few have a code for it, and no two use the same words
+ * (providers 1.9).
  */
 const OVERFLOW: readonly RegExp[] = [
   /\bprompt (?:is |tokens )?too long\b/,
@@ -22,10 +22,10 @@ const OVERFLOW: readonly RegExp[] = [
 ];
 const TOO_LONG = new RegExp(OVERFLOW.map(({ source }) => source).join("|"), "i");
 
-/** Sentences with the same words that are about the limit of an answer: a shorter conversation does not help there. */
+/** Messages with the same words that are about the output limit, where a shorter conversation does not help. */
 const OUTPUT_LIMIT = /\bmax(?:imum)?[ _](?:output[ _]|completion[ _])?tokens must be\b|\bthe maximum output\b/i;
 
-/** Hosts whose own code says it, by their words for it. */
+/** The codes of hosts that have one. */
 const OVERFLOW_CODES: ReadonlySet<string> = new Set([
   "context_length_exceeded",
   "context_window_exceeded",
@@ -34,10 +34,10 @@ const OVERFLOW_CODES: ReadonlySet<string> = new Set([
   "model_max_prompt_tokens_exceeded",
 ]);
 
-/** Hosts that repeat the request in their errors do so behind their own words. */
+/** Hosts that repeat the request in an error do so after their own message. */
 const LONGEST_SENTENCE = 2_000;
 
-/** Clients shorten the conversation by themselves where they are told so by this code (R28). */
+/** Clients shorten the conversation when they get this code (R28). */
 export const OVERFLOW_CODE = "context_length_exceeded";
 
 /** Whether a host says that the prompt is too long for its model. */

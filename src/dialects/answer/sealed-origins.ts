@@ -1,11 +1,11 @@
-/** So many values are remembered, the latest: a conversation brings all of its own back with every turn. */
+/** How many recent values are remembered. A conversation sends all of its values back with every turn. */
 const MAX_VALUES = 20_000;
-/** The end of a sealed value is as good as random. */
+/** The end of a sealed value is practically random. */
 const TELLING_LENGTH = 40;
 
 /**
- * Which family of hosts has sealed a value that stands in a history as it came (decision 0049). What is not known here any more, or
- * was sealed through another instance, is taken for what it is said to be.
+ * Which family of hosts sealed a value that a history contains unwrapped (decision 0049). Values that are no longer known here,
+ * or were sealed through another instance, are taken for what they claim to be.
  */
 export class SealedOrigins {
   readonly #origins = new Map<string, string>();

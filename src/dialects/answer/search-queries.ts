@@ -1,10 +1,10 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 
-/** The input of a web search in the canon: its query as most protocols have it, and all of them where one search has several. */
+/** The input of a web search in the canon: its query as most protocols have it, and all queries if a search has several. */
 export const writeQueries = (queries: readonly string[]): string =>
   JSON.stringify({ query: queries[0] ?? "", ...(queries.length > 1 ? { queries } : {}) });
 
-/** Everything that a web search looked for, of the canon's input or of a Responses action, which has the same members. */
+/** All queries of a web search, from the canon's input or from a Responses action, which has the same members. */
 export function readQueries(search: JsonObject | undefined): readonly string[] {
   const query = stringAt(search, "query");
   const queries = arrayAt(search, "queries").filter((one) => typeof one === "string");

@@ -2,109 +2,109 @@ import type { JsonObject } from "../../base/json.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 
-/** What a request says of answers that are kept. */
+/** What a request says about stored responses. */
 export interface StateWords {
-  /** Its answer is to be kept. */
+  /** Its response is to be stored. */
   keep: boolean;
-  /** Its answer is to be made in the background, and fetched later. */
+  /** Its response is to be made in the background and fetched later. */
   background: boolean;
-  /** The answer that it builds on. */
+  /** The response that it continues. */
   previous: string | undefined;
-  /** The items that it names instead of repeating them. */
+  /** The items that it refers to instead of repeating them. */
   references: readonly string[];
 }
 
-/** What was found of what a request names. All texts are JSON. */
+/** What was found of what a request refers to. All texts are JSON. */
 export interface FoundState {
-  /** Of each turn that it builds on, the first one first: the list of items that came in, and the answer. */
+  /** Each turn that it continues, oldest first: the list of input items, and the response. */
   turns: readonly { input: string; answer: string }[];
-  /** By their ids. */
+  /** By id. */
   items: ReadonlyMap<string, string>;
 }
 
-/** One turn of a conversation, as far as its items are input of the answer that is looked at. Texts are JSON. */
+/** One turn of a conversation, as far as its items are input of the response in question. Texts are JSON. */
 export interface InputTurn {
-  /** That of the turn's own answer. */
+  /** The id of the turn's own response. */
   id: string;
   input: string;
-  /** Absent for the answer that is looked at: its output is not its input. */
+  /** Absent for the response in question: its output is not its input. */
   answer: string | undefined;
 }
 
-/** One page of the items that an answer was made from. */
+/** One page of the items that a response was made from. */
 export interface InputPage {
-  /** `asc`: the turns are wanted from the first on. */
+  /** `asc`: turns are listed from the first on. */
   readonly order: "asc" | "desc";
-  /** How long it is by now. */
+  /** Its length so far. */
   readonly characters: number;
-  /** Takes the next turn in its order; false where the page is full. */
+  /** Takes the next turn in order; false if the page is full. */
   take(turn: InputTurn): boolean;
   encode(): string;
 }
 
-/** A request with everything in it that it names. */
+/** A request with everything that it refers to filled in. */
 export interface ExpandedRequest {
   request: ReceivedRequest;
-  /** The list of items that it brought itself, as JSON: what is kept of it. */
+  /** The items that it contained itself, as JSON, which is what is stored. */
   own: string;
 }
 
-/** Why an answer cannot be built on. */
+/** Why a response cannot be continued. */
 export type PreviousFault = "missing" | "pending" | "failed" | "cancelled" | "too_large";
 
-/** What an answer has around its output, before there is any. */
+/** The parts of a response around its output, before there is any. */
 interface PendingContext {
   id: string;
   model: string;
   createdAtSeconds: number;
-  /** It is being made; else it waits. */
+  /** It is being made; otherwise it is queued. */
   begun: boolean;
 }
 
 /**
- * How a protocol names and shows answers that are kept: its fields and its words. The rest of the gateway keeps texts, and knows
- * neither. Absent from the dialects whose requests always say everything.
+ * How a protocol names and shows stored responses: its fields and messages. The rest of the gateway stores text and knows
+ * neither. Absent from dialects whose requests are always complete.
  */
 export interface StoredAnswers {
   /** The request has passed the dialect's check. */
   read(body: JsonObject): StateWords;
-  /** Items that are named and were not found are left out, and noted. */
+  /** Items that were not found are dropped and noted. */
   expand(request: ReceivedRequest, found: FoundState): ExpandedRequest;
-  /** The ids of the items in an answer. */
+  /** The ids of the items in a response. */
   itemIds(answer: JsonObject): string[];
-  /** The items of an answer by their ids. */
+  /** The items of a response by id. */
   itemsOf(answer: string): Map<string, string>;
-  /** What is wrong with the answer that a request builds on; `at`: which one of its history is at fault. */
+  /** The error for a response that cannot be continued; `at`: which response of its history is the cause. */
   refusePrevious(id: string, fault: PreviousFault, at: string): GatewayError;
-  /** The items that a request names are together too large for one. */
+  /** The items that a request refers to are together too large. */
   refuseReferences(): GatewayError;
-  /** No answer of that id is kept for this key. */
+  /** No response with that id is stored for this key. */
   notFound(id: string): GatewayError;
-  /** A request for the background whose answer is not kept. */
+  /** A background request whose response is not stored. */
   refuseBackground(): GatewayError;
-  /** How a client wants to see an answer: as a stream of the events after a number, where it says so. */
+  /** How a client wants to see a response: as a stream of the events after a number, if requested. */
   readShow(query: URLSearchParams): { after: number } | undefined;
-  /** The events of that answer are not there any more, or never were. */
+  /** The events of that response are no longer available, or never were. */
   refuseStream(id: string): GatewayError;
-  /** The number of an event of a stream. */
+  /** The sequence number of an event. */
   numberOf(event: object): number | undefined;
-  /** Whether a stream has come to its end with this event, good or bad. */
+  /** Whether this event ended a stream, successfully or not. */
   hasEnded(last: JsonObject | undefined): boolean;
-  /** What went wrong, where the last event of a stream says so; undefined where it is a proper end. */
+  /** The error in the last event of a stream; undefined if it is a proper end. */
   failureIn(last: JsonObject | undefined): GatewayError | undefined;
-  /** Where the stream of an answer stands that failed before its end, for the events that say so. */
+  /** The stream position of a response that failed before its end, for the events that report it. */
   positionOf(pending: string, number: number): unknown;
-  /** What a client reads of a deleted answer. */
+  /** The body for a deleted response. */
   encodeDeleted(id: string): string;
-  /** Opens the page of items that a query asks for, of those that an answer was made from. Throws where the query asks for none. */
+  /** Opens the page of input items that a query selects. Throws if the query is invalid. */
   openPage(query: URLSearchParams): InputPage;
-  /** An id for an answer, of these letters and digits. */
+  /** Makes the id of a response from random letters and digits. */
   makeId(random: string): string;
-  /** An answer that is to be made in the background. */
+  /** A response that is to be made in the background. */
   encodePending(body: JsonObject, context: PendingContext): string;
-  /** What has become of it, where that is not an answer. */
+  /** The result, if it is not a response. */
   encodeFailed(pending: string, error: GatewayError): string;
   encodeCancelled(pending: string): string;
-  /** The answer is not being made, and cannot be ended. */
+  /** The response is not in progress, so it cannot be cancelled. */
   refuseCancel(id: string): GatewayError;
 }

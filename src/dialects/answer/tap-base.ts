@@ -9,7 +9,7 @@ import { requireFewEvents, requireSmallEvent } from "./answer-bounds.ts";
 
 const decoder = new TextDecoder("utf-8");
 
-/** What every tap keeps, and the careful road: one event after the other until the stream has ended or failed. */
+/** The state that every tap keeps, and the slow path: one event after the other until the stream has ended or failed. */
 export abstract class TapBase implements Tap {
   state: "open" | "complete" | "ended" = "open";
   contentSeen = false;
@@ -26,12 +26,12 @@ export abstract class TapBase implements Tap {
     return this.usageSeen;
   }
 
-  /** The host reports what the answer has used so far. */
+  /** The host reports the usage so far. */
   protected report(usage: Usage | undefined): void {
     if (usage !== undefined) this.usageSeen = laterUsage(this.usageSeen, usage);
   }
 
-  /** The host sent an image, or a piece of sound, in so many characters of base64. */
+  /** The host sent an image or audio, in this many base64 characters. */
   protected bring(kind: "image" | "audio", base64Characters: number): void {
     this.generatedMedia = addMedia(this.generatedMedia ?? {}, kind, base64Characters);
   }
@@ -68,24 +68,24 @@ export abstract class TapBase implements Tap {
     return text;
   }
 
-  /** Never on the quick road, which takes an event's wholeness for granted: half an event does not parse, and fails. */
+  /** Never takes the fast path, which assumes complete events: half an event does not parse, and fails. */
   protected pushRest(rest: string): string {
     if (rest.trim() === "") return "";
     const events = `${rest.trimEnd()}\n\n`;
-    // Half of an event's name says nothing, and would spoil the error event that follows.
+    // A truncated event name has no meaning, and would corrupt the error event that follows.
     return readFrames(events).some(({ data }) => data !== undefined) ? this.pushCarefully(events) : "";
   }
 
-  /** What is still owed to the client after a proper end. */
+  /** What the client still needs after a proper end. */
   protected closing(): string {
     return "";
   }
 
-  /** What came before an event that cannot be read stands, however the bytes were cut (H31). */
+  /** Everything before an unreadable event is kept, however the bytes were cut (H31). */
   #read(frame: SseFrame): string {
     try {
       requireFewEvents(++this.#events);
-      // Readers of events take one without data for none.
+      // Readers ignore an event without data.
       if (frame.data === "") return "";
       if (frame.data !== undefined) requireSmallEvent(frame.data);
       return this.frame(frame);
@@ -96,6 +96,6 @@ export abstract class TapBase implements Tap {
     }
   }
 
-  /** Text for the client in place of this event. */
+  /** The client's text for this event. */
   protected abstract frame(frame: SseFrame): string;
 }

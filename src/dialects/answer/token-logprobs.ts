@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import type { TokenLogprob } from "../../canon/reply.ts";
 
-/** Log probabilities as two dialects write them, `chat` and `responses`: a list of tokens, each with its alternatives. */
+/** Log probabilities as `chat` and `responses` write them: a list of tokens, each with its alternatives. */
 export function decodeTokens(tokens: readonly unknown[]): TokenLogprob[] {
   return tokens.flatMap((raw) => {
     const token = decodeToken(raw);

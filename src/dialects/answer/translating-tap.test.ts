@@ -5,7 +5,7 @@ import { TranslatingTap } from "./translating-tap.ts";
 
 const EMPTY = Buffer.from("data: {}\n\n");
 
-test("H20: an answer without end is ended before what encoders keep of it grows without bound", () => {
+test("H20: an endless response is ended before the encoders' buffers grow without limit", () => {
   const megabyte = "x".repeat(1024 * 1024);
   const thought: CanonEvent = { type: "reasoning-delta", block: 0, text: megabyte };
   const decoder = { push: () => [thought], complete: false, end: () => [] };
@@ -19,7 +19,7 @@ test("H20: an answer without end is ended before what encoders keep of it grows 
   expect(written).toBe(8);
 });
 
-test("H20: and what comes only with its end is no way around that", () => {
+test("H20: content that arrives only with the end is limited too", () => {
   const text = "x".repeat(65 * 1024 * 1024);
   const finish: CanonEvent = { type: "finish", stop: { unified: "stop", raw: "stop" } };
   const kept: CanonEvent[] = [{ type: "tool-input-delta", block: 0, text }, finish];

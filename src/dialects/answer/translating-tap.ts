@@ -9,12 +9,15 @@ import { TapBase } from "./tap-base.ts";
 import { AnswerUnwrapper } from "./unwrap-answer.ts";
 
 /**
- * What one streamed answer may say, in characters: encoders keep thoughts and arguments until they are whole, so that this
- * bounds what they keep (H20), and how long the turn is in which they write it (S18). No model comes near.
+ * The limit of a streamed response in characters. Encoders keep thoughts and arguments until they are complete, so this limits
+ * their buffers (H20) and the turn in which they write them (S18). No model comes close.
  */
 export const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-/** The tap of the translated lane: frames of the upstream's dialect in, text of the client's out, the canon between. */
+/**
+ * The tap of the translated lane: frames of the upstream's dialect in, text of the client's dialect out, with the canon in
+ * between.
+ */
 export class TranslatingTap extends TapBase {
   override readonly usageRuns: boolean;
   protected readonly decoder: StreamDecoder;
@@ -37,18 +40,18 @@ export class TranslatingTap extends TapBase {
     return this.encoder.position;
   }
 
-  /** The upstream closed: whether that is an end or a break, its decoder knows. */
+  /** The upstream closed. The decoder knows whether that is an end or a break. */
   protected override pushRest(rest: string): string {
     const text = super.pushRest(rest);
     return this.failure || this.state === "ended" ? text : text + this.#encodeEnd();
   }
 
-  /** What was kept until the end can be more than may be said: then it is a failure. */
+  /** Content held until the end may exceed what the client may be sent, which is a failure. */
   protected override closing(): string {
     return this.state === "complete" ? this.#encodeEnd() : "";
   }
 
-  /** What was kept until the end can be more than may be read, too. */
+  /** Content held until the end may also exceed what may be read. */
   #encodeEnd(): string {
     try {
       return this.#encode(this.decoder.end());
@@ -67,7 +70,7 @@ export class TranslatingTap extends TapBase {
     return text;
   }
 
-  /** An event of the upstream's was translated: for those who learn from it. */
+  /** Called after an upstream event was translated, for subclasses that learn from it. */
   protected translated(_frame: SseFrame, _events: readonly CanonEvent[], _text: string): void {}
 
   #encode(events: readonly CanonEvent[]): string {
@@ -85,12 +88,12 @@ export class TranslatingTap extends TapBase {
     return text;
   }
 
-  /** The running usage of a decoder that tells it only at the end, where the stream broke off before. */
+  /** The running usage, if the stream broke off and the decoder reports it only at the end. */
   override get usage(): Usage | undefined {
     return this.usageSeen ?? this.decoder.usage;
   }
 
-  /** What the client's protocol cannot say is a failure of this answer; what was said before it stands. */
+  /** Content that the client's protocol cannot express fails the response. What was sent before is kept. */
   #written(event: CanonEvent): string {
     try {
       return this.encoder.push(event);
@@ -101,7 +104,7 @@ export class TranslatingTap extends TapBase {
     }
   }
 
-  /** Before anything of it waits: what waits is bounded too, and was generated even if no client ever gets it (H14). */
+  /** Counted before it is held: buffers are limited too, and the content was generated even if no client gets it (H14). */
   #count(text: string): void {
     this.generatedCharacters += eventWeight(text);
     if (this.generatedCharacters > MAX_CHARACTERS) {
@@ -109,7 +112,7 @@ export class TranslatingTap extends TapBase {
     }
   }
 
-  /** More than may be read is a failure of this answer, like what cannot be written. */
+  /** Exceeding a read limit fails the response, like content that cannot be written. */
   #takeFew(event: CanonEvent): void {
     try {
       this.#take(event);
@@ -146,7 +149,7 @@ export class TranslatingTap extends TapBase {
         requireFewBlocks(++this.#blocks);
         this.reasoningSeen = true;
         break;
-      // Announced, and nothing said yet: another offer may still answer.
+      // Only announced, without content: another offer may still answer.
       case "text-start":
       case "refusal-start":
         requireFewBlocks(++this.#blocks);

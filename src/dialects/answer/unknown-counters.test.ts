@@ -14,11 +14,11 @@ test.each([
   ["responses", responses({ input_tokens: 1, output_tokens: 2, ...EXTRA }), "usage"],
   ["converse", converse({ usage: { inputTokens: 1, outputTokens: 2, ...EXTRA } }), "usage"],
   ["genai", genai({ usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2, ...EXTRA } }), "usageMetadata"],
-])("%s: a counter that is not zero and not known is named, wherever it is", (_, usage, holder) => {
+])("%s: an unknown counter that is not zero is named, wherever it is", (_, usage, holder) => {
   expect(usage?.unknown).toEqual(["foo_tokens", "nested.deep_tokens", "nested.list.more"].map((n) => `${holder}.${n}`));
 });
 
-test("a modality that is not known is named", () => {
+test("an unknown modality is named", () => {
   const details = (modality: string) => [{ modality, tokenCount: 5 }];
   const of = (modality: string) =>
     genai({ usageMetadata: { promptTokenCount: 5, promptTokensDetails: details(modality) } })?.unknown;
@@ -26,13 +26,13 @@ test("a modality that is not known is named", () => {
   expect(of("SMELL")).toEqual(["usageMetadata.promptTokensDetails.SMELL.tokenCount"]);
 });
 
-test("counters of a pass are known as those of the whole are", () => {
+test("counters of a pass are known like those of the whole", () => {
   const of = (pass: object) => messages({ input_tokens: 1, output_tokens: 2, iterations: [pass] })?.unknown;
   expect(of({ type: "message", input_tokens: 1, cache_creation: { ephemeral_1h_input_tokens: 3 } })).toBeUndefined();
   expect(of({ type: "message", foo_tokens: 1 })).toEqual(["usage.iterations.foo_tokens"]);
 });
 
-describe("decision 0085: a count that cannot be one is named", () => {
+describe("decision 0085: an invalid count is named", () => {
   const IMPOSSIBLE = [-1, 2.5, 0.4, "3", 1e12, true, [1], { count: 1 }];
 
   test.each([
@@ -82,13 +82,13 @@ describe("decision 0085: a count that cannot be one is named", () => {
     for (const count of [0, 3, null]) expect(usageWith(count)?.unknown).toBeUndefined();
   });
 
-  test("money, time and words are no counts", () => {
+  test("money, time and strings are not counts", () => {
     const others = { cost: 0.0021, total_time: 0.5, queue_time: "fast", service_tier: "standard" };
     expect(chat({ prompt_tokens: 1, completion_tokens: 2, ...others })?.unknown).toBeUndefined();
   });
 });
 
-test("names are bounded in number, length and characters", () => {
+test("names are limited in number, length and characters", () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`counter_${index}`, 1]));
   expect(chat({ prompt_tokens: 1, ...many })?.unknown).toHaveLength(MAX_UNKNOWN_COUNTERS);
   expect(chat({ prompt_tokens: 1, ["x".repeat(100)]: 1, "a b\n": 1 })?.unknown).toEqual(["usage.other"]);

@@ -1,23 +1,23 @@
 import { isObject, type JsonObject, numberOf } from "../../base/json.ts";
 import { isCount, MAX_UNKNOWN_COUNTERS } from "../../canon/usage.ts";
 
-/** A name that may appear in a receipt and in a metric as the host spells it. */
+/** A name that may appear in a receipt and a metric as the host writes it. */
 const NAME = /^[A-Za-z0-9_.-]{1,80}$/;
 
-/** No host nests its counters deeper than this. */
+/** No host nests its counters deeper. */
 const MAX_DEPTH = 4;
 
-/** What a dialect's reader knows of a usage, by paths such as `prompt_tokens_details.cached_tokens`. */
+/** What a dialect's decoder knows of a usage, by paths such as `prompt_tokens_details.cached_tokens`. */
 export interface KnownCounters {
-  /** Whole numbers: what is reported there and cannot be one is named, since it cannot be billed. */
+  /** Integers. An invalid value is named, since it cannot be billed. */
   readonly counts: readonly string[];
-  /** Money and time, and what has a reader of its own. An object or a list is covered with everything inside. */
+  /** Money, time, and what is read elsewhere. An object or array is covered with everything inside. */
   readonly others?: readonly string[];
 }
 
-/** Known names by their steps, so that every answer is checked without putting paths together. */
+/** Known names by path step, so that responses are checked without joining paths. */
 type Known = Map<string, Known | typeof COVERED | typeof COUNT>;
-/** The entry, and everything inside. */
+/** The entry and everything inside. */
 const COVERED = "covered";
 const COUNT = "count";
 
@@ -48,9 +48,9 @@ function plant(tree: Known, path: string, leaf: typeof COVERED | typeof COUNT): 
 }
 
 /**
- * The names of the counters in `raw` that cannot be billed, with `holder` in front: `usage.foo_tokens`. These are numbers that are not
- * zero and not known, and known counts with a value that cannot be one. Entries of lists have no index; one with a `modality` has that as a step of its
- * path.
+ * The names of the counters in `raw` that cannot be billed, prefixed with `holder`: `usage.foo_tokens`. These are unknown numbers
+ * other than zero, and known counts with an invalid value. List entries have no index; one with a `modality` has it as a step of
+ * its path.
  */
 export function unknownCounters(holder: string, raw: JsonObject, known: KnownCounters): readonly string[] | undefined {
   const found: string[] = [];
@@ -58,7 +58,7 @@ export function unknownCounters(holder: string, raw: JsonObject, known: KnownCou
   return found.length === 0 ? undefined : found;
 }
 
-/** The same of an object whose members with this ending each count the uses of a tool. */
+/** The same for an object whose members with this suffix each count the uses of a tool. */
 export function unknownToolCounters(holder: string, raw: JsonObject | undefined, ending: string): readonly string[] {
   if (raw === undefined) return NO_NAMES;
   const counts = Object.keys(raw).filter((key) => key.endsWith(ending));

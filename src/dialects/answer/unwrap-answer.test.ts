@@ -7,7 +7,7 @@ import type { CanonReply, ReplyPart } from "../../canon/reply.ts";
 import { TranslatingTap } from "./translating-tap.ts";
 import { AnswerUnwrapper, unwrapReply } from "./unwrap-answer.ts";
 
-/** Mapping 7: a forced call stands in for a schema, and is unwrapped from the answer. */
+/** Mapping 7: a forced call replaces a schema, and is unwrapped from the response. */
 
 const reading = { structuredTool: "answer" };
 const signature = { origin: "genai", kind: "signature", value: "c2ln" } as const;
@@ -22,7 +22,7 @@ const replyOf = (parts: readonly ReplyPart[], unified: "stop" | "tool" = "tool")
   stop: { unified, raw: unified },
 });
 
-describe("structured output: talk beside a stand-in is no part of the answer's JSON", () => {
+describe("structured output: text next to the forced call is not part of the JSON", () => {
   test.each([
     ["before it", [talk, standIn], [thought, json], "stop"],
     ["behind it", [standIn, talk], [json, thought], "stop"],
@@ -35,12 +35,12 @@ describe("structured output: talk beside a stand-in is no part of the answer's J
     });
   });
 
-  test("text without any call is the answer, as it stands", () => {
+  test("text without a call is the response, unchanged", () => {
     const parts = [talk, { type: "reasoning", text: "so" }, json] satisfies ReplyPart[];
     expect(unwrapReply(replyOf(parts, "stop"), reading)).toEqual(replyOf(parts, "stop"));
   });
 
-  test("without a stand-in, text beside a call stays text", () => {
+  test("without a forced call, text next to a call stays text", () => {
     expect(unwrapReply(replyOf([talk, ownCall]), { unquoteMember: true })).toEqual(replyOf([talk, ownCall]));
   });
 });
@@ -49,7 +49,7 @@ describe("structured output in a stream", () => {
   const events = [...unfold(replyOf([talk, standIn]))];
   const callAt = events.findIndex(({ type }) => type === "tool-input-start");
 
-  test("text waits for the call, and both go on at once; the call's chunks are not waited for", () => {
+  test("text is held until the call starts; the call's chunks are not held", () => {
     const unwrapper = new AnswerUnwrapper(reading);
     expect(events.slice(0, callAt).flatMap((event) => unwrapper.push(event))).toEqual([{ type: "metadata" }]);
     expect(events.slice(callAt, callAt + 2).flatMap((event) => unwrapper.push(event))).toEqual([
@@ -61,14 +61,14 @@ describe("structured output in a stream", () => {
     ]);
   });
 
-  test("a break lets out what waited", () => {
+  test("a break releases the held text", () => {
     const unwrapper = new AnswerUnwrapper(reading);
     const error: CanonEvent = { type: "error", error: new GatewayError("upstream_failed", "broken") };
     const heard = [...events.slice(0, callAt), error].flatMap((event) => unwrapper.push(event));
     expect(heard).toEqual([...events.slice(0, callAt), error]);
   });
 
-  test("H14, H20: what waits is counted and bounded, and commits nothing", () => {
+  test("H14, H20: held text is counted and limited, and commits nothing", () => {
     const said: CanonEvent[] = [{ type: "text-start", block: 0 }];
     const megabyte: CanonEvent = { type: "text-delta", block: 0, text: "x".repeat(1024 * 1024) };
     const decoder = { push: () => said.splice(0, 1, megabyte), complete: false, end: () => [] };

@@ -5,14 +5,14 @@ import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
 import type { AnswerReading } from "../codec.ts";
 import { requireFewBlocks } from "./answer-bounds.ts";
 
-/** Undoes in a stream what a request had to do for a target without schemas of answers, or with other rules for names. */
+/** Undoes in a stream what a request did for a target without response schemas, or with other rules for names. */
 export class AnswerUnwrapper {
   readonly #reading: AnswerReading;
-  /** Blocks that are the stand-in's call. */
+  /** Blocks that are the forced call. */
   readonly #standIns = new Set<number>();
-  /** Texts that are read whole before a member is taken out of them. */
+  /** Texts that are read completely before a member is taken out of them. */
   readonly #held = new Map<number, string>();
-  /** Text that may or may not be the answer, and what came after it. */
+  /** Text that may or may not be the response, and the events after it. */
   #waiting: CanonEvent[] = [];
   #otherCalls = false;
   #unwrapped = false;
@@ -28,8 +28,9 @@ export class AnswerUnwrapper {
   }
 
   /**
-   * Who asked for JSON reads the answer's text as JSON. Where a stand-in carries it, text next to a call is talk, which is reported
-   * as reasoning. Text without a call is the answer itself: which of the two it is shows at the first call, or at the end.
+   * A client that requested JSON parses the response text as JSON. If a forced call carries it, text next to the call is
+   * commentary and is reported as reasoning. Text without a call is the response itself. Which one it is shows at the first call,
+   * or at the end.
    */
   #reportTalk(event: CanonEvent): CanonEvent[] {
     if (this.#reading.structuredTool === undefined) return [event];
@@ -82,7 +83,7 @@ export class AnswerUnwrapper {
   #takeMember(event: CanonEvent): CanonEvent[] {
     const { unwrapMember, unquoteMember = false, structuredTool } = this.#reading;
     if (unwrapMember === undefined) return [event];
-    // Where a stand-in should have carried the answer, the model's own text stays as it is.
+    // If a forced call should have carried the response, the model's text is not changed.
     const concerns = (block: number) => structuredTool === undefined || this.#standIns.has(block);
     if (event.type === "text-start" && concerns(event.block)) this.#held.set(event.block, "");
     if (!("block" in event) || !this.#held.has(event.block)) return [event];
@@ -97,7 +98,7 @@ export class AnswerUnwrapper {
   }
 }
 
-/** The talk is unsigned as reasoning, and reasoning cites nothing. */
+/** As reasoning, the commentary is unsigned and has no citations. */
 function asTalk(event: CanonEvent): CanonEvent[] {
   switch (event.type) {
     case "text-start":
@@ -119,14 +120,14 @@ export function unwrapReply(reply: CanonReply, reading: AnswerReading): CanonRep
   return fold([...unfold(reply)].flatMap((event) => unwrapper.push(event)));
 }
 
-/** The member's own text: a word without its quotes, anything else as JSON. Text of another form stays as it is. */
+/** The text of the member: a string without its quotes, anything else as JSON. Text of another form is not changed. */
 function memberOf(text: string, member: string, unquote: boolean): string {
   try {
     const value = (parseInOrder(text) as Record<string, unknown> | null)?.[member];
     if (value === undefined) return text;
     return unquote && typeof value === "string" ? value : stringifyInOrder(value);
   } catch {
-    // Cut off at its limit, or no JSON at all: the client gets what the model said.
+    // Truncated, or not JSON: the client gets the model's text.
     return text;
   }
 }

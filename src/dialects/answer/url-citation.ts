@@ -1,7 +1,7 @@
 import { isObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import type { WebCitation } from "../../canon/citation.ts";
 
-/** A `url_citation`, whose members `chat` nests and `responses` does not; its range counts characters. */
+/** A `url_citation`, whose members `chat` nests and `responses` does not. Its range counts characters. */
 export function decodeAnnotation(raw: unknown): WebCitation | undefined {
   const citation = objectAt(raw, "url_citation") ?? (isObject(raw) ? raw : undefined);
   const url = stringAt(citation, "url");
@@ -19,7 +19,7 @@ export function decodeAnnotation(raw: unknown): WebCitation | undefined {
   };
 }
 
-/** The citation as one of a text that begins at `offset` of the answer; undefined where it belongs to another text. */
+/** The citation relative to a text that starts at `offset` of the response; undefined if it belongs to another text. */
 export function citationWithin(citation: WebCitation, offset: number, length: number): WebCitation | undefined {
   const { start, end } = citation;
   if (start === undefined || end === undefined) return citation;

@@ -6,8 +6,8 @@ import type { AnswerReading } from "../codec.ts";
 const MEMBER = "answer";
 
 /**
- * An answer's schema for targets that want an object at its root: anything else, a single word too, becomes the one member
- * of an object, and the reading says that it has to be taken out again.
+ * A response schema for targets that require an object at its root. Anything else, including a plain value, becomes the only
+ * member of an object, and `reading` says that it must be unwrapped.
  */
 export function objectRoot(format: Extract<OutputFormat, { type: "schema" }>): {
   schema: JsonObject;
@@ -21,7 +21,7 @@ export function objectRoot(format: Extract<OutputFormat, { type: "schema" }>): {
   };
 }
 
-/** What a form is for stands in its schema, at targets that have no other place for it. */
+/** The schema with the format's description, for targets that have no other field for it. */
 export function describedSchema(
   schema: JsonObject,
   { description }: { description?: string },
@@ -46,7 +46,7 @@ function isObjectSchema(schema: JsonObject): boolean {
   return type === "object";
 }
 
-/** A name for the tool that stands in for a schema, and that no tool of the client's has. */
+/** A name for the tool that replaces a schema, different from the client's tools. */
 export function structuredToolName(taken: readonly string[]): string {
   for (let count = 1; ; count++) {
     const name = count === 1 ? MEMBER : `${MEMBER}_${count}`;

@@ -3,13 +3,13 @@ import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 
 const NONE: readonly Billable[] = [];
 
-/** Kinds of tools that the caller runs in every protocol that names tools by their `type`. */
+/** Tools that the caller runs, in every protocol that identifies tools by `type`. */
 const BY_THE_CALLER: ReadonlySet<unknown> = new Set([undefined, null, "function", "custom"]);
 
-/** What one tool of a list is: its name, with its variant, and a limit of its own. */
+/** Reads one tool of a list: its name, including its variant, and its limit. */
 export type ReadTool = (tool: JsonObject, type: string) => Pick<Billable, "name" | "most">;
 
-/** The tools of a list that a host runs, or might. Requests with functions alone allocate nothing. */
+/** The tools of a list that a host runs, or might run. Requests with only functions allocate nothing. */
 export function billableTools(tools: unknown, path: string, read: ReadTool): readonly Billable[] {
   if (!Array.isArray(tools)) return NONE;
   let found: Billable[] | undefined;
@@ -22,7 +22,7 @@ export function billableTools(tools: unknown, path: string, read: ReadTool): rea
   return found ?? NONE;
 }
 
-/** The same of one tool. */
+/** The same for one tool. */
 export function billableTool(tool: JsonObject, path: string, read: ReadTool): readonly Billable[] {
   const { type } = tool;
   if (BY_THE_CALLER.has(type)) return NONE;
@@ -33,5 +33,5 @@ export function billableTool(tool: JsonObject, path: string, read: ReadTool): re
 const crossing = (type: unknown): Pick<Billable, "crossesAs"> =>
   typeof type === "string" && type.startsWith(WEB_SEARCH) ? { crossesAs: WEB_SEARCH } : {};
 
-/** A tool that no host of another dialect is sent. */
+/** A tool that is not sent to hosts of other dialects. */
 export const staying = ({ crossesAs: _crossesAs, ...tool }: Billable): Billable => tool;

@@ -17,7 +17,7 @@ import { withoutNulls } from "./without-nulls.ts";
 interface Subject {
   check: (body: unknown, context: CheckContext) => void;
   schema: TSchema;
-  /** A sound request with something in every corner. */
+  /** A valid request with something in every part. */
   sample: Record<string, unknown>;
 }
 
@@ -111,7 +111,7 @@ describe.each(Object.entries(subjects))("%s", (_, { check, schema, sample }) => 
     expect(refusal(sample)?.message).toBeUndefined();
   });
 
-  test("answers arbitrary JSON with nothing but a GatewayError", () => {
+  test("throws only GatewayErrors for arbitrary JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (body) => {
         expect(refusal(body)?.kind ?? "invalid_request").toBe("invalid_request");
@@ -120,7 +120,7 @@ describe.each(Object.entries(subjects))("%s", (_, { check, schema, sample }) => 
     );
   });
 
-  test("the compiled check and the explaining walk agree on a sample with one wrong place", () => {
+  test("the compiled check and the explanation agree on a sample with one wrong value", () => {
     const position = fc.constantFrom(...positionsIn(sample));
     fc.assert(
       fc.property(position, fc.jsonValue({ maxDepth: 3 }), (steps, replacement) => {
@@ -129,7 +129,7 @@ describe.each(Object.entries(subjects))("%s", (_, { check, schema, sample }) => 
         const mismatch = explainMismatch(schema as SchemaNode, withoutNulls(schema as SchemaNode, body));
         if (refused === undefined) expect(mismatch).toBeUndefined();
         else expect(refused.message).not.toContain("has a shape that is not accepted");
-        // A name in another case is refused before the schema is asked (S15).
+        // A name in another case is rejected before the schema is checked (S15).
         const folded = refused?.message.endsWith("names of fields have a case.") === true;
         if (mismatch !== undefined && !folded) expect(refused?.path ?? "").toBe(mismatch.path);
       }),
@@ -137,7 +137,7 @@ describe.each(Object.entries(subjects))("%s", (_, { check, schema, sample }) => 
     );
   });
 
-  test("refuses nesting deeper than 200 levels, however deep, wherever it is", () => {
+  test("rejects nesting deeper than 200 levels, however deep and wherever it is", () => {
     for (const levels of [250, 200_000]) {
       for (const [open, close] of [
         ["[", "]"],
@@ -153,30 +153,30 @@ describe.each(Object.entries(subjects))("%s", (_, { check, schema, sample }) => 
   });
 });
 
-describe("what a refusal says", () => {
+describe("error messages", () => {
   const anything = { relations: () => {} };
   const says = (schema: TSchema, body: unknown) => {
     const check = defineCheck(schema, anything);
     return refusalOf((value, context) => check(value, context), body)?.message;
   };
 
-  test("the whole body, where it is no object", () => {
+  test("describe the whole body if it is not an object", () => {
     const check = (body: unknown) => refusalOf(checkChatRequest, body, AT_DROPIN_DOOR);
     expect(check([])?.message).toBe("The request body must be an object; it is an array.");
     expect(check(null)?.path).toBeUndefined();
   });
 
-  test("a long value is abbreviated", () => {
+  test("abbreviate a long value", () => {
     const message = says(Type.Object({ a: Type.Enum(["x"]) }), { a: "y".repeat(5000) });
     expect(message).toBe(`a must be "x"; it is "${"y".repeat(48)}…".`);
   });
 
-  test("a key that is no plain name is quoted", () => {
+  test("quote a key that is not a plain name", () => {
     const message = says(Type.Object({ map: Type.Record(Type.String(), Type.Number()) }), { map: { "a b": "c" } });
     expect(message).toBe('map["a b"] must be a number; it is "c".');
   });
 
-  test("of several readings without a discriminator, the one that goes deepest", () => {
+  test("explain the alternative that matches deepest if there is no discriminator", () => {
     const choice = Type.Union([
       Type.Object({ a: Type.Object({ b: Type.Number() }) }),
       Type.Object({ c: Type.String() }),
@@ -186,7 +186,7 @@ describe("what a refusal says", () => {
     );
   });
 
-  test("lengths and ranges", () => {
+  test("describe lengths and ranges", () => {
     expect(says(Type.Object({ a: Type.String({ minLength: 1 }) }), { a: "" })).toContain("not empty; it is empty");
     expect(says(Type.Object({ a: Type.Number({ maximum: 3 }) }), { a: 4 })).toContain("a number of at most 3; it is 4");
     expect(says(Type.Object({ a: Type.Array(Type.Null(), { maxItems: 1 }) }), { a: [null, null] })).toContain(
@@ -195,7 +195,7 @@ describe("what a refusal says", () => {
   });
 });
 
-test("a count of tokens takes any limit of output, which it does not use", () => {
+test("a token count accepts any output limit, since it does not use it", () => {
   const thinking = { type: "enabled", budget_tokens: 2000 };
   const body = { ...messages, thinking, max_tokens: { toString: false } };
   expect(refusalOf(checkCountTokensRequest, body, AT_DROPIN_DOOR)).toBeUndefined();

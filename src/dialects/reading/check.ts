@@ -8,27 +8,30 @@ import { MAX_NESTING, nestsDeeperThan } from "./nesting.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { withoutNulls } from "./without-nulls.ts";
 
-/** `contract`: exactly the contract. `dropin`: for clients that can only be given a host; adapted where it can be. */
+/**
+ * `contract`: exactly the contract. `dropin`: for clients that can only be configured with a host; requests are adapted where
+ * possible.
+ */
 export type Door = "contract" | "dropin";
 
 export interface CheckContext {
   door: Door;
   model: { id: string; reasoning: boolean };
-  /** How clients reach the gateway; absent where nothing is said of it. */
+  /** The gateway's public URL; absent if messages do not mention it. */
   publicUrl?: () => string;
-  /** How deeply the body is nested, where whoever read it has seen that. */
+  /** The nesting depth of the body, if it was determined when the body was read. */
   levels?: number | undefined;
 }
 
-/** Throws a GatewayError for the first problem found; gives the body back, without nulls that only say "not given". */
+/** Throws a GatewayError for the first problem. Returns the body without nulls that only mean "not given". */
 export interface RequestCheck<T> {
   (body: unknown, context: CheckContext): T;
   withoutNulls(body: unknown): unknown;
 }
 
-/** What a schema cannot say: relations between fields, and what depends on the door or the model. */
+/** Rules that a schema cannot express: relations between fields, and what depends on the door or the model. */
 export interface CheckRules<T> {
-  /** Names that are looked at although the schema does not have them. */
+  /** Names that are read although the schema does not have them. */
   alsoRead?: readonly string[];
   /** Runs before the schema, on an object of any content. */
   gate?: (body: Readonly<Record<string, unknown>>, context: CheckContext) => void;
@@ -40,10 +43,10 @@ export function refuse(path: string, problem: string): never {
   throw new GatewayError("invalid_request", `${path} ${problem}.`, { path });
 }
 
-/** On the way through, one call of compiled code; the walk that finds words for a failure runs only after one. */
+/** For a valid body, a single call of compiled code. The walk that explains a failure runs only after one. */
 export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Static<S>>): RequestCheck<Static<S>> {
   const forms: Partial<Record<Door, CompiledForm>> = {};
-  // Compiling takes some tens of milliseconds, and few processes see every protocol at both doors.
+  // Compiling takes tens of milliseconds, and few processes use every protocol at both doors.
   const formAt = (door: Door): CompiledForm => {
     const form = forms[door] ?? compiled(door === "contract" ? listedOnly(schema) : schema);
     forms[door] = form;
@@ -67,20 +70,20 @@ export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Stat
   return Object.assign(check, { withoutNulls: clean });
 }
 
-/** A schema as one of the doors has it. */
+/** A schema for one of the doors. */
 interface CompiledForm {
   schema: SchemaNode;
   check: (body: unknown) => boolean;
 }
 
 function compiled(schema: TSchema): CompiledForm {
-  // Loaded with the first request of any client: a gateway at rest needs nothing of it (docs/decisions/0071).
+  // Loaded with the first client request: an idle gateway does not need it (docs/decisions/0071).
   const { Compile } = require("typebox/schema") as typeof import("typebox/schema");
   const validator = Compile(schema);
   return { schema: schema as SchemaNode, check: (body) => validator.Check(body) };
 }
 
-/** The body without nulls, where nothing else is wrong with it; what is wrong is thrown. */
+/** The body without nulls if nothing else is wrong with it; otherwise throws. */
 function repaired(body: unknown, { schema, check }: CompiledForm): unknown {
   const mismatch = explainMismatch(schema, body);
   if (mismatch?.isNull !== true) throw errorOf(mismatch);

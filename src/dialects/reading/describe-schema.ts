@@ -1,6 +1,6 @@
 import { alternativesOf, type Definitions, type SchemaNode } from "./schema-node.ts";
 
-/** What a schema takes, in words that finish the sentence "it must be …". */
+/** What a schema accepts, worded to complete the sentence "it must be …". */
 export function describeSchema(node: SchemaNode, definitions: Definitions): string {
   if (node["x-expected"] !== undefined) return node["x-expected"];
   const alternatives = alternativesOf(node, definitions);
@@ -12,7 +12,7 @@ export function listOf(values: readonly unknown[]): string {
   return values.map((value) => JSON.stringify(value)).join(", ");
 }
 
-/** Literals of several alternatives are one list; `null` is said last. */
+/** Literals of several alternatives form one list, with `null` last. */
 function describeMany(alternatives: readonly SchemaNode[]): string[] {
   const literals: unknown[] = [];
   const phrases: string[] = [];

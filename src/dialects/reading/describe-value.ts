@@ -1,6 +1,6 @@
 const MAX_QUOTE = 48;
 
-/** What was found, in words that finish the sentence "it is …": short, and never a whole document. */
+/** The value, worded to complete the sentence "it is …": short, and never a whole document. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";

@@ -4,13 +4,13 @@ import { estimateInput, estimateTokens } from "./estimate-tokens.ts";
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, "x").toString("base64");
 
-describe("H26: media in a prompt is estimated so that leaving before the usage does not make it free", () => {
+describe("H26: media in a prompt is estimated, so that disconnecting before the usage does not make it free", () => {
   test.each([
     ["chat", { file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${base64(1_000_000)}` } }],
     ["chat, without a type", { file: { filename: "a.pdf", file_data: base64(1_000_000) } }],
     ["messages", { source: { type: "base64", media_type: "application/pdf", data: base64(1_000_000) } }],
     ["genai", { inlineData: { mimeType: "application/pdf", data: base64(1_000_000) } }],
-  ])("%s: a document by its size", (_, part) => {
+  ])("%s: a document is estimated by its size", (_, part) => {
     const tokens = estimateTokens([[part]]);
     expect(tokens).toBeGreaterThan(30_000);
     expect(tokens).toBeLessThan(33_000);
@@ -19,7 +19,7 @@ describe("H26: media in a prompt is estimated so that leaving before the usage d
   test.each([
     ["chat", { input_audio: { data: base64(1_000_000), format: "mp3" } }],
     ["genai", { inlineData: { mimeType: "audio/mp3", data: base64(1_000_000) } }],
-  ])("%s: sound by its size", (_, part) => {
+  ])("%s: audio is estimated by its size", (_, part) => {
     const tokens = estimateTokens([[part]]);
     expect(tokens).toBeGreaterThan(4_000);
     expect(tokens).toBeLessThan(4_100);
@@ -32,18 +32,18 @@ describe("H26: media in a prompt is estimated so that leaving before the usage d
     ["an image behind a link (messages)", { source: { type: "url", url: "https://example.com/a.png" } }],
     ["a file behind a link (genai)", { fileData: { fileUri: "https://example.com/a.mp4" } }],
     ["the id of a file", { file: { file_id: "file-1" } }],
-  ])("%s is about a thousand tokens", (_, part) => {
+  ])("%s counts as about a thousand tokens", (_, part) => {
     const tokens = estimateTokens([[part]]);
     expect(tokens).toBeGreaterThanOrEqual(1_000);
     expect(tokens).toBeLessThan(1_050);
   });
 
-  test("URLs in the arguments of tools are words", () => {
+  test("URLs in tool arguments count as text", () => {
     expect(estimateTokens([{ name: "fetch", input: { url: "https://example.com/page" } }])).toBeLessThan(30);
   });
 });
 
-describe("H23: a text that looks like media is a text", () => {
+describe("H23: text that looks like media counts as text", () => {
   const disguised = `data:image/png;base64,${"QUJD".repeat(10_000)}`;
 
   test.each([
@@ -59,7 +59,7 @@ describe("H23: a text that looks like media is a text", () => {
     expect(estimateTokens([prompt])).toBeGreaterThanOrEqual(10_000);
   });
 
-  test("what is embedded or completed is text wherever it stands, and each number is a token", () => {
+  test("input to embed or complete is text wherever it is, and each number is a token", () => {
     expect(estimateInput(disguised)).toBe(10_006);
     expect(estimateInput([disguised, "a"])).toBe(10_007);
     expect(estimateInput([1, 2, 3])).toBe(3);
@@ -73,7 +73,7 @@ describe("H23: a text that looks like media is a text", () => {
   });
 });
 
-test("H23: with the surplus of bytes known, no text is looked into, and the count is never less", () => {
+test("H23: with the surplus of bytes known, no text is scanned, and the count is never less", () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: "grapheme" }), fc.constantFrom("é", "中文", "🙂".repeat(30)));
   const value = fc.jsonValue({ maxDepth: 4, stringUnit: "grapheme" });
   fc.assert(

@@ -1,26 +1,35 @@
 import { isObject } from "../../base/json.ts";
 import { textWeight, weigh } from "../../base/text-weight.ts";
 
-/** English prose and code come to about four characters a token in the tokenizers of all large vendors; others: textWeight. */
+/**
+ * English prose and code average four characters per token in the tokenizers of all large vendors. For other text, see
+ * textWeight.
+ */
 const CHARACTERS_PER_TOKEN = 4;
-/** What an image costs is up to the model; this is the order of magnitude that the vendors publish. Content at a link is at least as much. */
+/**
+ * The cost of an image depends on the model; this is the order of magnitude that vendors publish. Linked content costs at least
+ * as much.
+ */
 const TOKENS_PER_MEDIA = 1000;
-/** Of base64 that is no image. A page of text has some kilobytes and up to 3,000 tokens; a second of sound has 32, and some kilobytes too. */
+/**
+ * For base64 other than images. A page of text has some kilobytes and up to 3,000 tokens; a second of audio has some kilobytes
+ * and 32 tokens.
+ */
 const CHARACTERS_OF_DOCUMENT = 42;
 const CHARACTERS_OF_SOUND = 333;
 const TOKENS_PER_OBJECT = 3;
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)[^,]{0,100};base64,/;
 const BASE64 = /^[A-Za-z0-9+/_-]{2000}/;
-/** Where the protocols have media; words that only look like it are words elsewhere. */
+/** Where protocols have media. Elsewhere, text that looks like media is text. */
 const MEDIA_KEYS: ReadonlySet<string> = new Set(["data", "file_data", "b64_json", "bytesBase64Encoded"]);
 
-/** Fields that hold a link to media, or an object with one. */
+/** Fields that contain a link to media, or an object with one. */
 const LINK_KEYS: ReadonlySet<string> = new Set(["fileUri", "file_id", "image_url", "video_url"]);
 const isLink = (value: unknown): boolean =>
   typeof value === "string" ? !value.startsWith("data:") : isObject(value) && isLink(value["url"] ?? "data:");
 
-/** By its size, but for images: pages and seconds are not counted here (H26). */
+/** By size, except for images: pages and seconds are not counted here (H26). */
 function tokensOfMedia(type: unknown, length: number): number {
   const kind = typeof type === "string" ? type : "";
   if (kind.startsWith("image/")) return TOKENS_PER_MEDIA;
@@ -28,16 +37,16 @@ function tokensOfMedia(type: unknown, length: number): number {
   return Math.max(TOKENS_PER_MEDIA, Math.ceil(length / characters));
 }
 
-/** Members whose text may be media: a data URL elsewhere is a text, and is read as one. */
+/** Members whose text may be media. A data URL elsewhere is text. */
 const URL_KEYS: ReadonlySet<string> = new Set(["url", "image_url", "video_url", "file_url", "fileUri", "file_data"]);
 
-/** Objects of the client's own making: whatever is in them is text to the model. */
+/** Objects that the client defines: their content is text to the model. */
 const FREE_KEYS: ReadonlySet<string> = new Set(["args", "input", "response"]);
 
 /** Members that are not only text. */
 const SPECIAL_KEYS: ReadonlySet<string> = new Set([...MEDIA_KEYS, ...LINK_KEYS, ...URL_KEYS, ...FREE_KEYS]);
 
-/** What is to be embedded, ranked, moderated or completed: texts and tokens, and media only in objects. */
+/** Input to embed, rank, moderate or complete: texts and tokens, and media only in objects. */
 export function estimateInput(input: unknown): number {
   let tokens = 0;
   const waiting: unknown[] = [input];
@@ -52,14 +61,14 @@ export function estimateInput(input: unknown): number {
 }
 
 /**
- * A rough count for where no upstream can be asked. Base64 data counts as media, not as text. `surplusBytes`: how many bytes more than
- * characters the whole request has, where that is known: no text need be looked into then, and the count is the same or a little more.
- * `waiting`: the parts to be counted; it is empty afterwards. A call with limits is counted before it is admitted, so this is quick.
+ * A rough count for use when no upstream can count. Base64 data counts as media. `surplusBytes`: how many more bytes than
+ * characters the whole request has, if known; text need not be scanned then, and the count is the same or slightly more.
+ * `waiting`: the parts to count; it is empty afterwards. Calls with limits are counted before admission, so this is fast.
  */
 export function estimateTokens(waiting: unknown[], surplusBytes?: number): number {
   const ofText = surplusBytes === undefined ? weightOf : lengthOf;
   let weight = weigh(0, surplusBytes ?? 0);
-  // Values in others wait for their turn, too, so that no depth needs a stack.
+  // Nested values are queued too, so that no depth needs a stack.
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (Array.isArray(value)) {
@@ -81,7 +90,7 @@ const WEIGHT_OF_MEDIA = TOKENS_PER_MEDIA * CHARACTERS_PER_TOKEN;
 const WEIGHT_OF_OBJECT = TOKENS_PER_OBJECT * CHARACTERS_PER_TOKEN;
 const WEIGHT_OF_NUMBER = 2;
 
-/** Up to this length it takes less to look for other than ASCII characters here than to ask the runtime. */
+/** Up to this length, scanning for non-ASCII characters here is faster than calling the runtime. */
 const SHORT = 48;
 const LAST_ASCII = 0x7f;
 
@@ -98,7 +107,7 @@ const isNested = (value: unknown): value is object => typeof value === "object" 
 const plainWeight = (value: unknown, ofText: TextWeight): number =>
   typeof value === "string" ? ofText(value) : WEIGHT_OF_NUMBER;
 
-/** Of an object without the objects in it, which are left to be weighed. */
+/** The weight of an object without nested objects, which are queued. */
 function membersWeight(holder: Members, waiting: unknown[], ofText: TextWeight): number {
   let weight = WEIGHT_OF_OBJECT;
   if (holder["type"] === "url" && isLink(holder)) weight += WEIGHT_OF_MEDIA;

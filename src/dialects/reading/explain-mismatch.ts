@@ -9,19 +9,19 @@ import {
   type SchemaNode,
 } from "./schema-node.ts";
 
-/** The first place at which a value departs from its schema. */
+/** The first place where a value does not match its schema. */
 export interface Mismatch {
   /** `messages[2].content[0].type`; empty for the whole body. */
   path: string;
-  /** Finishes the sentence that begins with the path: `must be …; it is …`. */
+  /** Completes the sentence that begins with the path: `must be …; it is …`. */
   problem: string;
-  /** Null stands there, which clients also send for "not given". */
+  /** The value is null, which clients also send for "not given". */
   isNull?: boolean;
-  /** How many steps into the value: of several readings of a union, the deepest is the one that the client meant. */
+  /** How many steps into the value. Of several alternatives of a union, the client meant the deepest match. */
   depth: number;
 }
 
-/** One alternative of a union, and where the value departs from it. */
+/** One alternative of a union, and where the value does not match it. */
 interface Reading {
   node: SchemaNode;
   mismatch: Mismatch;
@@ -33,7 +33,7 @@ interface Position {
   definitions: Definitions;
 }
 
-/** The slow careful walk, taken only after the compiled check has said no. */
+/** The slow walk that explains a failure of the compiled check. */
 export function explainMismatch(schema: SchemaNode, value: unknown): Mismatch | undefined {
   return walk(schema, value, { path: "", depth: 0, definitions: {} });
 }
@@ -144,8 +144,8 @@ function inside(position: Position, key: string): Position {
 }
 
 /**
- * Follows the alternative that the value's type and then its discriminator (`type`, `role`) select. Each alternative is
- * walked once: walking again to choose would double the work at every level of nesting.
+ * Follows the alternative that is selected by the value's type and then by its discriminator (`type`, `role`). Each alternative
+ * is walked once: a second walk to choose would double the work at every level of nesting.
  */
 function walkUnion(node: SchemaNode, value: unknown, position: Position): Mismatch | undefined {
   const type = jsonTypeOf(value);

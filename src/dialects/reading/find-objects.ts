@@ -4,21 +4,21 @@ import type { ObjectKind } from "../../canon/ownership.ts";
 import { pathTo } from "./explain-mismatch.ts";
 import type { ObjectField, ObjectFields } from "./object-fields.ts";
 
-/** Where a request names something that a provider may keep. */
+/** Where a request names an object that a provider may store. */
 export interface ObjectReference {
   path: string;
   id: string;
   what: string;
-  /** The kind of the gateway's own objects that can be meant. */
+  /** The kind of gateway object that it can refer to. */
   kind: ObjectKind | undefined;
 }
 
-/** No honest request names more. */
+/** No legitimate request names more. */
 const MAX_REFERENCES = 1_000;
 
 /**
- * Every place where a request names an object, in its order, except objects that belong to one of the `publicOwners`. The request is not
- * nested deeper than the check of a body allows.
+ * Every place where a request names an object, in order, except objects that belong to one of the `publicOwners`. The nesting of
+ * the request is limited by the check of the body.
  */
 export function findObjects(body: object, fields: ObjectFields, publicOwners: ReadonlySet<unknown>): ObjectReference[] {
   const walk = new Walk(fields, publicOwners);
@@ -73,7 +73,7 @@ class Walk {
     }
   }
 
-  /** A text, or a list of texts. */
+  /** A string, or an array of strings. */
   #name(value: unknown, field: Pick<ObjectField, "what" | "like" | "kind">, path: string): void {
     if (Array.isArray(value)) {
       for (const [index, one] of value.entries())

@@ -34,7 +34,7 @@ test.each([
     "generationConfig.CandidateCount must be written candidateCount",
   ],
   [GENAI, { generationConfig: { thinkingConfig: { thinkingbudget: 1 } } }, "thinkingConfig.thinkingbudget"],
-])("S15: %#: what a host that does not look at case would read is refused", (names, body, message) => {
+])("S15: %#: a name that a case-insensitive host would read is rejected", (names, body, message) => {
   expect(() => refuseMiscasedKeys(body, names)).toThrow(message);
   expect(() => refuseMiscasedKeys(body, names)).toThrow(GatewayError);
 });
@@ -50,6 +50,6 @@ test.each([
   [GENAI, { generationConfig: { responseSchema: { properties: { Type: {} } } } }],
   [CHAT, null],
   [CHAT, { stream_options: null, usage: 7, provider: [] }],
-])("S15: %#: unknown names, and the client's own content, pass", (names, body) => {
+])("S15: %#: unknown names and the client's content pass", (names, body) => {
   refuseMiscasedKeys(body, names);
 });

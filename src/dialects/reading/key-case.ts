@@ -6,17 +6,17 @@ import { alternativesOf, type SchemaNode } from "./schema-node.ts";
 /** The names that the gateway reads in one object of a request, and in the objects inside it. */
 export interface ReadNames {
   readonly known: ReadonlySet<string>;
-  /** Without case, to the name as it must be written. */
+  /** The correct spelling of each name, by its case-folded form. */
   readonly folded: ReadonlyMap<string, string>;
   readonly inside: ReadonlyMap<string, ReadNames>;
 }
 
-/** Objects in objects; nothing that is read is deeper, and a schema may refer to itself. */
+/** The nesting depth of names that are read. Schemas may be recursive. */
 const MAX_DEPTH = 4;
 
 /**
- * What a schema reads, without what is in lists: those hold the client's content. `more` are names that are looked at
- * although the schema does not have them.
+ * The names that a schema reads, except in arrays, which hold the client's content. `more` are names that are read although the
+ * schema does not have them.
  */
 export function readNamesOf(schema: SchemaNode, more: readonly string[] = []): ReadNames {
   return namesOf([schema], more, MAX_DEPTH);
@@ -38,14 +38,14 @@ function objectsOf(node: SchemaNode): SchemaNode[] {
   return alternativesOf(node, node.$defs ?? {}).filter(({ properties }) => properties !== undefined);
 }
 
-/** As readers compare names that do not look at case: with the two letters outside ASCII that they take for `k` and `s`. */
+/** Folds as case-insensitive readers do, including the two non-ASCII letters that they treat as `k` and `s`. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll("\u017f", "s").replaceAll("\u212a", "k");
 }
 
 /**
- * Hosts that read names without case would take `Model` or `MAX_TOKENS` for a field that the gateway has checked, priced and
- * bounded under its proper name (S15).
+ * Case-insensitive hosts would read `Model` or `MAX_TOKENS` as a field that the gateway has checked, priced and limited under its
+ * proper name (S15).
  */
 export function refuseMiscasedKeys(body: unknown, names: ReadNames, path = ""): void {
   if (!isObject(body)) return;

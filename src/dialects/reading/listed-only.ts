@@ -1,12 +1,12 @@
 import type { TSchema } from "typebox";
 import { UNLISTED } from "./schema-builders.ts";
 
-/** The schema without the alternatives that the contract does not list. Parts that have none stay the same objects. */
+/** The schema without alternatives that the contract does not list. Unchanged parts stay the same objects. */
 export function listedOnly<S extends TSchema>(schema: S): S {
   return strictly(schema, new Map()) as S;
 }
 
-/** What schemas share is made once, so that it stays shared. */
+/** Shared schemas are converted once, so that they stay shared. */
 function strictly(node: unknown, made: Map<object, unknown>): unknown {
   if (typeof node !== "object" || node === null) return node;
   const before = made.get(node);
@@ -29,7 +29,7 @@ function strictObject(node: object, made: Map<object, unknown>): object {
     changed ||= value !== descriptor.value;
     descriptors[key] = { ...descriptor, value };
   }
-  // The library's own marks are not enumerable, and must be on the copy too.
+  // The library's markers are not enumerable and must be copied too.
   return changed ? Object.create(Object.getPrototypeOf(node), descriptors) : node;
 }
 

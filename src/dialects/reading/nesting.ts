@@ -1,7 +1,7 @@
-/** No honest request comes near this; recursive code downstream may rely on it. */
+/** No legitimate request comes close; recursive code downstream relies on it. */
 export const MAX_NESTING = 200;
 
-/** Whether a JSON value has objects or arrays more than `levels` deep. Recursion is bounded by `levels` itself. */
+/** Whether a JSON value has objects or arrays nested more than `levels` deep. `levels` also limits the recursion. */
 export function nestsDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;

@@ -11,13 +11,13 @@ const fieldsOf = (dialect: DialectName): ObjectFields => {
   return objects;
 };
 
-/** As a provider's declaration names itself. */
+/** As a provider's declaration names its vendor. */
 const PUBLIC_OWNERS: ReadonlySet<string> = new Set(["vendor"]);
 
 const pathsIn = (dialect: DialectName, body: object): string[] =>
   findObjects(body, fieldsOf(dialect), PUBLIC_OWNERS).map(({ path, id }) => `${path} ${id}`);
 
-/** What the vendors' own libraries let a client send, by the types of their requests. */
+/** What the vendors' libraries let a client send, by request type. */
 const LIBRARIES: readonly { files: string; requests: readonly string[]; dialects: readonly DialectName[] }[] = [
   {
     files: "openai/resources/**/*.d.ts",
@@ -58,13 +58,13 @@ const LIBRARIES: readonly { files: string; requests: readonly string[]; dialects
   },
 ];
 
-/** Names that look like those of something which a provider keeps. */
+/** Names that look like those of objects that a provider stores. */
 const SUSPICIOUS =
   /(?:^|_)ids?$|(?:Id|Ids)$|uri|url|store|container|cache|corp(?:us|ora)|conversation|engine|gcs|bucket|secret|serviceAccount|topic|template|skill|tunnel|^(?:voice|prompt|thread)$/i;
 
-/** Why these names are none of a provider's objects. */
+/** Why these names do not refer to a provider's objects. */
 const HARMLESS: Readonly<Record<string, string>> = {
-  // Links within one request.
+  // References within one request.
   id: "the id of an item that is sent whole; what only names one is listed by its parent",
   call_id: "connects a call with its output",
   tool_call_id: "connects a call with its output",
@@ -75,7 +75,7 @@ const HARMLESS: Readonly<Record<string, string>> = {
   tab_id: "a tab of the client's own browser",
   download_id: "a download of the client's own browser",
   user_id: "the client's name for its user",
-  // Settings that hold no id.
+  // Settings that contain no id.
   cache_control: "where a cache begins",
   caching: "a switch",
   use_cache: "a switch",
@@ -100,10 +100,10 @@ const HARMLESS: Readonly<Record<string, string>> = {
   baseUrlResourceScope: "of the library itself",
   uris: "a public address that is called",
   domain_secrets: "values that the request brings",
-  // Kept by a provider, and open to whoever has an account there.
+  // Stored by a provider, and available to every account there.
   connector_id: "a connector that all accounts have, and that needs a token of the client's",
   idToken: "a token of the client's",
-  // Compared with, and never shown.
+  // Only compared, never shown.
   comparison_response_id: "whose prompt is compared for its cache; nothing of it is read",
   previous_message_id: "whose prompt is compared for its cache; in `thread` it is listed",
   // Sent as headers, which are not forwarded.
@@ -113,7 +113,7 @@ const HARMLESS: Readonly<Record<string, string>> = {
   previous_response_id: "the gateway's own store of answers",
 };
 
-/** The types whose `id` was looked at: an item that is sent whole, or a name that the tables list by its parent. */
+/** The types whose `id` was reviewed: an item that is sent complete, or a name that the tables list by its parent. */
 const OWNERS_OF_ID = new Set(
   `ChatCompletionAssistantMessageParam.Audio ChatCompletionAudioParam.ID ChatCompletionMessageCustomToolCall
    ChatCompletionMessageFunctionToolCall CodeExecutionResult ContainerParams ExecutableCode FunctionCall MCPToolUseBlockParam
@@ -135,7 +135,7 @@ const OWNERS_OF_ID = new Set(
 );
 
 describe("decision 0087: fields that name objects of a provider", () => {
-  test("the tables know every such field of the vendors' own libraries", () => {
+  test("the tables list every such field of the vendors' libraries", () => {
     const unknown = LIBRARIES.flatMap(({ files, requests, dialects }) => {
       const tables = dialects.map(fieldsOf);
       return declaredFields(files, requests)
@@ -146,7 +146,7 @@ describe("decision 0087: fields that name objects of a provider", () => {
     expect(unknown).toEqual([]);
   });
 
-  test("no type has an id that was not looked at", () => {
+  test("no type has an id that was not reviewed", () => {
     const owners = LIBRARIES.flatMap(({ files, requests }) =>
       declaredFields(files, requests).flatMap((field) => (field.name === "id" ? field.owners : [])),
     );
@@ -154,7 +154,7 @@ describe("decision 0087: fields that name objects of a provider", () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  test("the walk over the libraries sees their types", () => {
+  test("the test finds the types in the libraries", () => {
     const [chat, messages, genai] = LIBRARIES.map(({ files, requests }) => declaredFields(files, requests));
     const owners = (fields: ReturnType<typeof declaredFields> | undefined, name: string) =>
       fields?.find((field) => field.name === name)?.owners ?? [];
@@ -166,7 +166,7 @@ describe("decision 0087: fields that name objects of a provider", () => {
   });
 });
 
-/** Each names one object, at the path that it must be refused with. */
+/** Each names one object, at the path that the error must name. */
 const NAMED: readonly [DialectName, object, string][] = [
   [
     "chat",
@@ -239,7 +239,7 @@ const NAMED: readonly [DialectName, object, string][] = [
   ["messages", { container: { skills: [{ type: "custom", skill_id: "s" }] } }, "container.skills[0].skill_id"],
   ["messages", { container: { skills: [{ type: "stranger", skill_id: "s" }] } }, "container.skills[0].skill_id"],
   ["messages", { container: { skills: [{ skill_id: "s" }] } }, "container.skills[0].skill_id"],
-  // Whatever its owner, only what is looked up by owner can be public.
+  // Only what is looked up by owner can be public, whatever the owner.
   ["messages", { container: { type: "vendor", id: "container_1" } }, "container.id"],
   ["messages", { thread: { previous_message_id: "msg_1" } }, "thread.previous_message_id"],
   [
@@ -301,7 +301,7 @@ const NAMED: readonly [DialectName, object, string][] = [
   ["genai", { parameters: { storage_uri: "gs://b" } }, "parameters.storage_uri"],
 ];
 
-/** Nothing of these is a provider's. */
+/** None of these refers to a provider's object. */
 const INNOCENT: readonly [DialectName, object][] = [
   ["chat", { messages: [{ content: [{ image_url: { url: "https://example.com/files/a.png" } }] }] }],
   ["chat", { messages: [{ content: [{ image_url: { url: "data:image/png;base64,AAAA" } }] }], voice: "alloy" }],
@@ -328,7 +328,7 @@ describe("decision 0087: objects that a request names", () => {
     expect(findObjects(body, fieldsOf(dialect), PUBLIC_OWNERS).map((reference) => reference.path)).toEqual([path]);
   });
 
-  test.each(NAMED)("the keys of %s %j are looked for when its body is read", (dialect, body) => {
+  test.each(NAMED)("the keys of %s %j are detected when its body is read", (dialect, body) => {
     const { names } = fieldsOf(dialect);
     const keys: string[] = [];
     JSON.stringify(body, (key, value: unknown) => {
@@ -338,11 +338,11 @@ describe("decision 0087: objects that a request names", () => {
     expect(keys.some((key) => names.has(key))).toBe(true);
   });
 
-  test.each(INNOCENT)("%s %j names none", (dialect, body) => {
+  test.each(INNOCENT)("%s %j names no object", (dialect, body) => {
     expect(pathsIn(dialect, body)).toEqual([]);
   });
 
-  test("each of several is found, in their order", () => {
+  test("several objects are found in order", () => {
     const content = [{ file: { file_id: "f1" } }, { file: { file_id: "f2" } }];
     expect(pathsIn("chat", { messages: [{ content }] })).toEqual([
       "messages[0].content[0].file.file_id f1",
@@ -350,7 +350,7 @@ describe("decision 0087: objects that a request names", () => {
     ]);
   });
 
-  test("hostile: a request that names a hundred thousand is refused", () => {
+  test("hostile: a request that names a hundred thousand objects is rejected", () => {
     const body = { tools: [{ file_ids: Array.from({ length: 100_000 }, (_, index) => `f${index}`) }] };
     expect(() => pathsIn("responses", body)).toThrow("more than 1000 objects");
   });

@@ -1,21 +1,21 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { ObjectKind } from "../../canon/ownership.ts";
 
-/** A field by which a request can name something that a provider keeps in its account. */
+/** A field in which a request can name an object that a provider stores in its account. */
 export interface ObjectField {
   /** Its name, wherever it occurs in a request; `container.id` is the member `id` of an object in `container`. */
   field: string;
-  /** What it names, for people. */
+  /** What it names, for messages. */
   what: string;
-  /** Only texts like this name something; without it, every text does. */
+  /** Only strings that match name an object; if absent, every string does. */
   like?: Pick<RegExp, "test">;
-  /** The kind of the gateway's own objects that it can name; absent where there are none. */
+  /** The kind of gateway object that it can name; absent if there is none. */
   kind?: ObjectKind;
-  /** The member of the same object that names the owner. What a vendor owns itself, every account has. */
+  /** The member of the same object that names the owner. Every account can use objects that a vendor owns. */
   owner?: string;
 }
 
-/** An item that only names one which the provider keeps, unless it has content of its own. */
+/** An item that only refers to one that the provider stores, unless it has content itself. */
 export interface BareItem {
   type: string;
   field: string;
@@ -25,28 +25,28 @@ export interface BareItem {
 
 interface ObjectTable {
   fields: readonly ObjectField[];
-  /** Fields whose content is the client's own: schemas, arguments of its tools, metadata. Nothing in them is looked up. */
+  /** Fields with content that the client defines: schemas, tool arguments, metadata. Nothing in them is looked up. */
   opaque: readonly string[];
-  /** Objects of these types repeat what an answer said: ids in them are words to the model. */
+  /** Objects of these types repeat part of a response: ids in them are only text to the model. */
   repeated?: readonly string[];
   bare?: readonly BareItem[];
   echoed?: EchoedItems;
-  /** A switch of a request that makes a host keep its answer, and what hosts take only together with it. */
+  /** A field that makes a host store its response, and the fields that hosts accept only together with it. */
   storing?: StoringSwitch;
 }
 
-/** Items that repeat calls of an earlier answer. Hosts go on using what the ids in them name, so they are sent without those. */
+/** Items that repeat calls of an earlier response. Hosts would use the objects that their ids name, so the ids are removed. */
 interface EchoedItems {
-  /** The field of a request that lists them. */
+  /** The request field that lists them. */
   field: string;
-  /** Undefined for an item that is sent unchanged. */
+  /** Returns undefined for an item that is sent unchanged. */
   rewrite: (item: JsonObject) => RewrittenItem | undefined;
 }
 
 interface RewrittenItem {
-  /** What is sent in its place; absent where nothing is. */
+  /** The replacement; absent if the item is dropped. */
   item?: JsonObject;
-  /** What was lost, below the item. */
+  /** What was lost, relative to the item. */
   lost: string;
   reason: string;
 }
@@ -56,7 +56,7 @@ interface StoringSwitch {
   needs?: readonly string[];
 }
 
-/** The same, arranged for one walk over a request. */
+/** The same, indexed for one walk over a request. */
 export interface ObjectFields {
   readonly fields: ReadonlyMap<string, ObjectField>;
   /** By the name of the object that they are members of. */
@@ -66,23 +66,26 @@ export interface ObjectFields {
   readonly bare: ReadonlyMap<string, BareItem>;
   readonly storing: StoringSwitch | undefined;
   readonly echoed: EchoedItems | undefined;
-  /** A request without any of these names names no object: most requests need no walk. */
+  /** A request without any of these names refers to no object: most requests need no walk. */
   readonly names: ReadonlySet<string>;
 }
 
-/** A URL of this scheme names an object of a bucket, which hosts open with the rights of an account. */
+/** A URL of this scheme names an object in a bucket, which hosts open with an account's permissions. */
 const BUCKET = /^(?:gs|s3):$/;
 /** Where one vendor keeps the files that it was given. Public files of its other hosts are not among them. */
 const FILES_HOST = /(?:^|[.-])generativelanguage\.(?:[a-z0-9-]+\.)*googleapis\.com\.?$/;
 const FILES_PATH = /(?:^|[/\\])files[/\\]/i;
 const FILES_NAME = /^\s*files[/\\]/i;
 const DATA = /^\s*data:/i;
-/** Encoded more than so often, a path means nothing to a host. */
+/** A path that is encoded more often has no meaning to a host. */
 const MAX_ENCODINGS = 3;
 
-/** Whether a URL names what a host was given before. It is read as a host reads it, whatever its spelling; anyone can open the others. */
+/**
+ * Whether a URL names something that was uploaded to a host. It is interpreted as a host does, whatever its spelling. Other URLs
+ * are public.
+ */
 export function isStoredUrl(url: string): boolean {
-  // Most images are sent whole, and are long.
+  // Most images are sent inline, and are long.
   if (DATA.test(url)) return false;
   let parsed: URL;
   try {
@@ -104,7 +107,7 @@ function decoded(path: string): string {
 
 const STORED_URL = { test: isStoredUrl };
 
-/** The fields of all protocols that take URLs: each is fetched by someone, and some hosts open more than what is public. */
+/** Fields for URLs in all protocols: something fetches each, and some hosts open more than public URLs. */
 export const URL_FIELDS: readonly ObjectField[] = ["url", "image_url", "file_url", "video_url", "audio_url", "uri"].map(
   (field) => ({ field, what: "a stored file", like: STORED_URL, kind: "file" }),
 );
@@ -140,7 +143,7 @@ export function defineObjectFields({
     bare: new Map(bare.map((item) => [item.type, item])),
     storing,
     echoed,
-    // An item that is bare has the name of its type only as a value; its field is as good a sign.
+    // A bare item has the name of its type only as a value, so its field is the sign.
     names: new Set([...plain.keys(), ...members.keys(), ...bare.map(({ field }) => field)]),
   };
 }

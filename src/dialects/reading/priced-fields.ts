@@ -2,22 +2,22 @@ import { isObject, type JsonObject } from "../../base/json.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { termOf } from "../../canon/terms.ts";
 
-/** How a field is read by which other terms than the ordinary are bought. */
+/** How to read a field that requests special terms. */
 interface PricedField {
   region?: "geo";
-  /** The member of an object that says it, and what its term begins with. */
+  /** The member of an object that names the terms, and the prefix of the term's name. */
   member?: string;
   prefix?: string;
-  /** What the member says for the ordinary terms. */
+  /** The member's value for ordinary terms. */
   ordinary?: string;
 }
 
-/** The fields of a request by which other terms than the ordinary are bought. */
+/** The request fields that request special terms. */
 export type PricedFields = Readonly<Record<string, PricedField>>;
 
 const ORDINARY: readonly Billable[] = [];
 
-/** On which terms a request asks to be served. Two fields may name the same term, which counts once. */
+/** The terms on which a request asks to be served. A term that two fields name counts once. */
 export function askedTerms(body: JsonObject, fields: PricedFields): readonly Billable[] {
   let terms = ORDINARY;
   for (const field in fields) {
@@ -40,11 +40,11 @@ function readTerm(value: unknown, { region, member, prefix = "", ordinary }: Pri
   return name === undefined ? undefined : { name: prefix + name, below: `.${member}` };
 }
 
-/** Their names alone, as bills have them. */
+/** Only their names, as bills have them. */
 export const namesOfTerms = (terms: readonly Billable[]): readonly string[] =>
   terms.length === 0 ? NO_NAMES : terms.map(({ name }) => name);
 
 const NO_NAMES: readonly string[] = [];
 
-/** How long a prompt stays in a host's cache: longer than usual costs more. */
+/** How long a prompt stays in a host's cache. Longer than usual costs more. */
 export const CACHE_LIFETIME = { member: "ttl", prefix: "cache-", ordinary: "30m" } as const;

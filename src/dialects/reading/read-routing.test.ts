@@ -25,11 +25,11 @@ function refusalOf(body: object, headers = NONE): { path: string | undefined; me
 }
 
 describe("contract 2.12, choices 6: provider", () => {
-  test("a request that asks for nothing makes nothing", () => {
+  test("a request without routing gives undefined", () => {
     expect(readRouting({ model: "a/b", messages: [] }, new Headers({ "x-trivium-strict": "true" }))).toBeUndefined();
   });
 
-  test("every member, as the contract spells it", () => {
+  test("reads every member of the contract", () => {
     const provider = {
       type: "round_robin",
       primary_factor: "quality",
@@ -52,7 +52,7 @@ describe("contract 2.12, choices 6: provider", () => {
     [false, "none"],
     ["azure-eu", { provider: "azure-eu" }],
     ["acme/model", { model: "acme/model" }],
-  ])("a fallback %p is %p", (fallback, meant) => {
+  ])("a fallback of %p means %p", (fallback, meant) => {
     expect(preferenceOf({ fallback })).toEqual({ fallback: meant });
   });
 
@@ -78,19 +78,19 @@ describe("contract 2.12, choices 6: provider", () => {
     expect(preferenceOf({ routing: written })).toEqual(meant);
   });
 
-  test("nested and beside it", () => {
+  test("reads nested and top-level members together", () => {
     const provider = { fallback: "two", routing: { type: "priority", providers: ["one"] } };
     expect(preferenceOf(provider)).toEqual({ type: "priority", providers: ["one"], fallback: { provider: "two" } });
     expect(preferenceOf({ type: "priority", routing: { type: "order" } })).toEqual({ type: "priority" });
   });
 
-  test("an empty object, an empty list and null say nothing", () => {
+  test("an empty object, an empty list and null are ignored", () => {
     for (const provider of [{}, { providers: [] }, { routing: {} }, { type: null }, null]) {
       expect(readRouting({ provider }, NONE)?.asked.preference).toBe(NO_PREFERENCE);
     }
   });
 
-  test("unknown members are noted, with those that are known", () => {
+  test("unknown members are noted, with the known ones", () => {
     const { notes } = readRouting({ provider: { sort: "price", routing: { only: ["one"] } } }, NONE) ?? {};
     const reason = "no such option of routing; known are type, primary_factor, providers, order, fallback";
     expect(notes).toEqual([
@@ -99,7 +99,7 @@ describe("contract 2.12, choices 6: provider", () => {
     ]);
   });
 
-  test("the paths of names are those of the request, for later refusals", () => {
+  test("the paths of names are those of the request, for later errors", () => {
     const nested = { provider: { routing: { order: ["one"] }, fallback: "two" } };
     expect(readRouting(nested, NONE)?.paths).toMatchObject({
       providers: "provider.routing.order",
@@ -112,7 +112,7 @@ describe("contract 2.12, choices 6: provider", () => {
 });
 
 describe("contract 2.12: model_routing_config", () => {
-  test("every member, and what has no meaning here is noted", () => {
+  test("reads every member, and notes those without a meaning here", () => {
     const model_routing_config = {
       available_models: ["a/b", "c/d"],
       preference: "price",
@@ -154,7 +154,7 @@ describe("choices 8: options of a call", () => {
     });
   });
 
-  test("the same in both is no contradiction", () => {
+  test("equal values in both are accepted", () => {
     const provider = { type: "priority", providers: ["one"] };
     const headers = inHeader({ provider: { providers: ["one"], type: "priority" } });
     headers.set("x-trivium-survive", "true");
@@ -163,7 +163,7 @@ describe("choices 8: options of a call", () => {
   });
 });
 
-describe("what is refused: where, and what would be right", () => {
+describe("errors name the path and the expected value", () => {
   test.each([
     [{ provider: "one" }, "provider", "must be an object"],
     [{ provider: { type: "fastest" } }, "provider.type", '"priority", "round_robin", "least_latency"; it is "fastest"'],
@@ -211,7 +211,7 @@ describe("what is refused: where, and what would be right", () => {
     expect(refusal.message).toContain(says);
   });
 
-  test("header and body that contradict each other", () => {
+  test("reports a header and body that contradict each other", () => {
     const different = inHeader({ provider: { type: "priority" } });
     expect(refusalOf({ provider: { type: "round_robin" } }, different)).toEqual({
       path: "provider",

@@ -16,16 +16,16 @@ import { describeValue } from "./describe-value.ts";
 import { pathTo } from "./explain-mismatch.ts";
 import { CallOptions, MAX_DEADLINE_MS, ModelRouting, ProviderRouting, RoutingBody } from "./routing-schema.ts";
 
-/** The same as the body's fields, for callers whose clients cannot add fields (choices 6, 8). */
+/** Accepts the same fields as the body, for clients that cannot add fields (choices 6, 8). */
 const ROUTING_HEADER = "x-trivium-routing";
 const SURVIVE_HEADER = "x-trivium-survive";
 const HEDGE_HEADER = "x-trivium-hedge";
 const DEADLINE_HEADER = "x-trivium-deadline-ms";
 
-/** What a call says of how it is to be served, and where it says it. */
+/** The routing that a call requests, and where it does so. */
 export interface RoutingRequest {
   readonly asked: AskedRouting;
-  /** Where its members stand in the request, for refusals and notes. */
+  /** The paths of its members in the request, for errors and notes. */
   readonly paths: RoutingPaths;
   readonly notes: readonly FieldNote[];
 }
@@ -40,8 +40,8 @@ export interface RoutingPaths {
 }
 
 /**
- * What the call asks for by its body and its headers; undefined where it asks for nothing, as almost every call does. Throws
- * where it is malformed, or where body and headers contradict each other.
+ * The routing that a call requests in its body and headers; undefined if it requests none, as almost all calls do. Throws if it
+ * is malformed, or if body and headers contradict each other.
  */
 export function readRouting(body: JsonObject, headers: Headers): RoutingRequest | undefined {
   const said =
@@ -83,7 +83,7 @@ function read(body: JsonObject, headers: Headers): RoutingRequest {
   };
 }
 
-/** Without nulls, which say "not given". */
+/** Without nulls, which mean "not given". */
 function checked(fields: JsonObject): RoutingBody {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
   return check(given, ANYWHERE);
@@ -114,13 +114,13 @@ function routingHeader(headers: Headers): RoutingBody {
 
 const refusal = (path: string, message: string) => new GatewayError("invalid_request", message, { path });
 
-/** A value, and the path under which the client knows it. */
+/** A value and its path in the client's request. */
 interface Said<T> {
   value: T;
   path: string;
 }
 
-/** What is said once, or twice in the same words. */
+/** A value that is given once, or twice and equal. */
 function choose<T>(inBody: T | undefined, inHeader: T | undefined, path: string): Said<T> | undefined {
   if (inHeader === undefined) return inBody === undefined ? undefined : { value: inBody, path };
   if (inBody !== undefined && !isDeepStrictEqual(inBody, inHeader)) throw contradiction(path, ROUTING_HEADER);
@@ -174,7 +174,7 @@ function deadline(headers: Headers): number | undefined {
   throw refusal(DEADLINE_HEADER, `${DEADLINE_HEADER} must be ${right}; it is ${describeValue(text)}.`);
 }
 
-/** What each word for a type means, synonyms included. */
+/** The meaning of each type, including synonyms. */
 const TYPES: Readonly<Record<NonNullable<ProviderRouting["type"]>, { type: RoutingType; factor?: Factor }>> = {
   priority: { type: "priority" },
   round_robin: { type: "round_robin" },
@@ -185,7 +185,7 @@ const TYPES: Readonly<Record<NonNullable<ProviderRouting["type"]>, { type: Routi
   throughput: { type: "priority", factor: "speed" },
 };
 
-/** What each word for a factor means. Latency has a type of its own, which decides nothing else. */
+/** The meaning of each factor. Latency maps to a type, which implies nothing else. */
 const FACTORS: Readonly<
   Record<NonNullable<ProviderRouting["primary_factor"]>, { factor: Factor; type?: RoutingType }>
 > = {
@@ -199,7 +199,7 @@ const FACTORS: Readonly<
 
 type Members = Omit<ProviderRouting, "routing">;
 
-/** The object itself, or the same nested as `routing`; what both say must be the same. */
+/** Reads the object itself, or the same nested as `routing`. Values in both must be equal. */
 function readProvider({ routing, ...own }: ProviderRouting, path: string, notes: FieldNote[]) {
   const said: Said<Members>[] = [{ value: own, path }];
   if (routing !== undefined) said.push({ value: routing, path: `${path}.routing` });
@@ -216,7 +216,7 @@ function readProvider({ routing, ...own }: ProviderRouting, path: string, notes:
   if (listed && ordered) refuseOther(listed, ordered);
   const providers = listed ?? ordered;
   const preference: Preference = {
-    // A round robin takes its turns however fast an offer is.
+    // A round robin takes turns however fast an offer is.
     type: type?.type === "round_robin" ? type.type : (factor?.type ?? type?.type),
     primaryFactor: factor?.factor ?? type?.factor,
     providers: providers?.value,
@@ -271,7 +271,7 @@ function readAuto(config: ModelRouting, path: string, notes: FieldNote[]): AutoC
   };
 }
 
-/** Not refused, since clients of other gateways know other members; and not lost in silence. */
+/** Unknown members are not rejected, since other gateways define other members, but they are noted. */
 function noteUnknown(given: object, known: readonly string[], path: string, notes: FieldNote[]): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue;
@@ -280,7 +280,7 @@ function noteUnknown(given: object, known: readonly string[], path: string, note
   }
 }
 
-/** The contract has a place for further properties, and names none. */
+/** The contract allows additional properties, and defines none. */
 function noteUnread(holder: { additional_properties?: object | undefined }, path: string, notes: FieldNote[]): void {
   if (Object.keys(holder.additional_properties ?? {}).length === 0) return;
   notes.push({

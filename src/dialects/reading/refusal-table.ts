@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { GatewayError } from "../../canon/error.ts";
 import type { CheckContext } from "./check.ts";
 
-/** One rule of the contract: fields laid over a sound request that keep to it, and fields that break it. */
+/** One rule of the contract: fields added to a valid request that satisfy it, and fields that violate it. */
 export interface RefusalRow {
   rule: string;
   good: Record<string, unknown>;
   bad: Record<string, unknown>;
-  /** Where the refusal must point. */
+  /** The path that the error must name. */
   path: string;
-  /** Words of what would be right that the refusal must hold. */
+  /** Part of the expected value that the error must mention. */
   says: string;
 }
 
@@ -22,7 +22,7 @@ export const AT_DROPIN_DOOR: CheckContext = { ...AT_CONTRACT_DOOR, door: "dropin
 
 type Check = (body: unknown, context: CheckContext) => void;
 
-/** The refusal of a request, or undefined where it is accepted. Anything else that is thrown fails the test. */
+/** The error for a request, or undefined if it is accepted. Any other exception fails the test. */
 export function refusalOf(check: Check, body: unknown, context = AT_CONTRACT_DOOR): GatewayError | undefined {
   try {
     check(body, context);
@@ -33,7 +33,7 @@ export function refusalOf(check: Check, body: unknown, context = AT_CONTRACT_DOO
   }
 }
 
-/** A test for each row: the good request passes, the bad one is refused at the right place with the right words. */
+/** One test per row: the good request passes, the bad one is rejected at the right path with the right message. */
 export function testRefusals(check: Check, sound: Record<string, unknown>, rows: readonly RefusalRow[]): void {
   test.each(rows.map((row) => [row.rule, row] as const))("%s", (_, { good, bad, path, says }) => {
     expect(refusalOf(check, { ...sound, ...good })?.message).toBeUndefined();

@@ -1,15 +1,15 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 
-/** Whichever model answered, the scopes and the price would be those of the model that was asked for (S07). */
+/** Whichever model answered, scopes and price would be those of the requested model (S07). */
 export const ONE_MODEL = "the model that was asked for answers, and no other";
 
-/** By these a caller names further models, which a host that is itself a gateway might call; a preset of its account also has tools. */
+/** These name other models, which a host that is itself a gateway might call. A preset of its account may also have tools. */
 const OTHER_MODELS = ["models", "fallbacks", "preset"] as const;
 
 /**
- * What no upstream is sent: that by which a caller speaks to the gateway (contract 2.12, choices 8; read-routing.ts reads it),
- * and what names other models.
+ * Never sent to an upstream: fields addressed to the gateway (contract 2.12, choices 8; read by read-routing.ts), and fields that
+ * name other models.
  */
 export const ROUTING_FIELDS = ["provider", "model_routing_config", "trivium", ...OTHER_MODELS] as const;
 

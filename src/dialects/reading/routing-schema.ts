@@ -5,7 +5,7 @@ import { EXPECTED, openObject } from "./schema-builders.ts";
 
 const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ");
 
-/** Other words for a type or a factor, as callers of other gateways know them (choices 6). */
+/** Synonyms for types and factors that callers of other gateways use (choices 6). */
 const TYPE_SYNONYMS = ["order", "latency", "price", "throughput"] as const;
 const FACTOR_SYNONYMS = ["latency", "price", "throughput"] as const;
 
@@ -53,10 +53,10 @@ export const ModelRouting = Type.Object(
 );
 export type ModelRouting = Static<typeof ModelRouting>;
 
-/** A day: nothing that takes longer is a call. */
+/** A day. No call takes longer. */
 export const MAX_DEADLINE_MS = 86_400_000;
 
-/** The gateway's own options of a call (choices 8). */
+/** The gateway's own options for a call (choices 8). */
 export const CallOptions = Type.Object(
   {
     survive: Type.Optional(Type.Boolean()),
@@ -67,7 +67,7 @@ export const CallOptions = Type.Object(
 );
 export type CallOptions = Static<typeof CallOptions>;
 
-/** What a body says to the gateway itself, in every protocol. */
+/** The fields addressed to the gateway itself, in every protocol. */
 export const RoutingBody = Type.Object({
   provider: Type.Optional(ProviderRouting),
   model_routing_config: Type.Optional(ModelRouting),

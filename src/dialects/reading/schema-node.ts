@@ -1,4 +1,4 @@
-/** The JSON Schema keywords that our schemas use, as the explaining walk reads them. */
+/** The JSON Schema keywords that the gateway's schemas use, as the explanation reads them. */
 export interface SchemaNode {
   readonly type?: string;
   readonly const?: unknown;
@@ -23,10 +23,10 @@ export interface SchemaNode {
   readonly "x-expected"?: string;
 }
 
-/** Named schemas in reach of a `$ref`. */
+/** Named schemas that a `$ref` can refer to. */
 export type Definitions = Readonly<Record<string, SchemaNode>>;
 
-/** Follows a reference; a node without one is itself. */
+/** Follows a reference; returns a node without one unchanged. */
 export function resolveNode(node: SchemaNode, definitions: Definitions): SchemaNode {
   if (node.$ref === undefined) return node;
   const target = (node.$defs ?? definitions)[node.$ref];
@@ -34,7 +34,7 @@ export function resolveNode(node: SchemaNode, definitions: Definitions): SchemaN
   return target;
 }
 
-/** The alternatives of a node, nested unions laid flat. A node that is no union is its own only alternative. */
+/** The alternatives of a node, with nested unions flattened. A node that is not a union is its only alternative. */
 export function alternativesOf(node: SchemaNode, definitions: Definitions): SchemaNode[] {
   const resolved = resolveNode(node, definitions);
   if (resolved.anyOf === undefined) return [resolved];
@@ -58,7 +58,7 @@ export function jsonTypeOf(value: unknown): JsonType {
   }
 }
 
-/** The JSON type that a node asks for; undefined where it takes any. */
+/** The JSON type that a node requires; undefined if it accepts any. */
 export function jsonTypeOfNode(node: SchemaNode): JsonType | undefined {
   if (node.type !== undefined) return node.type === "integer" ? "number" : (node.type as JsonType);
   if (node.const !== undefined) return jsonTypeOf(node.const);

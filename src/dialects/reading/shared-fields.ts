@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Extra } from "../../canon/call.ts";
 
-/** What two dialects of one family have in common, under the same names and with the same meaning. */
+/** Fields that two dialects of one family share, with the same names and meanings. */
 const SHARED: ReadonlySet<string> = new Set(["prompt_cache_key", "prompt_cache_retention", "service_tier", "metadata"]);
 
 /** The dialects of the family. */
@@ -13,7 +13,7 @@ export const sharesTerms = (client: string, via: string, quirks: object): boolea
 
 const isShared = ({ keys: [name = "", ...deeper] }: Extra): boolean => deeper.length === 0 && SHARED.has(name);
 
-/** The fields of a call that a target of the family takes too, and the call without them. */
+/** The fields of a call that a target of the family accepts too, and the call without them. */
 export function takeShared(call: CanonCall, from: string): { fields: JsonObject; rest: CanonCall } {
   if (call.dialect !== from || !call.extras.some(isShared)) return { fields: {}, rest: call };
   const fields = Object.fromEntries(call.extras.filter(isShared).map(({ keys: [name = ""], value }) => [name, value]));

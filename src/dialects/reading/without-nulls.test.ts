@@ -4,7 +4,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { DIALECTS } from "../index.ts";
 
-/** Members that hold data of the client's own, in which null is a value like any other. */
+/** Members whose content the client defines, in which null is an ordinary value. */
 const DATA = new Set([
   "parameters",
   "parametersJsonSchema",
@@ -52,7 +52,7 @@ describe.each(samples.map((sample) => [`${sample.dialect} ${sample.name}`, sampl
   (_, { dialect: name, text }) => {
     const dialect = DIALECTS[name];
     const body = JSON.parse(text) as JsonObject;
-    /** What a request means, or undefined where it is refused. */
+    /** What a request means, or undefined if it is rejected. */
     const read = (asked: JsonObject) => {
       try {
         const context = { door: "dropin", model: { id: "acme/one", reasoning: true }, verb: "generate" } as const;

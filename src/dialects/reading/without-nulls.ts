@@ -4,8 +4,8 @@ import { explainMismatch } from "./explain-mismatch.ts";
 import { alternativesOf, type Definitions, jsonTypeOf, jsonTypeOfNode, type SchemaNode } from "./schema-node.ts";
 
 /**
- * A request without the nulls by which clients say "not given": those that stand for an optional field whose schema takes
- * none. Everything else stays, data of the client's own and unknown fields above all.
+ * A request without the nulls that mean "not given": those of optional fields whose schema does not accept null. Everything else
+ * is kept, including the client's data and unknown fields.
  */
 export function withoutNulls(node: SchemaNode, value: unknown, definitions: Definitions = {}): unknown {
   if (typeof value !== "object" || value === null) return value;
@@ -16,7 +16,7 @@ export function withoutNulls(node: SchemaNode, value: unknown, definitions: Defi
   return isObject(value) ? inMembers(meant, value, known) : value;
 }
 
-/** The alternative of a union that the value's type and the literals in it select (`type`, `role`). */
+/** The alternative of a union that the value's type and its literals (`type`, `role`) select. */
 function isMeant(node: SchemaNode, value: object): boolean {
   const wanted = jsonTypeOfNode(node);
   if (wanted !== undefined && wanted !== jsonTypeOf(value)) return false;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { UpstreamDialectName } from "../../canon/dialect-name.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 
-/** A host that takes explicit breakpoints, with a model that does. */
+/** A host and a model that accept explicit breakpoints. */
 function takingMarks(dialect: "chat" | "responses") {
   const { context, ...target } = TARGETS[dialect];
   const quirks = { ...context.quirks, cacheBreakpoints: true };
@@ -33,8 +33,8 @@ const messagesBody = (ttl?: "5m" | "1h"): JsonObject => {
   };
 };
 
-describe("H04: cache_control goes to models that take breakpoints", () => {
-  test("in Responses, on system text, a tool's result and a user's text", async () => {
+describe("H04: cache_control is sent to models that accept breakpoints", () => {
+  test("in Responses, on system text, a tool result and user text", async () => {
     const { body, notes } = await translate("messages", messagesBody("5m"), at("responses"));
     const text = (words: string) => ({ type: "input_text", text: words, prompt_cache_breakpoint: MARK });
     expect(body["instructions"]).toBeUndefined();
@@ -63,7 +63,7 @@ describe("H04: cache_control goes to models that take breakpoints", () => {
     expect(told(notes)).toEqual([]);
   });
 
-  test("an hour is approximated, and the receipt says so", async () => {
+  test("an hour is approximated, with a note in the receipt", async () => {
     for (const name of ["chat", "responses"] as const) {
       const { body, notes } = await translate("messages", messagesBody("1h"), at(name));
       expect(JSON.stringify(body).match(/"prompt_cache_breakpoint":\{"mode":"explicit","ttl":"30m"\}/g)).toHaveLength(
@@ -77,7 +77,7 @@ describe("H04: cache_control goes to models that take breakpoints", () => {
     }
   });
 
-  test("the cache of a whole request is the implicit one", async () => {
+  test("a cache mark for the whole request becomes the implicit cache", async () => {
     const automatic = {
       model: "m",
       max_tokens: 9,
@@ -90,7 +90,7 @@ describe("H04: cache_control goes to models that take breakpoints", () => {
     }
   });
 
-  test("models that take none get none: a host that caches by itself loses nothing but an age", async () => {
+  test("models without breakpoints get none: on a host that caches automatically only the age is lost", async () => {
     for (const name of ["chat", "responses"] as const) {
       const { body, notes } = await translate("messages", messagesBody(), TARGETS[name]);
       expect([JSON.stringify(body).includes("prompt_cache"), told(notes)]).toEqual([false, []]);
@@ -117,7 +117,7 @@ describe("H04: breakpoints become cache_control and cachePoint", () => {
   };
   const pathOf = { chat: "messages[0].content[0]", responses: "input[0].content[0]" };
 
-  test.each(["chat", "responses"] as const)("%s: a mark without an age", async (client) => {
+  test.each(["chat", "responses"] as const)("%s: encodes a mark without an age", async (client) => {
     const messages = await translate(client, asked(client), at("messages"));
     const [text, rest] = (messages.body["messages"] as { content: JsonObject[] }[])[0]?.content ?? [];
     expect([text?.["cache_control"], rest?.["cache_control"], messages.notes]).toEqual([EPHEMERAL, undefined, []]);
@@ -127,7 +127,7 @@ describe("H04: breakpoints become cache_control and cachePoint", () => {
     ]);
   });
 
-  test.each(["chat", "responses"] as const)("%s: an age of its own, or the whole request's", async (client) => {
+  test.each(["chat", "responses"] as const)("%s: uses the mark's age, or that of the whole request", async (client) => {
     for (const body of [asked(client, "12h"), asked(client, undefined, { mode: "explicit", ttl: "30m" })]) {
       const { body: sent, notes } = await translate(client, body, at("messages"));
       expect(JSON.stringify(sent)).toContain('"cache_control":{"type":"ephemeral","ttl":"1h"}');
@@ -138,12 +138,15 @@ describe("H04: breakpoints become cache_control and cachePoint", () => {
     }
   });
 
-  test.each(["chat", "responses"] as const)("%s: the implicit cache is the one of a whole request", async (client) => {
-    const { body } = await translate(client, asked(client, undefined, { mode: "implicit" }), at("messages"));
-    expect(body["cache_control"]).toEqual(EPHEMERAL);
-  });
+  test.each(["chat", "responses"] as const)(
+    "%s: the implicit cache becomes a mark for the whole request",
+    async (client) => {
+      const { body } = await translate(client, asked(client, undefined, { mode: "implicit" }), at("messages"));
+      expect(body["cache_control"]).toEqual(EPHEMERAL);
+    },
+  );
 
-  /** Anthropic answers 400: a ttl of an hour must not come after one of five minutes, wherever the two stand. */
+  /** Anthropic answers 400 if a ttl of an hour comes after one of five minutes, wherever they are. */
   test.each(["chat", "responses"] as const)("%s: no mark of an hour follows one of five minutes", async (client) => {
     const mark = (ttl?: string) => ({ prompt_cache_breakpoint: { ...MARK, ...(ttl === undefined ? {} : { ttl }) } });
     const bodies = {
@@ -189,7 +192,7 @@ describe("H04: breakpoints become cache_control and cachePoint", () => {
     }
   });
 
-  test("the two dialects of one family carry marks and options to each other", async () => {
+  test("the two dialects of one family pass marks and options to each other", async () => {
     const options = { mode: "explicit", ttl: "30m" };
     const chat = await translate("responses", asked("responses", "12h", options), at("chat"));
     expect(chat.body["prompt_cache_options"]).toEqual(options);
@@ -200,7 +203,7 @@ describe("H04: breakpoints become cache_control and cachePoint", () => {
     expect([chat.notes, responses.notes]).toEqual([[], []]);
   });
 
-  test("marks of a kind that is not known stay with their own dialect, and are reported elsewhere", async () => {
+  test("unknown kinds of marks are kept for their own dialect and noted elsewhere", async () => {
     const body = {
       model: "m",
       input: [

@@ -5,15 +5,17 @@ import type { CallSettings, Extra } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { CacheMark } from "../../canon/part.ts";
 
-/** Two dialects of one family spell cache marks alike: on a part, and for the whole request. */
+/** Two dialects of one family write cache marks the same way: on a part, and for the whole request. */
 const BREAKPOINT = "prompt_cache_breakpoint";
 const OPTIONS = "prompt_cache_options";
 
-/** The shortest of this family's ages, which is what a mark without one means. */
+/** The shortest age of this family, which is the default of a mark. */
 const SHORTEST = "30m";
 const AGES = [SHORTEST, "12h"] as const;
 
-/** A mark on a part, out of its fields. One that says more than is known here stays among them, for hosts of these dialects alone. */
+/**
+ * Reads a mark from the fields of a part. A mark with unknown members stays among the fields, for hosts of these dialects only.
+ */
 export function takeBreakpoint(fields: Fields): { cache?: CacheMark } {
   const mark = fields.peek(BREAKPOINT);
   if (!isObject(mark)) return {};
@@ -27,7 +29,7 @@ export function takeBreakpoint(fields: Fields): { cache?: CacheMark } {
 interface DecodedOptions {
   settings: Pick<CallSettings, "cache">;
   paths: { cache?: string };
-  /** Members that only these dialects know. */
+  /** Members that only these dialects have. */
   extras: readonly Extra[];
 }
 
@@ -47,12 +49,12 @@ export function takeCacheOptions(body: Fields): DecodedOptions {
   return { settings: { cache }, paths: { cache: OPTIONS }, extras };
 }
 
-/** How an age that this family lacks is reported. */
+/** Reports an age that this family lacks. */
 type Approximate = (reason: string) => void;
 
 /**
- * A mark asks for a least age. Five minutes are less than the shortest age; for an hour the shortest is asked for too, because what the
- * longest costs is not known.
+ * A mark requests a minimum age. Five minutes are below the shortest age; for an hour the shortest is used too, because the price
+ * of the longest is unknown.
  */
 function encodeAge({ ttl }: Pick<CacheMark, "ttl">, ages: readonly string[], approximate: Approximate): JsonObject {
   if (ttl === undefined || ttl === "5m") return {};
@@ -65,7 +67,7 @@ export const encodeBreakpoint = (mark: CacheMark, approximate: Approximate): Jso
   [BREAKPOINT]: { mode: "explicit", ...encodeAge(mark, AGES, approximate) },
 });
 
-/** `ages`: those that the target takes for a whole request. */
+/** `ages`: the ages that the target accepts for a whole request. */
 export function encodeCacheOptions(
   cache: NonNullable<CallSettings["cache"]>,
   ages: readonly string[],
@@ -75,6 +77,6 @@ export function encodeCacheOptions(
   return { [OPTIONS]: { mode, ...encodeAge(cache, ages, approximate) } };
 }
 
-/** The ages of a whole request's cache in each of the two dialects. */
+/** The ages for a whole request's cache in each of the two dialects. */
 export const CHAT_AGES: readonly string[] = [SHORTEST];
 export const RESPONSES_AGES: readonly string[] = AGES;

@@ -2,19 +2,19 @@ import { type Opaque, unwrapOpaque, wrapOpaque } from "../../canon/opaque.ts";
 import type { Part, ReasoningPart } from "../../canon/part.ts";
 
 /**
- * Some dialects have no signature on text and tool calls. One from elsewhere travels next to them in an opaque field of reasoning,
- * which clients send back unchanged, and whose wrapped `format` says what it belongs to (H01).
+ * Some dialects have no signature on text and tool calls. A signature from elsewhere travels next to them in an opaque reasoning
+ * field, which clients send back unchanged, and whose wrapped `format` says what it belongs to (H01).
  */
 export type CarrierPosition =
-  /** The tool call that follows: what a bare signature means. */
+  /** The tool call that follows, which is what a bare signature means. */
   | "next-call"
-  /** The tool call before it, for a signature that came after the call had been sent. */
+  /** The tool call before it, for a signature that arrived after the call was sent. */
   | "call"
   /** The text before it. */
   | "text"
-  /** A text part without text, which stands for itself. */
+  /** An empty text part, which it represents itself. */
   | "empty-text"
-  /** Reasoning without a text, which stands for itself: where a bare signature would mean the call that follows. */
+  /** Reasoning without text, which it represents itself where a bare signature would mean the next call. */
   | "thought";
 
 const POSITIONS: readonly CarrierPosition[] = ["next-call", "call", "text", "empty-text", "thought"];
@@ -31,7 +31,7 @@ export function wrapCarrier({ position, signature }: Carrier): string {
   return wrapOpaque(positioned);
 }
 
-/** Undefined where the text is reasoning of its own, or none of ours. */
+/** Undefined if the text is real reasoning, or was not written by the gateway. */
 export function unwrapCarrier(data: string): Carrier | undefined {
   const opaque = unwrapOpaque(data);
   if (opaque === undefined) return undefined;
@@ -46,10 +46,10 @@ export function unwrapCarrier(data: string): Carrier | undefined {
   return { position, signature: own === "" ? value : { ...value, format: own } };
 }
 
-/** The parts of one answer in a client's history, with every carrier dissolved into what it belongs to. */
+/** The parts of one response in a client's history, with every carrier merged into what it belongs to. */
 export class SignedParts {
   readonly parts: Part[] = [];
-  /** The signature of the next tool call, as the reasoning part that it becomes where no call follows. */
+  /** The signature of the next tool call, as the reasoning part that it becomes if no call follows. */
   #waiting: ReasoningPart | undefined;
 
   push(part: Part): void {
@@ -71,7 +71,7 @@ export class SignedParts {
     else parts.push({ type: "text", text: "", signature, path });
   }
 
-  /** No call follows any more. */
+  /** No call follows. */
   end(): readonly Part[] {
     if (this.#waiting !== undefined) this.parts.push(this.#waiting);
     this.#waiting = undefined;

@@ -12,7 +12,7 @@ const keyOf = (...given: Parameters<typeof found>) => found(...given).key;
 
 const LONG = "x".repeat(5000);
 
-/** The first request of a conversation, its second, and the first of others. */
+/** The first and second request of a conversation, and first requests of others. */
 const CASES: [Dialect, first: JsonObject, second: JsonObject, others: JsonObject[]][] = [
   [
     chat,
@@ -99,7 +99,7 @@ const CASES: [Dialect, first: JsonObject, second: JsonObject, others: JsonObject
 
 describe("the key of a conversation", () => {
   test.each(CASES.map((one) => [one[0].name, one] as const))(
-    "%s: is the same for its next request, and another for others",
+    "%s: is the same for its next request and differs for other conversations",
     (_, one) => {
       const [dialect, first, second, others] = one;
       const key = keyOf(dialect, first);
@@ -110,13 +110,13 @@ describe("the key of a conversation", () => {
     },
   );
 
-  test("is of one project and one model", () => {
+  test("depends on the project and the model", () => {
     const [, body] = CASES[0] ?? [];
     if (body === undefined) throw new Error("there is a first case");
     expect(keyOf(chat, body, "default acme/other")).not.toBe(keyOf(chat, body));
   });
 
-  test("instructions among the turns count up to a bound, and so does the size of a prompt", () => {
+  test("covers instructions among the turns, and the size of the prompt, up to a limit", () => {
     const turn = (role: string, content: string) => ({ role, content });
     const begin = Array.from({ length: 7 }, (_, index) => turn("developer", `${index}`));
     const asked = (content: string, extra: object[] = []) =>
@@ -132,7 +132,7 @@ describe("the key of a conversation", () => {
     expect(keyOf(chat, large("a"))).toBe(keyOf(chat, large("b")));
   });
 
-  test("what is no list of turns is looked at as a whole, and nothing is no mistake", () => {
+  test("covers turns that are not a list as a whole, and accepts missing ones", () => {
     expect(keyOf(chat, { messages: "a" })).not.toBe(keyOf(chat, { messages: "b" }));
     expect(keyOf(genai, {})).toBe(keyOf(genai, { contents: [] }));
   });

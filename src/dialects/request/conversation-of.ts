@@ -1,31 +1,32 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 
-/** Where a request of a dialect holds the beginning that all requests of one conversation share. */
+/** Where a dialect's requests hold the start that all requests of a conversation share. */
 export interface ConversationFields {
-  /** What stands before the turns: instructions and tools. */
+  /** The fields before the turns: instructions and tools. */
   readonly before: readonly string[];
   readonly turns: string;
 }
 
-/** Instructions may stand among the turns; behind so many of them nothing is looked at. */
+/** Instructions may be among the turns. Nothing after this many turns is examined. */
 const MAX_TURNS = 8;
-/** A prompt may be large: so much of it is looked at, and of each text its length, its beginning and its end. */
+/** A prompt may be large: this many pieces are examined and, of each text, its length, start and end. */
 const MAX_PIECES = 256;
 const MAX_PIECE = 256;
 
-/** Marks of what to cache move along with a conversation, so they say nothing of its beginning. */
+/** Cache marks move as a conversation grows, so they do not identify it. */
 const MOVING = "cache_control";
 
 /** The conversation that a request belongs to. */
 export interface Conversation {
-  /** What its requests have in common, and those of other conversations have not, nearly always. */
+  /** Shared by the requests of a conversation, and almost always different from other conversations. */
   readonly key: bigint | number;
-  /** Whether it has begun with an earlier request: only then can somebody hold its prompt cache. */
+  /** Whether it began with an earlier request. Only then can a host have its prompt cached. */
   readonly continues: boolean;
 }
 
 /**
- * Known by the instructions, the tools and the turns up to the first of the user. `scope` keeps those apart that share nothing.
+ * Identified by the instructions, the tools and the turns up to the first user turn. `scope` separates conversations that share
+ * nothing.
  */
 export function conversationOf(body: JsonObject, { before, turns }: ConversationFields, scope: string): Conversation {
   const pieces = [scope];

@@ -1,6 +1,6 @@
 import type { MediaPart } from "../../canon/part.ts";
 
-/** The words of a document that is text, whichever way it came. */
+/** The text of a text document, in whatever form it arrived. */
 export function documentText({ kind, source }: MediaPart): string | undefined {
   if (source.type === "text") return source.text;
   if (kind !== "document" || source.type !== "data") return undefined;

@@ -2,7 +2,7 @@ import { isObject } from "../../base/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import { EFFORTS, type Effort, effortOfBudget, nearestEffort, type ReasoningAmount } from "../../canon/reasoning.ts";
 
-/** Protocols in which an effort is a word call none by this one. */
+/** The word for no effort in protocols whose efforts are words. */
 const OFF_WORD = "none";
 
 export function effortOfWord(word: unknown): Effort | undefined {
@@ -10,15 +10,15 @@ export function effortOfWord(word: unknown): Effort | undefined {
   return EFFORTS.find((effort) => effort === word);
 }
 
-/** What a host or a model knows of efforts. */
+/** The efforts that a host or a model accepts. */
 export interface EffortWords {
   /** Weakest first. */
   known: readonly Effort[];
-  /** The host's own words. */
+  /** The host's words for them. */
   words: Partial<Record<Effort, string>>;
 }
 
-/** The word for an amount of reasoning: the nearest that is known. What it differs by is noted. */
+/** The word for an amount of reasoning: the nearest one that is accepted. A difference is noted. */
 export function encodeEffort(
   amount: ReasoningAmount,
   path: string,

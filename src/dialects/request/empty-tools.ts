@@ -2,10 +2,10 @@ import type { JsonObject } from "../../base/json.ts";
 import { isObject } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 
-/** What says how tools are to be called, and is refused where there are none. */
+/** Fields about calling tools, which hosts reject without tools. */
 const ABOUT_TOOLS = ["tool_choice", "parallel_tool_calls"];
 
-/** The fields of a request that some hosts refuse because its list of tools is empty. Nothing is lost but a request for a call. */
+/** The fields that some hosts reject because the list of tools is empty. Only a request for a call is lost. */
 export function emptyTools(body: JsonObject): { remove: readonly string[]; notes: readonly FieldNote[] } {
   const { tools, tool_choice: choice } = body;
   if (!Array.isArray(tools) || tools.length > 0) return NOTHING;

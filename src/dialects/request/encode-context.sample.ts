@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 
-/** What the writing of an answer depends on, for tests: the same each time. */
+/** A fixed context for encoding responses in tests. */
 export function encodeContext(request: JsonObject = {}): EncodeAnswerContext {
   let made = 0;
   return {

@@ -31,7 +31,7 @@ const CALL: CanonCall = {
   extras: [],
 };
 
-test("names that the target refuses are replaced everywhere in the same way, and noted", () => {
+test("names that the target rejects are replaced consistently and noted", () => {
   const rule = plainNames(64);
   const notes = new Notes();
   const { call, reading } = fitToolNames(CALL, rule, notes);
@@ -46,19 +46,19 @@ test("names that the target refuses are replaced everywhere in the same way, and
   expect(Object.values(reading.toolNames ?? {}).sort()).toEqual([...NAMES.slice(0, 3)].sort());
 });
 
-test("a rule may want a letter first", () => {
+test("a rule may require a leading letter", () => {
   const rule = { pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/, foreign: /[^a-zA-Z0-9_.:-]/g, longest: 128 };
   const { call } = fitToolNames(CALL, rule, new Notes());
   for (const tool of call.tools) expect("name" in tool && tool.name).toMatch(rule.pattern);
   expect(call.tools[0]).toMatchObject({ name: "files.read" });
 });
 
-test("a call whose names are legal stays the very same", () => {
+test("a call whose names are valid is returned unchanged", () => {
   const legal = { ...CALL, turns: [], tools: [], toolChoice: { type: "auto" } as const };
   expect(fitToolNames(legal, plainNames(64), new Notes())).toEqual({ call: legal, reading: {} });
 });
 
-test("the answer's calls have the client's names again, whole and streamed", () => {
+test("calls in the response get the client's names back, complete and streamed", () => {
   const { call, reading } = fitToolNames(CALL, plainNames(64), new Notes());
   const [first] = call.tools;
   const name = first !== undefined && "name" in first ? first.name : "";

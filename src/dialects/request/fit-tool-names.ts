@@ -5,15 +5,15 @@ import type { ToolChoice } from "../../canon/tool.ts";
 import { digestOfText } from "../../canon/tool-id.ts";
 import type { AnswerReading } from "../codec.ts";
 
-/** What the names of tools may look like at a target. */
+/** Which tool names a target accepts. */
 export interface ToolNameRule {
   pattern: RegExp;
-  /** Characters that no name may have. */
+  /** Characters that are not allowed in a name. */
   foreign: RegExp;
   longest: number;
 }
 
-/** What most hosts take: letters, digits, underscores and dashes. */
+/** What most hosts accept: letters, digits, underscores and dashes. */
 export const plainNames = (longest: number): ToolNameRule => ({
   pattern: new RegExp(`^[a-zA-Z0-9_-]{1,${longest}}$`),
   foreign: /[^a-zA-Z0-9_-]/g,
@@ -26,8 +26,8 @@ interface FittedCall {
 }
 
 /**
- * The call with every function under a name that the target takes: in its declaration, in the choice, and in the calls of
- * the history. The reading gives the answer's calls the client's names again.
+ * Renames every function to a name that the target accepts: in its declaration, in the tool choice, and in calls of the history.
+ * `reading` restores the client's names in the response.
  */
 export function fitToolNames(call: CanonCall, rule: ToolNameRule, notes: Notes): FittedCall {
   if (namesFit(call, rule)) return { call, reading: {} };
@@ -55,7 +55,7 @@ export function fitToolNames(call: CanonCall, rule: ToolNameRule, notes: Notes):
   return { call: fitted, reading: { toolNames } };
 }
 
-/** Nearly always; then nothing is copied. */
+/** True for nearly all calls, which are then not copied. */
 function namesFit({ tools, turns }: CanonCall, { pattern }: ToolNameRule): boolean {
   for (const tool of tools) {
     if ((tool.type === "function" || tool.type === "custom") && !pattern.test(tool.name)) return false;
@@ -69,7 +69,7 @@ function namesFit({ tools, turns }: CanonCall, { pattern }: ToolNameRule): boole
   return true;
 }
 
-/** What is legal of the name, and a digest that keeps it apart from every other. */
+/** The valid part of the name, with a digest that keeps it unique. */
 function fittedName(name: string, { foreign, longest, pattern }: ToolNameRule): string {
   const tail = `_${digestOfText(name)}`;
   const head = name.replace(foreign, "_").slice(0, longest - tail.length - 1);

@@ -2,10 +2,13 @@ import { objectAt, stringAt } from "../../base/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { CustomTool, FunctionTool } from "../../canon/tool.ts";
 
-/** The one argument of a function that stands in for a tool of free text. */
+/** The only argument of a function that replaces a free-text tool. */
 export const FREE_TEXT_ARGUMENT = "input";
 
-/** A tool of free text for a target that has functions alone. The grammar of the text, which no such target enforces, is told in words. */
+/**
+ * A free-text tool for a target that only has functions. The grammar of the text, which such targets do not enforce, goes into
+ * the description.
+ */
 export function freeTextFunction(tool: CustomTool, formatPath: string, notes: Notes): FunctionTool {
   const { format, description, ...rest } = tool;
   notes.approximated(tool.path, `a tool of free text goes as a function with one argument, ${FREE_TEXT_ARGUMENT}`);

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { Notes } from "../../canon/notes.ts";
 
-/** Keywords to which hosts answer 400 where they hold an answer or a tool to its schema (H08). */
+/** Keywords that hosts reject with 400 when they enforce a schema on a response or a tool (H08). */
 const REFUSED: ReadonlySet<string> = new Set([
   "minimum",
   "maximum",
@@ -21,13 +21,13 @@ const REFUSED: ReadonlySet<string> = new Set([
   "propertyNames",
 ]);
 
-/** Members whose own members are schemas by name, and those that are a schema or a list of schemas. */
+/** Keywords that map names to schemas, and those whose value is a schema or a list of schemas. */
 const BY_NAME: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
 const NESTED: ReadonlySet<string> = new Set(["items", "prefixItems", "anyOf", "oneOf", "allOf", "not"]);
 
 /**
- * A JSON Schema as hosts of this dialect enforce it: every object closed, and without the keywords that they refuse. A
- * model still reads what a keyword said where it stands in the description. `path`: whose schema it is.
+ * A JSON Schema in the form that hosts of this dialect enforce: every object closed, without the keywords that they reject.
+ * Models can still read a removed keyword in the description. `path`: where the schema is in the request.
  */
 export function lowerEnforcedSchema(schema: JsonObject, path: string, notes: Notes): JsonObject {
   const changed = new Set<string>();

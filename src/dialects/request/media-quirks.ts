@@ -2,11 +2,11 @@ import type { MediaKind } from "../../canon/part.ts";
 
 /** What differs between hosts of every dialect. */
 export interface MediaQuirks {
-  /** The kinds of media that the host takes as they are sent to it. */
+  /** The kinds of media that the host accepts inline. */
   media: readonly MediaKind[];
-  /** The kinds of media that the host fetches by itself from any URL; others are fetched by the gateway (S12). */
+  /** The kinds of media that the host fetches from any URL. The gateway fetches others (S12). */
   mediaUrls: readonly MediaKind[];
-  /** URLs that the host takes although it fetches no others, such as those of its own files. */
+  /** URLs that the host accepts although it fetches no others, such as those of its own files. */
   ownUrls: RegExp | undefined;
 }
 

@@ -36,7 +36,7 @@ function reported() {
   return { notes, context: { ...encodeContext(), note: (note: FieldNote) => notes.push(note) } };
 }
 
-test("H09: sound and video in a whole answer leave words for the client and a line in the receipt", () => {
+test("H09: audio and video in a complete response are replaced by text and noted in the receipt", () => {
   for (const dialect of ["chat", "messages"] as const) {
     const { notes, context } = reported();
     const body = JSON.parse(DIALECTS[dialect].codec.encodeResponse(reply, context));
@@ -48,7 +48,7 @@ test("H09: sound and video in a whole answer leave words for the client and a li
   }
 });
 
-test("H09: sound and video in a streamed answer leave words for the client and a line in the receipt", () => {
+test("H09: audio and video in a streamed response are replaced by text and noted in the receipt", () => {
   for (const dialect of ["chat", "messages"] as const) {
     const { notes, context } = reported();
     const encoder = DIALECTS[dialect].codec.createStreamEncoder(context);

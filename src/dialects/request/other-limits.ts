@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../base/json.ts";
 
 /**
- * By these some hosts of open models are given another output limit than the protocol's own, or asked for several answers of which one
- * is sent. Reservations and the bounds of a usage go by the protocol's own limit (decision 0085).
+ * Fields with which some hosts of open models accept an output limit other than the protocol's, or make several responses of
+ * which one is sent. Reservations and usage limits rely on the protocol's own limit (decision 0085).
  */
 const OTHER_LIMITS = [
   "n_predict",
@@ -14,7 +14,7 @@ const OTHER_LIMITS = [
   "num_return_sequences",
 ] as const;
 
-/** Those of them that a request has. `own`: the limit of its protocol. */
+/** The ones that a request has. `own`: the protocol's limit. */
 export const otherLimits = (body: JsonObject, own: string): readonly string[] =>
   OTHER_LIMITS.filter((name) => name !== own && name in body);
 

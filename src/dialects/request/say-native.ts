@@ -2,7 +2,9 @@ import type { NativePart } from "../../canon/part.ts";
 import { answerNote } from "../answer/answer-note.ts";
 import type { EncodeAnswerContext } from "../codec.ts";
 
-/** The words of a block that the client's protocol cannot show otherwise; empty where it has none. The receipt says so. */
+/**
+ * The text of a block that the client's protocol cannot represent otherwise, empty if it has none. It is noted in the receipt.
+ */
 export function sayNative({ name, text }: NativePart, note: EncodeAnswerContext["note"]): string {
   if (!text) return "";
   note(answerNote("content", "approximated", `answers of this protocol have no place for ${name}; its words are text`));

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 
 /**
- * Whether a host that holds a model to this schema would take it: every object closed, and all its properties required.
- * Other protocols have the word `strict` too, and let properties be missing.
+ * Whether a host that enforces this schema strictly would accept it: every object closed, and all its properties required. Other
+ * protocols have `strict` too, but allow optional properties.
  */
 export function isStrict(schema: unknown): boolean {
   if (!isObject(schema)) return true;
@@ -30,7 +30,7 @@ function nested(schema: JsonObject): unknown[] {
   return [...byName, ...lists, schema["items"]];
 }
 
-/** Hosts refuse a schema of arguments that does not say that it is an object, and which properties it has. */
+/** Hosts reject an arguments schema that does not declare an object and its properties. */
 export const objectSchema = (schema: JsonObject): JsonObject => ({
   ...("type" in schema ? {} : { type: "object" }),
   ...schema,

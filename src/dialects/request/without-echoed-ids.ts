@@ -5,8 +5,8 @@ import type { ObjectFields } from "../reading/object-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 
 /**
- * The request without the ids of a provider's objects in items that repeat an earlier answer: clients that keep their own history send
- * these back. A request without such items is returned unchanged.
+ * The request without ids of a provider's objects in items that repeat an earlier response: clients that keep their own history
+ * send these back. A request without such items is returned unchanged.
  */
 export function withoutEchoedIds(request: ReceivedRequest, fields: ObjectFields | undefined): ReceivedRequest {
   const echoed = fields?.echoed;

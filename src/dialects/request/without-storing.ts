@@ -5,10 +5,10 @@ import type { ReceivedRequest } from "../received-request.ts";
 
 const REASON = "answers are kept in a provider's account only for keys with provider_objects: true";
 
-/** Hosts may take any other value as a yes. */
+/** Hosts may take any other value as true. */
 const NOT_STORING: ReadonlySet<unknown> = new Set([undefined, null, false]);
 
-/** The request without what would make a host keep its answer. One that says nothing of it comes back as it is. */
+/** The request without fields that make a host store its response. A request without them is returned unchanged. */
 export function withoutStoring(request: ReceivedRequest, fields: ObjectFields | undefined): ReceivedRequest {
   const storing = fields?.storing;
   if (storing === undefined || NOT_STORING.has(request.body[storing.field])) return request;
