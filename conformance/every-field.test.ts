@@ -104,7 +104,7 @@ const REFUSALS = [
   // R12: a response that is not stored cannot be continued.
   /^Previous response with id 'resp_1' not found/,
   // Contract 2.6: thinking of a model that does not think.
-  /thinkingConfig must be left out/,
+  /thinkingConfig must be omitted/,
 ];
 
 /**

@@ -31,7 +31,7 @@ export class MemoryWeb {
     this.asked.push(url);
     const file = this.files.get(url);
     if (file?.ms !== undefined) await this.#clock.sleep(file.ms);
-    if (file === undefined) throw new MediaFetchError("its host answered with HTTP status 404");
+    if (file === undefined) throw new MediaFetchError("its host returned HTTP status 404");
     return file;
   }
 }

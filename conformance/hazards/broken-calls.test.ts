@@ -95,7 +95,7 @@ const playStream = (host: Host, end: End) =>
   });
 
 const OBJECT_ONLY = ["messages", "genai"] as const;
-const WORDS = "The model called delete_files with arguments that are no JSON object.";
+const WORDS = "The model called delete_files with arguments that are not a JSON object.";
 
 describe("H09: invalid arguments are reported, and never become empty", () => {
   const ways = OBJECT_ONLY.flatMap((client) => HOSTS.map((host) => [client, host] as const));
@@ -136,7 +136,7 @@ describe("H09: invalid arguments are reported, and never become empty", () => {
     const note = {
       path: "answer.content",
       action,
-      reason: "the answer was cut off amid the arguments of its call of delete_files",
+      reason: "the response was cut off inside the arguments of its call to delete_files",
     };
     playWhole(host, "cut");
     const unary = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });

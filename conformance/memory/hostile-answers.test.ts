@@ -81,15 +81,15 @@ describe("S18: a response that holds too much is the provider's failure", () => 
   const failureOf = (text: string) => /(more than \d+ [^."\\]+)/.exec(text)?.[1];
 
   test.each([
-    ["calls", 1024 * KB, "more than 1024 tool calls in one answer"],
-    ["calls in one event", 200 * KB, "more than 1024 tool calls in one answer"],
-    ["calls with one id", 1024 * KB, "more than 1024 tool calls in one answer"],
+    ["calls", 1024 * KB, "more than 1024 tool calls in one response"],
+    ["calls in one event", 200 * KB, "more than 1024 tool calls in one response"],
+    ["calls with one id", 1024 * KB, "more than 1024 tool calls in one response"],
     ["data lines", 100 * KB, "more than 10000 lines"],
     ["comment lines", 100 * KB, "more than 10000 lines"],
-    ["choices in one event", 40 * KB, "more than 128 choices in one answer"],
+    ["choices in one event", 40 * KB, "more than 128 choices in one response"],
     ["annotations in one event", 2048 * KB, "more than 10000 items in one event"],
     ["one event, tiny values", 1024 * KB, "more than 250000 JSON values in one event"],
-    ["newlines", 2200 * KB, "more than 1000000 events in one answer"],
+    ["newlines", 2200 * KB, "more than 1000000 events in one response"],
   ] as const)("chat: %s", async (name, bytes, failure) => {
     const { text } = await answerTo(named(name), hostileBytes(named(name), bytes), "chat");
     expect(failureOf(text)).toBe(failure);
@@ -102,38 +102,43 @@ describe("S18: a response that holds too much is the provider's failure", () => 
       const { text } = await answerTo(answer, hostileBytes(answer, 1024 * KB), client);
       // Within one protocol, only chat keeps anything about a call.
       if (client !== upstream || client === "chat")
-        expect([upstream, failureOf(text)]).toEqual([upstream, "more than 1024 tool calls in one answer"]);
+        expect([upstream, failureOf(text)]).toEqual([upstream, "more than 1024 tool calls in one response"]);
     }
   });
 
   test.each([
-    ["whole: calls", 600 * KB, "more than 1024 tool calls in one answer"],
-    ["whole: choices", 200 * KB, "more than 128 choices in one answer"],
-    ["whole: parts", 400 * KB, "more than 10000 items in one answer"],
-    ["whole: tiny values", 2100 * KB, "more than 1000000 JSON values in one answer"],
+    ["whole: calls", 600 * KB, "more than 1024 tool calls in one response"],
+    ["whole: choices", 200 * KB, "more than 128 choices in one response"],
+    ["whole: parts", 400 * KB, "more than 10000 items in one response"],
+    ["whole: tiny values", 2100 * KB, "more than 1000000 JSON values in one response"],
   ] as const)("chat, %s", async (name, bytes, failure) => {
     const refused = await answerTo(named(name), hostileBytes(named(name), bytes), "chat");
     expect([refused.status, failureOf(errorIn(refused).message)]).toEqual([502, failure]);
   });
 
   test.each([
-    ["chat", "sealed thoughts of a later call", 400 * KB, "more than 1024 tool calls in one answer"],
-    ["chat", "one call, a list in its arguments", 1024 * KB, "more than 250000 JSON values in the arguments of a call"],
+    ["chat", "sealed thoughts of a later call", 400 * KB, "more than 1024 tool calls in one response"],
+    [
+      "chat",
+      "one call, a list in its arguments",
+      1024 * KB,
+      "more than 250000 JSON values in the arguments of one tool call",
+    ],
     [
       "messages",
       "one call, a list in its arguments",
       1024 * KB,
-      "more than 250000 JSON values in the arguments of a call",
+      "more than 250000 JSON values in the arguments of one tool call",
     ],
     [
       "converse",
       "one call, a list in its arguments",
       1024 * KB,
-      "more than 250000 JSON values in the arguments of a call",
+      "more than 250000 JSON values in the arguments of one tool call",
     ],
-    ["genai", "partial calls", 2048 * KB, "more than 10000 values in the arguments of a call that came in pieces"],
-    ["genai", "recitations", 2048 * KB, "more than 10000 blocks and citations in one answer"],
-    ["converse", "calls", 1024 * KB, "more than 1024 tool calls in one answer"],
+    ["genai", "partial calls", 2048 * KB, "more than 10000 argument pieces in one tool call"],
+    ["genai", "recitations", 2048 * KB, "more than 10000 blocks and citations in one response"],
+    ["converse", "calls", 1024 * KB, "more than 1024 tool calls in one response"],
     ["converse", "one event, tiny values", 1024 * KB, "more than 250000 JSON values in one event"],
     ["framed", "one event, tiny values", 1024 * KB, "more than 250000 JSON values in one event"],
   ] as const)("%s: %s", async (host, name, bytes, failure) => {

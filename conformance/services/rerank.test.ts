@@ -108,7 +108,7 @@ describe("requests", () => {
     };
     const { body } = await rerank({ model, documents: DOCUMENTS });
     expect([body.message, body.id?.slice(0, 4)]).toEqual([
-      "query must be a string that is not empty; it is missing.",
+      "query must be a non-empty string; it is missing.",
       "req_",
     ]);
     expect(body.error?.message).toBe(body.message ?? "");

@@ -177,7 +177,7 @@ describe("decision 0003: numbers kept as text are numbers in schemas", () => {
     });
     expect(lowered('{"type":"integer","minimum":1,"exclusiveMaximum":9223372036854775808}')).toEqual({
       schema: '{"type":"INTEGER","minimum":1,"maximum":9223372036854775808}',
-      losses: ["that the maximum itself is excluded"],
+      losses: ["the exclusion of the maximum itself"],
     });
     expect(lowered('{"enum":[9007199254740993]}').schema).toBe('{"type":"INTEGER"}');
   });

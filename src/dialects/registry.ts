@@ -23,7 +23,7 @@ export class DialectRegistry {
 
   get(name: string): Dialect {
     const dialect = this.#dialects.get(name);
-    if (!dialect) throw new Error(`no dialect ${name} is registered`);
+    if (!dialect) throw new Error(`dialect ${name} is not registered`);
     return dialect;
   }
 

@@ -60,8 +60,8 @@ const MAY_BE_OVERFLOW: ReadonlySet<ErrorKind> = new Set(["invalid_request", "too
 
 /** "The provider" is replaced by its name where the failure leaves the relay, which also explains rejected credentials. */
 const OWN_WORDS: Partial<Record<ErrorKind, string>> = {
-  upstream_credentials: "The provider did not accept the gateway's credentials or account.",
-  upstream_timeout: "The provider did not answer in time.",
+  upstream_credentials: "The provider rejected the gateway's credentials or account.",
+  upstream_timeout: "The provider did not respond in time.",
   overloaded: "The provider is overloaded. Try again shortly.",
 };
 

@@ -79,7 +79,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
       'event: messageStop\ndata: {"stopReason":"end_turn"}\n\n',
     );
     expect(() => read(chunk("not json"))).toThrow(BrokenFrameError);
-    expect(() => read(event("chunk", "{}"))).toThrow("holds no bytes");
+    expect(() => read(event("chunk", "{}"))).toThrow("has no bytes field");
   });
 
   test("exceptions and errors become events of the same form", () => {
@@ -106,7 +106,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
   test("an impossible length is rejected without waiting for the bytes", () => {
     const header = { ":event-type": "x" };
     for (const total of [0, 15, 24 * 1024 * 1024 + 1, 0xffffffff]) {
-      expect(() => read(frame(header, "{}", { total }).subarray(0, 12))).toThrow(`${total} bytes long`);
+      expect(() => read(frame(header, "{}", { total }).subarray(0, 12))).toThrow(`length of ${total} bytes`);
     }
     expect(() => read(frame(header, "{}", { headers: 1000 }).subarray(0, 12))).toThrow("headers are 1000 bytes long");
     expect(() => read(frame({ ":event-type": "a\nb: c" }, "{}"))).toThrow("has no name");

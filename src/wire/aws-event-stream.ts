@@ -22,7 +22,7 @@ const LINE_ENDS = /[\r\n]+/g;
 
 export class BrokenFrameError extends Error {
   constructor(why: string) {
-    super(`a frame of the event stream is broken: ${why}`);
+    super(`invalid event stream frame: ${why}`);
     this.name = "BrokenFrameError";
   }
 }
@@ -85,10 +85,10 @@ function frameSize(bytes: Uint8Array, limit: number): number | undefined {
   const total = view.getUint32(0);
   const headers = view.getUint32(4);
   if (view.getUint32(8) !== Bun.hash.crc32(bytes.subarray(0, 8)))
-    throw new BrokenFrameError("its first checksum is wrong");
-  if (total < MIN_BYTES || total > limit) throw new BrokenFrameError(`it says it is ${total} bytes long`);
+    throw new BrokenFrameError("its prelude checksum is wrong");
+  if (total < MIN_BYTES || total > limit) throw new BrokenFrameError(`it has an invalid length of ${total} bytes`);
   if (headers > MAX_HEADER_BYTES || headers > total - MIN_BYTES) {
-    throw new BrokenFrameError(`it says its headers are ${headers} bytes long`);
+    throw new BrokenFrameError(`it has an invalid header length of ${headers} bytes`);
   }
   return total;
 }
@@ -97,7 +97,7 @@ function renderFrame(frame: Uint8Array): string {
   const view = viewOf(frame);
   const end = frame.length - CHECKSUM_BYTES;
   if (view.getUint32(end) !== Bun.hash.crc32(frame.subarray(0, end)))
-    throw new BrokenFrameError("its last checksum is wrong");
+    throw new BrokenFrameError("its checksum is wrong");
   const payloadAt = PRELUDE_BYTES + view.getUint32(4);
   const headers = readHeaders(frame.subarray(PRELUDE_BYTES, payloadAt));
   const bytes = frame.subarray(payloadAt, end);
@@ -116,7 +116,7 @@ function renderFrame(frame: Uint8Array): string {
 function readHeaders(bytes: Uint8Array): Map<string, string> {
   const headers = new Map<string, string>();
   const view = viewOf(bytes);
-  const broken = () => new BrokenFrameError("its headers do not fit their length");
+  const broken = () => new BrokenFrameError("its headers do not match their length");
   for (let at = 0; at < bytes.length; ) {
     const nameEnd = at + 1 + (bytes[at] ?? 0);
     const type = bytes[nameEnd];
@@ -140,7 +140,7 @@ function readHeaders(bytes: Uint8Array): Map<string, string> {
  */
 function renderChunk(payload: string): string {
   const encoded = memberOf(parse(payload), "bytes");
-  if (typeof encoded !== "string") throw new BrokenFrameError("its payload holds no bytes");
+  if (typeof encoded !== "string") throw new BrokenFrameError("its payload has no bytes field");
   const bytes = Buffer.from(encoded, "base64");
   if (isBrokenText(bytes)) throw new BrokenFrameError("its event is not UTF-8");
   const inner = bytes.toString("utf8");
@@ -148,7 +148,7 @@ function renderChunk(payload: string): string {
   const type = memberOf(event, "type");
   if (typeof type === "string") return renderEvent(type, inner);
   const [name] = Object.keys(event ?? {});
-  if (name === undefined) throw new BrokenFrameError("it holds an event without a name");
+  if (name === undefined) throw new BrokenFrameError("its event has no name");
   return renderEvent(name, JSON.stringify(memberOf(event, name)));
 }
 
@@ -157,7 +157,7 @@ const renderException = (type: string, message: string): string =>
 
 /** JSON strings contain no bare line ends, so those between tokens can become spaces. */
 function renderEvent(name: string, json: string): string {
-  if (!EVENT_NAME.test(name)) throw new BrokenFrameError("it has no name");
+  if (!EVENT_NAME.test(name)) throw new BrokenFrameError("it has no event name");
   return `event: ${name}\ndata: ${json === "" ? "{}" : json.replaceAll(LINE_ENDS, " ")}\n\n`;
 }
 

@@ -66,7 +66,9 @@ export async function fetchMedia(url: string, options: MediaFetchOptions): Promi
   } catch (error) {
     options.signal?.throwIfAborted();
     if (late.signal.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
-    throw error instanceof MediaFetchError ? error : new MediaFetchError("its host broke the answer off", error);
+    throw error instanceof MediaFetchError
+      ? error
+      : new MediaFetchError("its host closed the connection before the response was complete", error);
   } finally {
     // Whatever is still open is not needed: a redirect's body, or the rest of a body that is too large.
     done.abort();
@@ -103,7 +105,9 @@ export async function streamMedia(url: string, options: MediaFetchOptions): Prom
     end();
     options.signal?.throwIfAborted();
     if (late.signal.aborted) throw new MediaFetchError(`it took longer than ${timeoutMs / 1000} s`, error);
-    throw error instanceof MediaFetchError ? error : new MediaFetchError("its host broke the answer off", error);
+    throw error instanceof MediaFetchError
+      ? error
+      : new MediaFetchError("its host closed the connection before the response was complete", error);
   }
 }
 
@@ -148,12 +152,12 @@ async function follow(text: string, reach: Reach): Promise<Response> {
 }
 
 function readUrl(text: string, base: URL | undefined, { allowHttp = false }: Reach): URL {
-  const what = base === undefined ? "its URL" : "the URL that it redirects to";
+  const what = base === undefined ? "its URL" : "the URL it redirects to";
   const url = URL.parse(text, base?.href);
   if (!url) throw new MediaFetchError(`${what} is not valid`);
   if (url.protocol !== "https:" && !(allowHttp && url.protocol === "http:"))
-    throw new MediaFetchError(`${what} does not begin with https:`);
-  if (url.username !== "" || url.password !== "") throw new MediaFetchError(`${what} holds a user name or password`);
+    throw new MediaFetchError(`${what} does not start with https:`);
+  if (url.username !== "" || url.password !== "") throw new MediaFetchError(`${what} contains a user name or password`);
   return url;
 }
 
@@ -194,7 +198,7 @@ async function open(url: URL, addresses: readonly string[], reach: Reach): Promi
   }
   const code = typeof failure === "object" && failure !== null && "code" in failure ? String(failure.code) : "";
   const reason = /CERT|VERIFY|ISSUER/.test(code)
-    ? "its host did not prove by its certificate that it is the one named"
+    ? "the certificate of its host could not be verified"
     : "its host could not be reached";
   throw new MediaFetchError(reason, failure);
 }
@@ -221,10 +225,12 @@ function request(url: URL, address: string, { signal, certificateAuthority }: Re
 }
 
 function accepted(response: Response): Response {
-  if (response.status !== 200) throw new MediaFetchError(`its host answered with HTTP status ${response.status}`);
+  if (response.status !== 200) throw new MediaFetchError(`its host returned HTTP status ${response.status}`);
   const encoding = response.headers.get("content-encoding") ?? "identity";
   if (encoding.toLowerCase() !== "identity")
-    throw new MediaFetchError(`its host sent it as ${JSON.stringify(encoding.slice(0, 20))}, which was not asked for`);
+    throw new MediaFetchError(
+      `its host sent it with the content encoding ${JSON.stringify(encoding.slice(0, 20))}, which was not requested`,
+    );
   return response;
 }
 
@@ -256,7 +262,7 @@ function typeOf(said: string, bytes: Uint8Array): string {
   if (seen !== undefined) return seen;
   if (PAGES.has(said)) throw new MediaFetchError("it is a web page");
   if (SNIFFABLE.has(said))
-    throw new MediaFetchError(`its host says that it is ${said}, and its bytes say that it is not`);
+    throw new MediaFetchError(`its host declares it as ${said}, but its content is something else`);
   return said;
 }
 
@@ -266,6 +272,6 @@ function inUtf8(bytes: Uint8Array, parameters: readonly string[]): Uint8Array {
   try {
     return new TextEncoder().encode(new TextDecoder(charset as Bun.Encoding).decode(bytes));
   } catch (error) {
-    throw new MediaFetchError(`it is text in the unknown encoding ${charset.slice(0, 40)}`, error);
+    throw new MediaFetchError(`its text has the unknown encoding ${charset.slice(0, 40)}`, error);
   }
 }

@@ -33,7 +33,7 @@ export function readPartHead(text: string, number: number): PartHead {
   if (!["binary", "8bit", "7bit"].includes(transfer)) {
     throw new MultipartError(
       "malformed",
-      `The form field ${name} must hold plain bytes; it is encoded as ${transfer}.`,
+      `The form field ${name} must not be transfer-encoded; it is encoded as ${transfer}.`,
       name,
     );
   }

@@ -131,7 +131,7 @@ describe("H12: parts", () => {
 
   test("text that is not UTF-8 is rejected, and the error names the field", async () => {
     const error = await failure(one('Content-Disposition: form-data; name="prompt"', "\xff\xfe"));
-    expect(error).toMatchObject({ kind: "malformed", field: "prompt", message: "The form field prompt is not UTF-8." });
+    expect(error).toMatchObject({ kind: "malformed", field: "prompt", message: "The form field prompt is not valid UTF-8." });
   });
 
   const types = [
@@ -186,7 +186,7 @@ describe("S18: content that is the worst case for the search", () => {
     const content = "\r\n--bX".repeat(500_000);
     for (const text of [files(content), content]) {
       const error = await failure(readText(text, TYPE_B));
-      expect(error).toMatchObject({ kind: "malformed", message: expect.stringContaining("choose another") });
+      expect(error).toMatchObject({ kind: "malformed", message: expect.stringContaining("Choose another boundary") });
     }
   });
 

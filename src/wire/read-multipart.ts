@@ -133,7 +133,7 @@ function readHead(bytes: Buffer, at: number, parts: number, limits: MultipartLim
   const size = rest.indexOf(HEAD_END);
   if (size < 0 && rest.length <= MAX_HEAD_BYTES) throw cutOff();
   if (size < 0) {
-    throw new MultipartError("too_large", `The headers of a part are larger than ${MAX_HEAD_BYTES} bytes.`);
+    throw new MultipartError("too_large", `The headers of a form part are larger than ${MAX_HEAD_BYTES} bytes.`);
   }
   if (parts >= limits.maxParts) {
     throw new MultipartError("too_large", `The form has more than ${limits.maxParts} parts.`);
@@ -151,14 +151,14 @@ function textOf(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new MultipartError("malformed", `The form field ${name} is not UTF-8.`, name);
+    throw new MultipartError("malformed", `The form field ${name} is not valid UTF-8.`, name);
   }
 }
 
 const notAForm = () =>
   new MultipartError(
     "malformed",
-    'The body is no form: each part begins with a line of "--" and the boundary that the content type names.',
+    'The body is not a multipart form: each part must start with a line of "--" and the boundary from the content type.',
   );
 
 const cutOff = (field?: string) => new MultipartError("malformed", "The form ends before its last boundary.", field);
@@ -169,6 +169,6 @@ const fieldTooLarge = ({ name }: PartHead, { maxFieldBytes }: MultipartLimits) =
 const badBoundary = (field: string | undefined) =>
   new MultipartError(
     "malformed",
-    `The boundary of the form occurs more than ${MAX_FALSE_BOUNDARIES} times in its content: choose another.`,
+    `The form boundary occurs more than ${MAX_FALSE_BOUNDARIES} times in the content. Choose another boundary.`,
     field,
   );

@@ -28,19 +28,19 @@ const tooMany = (most: number, what: string) =>
   new GatewayError("upstream_failed", `The provider sent more than ${most} ${what}.`);
 
 export function requireFewCalls(count: number): void {
-  if (count > MAX_CALLS) throw tooMany(MAX_CALLS, "tool calls in one answer");
+  if (count > MAX_CALLS) throw tooMany(MAX_CALLS, "tool calls in one response");
 }
 
 export function requireFewChoices(count: number): void {
-  if (count > MAX_CHOICES) throw tooMany(MAX_CHOICES, "choices in one answer");
+  if (count > MAX_CHOICES) throw tooMany(MAX_CHOICES, "choices in one response");
 }
 
 export function requireFewBlocks(count: number): void {
-  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "blocks and citations in one answer");
+  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "blocks and citations in one response");
 }
 
 export function requireFewEvents(count: number): void {
-  if (count > MAX_EVENTS) throw tooMany(MAX_EVENTS, "events in one answer");
+  if (count > MAX_EVENTS) throw tooMany(MAX_EVENTS, "events in one response");
 }
 
 /** Only events with an image are long, or events that should not exist. */
@@ -52,21 +52,21 @@ export function requireSmallEvent(data: string): void {
 
 export function requireSmallAnswer(text: string): void {
   if (text.length <= FEW_ITEMS_LENGTH) return;
-  if (holdsMoreValues(text, MAX_ANSWER_VALUES)) throw tooMany(MAX_ANSWER_VALUES, "JSON values in one answer");
-  if (holdsMoreItems(text, MAX_ITEMS, UNCOUNTED)) throw tooMany(MAX_ITEMS, "items in one answer");
+  if (holdsMoreValues(text, MAX_ANSWER_VALUES)) throw tooMany(MAX_ANSWER_VALUES, "JSON values in one response");
+  if (holdsMoreItems(text, MAX_ITEMS, UNCOUNTED)) throw tooMany(MAX_ITEMS, "items in one response");
 }
 
 /** Arguments are a string in the JSON of a response, so their values have not been counted. */
 export function requireSmallArguments(text: string): void {
   if (holdsMoreValues(text, MAX_EVENT_VALUES))
-    throw tooMany(MAX_EVENT_VALUES, "JSON values in the arguments of a call");
+    throw tooMany(MAX_EVENT_VALUES, "JSON values in the arguments of one tool call");
 }
 
 /** Values in call arguments that arrive in pieces and are assembled in one turn. */
 export function requireFewPieces(count: number): void {
-  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "values in the arguments of a call that came in pieces");
+  if (count > MAX_ITEMS) throw tooMany(MAX_ITEMS, "argument pieces in one tool call");
 }
 
 export function requireFewLogprobs(count: number): void {
-  if (count > MAX_LOGPROBS) throw tooMany(MAX_LOGPROBS, "log probabilities in one answer");
+  if (count > MAX_LOGPROBS) throw tooMany(MAX_LOGPROBS, "log probabilities in one response");
 }

@@ -13,7 +13,7 @@ export function judgeBrokenCall(
   { note, action }: { note: (note: FieldNote) => void; action: FieldNote["action"] },
 ): void {
   if (!isCut(stop)) {
-    throw new GatewayError("upstream_failed", `The model called ${name} with arguments that are no JSON object.`);
+    throw new GatewayError("upstream_failed", `The model called ${name} with arguments that are not a JSON object.`);
   }
-  note(answerNote("content", action, `the answer was cut off amid the arguments of its call of ${name}`));
+  note(answerNote("content", action, `the response was cut off inside the arguments of its call to ${name}`));
 }

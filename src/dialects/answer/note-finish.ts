@@ -21,11 +21,11 @@ export function noteFinish(
 ): void {
   if (stop.raw !== "" && without.includes(stop.unified)) {
     const word = stop.raw.slice(0, MAX_WORD);
-    const reason = `the provider stopped with ${word}, and this protocol has no word for it; an ordinary stop was sent`;
+    const reason = `this protocol has no equivalent of the provider's stop reason ${word}; an ordinary stop was sent`;
     note(answerNote("stop", "approximated", reason));
   }
   if (stopDetail !== undefined && !explained) {
-    const reason = "this protocol has no place for the provider's explanation of why it stopped";
+    const reason = "this protocol has no field for the provider's explanation of why it stopped";
     note(answerNote("stop_details", "dropped", reason));
   }
 }

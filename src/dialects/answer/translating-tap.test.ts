@@ -28,6 +28,6 @@ test("H20: content that arrives only with the end is limited too", () => {
   tap.push(EMPTY, new ByteBuffer());
   expect(tap.state).toBe("complete");
   const output = new ByteBuffer();
-  expect(tap.end("", output).failure?.message).toMatch(/longer than can be translated/);
+  expect(tap.end("", output).failure?.message).toMatch(/exceeds the size limit for translation/);
   expect(output.length).toBe(0);
 });

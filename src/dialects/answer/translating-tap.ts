@@ -108,7 +108,10 @@ export class TranslatingTap extends TapBase {
   #count(text: string): void {
     this.generatedCharacters += eventWeight(text);
     if (this.generatedCharacters > MAX_CHARACTERS) {
-      this.failure = new GatewayError("upstream_failed", "The provider's answer is longer than can be translated.");
+      this.failure = new GatewayError(
+        "upstream_failed",
+        "The provider's response exceeds the size limit for translation.",
+      );
     }
   }
 

@@ -66,11 +66,11 @@ export function encodePromptPart(
       return encodeMedia(part, scope);
     case "search-result":
       noteCacheMark(part, scope);
-      scope.notes.approximated(pathOf(part), "the search result goes as text and media");
+      scope.notes.approximated(pathOf(part), "this protocol has no search results; sent as text and media");
       return encodeSearchResult(part, scope);
     case "native":
       if (part.dialect === "genai") return [part.raw];
-      scope.notes.dropped(pathOf(part), `only its own protocol knows blocks of kind ${part.name}`);
+      scope.notes.dropped(pathOf(part), `only its own protocol has blocks of kind ${part.name}`);
       return [];
   }
 }
@@ -78,7 +78,7 @@ export function encodePromptPart(
 function encodeText(part: TextPart, scope: EncodeScope): JsonObject[] {
   noteCacheMark(part, scope);
   if (part.citations !== undefined && part.citations.length > 0) {
-    scope.notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol takes no citations in a prompt");
+    scope.notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol does not accept citations in a prompt");
   }
   const signature = upstreamSignature(part, scope);
   const own = scope.call.dialect === "genai" ? part.extras : undefined;
@@ -95,7 +95,7 @@ function encodeReasoning(part: ReasoningPart, scope: EncodeScope): JsonObject[] 
   const own = scope.call.dialect === "genai";
   const theirs = signature === undefined ? own : signature.origin === scope.context.origin;
   if (!theirs) {
-    scope.notes.dropped(pathOf(part), "reasoning goes back only to the provider that made it");
+    scope.notes.dropped(pathOf(part), "only the provider that created the reasoning can read it");
     return [];
   }
   const wire = { text: part.text, thought: true, ...upstreamSignature(part, scope) };
@@ -105,7 +105,10 @@ function encodeReasoning(part: ReasoningPart, scope: EncodeScope): JsonObject[] 
 /** A passage that the caller found, below its title and source. */
 function encodeSearchResult(part: SearchResultPart, scope: EncodeScope): JsonObject[] {
   if (part.citations) {
-    scope.notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol cannot cite the prompt's search results");
+    scope.notes.dropped(
+      fieldPathOf(scope, part, "citations"),
+      "this protocol cannot cite search results in the prompt",
+    );
   }
   const heading = [part.title, part.source].filter((line) => line !== undefined).join("\n");
   const content = part.content.flatMap((one) => encodePromptPart(one, scope));

@@ -103,7 +103,7 @@ export const VERBS: readonly string[] = [
 ];
 
 function unknownVerb(verb: string): GatewayError {
-  return new GatewayError("not_found", `There is no verb "${verb}" here; the verbs are ${VERBS.join(", ")}.`, {
+  return new GatewayError("not_found", `Unknown verb "${verb}". Use one of ${VERBS.join(", ")}.`, {
     code: "unknown_verb",
   });
 }

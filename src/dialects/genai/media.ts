@@ -150,15 +150,15 @@ export function encodeMedia(part: MediaPart, scope: EncodeScope): JsonObject[] {
   const { notes, context, call } = scope;
   noteCacheMark(part, scope);
   if (!context.quirks.media.includes(part.kind)) {
-    notes.dropped(pathOf(part), `this provider takes no ${part.kind} content`);
+    notes.dropped(pathOf(part), `this provider does not accept ${part.kind} content`);
     return [];
   }
   const wire = encodeSource(part, scope);
   if (wire.length === 0) return [];
   if (part.citations)
-    notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol cannot cite the prompt's documents");
+    notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol cannot cite documents in the prompt");
   if (part.context !== undefined) {
-    notes.approximated(fieldPathOf(scope, part, "context"), "sent as a text before the document");
+    notes.approximated(fieldPathOf(scope, part, "context"), "sent as text before the document");
   }
   // Details from other protocols go into the resolution of the whole request (generation-config.ts).
   const level = call.dialect === "genai" ? encodeDetail(part.detail) : undefined;
@@ -189,14 +189,14 @@ function encodeSource(part: MediaPart, scope: EncodeScope): JsonObject[] {
       return [{ inlineData: { mimeType: source.mimeType, data: source.data, ...encodeTitle(part, scope) } }];
     case "url": {
       if (!context.quirks.mediaUrls.includes(kind) && !FILM_PAGE.test(source.url)) {
-        notes.dropped(pathOf(part), `this provider does not fetch ${kind} content from a URL`);
+        notes.dropped(pathOf(part), `this provider does not fetch ${kind} content from URLs`);
         return [];
       }
       return [{ fileData: { ...typeOfUrl(part, source, scope), fileUri: source.url, ...encodeTitle(part, scope) } }];
     }
     case "file": {
       if (source.origin !== context.origin) {
-        notes.dropped(pathOf(part), "the file was given to another provider, and only that one has it");
+        notes.dropped(pathOf(part), "the file is stored at another provider");
         return [];
       }
       const mimeType = source.mimeType ?? guessMimeType(source.id);
@@ -208,11 +208,11 @@ function encodeSource(part: MediaPart, scope: EncodeScope): JsonObject[] {
         const data = Buffer.from(source.text).toString("base64");
         return [{ inlineData: { mimeType: "text/plain", data, ...encodeTitle(part, scope) } }];
       }
-      notes.approximated(pathOf(part), "the document goes as a text under its title");
+      notes.approximated(pathOf(part), "sent as text below its title");
       return [{ text: `${title}\n\n${source.text}` }];
     }
     case "parts": {
-      notes.approximated(pathOf(part), "the document's parts go as parts of the message");
+      notes.approximated(pathOf(part), "this protocol has no multi-part documents; the parts were sent one by one");
       const inner = source.parts.flatMap((one) =>
         one.type === "text" ? (one.text === "" ? [] : [{ text: one.text }]) : encodeMedia(one, scope),
       );
@@ -227,7 +227,7 @@ function typeOfUrl(part: MediaPart, source: MediaSource & { type: "url" }, scope
   // A client of this protocol omitted it on purpose: video pages do not need it.
   if (scope.call.dialect === "genai") return {};
   const usual = DEFAULT_TYPE[part.kind];
-  scope.notes.approximated(pathOf(part), `the URL does not give its media type; ${usual} was assumed`);
+  scope.notes.approximated(pathOf(part), `the URL does not show its media type; ${usual} was assumed`);
   return { mimeType: usual };
 }
 
@@ -235,6 +235,6 @@ function typeOfUrl(part: MediaPart, source: MediaSource & { type: "url" }, scope
 function encodeTitle(part: MediaPart, scope: EncodeScope): JsonObject {
   if (part.title === undefined) return {};
   if (scope.context.quirks.labels) return { displayName: part.title };
-  scope.notes.dropped(fieldPathOf(scope, part, "title"), "this provider takes no names of files");
+  scope.notes.dropped(fieldPathOf(scope, part, "title"), "this provider does not accept file names");
   return {};
 }

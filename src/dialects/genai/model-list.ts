@@ -19,7 +19,7 @@ export const modelLists: ModelLists = {
 /** Like the vendor's: 0 means the default, and larger sizes are capped. */
 function readSize(text: string | null): number | undefined {
   if (text === null || text === "" || text === "0") return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw wrong("pageSize", "must be a whole number that is not negative");
+  if (!/^\d{1,9}$/.test(text)) throw wrong("pageSize", "must be an integer of at least 0");
   return Math.min(Number(text), MAX_PAGE);
 }
 
@@ -29,7 +29,7 @@ const tokenOf = ({ id }: ListedModel): string => Buffer.from(id).toString("base6
 function startOf(models: readonly ListedModel[], token: string | null): number {
   if (token === null || token === "") return 0;
   const place = models.findIndex((model) => tokenOf(model) === token);
-  if (place < 0) throw wrong("pageToken", "is not one of this list; leave it out to begin with the first page");
+  if (place < 0) throw wrong("pageToken", "is not a token of this list; omit it to start with the first page");
   return place + 1;
 }
 

@@ -47,7 +47,7 @@ export function prepareRequest(request: ReceivedRequest, context: NativeRequestC
   const remove: string[] = ["model", ...ROUTING_FIELDS, ...emptyTools(body).remove];
   if (!context.quirks.labels && "labels" in body) {
     remove.push("labels");
-    notes.push({ path: "labels", action: "dropped", reason: "this provider knows no labels" });
+    notes.push({ path: "labels", action: "dropped", reason: "this provider does not support labels" });
   }
   const untouched = !remove.some((key) => key in body);
   return {
@@ -78,7 +78,7 @@ export function patchAnswer(
   const { data, stop } = patchCandidates(text, body, context.options.bareFinishReason);
   const blocked = stringAt(objectAt(body, "promptFeedback"), "blockReason");
   if (!ANSWER_FIELDS.some((field) => field in body))
-    throw new GatewayError("upstream_failed", "The provider's answer has no candidates.");
+    throw new GatewayError("upstream_failed", "The provider's response has no candidates.");
   const set = new AnswerStamp(context).lacking(body);
   reportUsageTerms(context.served, body);
   const usage = decodeUsage(body);

@@ -167,7 +167,7 @@ describe("S15: a field in both spellings is rejected, wherever it is", () => {
       "contents[0].parts[0].inlineData.mime_type and mimeType",
     ],
   ])("%j", (body, named) => {
-    expect(() => normal(body)).toThrow(`${named} are one field in two spellings; give it once.`);
+    expect(() => normal(body)).toThrow(`${named} are two spellings of the same field; send only one.`);
     expect(() => normal(body)).toThrow(GatewayError);
   });
 

@@ -20,7 +20,7 @@ export function normaliseGenaiRequest(body: unknown): unknown {
   } catch (thrown) {
     if (!(thrown instanceof SpeltTwice)) throw thrown;
     const position = pathTo(pathOf(thrown.source, body, "") ?? "", thrown.key);
-    const message = `${position} and ${thrown.name} are one field in two spellings; give it once.`;
+    const message = `${position} and ${thrown.name} are two spellings of the same field; send only one.`;
     throw new GatewayError("invalid_request", message, { path: position });
   }
 }
@@ -55,7 +55,7 @@ function treat(value: unknown, treatment: Treatment, depth: number): unknown {
   if (depth > MAX_NESTING) {
     throw new GatewayError(
       "invalid_request",
-      `The request body is nested deeper than ${MAX_NESTING} levels; it must be flatter.`,
+      `The request body is nested deeper than ${MAX_NESTING} levels. Send a flatter one.`,
     );
   }
   if (Array.isArray(value)) return treatArray(value, treatment, depth);

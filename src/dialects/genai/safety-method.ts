@@ -15,7 +15,7 @@ export const methodNotes = (settings: unknown): FieldNote[] =>
   withMethod(settings).map((index) => ({
     path: `safetySettings[${index}].${FIELD}`,
     action: "dropped",
-    reason: "this provider knows no methods of judging harm",
+    reason: "this provider does not support safety methods",
   }));
 
 /** The settings without their methods, in the text of a request. */

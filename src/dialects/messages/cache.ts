@@ -35,7 +35,10 @@ export class CacheMarks {
     const beyond = Math.max(0, this.#marked.length + reserved - MAX_MARKS);
     for (const { block, path } of this.#marked.slice(0, beyond)) {
       delete block.cache_control;
-      notes.dropped(path, `the target takes at most ${MAX_MARKS} cache marks, and later ones cover more of the prompt`);
+      notes.dropped(
+        path,
+        `the provider accepts at most ${MAX_MARKS} cache marks; the last ones were kept because they cover more of the prompt`,
+      );
     }
   }
 }

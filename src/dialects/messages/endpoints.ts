@@ -58,7 +58,7 @@ function readVersion(headers: Headers): string | undefined {
   if (partner === null && vendor === null) {
     throw new GatewayError(
       "invalid_request",
-      `The header partner-version (or anthropic-version) is missing; send partner-version: ${CONTRACT_VERSION}.`,
+      `The partner-version (or anthropic-version) header is missing. Send partner-version: ${CONTRACT_VERSION}.`,
       { path: "partner-version" },
     );
   }
@@ -72,7 +72,7 @@ function readVersion(headers: Headers): string | undefined {
 }
 
 function wrongVersion(header: string, found: string, right: readonly string[]): GatewayError {
-  const message = `The header ${header} is "${found.slice(0, 40)}"; it must be ${right.join(" or ")}.`;
+  const message = `The ${header} header must be ${right.join(" or ")}; it is "${found.slice(0, 40)}".`;
   return new GatewayError("invalid_request", message, { path: header });
 }
 
@@ -85,7 +85,7 @@ function readBetas(headers: Headers, door: Door): string[] {
   if (refused !== undefined) {
     throw new GatewayError(
       "invalid_request",
-      `The beta ${refused} is not supported: the code-execution tool cannot be used. Leave it out of partner-beta.`,
+      `The beta ${refused} is not supported because the code-execution tool is not available here. Remove it from the partner-beta header.`,
       { path: "partner-beta" },
     );
   }
@@ -96,6 +96,6 @@ function readBetas(headers: Headers, door: Door): string[] {
 function betasIn(header: string, value: string): string[] {
   const betas = value.split(",").flatMap((beta) => beta.trim() || []);
   if (betas.every((beta) => BETA.test(beta))) return betas;
-  const message = `The header ${header} holds a name that cannot be one: betas are named in visible ASCII characters without spaces, with commas between them.`;
+  const message = `The ${header} header contains an invalid name. Beta names are visible ASCII characters without spaces, separated by commas.`;
   throw new GatewayError("invalid_request", message, { path: header });
 }

@@ -78,18 +78,18 @@ export function encodeSource(
   target: { origin: string; urls: readonly string[] },
   encodeInner: (part: TextPart | MediaPart) => readonly JsonObject[],
 ): EncodedSource {
-  if (kind === "audio" || kind === "video") return { reason: `the target's protocol takes no ${kind}` };
+  if (kind === "audio" || kind === "video") return { reason: `this protocol does not support ${kind}` };
   switch (source.type) {
     case "data":
       return encodeData(kind, source);
     case "url":
       return target.urls.includes(kind)
         ? { kind, source: { type: "url", url: source.url } }
-        : { reason: "the target fetches nothing by itself, and the gateway could not fetch it" };
+        : { reason: "this provider does not fetch URLs, and the gateway could not fetch it" };
     case "file":
       return source.origin === target.origin
         ? { kind, source: { type: "file", file_id: source.id } }
-        : { reason: "the file lies with another provider" };
+        : { reason: "the file is stored at another provider" };
     case "text":
       return textSource(source.text);
     case "parts":
@@ -109,10 +109,10 @@ function encodeData(kind: "image" | "document", source: Extract<MediaSource, { t
   if (kind === "document" && TEXT_TYPES.test(mimeType)) {
     return textSource(Buffer.from(source.data, "base64").toString());
   }
-  return { reason: `the target takes PNG, JPEG, GIF and WebP images, PDF and text, not ${source.mimeType}` };
+  return { reason: `this provider accepts PNG, JPEG, GIF and WebP images, PDF and text, not ${source.mimeType}` };
 }
 
 const textSource = (text: string): EncodedSource =>
   text.trim() === ""
-    ? { reason: "the target refuses empty documents" }
+    ? { reason: "this provider rejects empty documents" }
     : { kind: "document", source: { type: "text", media_type: "text/plain", data: text } };

@@ -36,13 +36,13 @@ function pageOf(models: readonly ListedModel[], query: URLSearchParams) {
 function readLimit(text: string | null): number | undefined {
   if (text === null) return undefined;
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MAX_LIMIT) throw wrong("limit", `must be a whole number from 1 to ${MAX_LIMIT}`);
+  if (limit < 1 || limit > MAX_LIMIT) throw wrong("limit", `must be an integer from 1 to ${MAX_LIMIT}`);
   return limit;
 }
 
 function placeOf(models: readonly ListedModel[], id: string, name: string): number {
   const place = models.findIndex((model) => model.id === id);
-  if (place < 0) throw wrong(name, "is not the id of a model in this list");
+  if (place < 0) throw wrong(name, "must be the id of a model in this list");
   return place;
 }
 

@@ -10,18 +10,18 @@ export function elsewhereOf(type: string, block: JsonObject): NativePart["elsewh
     case "compaction": {
       const summary = stringAt(block, "content");
       return summary
-        ? { words: summary, reason: "this protocol has no compacted conversations; the summary was sent as text" }
+        ? { words: summary, reason: "this protocol does not support compaction; the summary was sent as text" }
         : undefined;
     }
     case "tool_reference": {
       const name = stringAt(block, "tool_name");
-      const reason = "this protocol has no references to tools; its name was sent as text";
+      const reason = "this protocol has no tool references; the tool's name was sent as text";
       return name ? { words: `The tool ${name} is available.`, reason } : undefined;
     }
     case "tool_addition":
       return addedTool(block) === undefined
         ? undefined
-        : { reason: "this protocol adds no tools in mid-conversation; the tool is offered from the beginning" };
+        : { reason: "this protocol cannot add tools during a conversation; the tool was sent from the start" };
     default:
       return undefined;
   }

@@ -65,8 +65,8 @@ function unknownFields(body: JsonObject, { forwardBetas }: MessagesQuirks, notes
     if (body[path] !== null) notes.push({ path, action: "dropped", reason });
     removed.push(path);
   };
-  if (managesContext) remove(CONTEXT_MANAGEMENT, "this provider does not manage the context of a conversation");
-  if (hasBetas) remove(BETAS, "betas are read from the header anthropic-beta alone");
+  if (managesContext) remove(CONTEXT_MANAGEMENT, "this provider does not support context management");
+  if (hasBetas) remove(BETAS, "betas are only read from the anthropic-beta header");
   return removed;
 }
 

@@ -30,7 +30,7 @@ export function forwardOptions(
   if (refused === undefined) {
     return { ...fitted, options: { betas: NO_BETAS, ...(fitted.options as Partial<MessagesOptions>), version } };
   }
-  const reason = `version ${version} does not accept ${refused}, so the provider was called with the version before it`;
+  const reason = `version ${version} does not accept ${refused}; the previous version was sent`;
   notes.push({ path: "anthropic-version", action: "approximated", reason });
   return fitted;
 }
@@ -44,7 +44,7 @@ function forwardBetas(
   notes: FieldNote[],
 ): ForwardedOptions {
   if (quirks?.forwardBetas) return fitBetas(betas, target);
-  const reason = "this provider has no beta headers";
+  const reason = "this provider does not support beta headers";
   for (const beta of betas) notes.push({ path: `beta ${beta}`, action: "dropped", reason });
   return NOTHING;
 }

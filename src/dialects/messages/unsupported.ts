@@ -16,6 +16,8 @@ export function withoutUnsupported(request: ReceivedRequest, door: Door): Receiv
     edit.remove(field);
     delete body[field];
   }
-  const adapted = present.map((path): FieldNote => ({ path, action: "dropped", reason: "it is not supported here" }));
+  const adapted = present.map(
+    (path): FieldNote => ({ path, action: "dropped", reason: "this field is not supported" }),
+  );
   return { text: edit.toString(), body, adapted };
 }

@@ -33,7 +33,7 @@ export function describedSchema(
   if (schema["description"] !== description) {
     notes.dropped(
       `${path}.json_schema.description`,
-      "the schema has a description of its own, and there is one place for both",
+      "the schema has its own description, and this protocol has only one field for both",
     );
   }
   return schema;

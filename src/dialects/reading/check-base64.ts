@@ -15,7 +15,7 @@ export function checkBase64(data: string, path: () => string): void {
   }
   const problem =
     found === null
-      ? `it has ${bare.length} characters, which no bytes have`
+      ? `${bare.length} characters is not a valid length`
       : `it has ${JSON.stringify(found[0])} at character ${found.index + 1}`;
   refuse(path(), `must be base64; ${problem}`);
 }

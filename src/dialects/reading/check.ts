@@ -57,7 +57,7 @@ export function defineCheck<S extends TSchema>(schema: S, rules: CheckRules<Stat
   const check = (body: unknown, context: CheckContext): Static<S> => {
     if (context.levels === undefined ? nestsDeeperThan(body, MAX_NESTING) : context.levels > MAX_NESTING) {
       const problem = `The request body is nested deeper than ${MAX_NESTING} levels`;
-      throw new GatewayError("invalid_request", `${problem}; it must be flatter.`);
+      throw new GatewayError("invalid_request", `${problem}. Send a flatter one.`);
     }
     names ??= readNamesOf(schema as SchemaNode, rules.alsoRead);
     refuseMiscasedKeys(body, names);
@@ -93,8 +93,7 @@ function repaired(body: unknown, { schema, check }: CompiledForm): unknown {
 }
 
 function errorOf(mismatch: Mismatch | undefined): GatewayError {
-  if (mismatch === undefined)
-    return new GatewayError("invalid_request", "The request body has a shape that is not accepted.");
+  if (mismatch === undefined) return new GatewayError("invalid_request", "The request body is not valid.");
   const { path, problem } = mismatch;
   if (path === "") return new GatewayError("invalid_request", `The request body ${problem}.`);
   return new GatewayError("invalid_request", `${path} ${problem}.`, { path });

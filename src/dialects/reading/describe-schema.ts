@@ -47,7 +47,9 @@ function describeOne(node: SchemaNode): string {
     case "array":
       return describeArray(node);
     case "object":
-      return node.maxProperties === undefined ? "an object" : `an object of at most ${node.maxProperties} pairs`;
+      return node.maxProperties === undefined
+        ? "an object"
+        : `an object of at most ${node.maxProperties} key-value pairs`;
     default:
       return "any value";
   }
@@ -56,7 +58,7 @@ function describeOne(node: SchemaNode): string {
 function describeRange({ minimum, maximum, exclusiveMaximum }: SchemaNode): string {
   if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
   if (minimum !== undefined && exclusiveMaximum !== undefined)
-    return ` from ${minimum} up to but below ${exclusiveMaximum}`;
+    return ` from ${minimum} to less than ${exclusiveMaximum}`;
   if (minimum !== undefined) return ` of at least ${minimum}`;
   if (maximum !== undefined) return ` of at most ${maximum}`;
   return "";
@@ -64,7 +66,7 @@ function describeRange({ minimum, maximum, exclusiveMaximum }: SchemaNode): stri
 
 function describeString({ minLength, maxLength }: SchemaNode): string {
   if (maxLength !== undefined) return `a string of ${minLength ?? 0} to ${maxLength} characters`;
-  return minLength === undefined ? "a string" : "a string that is not empty";
+  return minLength === undefined ? "a string" : "a non-empty string";
 }
 
 function describeArray({ items, minItems, maxItems }: SchemaNode): string {

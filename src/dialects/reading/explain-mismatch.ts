@@ -118,7 +118,7 @@ function walkArray(node: SchemaNode, value: readonly unknown[], position: Positi
 function walkObject(node: SchemaNode, value: Record<string, unknown>, position: Position): Mismatch | undefined {
   const { properties = {}, required = [], patternProperties = {}, maxProperties } = node;
   if (maxProperties !== undefined && Object.keys(value).length > maxProperties) {
-    const found = countOf(Object.keys(value).length, "pair");
+    const found = countOf(Object.keys(value).length, "key-value pair");
     return problem(position, `must be ${describeSchema(node, position.definitions)}; it has ${found}`);
   }
   for (const [key, property] of Object.entries(properties)) {

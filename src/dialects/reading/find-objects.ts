@@ -82,7 +82,7 @@ class Walk {
     }
     if (typeof value !== "string" || value === "" || field.like?.test(value) === false) return;
     if (this.found.length === MAX_REFERENCES) {
-      const message = `The request names more than ${MAX_REFERENCES} objects, the most that is looked up.`;
+      const message = `The request refers to more than ${MAX_REFERENCES} stored objects, which is the limit. Refer to fewer.`;
       throw new GatewayError("invalid_request", message, { path });
     }
     this.found.push({ path, id: value, what: field.what, kind: field.kind });

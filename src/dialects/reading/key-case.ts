@@ -58,7 +58,7 @@ export function refuseMiscasedKeys(body: unknown, names: ReadNames, path = ""): 
     const meant = names.folded.get(fold(key));
     if (meant === undefined) continue;
     const position = pathTo(path, key);
-    throw new GatewayError("invalid_request", `${position} must be written ${meant}: names of fields have a case.`, {
+    throw new GatewayError("invalid_request", `${position} must be written ${meant}: field names are case-sensitive.`, {
       path: position,
     });
   }

@@ -352,6 +352,6 @@ describe("decision 0087: objects that a request names", () => {
 
   test("hostile: a request that names a hundred thousand objects is rejected", () => {
     const body = { tools: [{ file_ids: Array.from({ length: 100_000 }, (_, index) => `f${index}`) }] };
-    expect(() => pathsIn("responses", body)).toThrow("more than 1000 objects");
+    expect(() => pathsIn("responses", body)).toThrow("more than 1000 stored objects");
   });
 });

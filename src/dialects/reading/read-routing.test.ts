@@ -92,7 +92,7 @@ describe("contract 2.12, choices 6: provider", () => {
 
   test("unknown members are noted, with the known ones", () => {
     const { notes } = readRouting({ provider: { sort: "price", routing: { only: ["one"] } } }, NONE) ?? {};
-    const reason = "no such option of routing; known are type, primary_factor, providers, order, fallback";
+    const reason = "not a routing option; the options are type, primary_factor, providers, order, fallback";
     expect(notes).toEqual([
       { path: "provider.sort", action: "dropped", reason },
       { path: "provider.routing.only", action: "dropped", reason },
@@ -173,12 +173,12 @@ describe("errors name the path and the expected value", () => {
     [
       { provider: { type: "priority", routing: { type: "round_robin" } } },
       "provider.routing.type",
-      "provider.routing.type and provider.type say different things",
+      "provider.routing.type and provider.type differ",
     ],
     [
       { provider: { providers: ["one"], order: ["two"] } },
       "provider.order",
-      "provider.order and provider.providers say different things",
+      "provider.order and provider.providers differ",
     ],
     [
       { model_routing_config: { available_models: [] } },
@@ -187,7 +187,7 @@ describe("errors name the path and the expected value", () => {
     ],
     [{ trivium: { survive: "yes" } }, "trivium.survive", "must be true or false"],
     [{ trivium: { deadline_ms: 0.5 } }, "trivium.deadline_ms", "from 1 to 86400000"],
-    [{ trivium: { surviv: true } }, "trivium.surviv", "known are survive, hedge, deadline_ms"],
+    [{ trivium: { surviv: true } }, "trivium.surviv", "use one of survive, hedge, deadline_ms"],
     [{ trivium: [] }, "trivium", "must be an object"],
   ])("%j", (body, path, says) => {
     const refusal = refusalOf(body);
@@ -198,7 +198,7 @@ describe("errors name the path and the expected value", () => {
   test.each([
     ["x-trivium-routing", "least_latency", "must be JSON such as"],
     ["x-trivium-routing", "[]", "must be JSON such as"],
-    ["x-trivium-routing", '{"type":"priority"}', 'has a member "type"; known are provider, model_routing_config'],
+    ["x-trivium-routing", '{"type":"priority"}', 'has an unknown member "type"; use provider or model_routing_config'],
     ["x-trivium-routing", '{"provider":{"type":"x"}}', "x-trivium-routing: provider.type must be one of"],
     ["x-trivium-survive", "yes", 'must be true or false; it is "yes"'],
     ["x-trivium-hedge", "1", "must be true or false"],
@@ -216,7 +216,7 @@ describe("errors name the path and the expected value", () => {
     expect(refusalOf({ provider: { type: "round_robin" } }, different)).toEqual({
       path: "provider",
       message:
-        "provider in the body and the header x-trivium-routing say different things; give one of them, or the same in both.",
+        "provider in the body and the x-trivium-routing header differ. Send only one of them, or the same value in both.",
     });
     for (const [name, header, value] of [
       ["survive", "x-trivium-survive", "false"],

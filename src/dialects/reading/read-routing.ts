@@ -101,7 +101,7 @@ function routingHeader(headers: Headers): RoutingBody {
   if (other !== undefined) {
     throw refusal(
       ROUTING_HEADER,
-      `${ROUTING_HEADER} has a member ${describeValue(other)}; known are ${HEADER_FIELDS.join(", ")}.`,
+      `${ROUTING_HEADER} has an unknown member ${describeValue(other)}; use ${HEADER_FIELDS.join(" or ")}.`,
     );
   }
   try {
@@ -128,7 +128,7 @@ function choose<T>(inBody: T | undefined, inHeader: T | undefined, path: string)
 }
 
 function contradiction(path: string, header: string): GatewayError {
-  const message = `${path} in the body and the header ${header} say different things; give one of them, or the same in both.`;
+  const message = `${path} in the body and the ${header} header differ. Send only one of them, or the same value in both.`;
   return refusal(path, message);
 }
 
@@ -136,7 +136,7 @@ const OPTION_NAMES = Object.keys(CallOptions.properties);
 
 function callOptions(inBody: CallOptions | undefined, headers: Headers) {
   const other = Object.keys(inBody ?? {}).find((name) => !OPTION_NAMES.includes(name));
-  if (other !== undefined) refuse(pathTo("trivium", other), `is not an option; known are ${OPTION_NAMES.join(", ")}`);
+  if (other !== undefined) refuse(pathTo("trivium", other), `is not an option; use one of ${OPTION_NAMES.join(", ")}`);
   const survive = agreed(inBody?.survive, flag(headers, SURVIVE_HEADER), "trivium.survive", SURVIVE_HEADER);
   const hedge = agreed(inBody?.hedge, flag(headers, HEDGE_HEADER), "trivium.hedge", HEDGE_HEADER);
   const deadlineMs = agreed(inBody?.deadline_ms, deadline(headers), "trivium.deadline_ms", DEADLINE_HEADER);
@@ -170,7 +170,7 @@ function deadline(headers: Headers): number | undefined {
   if (text === null) return undefined;
   const ms = /^\s*\d{1,8}\s*$/.test(text) ? Number(text) : 0;
   if (ms >= 1 && ms <= MAX_DEADLINE_MS) return ms;
-  const right = `a whole number of milliseconds from 1 to ${MAX_DEADLINE_MS}`;
+  const right = `an integer number of milliseconds from 1 to ${MAX_DEADLINE_MS}`;
   throw refusal(DEADLINE_HEADER, `${DEADLINE_HEADER} must be ${right}; it is ${describeValue(text)}.`);
 }
 
@@ -249,7 +249,7 @@ function member<T>(
 
 function refuseOther(one: Said<unknown>, other: Said<unknown>): void {
   if (isDeepStrictEqual(one.value, other.value)) return;
-  throw refusal(other.path, `${other.path} and ${one.path} say different things; give one of them.`);
+  throw refusal(other.path, `${other.path} and ${one.path} differ. Send only one of them.`);
 }
 
 /** An empty list names no provider. */
@@ -275,7 +275,7 @@ function readAuto(config: ModelRouting, path: string, notes: FieldNote[]): AutoC
 function noteUnknown(given: object, known: readonly string[], path: string, notes: FieldNote[]): void {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue;
-    const reason = `no such option of routing; known are ${known.join(", ")}`;
+    const reason = `not a routing option; the options are ${known.join(", ")}`;
     notes.push({ path: pathTo(path, name), action: "dropped", reason });
   }
 }
@@ -286,6 +286,6 @@ function noteUnread(holder: { additional_properties?: object | undefined }, path
   notes.push({
     path: `${path}.additional_properties`,
     action: "dropped",
-    reason: "no additional properties are known",
+    reason: "no additional properties are supported",
   });
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
 
 /** Whichever model answered, scopes and price would be those of the requested model (S07). */
-export const ONE_MODEL = "the model that was asked for answers, and no other";
+export const ONE_MODEL = "only the requested model answers";
 
 /** These name other models, which a host that is itself a gateway might call. A preset of its account may also have tools. */
 const OTHER_MODELS = ["models", "fallbacks", "preset"] as const;

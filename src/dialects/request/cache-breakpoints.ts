@@ -59,7 +59,7 @@ type Approximate = (reason: string) => void;
 function encodeAge({ ttl }: Pick<CacheMark, "ttl">, ages: readonly string[], approximate: Approximate): JsonObject {
   if (ttl === undefined || ttl === "5m") return {};
   if (ages.includes(ttl)) return { ttl };
-  approximate(`the target keeps a prefix for at least ${SHORTEST}, and that was asked for`);
+  approximate(`this provider caches for at least ${SHORTEST}; that was sent`);
   return { ttl: SHORTEST };
 }
 

@@ -28,8 +28,8 @@ export function encodeEffort(
   const wanted = isObject(amount) ? effortOfBudget(amount.budget) : amount === "dynamic" ? "medium" : amount;
   const effort = nearestEffort(wanted, known) ?? wanted;
   const word = words[effort] ?? (effort === "off" ? OFF_WORD : effort);
-  if (isObject(amount)) notes.approximated(path, `this provider takes an effort, not a budget; ${word} was sent`);
-  else if (amount === "dynamic") notes.approximated(path, `this provider takes an effort; ${word} was sent`);
-  else if (effort !== amount) notes.approximated(path, `this model does not know that effort; ${word} was sent`);
+  if (isObject(amount)) notes.approximated(path, `this provider accepts an effort, not a budget; ${word} was sent`);
+  else if (amount === "dynamic") notes.approximated(path, `this provider accepts an effort; ${word} was sent`);
+  else if (effort !== amount) notes.approximated(path, `this model does not support that effort; ${word} was sent`);
   return word;
 }

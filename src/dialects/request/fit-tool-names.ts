@@ -41,7 +41,7 @@ export function fitToolNames(call: CanonCall, rule: ToolNameRule, notes: Notes):
   const tools = call.tools.map((tool) => {
     if ((tool.type !== "function" && tool.type !== "custom") || rule.pattern.test(tool.name)) return tool;
     const name = fit(tool.name);
-    notes.approximated(tool.path, `the target takes no such name of a tool: there it is ${name}`);
+    notes.approximated(tool.path, `renamed to ${name} to meet this provider's rules`);
     return { ...tool, name };
   });
   const turns = call.turns.map((turn) => ({ ...turn, parts: turn.parts.map((part) => fitPart(part, fit)) }));

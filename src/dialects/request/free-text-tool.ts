@@ -11,11 +11,15 @@ export const FREE_TEXT_ARGUMENT = "input";
  */
 export function freeTextFunction(tool: CustomTool, formatPath: string, notes: Notes): FunctionTool {
   const { format, description, ...rest } = tool;
-  notes.approximated(tool.path, `a tool of free text goes as a function with one argument, ${FREE_TEXT_ARGUMENT}`);
+  notes.approximated(
+    tool.path,
+    `this protocol has no free-text tools; sent as a function with one argument, ${FREE_TEXT_ARGUMENT}`,
+  );
   const grammar = stringAt(objectAt(format, "grammar"), "definition");
-  if (grammar !== undefined) notes.approximated(formatPath, "the text is held to no grammar; the description has it");
+  if (grammar !== undefined)
+    notes.approximated(formatPath, "this provider does not enforce grammars; the grammar was added to the description");
   else if (format !== undefined && format["type"] !== "text")
-    notes.dropped(formatPath, "the target holds a tool's text to no grammar");
+    notes.dropped(formatPath, "this provider does not enforce grammars");
   const rule = grammar === undefined ? [] : [`Its ${FREE_TEXT_ARGUMENT} must follow this grammar:\n${grammar}`];
   const words = [...(description === undefined ? [] : [description]), ...rule].join("\n\n");
   const properties = { [FREE_TEXT_ARGUMENT]: { type: "string" } };

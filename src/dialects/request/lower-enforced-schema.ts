@@ -33,7 +33,7 @@ export function lowerEnforcedSchema(schema: JsonObject, path: string, notes: Not
   const changed = new Set<string>();
   const lowered = lower(schema, changed);
   if (changed.size > 0) {
-    notes.approximated(path, `the target does not enforce these keywords of a schema: ${[...changed].join(", ")}`);
+    notes.approximated(path, `this provider does not enforce these schema keywords: ${[...changed].join(", ")}`);
   }
   return lowered;
 }

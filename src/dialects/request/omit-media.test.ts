@@ -7,8 +7,8 @@ import { DIALECTS } from "../index.ts";
 import { encodeContext } from "./encode-context.sample.ts";
 
 const DROPPED = [
-  { path: "answer.content", action: "dropped", reason: "answers of this protocol have no place for the model's audio" },
-  { path: "answer.content", action: "dropped", reason: "answers of this protocol have no place for the model's video" },
+  { path: "answer.content", action: "dropped", reason: "responses of this protocol cannot contain the model's audio" },
+  { path: "answer.content", action: "dropped", reason: "responses of this protocol cannot contain the model's video" },
 ];
 const SAID =
   "[audio omitted: this protocol has no place for it][video omitted: this protocol has no place for it]Heard?";

@@ -19,4 +19,4 @@ export const otherLimits = (body: JsonObject, own: string): readonly string[] =>
   OTHER_LIMITS.filter((name) => name !== own && name in body);
 
 /** Why they are not sent. */
-export const oneLimit = (own: string): string => `only ${own} limits an answer`;
+export const oneLimit = (own: string): string => `${own} is the only output limit`;

@@ -7,6 +7,12 @@ import type { EncodeAnswerContext } from "../codec.ts";
  */
 export function sayNative({ name, text }: NativePart, note: EncodeAnswerContext["note"]): string {
   if (!text) return "";
-  note(answerNote("content", "approximated", `answers of this protocol have no place for ${name}; its words are text`));
+  note(
+    answerNote(
+      "content",
+      "approximated",
+      `responses of this protocol cannot contain ${name}; its text was sent instead`,
+    ),
+  );
   return text;
 }

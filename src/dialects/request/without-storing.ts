@@ -3,7 +3,7 @@ import { ObjectEdit } from "../../wire/json-text.ts";
 import type { ObjectFields } from "../reading/object-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 
-const REASON = "answers are kept in a provider's account only for keys with provider_objects: true";
+const REASON = "responses are stored in a provider's account only for keys with provider_objects: true";
 
 /** Hosts may take any other value as true. */
 const NOT_STORING: ReadonlySet<unknown> = new Set([undefined, null, false]);

@@ -76,7 +76,7 @@ describe("an image that the provider gives by its URL", () => {
   test("that its host does not have is a failure of the offer", async () => {
     images.play(linkTo("https://cdn.test/expired.png"));
     const { status, error } = await images.generated(LINKED);
-    expect([status, error?.message]).toEqual([502, expect.stringContaining("its host answered with HTTP status 404")]);
+    expect([status, error?.message]).toEqual([502, expect.stringContaining("its host returned HTTP status 404")]);
     expect(images.sent).toHaveLength(2);
   });
 

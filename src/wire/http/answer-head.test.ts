@@ -61,5 +61,5 @@ test("an ambiguous head is rejected", () => {
     "HTTP/1.1 200 OK\r\nx: a\0b",
     `HTTP/1.1 200 OK${"\r\nx: y".repeat(257)}`,
   ];
-  for (const text of refused) expect(() => readAnswerHead(text), text.slice(0, 80)).toThrow(/not sound HTTP/);
+  for (const text of refused) expect(() => readAnswerHead(text), text.slice(0, 80)).toThrow(/invalid HTTP response/);
 });

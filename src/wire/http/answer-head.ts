@@ -26,7 +26,7 @@ const CLOSE = /\bclose\b/i;
 export function readAnswerHead(text: string): AnswerHead {
   const firstEnd = lineEnd(text, 0);
   const match = STATUS_LINE.exec(text.slice(0, firstEnd));
-  if (!match) throw malformed("its first line is no HTTP/1.1 status line");
+  if (!match) throw malformed("its first line is not an HTTP/1.1 status line");
   const status = Number(match[2]);
   const headers = readHeaders(text, firstEnd + 2);
   const current = match[1] === "1";
@@ -65,7 +65,8 @@ function readHeaders(text: string, from: number): Map<string, string> {
       const { value } = header;
       name = header.name;
       const before = headers.get(name);
-      if (before !== undefined && name === "content-length") throw malformed("it gives its length twice");
+      if (before !== undefined && name === "content-length")
+        throw malformed("it has more than one content-length header");
       headers.set(name, before === undefined ? value : `${before}, ${value}`);
     }
     at = end + 2;
@@ -95,7 +96,7 @@ function readHeader(line: string, place: number): Header {
 function parseHeader(line: string): Header {
   const colon = line.indexOf(":");
   const written = colon < 0 ? "" : line.slice(0, colon);
-  if (!NAME.test(written)) throw malformed("a header has no proper name");
+  if (!NAME.test(written)) throw malformed("it has an invalid header name");
   const header = { line, name: written.toLowerCase(), value: readValue(line.slice(colon + 1)) };
   if (known.size === MAX_KNOWN) known.clear();
   if (line.length <= MAX_KNOWN_LINE) known.set(line, header);
@@ -103,17 +104,18 @@ function parseHeader(line: string): Header {
 }
 
 function readValue(text: string): string {
-  if (NOT_A_VALUE.test(text)) throw malformed("a header's value holds a control character");
+  if (NOT_A_VALUE.test(text)) throw malformed("it has a control character in a header value");
   return text.trim();
 }
 
 function framingOf(status: number, headers: ReadonlyMap<string, string>, current: boolean): AnswerHead["framing"] {
   const length = headers.get("content-length");
   const encoding = headers.get("transfer-encoding");
-  if (length !== undefined && encoding !== undefined) throw malformed("it gives both a length and a transfer encoding");
-  if (length !== undefined && !LENGTH.test(length)) throw malformed("its length is not a number");
+  if (length !== undefined && encoding !== undefined)
+    throw malformed("it has both content-length and transfer-encoding headers");
+  if (length !== undefined && !LENGTH.test(length)) throw malformed("its content-length is not a number");
   if (encoding !== undefined && (!current || encoding.toLowerCase() !== "chunked"))
-    throw malformed("its transfer encoding is not the one of HTTP/1.1");
+    throw malformed("its transfer encoding is not supported");
   if (status < 200 || status === 204 || status === 304) return 0;
   if (encoding !== undefined) return "chunked";
   return length === undefined ? "close" : Number(length);

@@ -55,7 +55,7 @@ test("malformed frames are rejected", () => {
     `0\r\n${"t: x\r\n".repeat(20_000)}`,
   ];
   for (const text of refused) {
-    expect(() => decode(text), text.slice(0, 40)).toThrow(/not sound HTTP/);
-    expect(() => decode(text, [1]), text.slice(0, 40)).toThrow(/not sound HTTP/);
+    expect(() => decode(text), text.slice(0, 40)).toThrow(/invalid HTTP response/);
+    expect(() => decode(text, [1]), text.slice(0, 40)).toThrow(/invalid HTTP response/);
   }
 });

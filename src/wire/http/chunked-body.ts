@@ -97,7 +97,7 @@ export class ChunkedBody {
         this.#size(byte);
         break;
       case "extension":
-        if (byte === LF || ++this.#line > MAX_SIZE_LINE) throw malformed("a chunk's size is not a line of its own");
+        if (byte === LF || ++this.#line > MAX_SIZE_LINE) throw malformed("a chunk size line is malformed");
         if (byte === CR) this.#state = "size end";
         break;
       case "size end":
@@ -134,22 +134,22 @@ export class ChunkedBody {
     const digit = digitOf(byte);
     if (digit >= 0) {
       this.#left = this.#left * 16 + digit;
-      if (++this.#digits > MAX_SIZE_LINE || this.#left > MAX_CHUNK) throw malformed("a chunk's size is beyond measure");
+      if (++this.#digits > MAX_SIZE_LINE || this.#left > MAX_CHUNK) throw malformed("a chunk size is too large");
       return;
     }
     if (this.#digits === 0 || (byte !== CR && byte !== SEMICOLON && byte !== SPACE && byte !== TAB))
-      throw malformed("a chunk has no size");
+      throw malformed("a chunk size is missing");
     this.#state = byte === CR ? "size end" : "extension";
   }
 
   #trailer(next: State, byte: number): void {
-    if (byte === LF || ++this.#trailers > MAX_TRAILERS) throw malformed("its trailers do not end as they should");
+    if (byte === LF || ++this.#trailers > MAX_TRAILERS) throw malformed("its trailers are malformed");
     this.#state = next;
   }
 }
 
 function expect(byte: number, wanted: number): void {
-  if (byte !== wanted) throw malformed("a chunk does not end where its size says");
+  if (byte !== wanted) throw malformed("a chunk does not match its size");
 }
 
 function digitOf(byte: number): number {

@@ -64,7 +64,7 @@ export class Connection {
       const tls = secure ? { tls: { rejectUnauthorized: true } } : {};
       await Bun.connect<Connection>({ hostname, port, data: this, socket: handlers, ...tls });
     } catch (error) {
-      this.#lose(new HttpFailure("connect", "no connection to the host could be made", error), false);
+      this.#lose(new HttpFailure("connect", "could not connect to the host", error), false);
     }
   }
 
@@ -78,7 +78,7 @@ export class Connection {
     if (!this.#secure || !this.#open) return;
     if (trusted && !error) this.#user?.ready(this);
     else {
-      this.#lose(new HttpFailure("connect", "the host did not prove who it is", error ?? undefined), false);
+      this.#lose(new HttpFailure("connect", "the host's certificate could not be verified", error ?? undefined), false);
       this.#socket?.terminate();
     }
   }

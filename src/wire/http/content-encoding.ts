@@ -26,7 +26,7 @@ export function decodeContent(answer: HttpAnswer): HttpAnswer {
   const create = DECODERS.get(encoding);
   // For an error response, the status is enough.
   if (!create && answer.status >= 400) return answer;
-  if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not known`);
+  if (!create) throw malformed(`its content encoding ${JSON.stringify(encoding.slice(0, 40))} is not supported`);
   const decoder = create();
   const { pipeline, Readable } = require("node:stream") as typeof import("node:stream");
   // Either stream's end closes the other; the reader below learns of errors from the decoder.

@@ -29,14 +29,15 @@ export function readEndpoint(url: string): Endpoint {
 }
 
 function parseEndpoint(url: string): Endpoint {
-  const refuse = (why: string) => new HttpFailure("connect", `the URL cannot be called: ${why}`);
+  const refuse = (why: string) => new HttpFailure("connect", `cannot call the URL: ${why}`);
   // The parser would silently drop or rewrite such characters, and the request would go to another URL.
-  if (FORBIDDEN.test(url)) throw refuse("it holds a space or a character that is not printable ASCII");
+  if (FORBIDDEN.test(url)) throw refuse("it contains a space or a character that is not printable ASCII");
   const parsed = URL.parse(url);
   if (!parsed) throw refuse("it is not a URL");
   const secure = parsed.protocol === "https:";
-  if (!secure && parsed.protocol !== "http:") throw refuse(`its scheme is ${parsed.protocol}, not http: or https:`);
-  if (parsed.username !== "" || parsed.password !== "") throw refuse("it holds a user name or password");
+  if (!secure && parsed.protocol !== "http:")
+    throw refuse(`its scheme must be http: or https:; it is ${parsed.protocol}`);
+  if (parsed.username !== "" || parsed.password !== "") throw refuse("it contains a user name or password");
   return {
     url,
     origin: parsed.origin,

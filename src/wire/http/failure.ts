@@ -15,4 +15,4 @@ export class HttpFailure extends Error {
 }
 
 /** The host sent something that is not HTTP, or that two readers could interpret differently. */
-export const malformed = (what: string) => new HttpFailure("broken", `the host's answer is not sound HTTP: ${what}`);
+export const malformed = (what: string) => new HttpFailure("broken", `the host sent an invalid HTTP response: ${what}`);

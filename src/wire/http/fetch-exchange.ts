@@ -39,5 +39,5 @@ export class FetchExchange implements Exchange {
 
 function fail(thrown: unknown): never {
   const code = typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "";
-  throw new HttpFailure(NOT_CONNECTED.has(code) ? "connect" : "broken", "the call through the proxy failed", thrown);
+  throw new HttpFailure(NOT_CONNECTED.has(code) ? "connect" : "broken", "the request through the proxy failed", thrown);
 }

@@ -32,7 +32,7 @@ test("a header cannot start another line or another request", () => {
     { host: "elsewhere" },
     { Connection: "upgrade" },
   ];
-  for (const headers of refused) expect(() => requestHead("POST", endpoint, headers, 1)).toThrow(/cannot be sent/);
+  for (const headers of refused) expect(() => requestHead("POST", endpoint, headers, 1)).toThrow(/cannot send the header/);
   expect(() => requestHead("POST", endpoint, { authorization: "secret\n" }, 1)).not.toThrow(/secret/);
 });
 
@@ -49,5 +49,5 @@ test("URLs get default ports, may name IP addresses, and are rejected if malform
     "ftp://example.test/",
     "/v1",
   ];
-  for (const url of refused) expect(() => readEndpoint(url), url).toThrow(/cannot be called/);
+  for (const url of refused) expect(() => readEndpoint(url), url).toThrow(/cannot call the URL/);
 });

@@ -34,7 +34,7 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
   for (const name in headers) {
     const value = headers[name] ?? "";
     if (!NAME.test(name) || OWN.has(name.toLowerCase())) throw refused(name, "its name is not allowed");
-    if (NOT_A_VALUE.test(value)) throw refused(name, "its value holds what is not printable ASCII");
+    if (NOT_A_VALUE.test(value)) throw refused(name, "its value contains characters that are not printable ASCII");
     lines += `${name}: ${value}\r\n`;
   }
   return lines;
@@ -42,4 +42,4 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
 
 /** The value is not shown, since it may be a credential. */
 const refused = (name: string, why: string) =>
-  new HttpFailure("connect", `the header ${JSON.stringify(name.slice(0, 80))} cannot be sent: ${why}`);
+  new HttpFailure("connect", `cannot send the header ${JSON.stringify(name.slice(0, 80))}: ${why}`);

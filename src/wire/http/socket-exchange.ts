@@ -21,7 +21,7 @@ const NO_HEADERS: AnswerHeaders = new Map();
 const SHARED = Buffer.allocUnsafeSlow(4 * 1024);
 const HEAD_END = "\r\n\r\n";
 
-const tooMany = () => malformed("there is more of it than one request asked for");
+const tooMany = () => malformed("it contains more than one response");
 
 function shared(bytes: Uint8Array): Uint8Array {
   if (bytes.length > SHARED.length) return bytes;
@@ -131,7 +131,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
 
   close(): void {
     if (this.#state === "ended" || this.#state === "failed") return;
-    this.#fail(new HttpFailure("broken", "the exchange was ended before its answer was whole"));
+    this.#fail(new HttpFailure("broken", "the request was closed before its response was complete"));
   }
 
   ready(connection: Connection): void {
@@ -158,7 +158,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     // caller decides whether to retry, and counts the attempt (H32).
     const stale = this.#connection.reused && this.#state === "head" && this.#head.length === 0;
     if (stale) this.#pool.drop(this.#endpoint.origin);
-    this.#fail(stale ? new HttpFailure("stale", "the host closed a kept connection", failure.cause) : failure);
+    this.#fail(stale ? new HttpFailure("stale", "the host closed a reused connection", failure.cause) : failure);
   }
 
   #receiveHead(bytes: Buffer): void {
@@ -181,8 +181,8 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
         return;
       }
       // Interim responses contain nothing that is needed here. A change of protocol was never requested.
-      if (head.status === 101) throw malformed("it changes to another protocol");
-      if (++this.#interim > MAX_INTERIM) throw malformed(`it has more than ${MAX_INTERIM} interim answers`);
+      if (head.status === 101) throw malformed("it switches to another protocol");
+      if (++this.#interim > MAX_INTERIM) throw malformed(`it has more than ${MAX_INTERIM} interim responses`);
       this.#head = NOTHING;
       from = 0;
     }

@@ -19,7 +19,7 @@ const fields: RefusalRow[] = [
     good: { model: "acme/two" },
     bad: { model: undefined },
     path: "model",
-    says: "must be a string that is not empty; it is missing",
+    says: "must be a non-empty string; it is missing",
   },
   {
     rule: "contract 2.12: messages is required",
@@ -120,7 +120,7 @@ const fields: RefusalRow[] = [
     good: { reasoning_effort: "xhigh" },
     bad: { reasoning_effort: 3 },
     path: "reasoning_effort",
-    says: "a string",
+    says: "a non-empty string",
   },
   {
     rule: "contract 2.12: verbosity",
@@ -141,7 +141,7 @@ const fields: RefusalRow[] = [
     good: { metadata: Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`k${index}`, "v"])) },
     bad: { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, "v"])) },
     path: "metadata",
-    says: "at most 16 pairs; it has 17 pairs",
+    says: "at most 16 key-value pairs; it has 17 key-value pairs",
   },
   {
     rule: "contract 2.12: parallel_tool_calls is boolean",

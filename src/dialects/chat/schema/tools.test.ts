@@ -11,7 +11,7 @@ const rows: RefusalRow[] = [
     good: { tools: [weather] },
     bad: { tools: [weather, { type: "function", function: { parameters: {} } }] },
     path: "tools[1].function.name",
-    says: "a string that is not empty; it is missing",
+    says: "a non-empty string; it is missing",
   },
   {
     rule: "contract 2.12: parameters are a JSON Schema object",

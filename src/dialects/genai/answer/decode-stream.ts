@@ -39,7 +39,7 @@ export class GenaiStreamDecoder implements StreamDecoder {
     if (data === undefined || data === "[DONE]") return [];
     const chunk = parseChunk(data);
     if (chunk !== undefined) return this.#blocks.read(chunk);
-    return this.#blocks.fail(new GatewayError("upstream_failed", "The provider sent a chunk that is not JSON."));
+    return this.#blocks.fail(new GatewayError("upstream_failed", "The provider sent a chunk that is not valid JSON."));
   }
 
   end(): CanonEvent[] {

@@ -180,12 +180,15 @@ describe("content", () => {
         {
           path: "answer.content",
           action: "dropped",
-          reason: "the answer was cut off amid the arguments of its call of delete_files",
+          reason: "the response was cut off inside the arguments of its call to delete_files",
         },
       ]);
       for (const stop of ["tool", "stop", "other"] as const) {
         expect(() => encode(broken(stop), () => undefined)).toThrow(
-          new GatewayError("upstream_failed", "The model called delete_files with arguments that are no JSON object."),
+          new GatewayError(
+            "upstream_failed",
+            "The model called delete_files with arguments that are not a JSON object.",
+          ),
         );
       }
     }

@@ -101,7 +101,7 @@ export class OpenBlocks {
     const finish = this.#finish;
     if (finish === undefined) {
       return this.fail(
-        new GatewayError("upstream_failed", "The provider's stream broke off before its answer was whole."),
+        new GatewayError("upstream_failed", "The provider closed the stream before the response was complete."),
       );
     }
     this.#ended = true;
@@ -288,9 +288,9 @@ export class OpenBlocks {
   }
 }
 
-const READ_URLS = answerNote("url_context", "dropped", "no other protocol tells which URLs the provider has read");
+const READ_URLS = answerNote("url_context", "dropped", "other protocols cannot list the URLs that the provider read");
 
 function brokeOff(reason: string, detail: string | undefined): GatewayError {
   const reported = detail ? `: ${detail}` : ".";
-  return new GatewayError("upstream_failed", `The provider broke off its answer (${reason})${reported}`);
+  return new GatewayError("upstream_failed", `The provider ended the response early (${reason})${reported}`);
 }

@@ -30,7 +30,8 @@ export class CallAssembly {
   add(call: JsonObject): void {
     const args = call["args"] ?? undefined;
     if (isObject(args)) this.#root = nodeOf(args) as Map<string, Node>;
-    else if (args !== undefined) throw new GatewayError(this.#fault, "A function call's arguments are no object.");
+    else if (args !== undefined)
+      throw new GatewayError(this.#fault, "The arguments of a function call are not an object.");
     for (const chunk of arrayAt(call, "partialArgs")) {
       const value = leafOf(chunk);
       // A chunk without a value only announces more of a string.
@@ -47,7 +48,10 @@ export class CallAssembly {
     const steps = this.#size > MAX_ARGUMENTS ? undefined : stepsOf(path);
     const made = steps && position(this.#root, steps, value);
     if (made === undefined) {
-      throw new GatewayError(this.#fault, `A function call's arguments have a piece that fits nowhere: ${path}`);
+      throw new GatewayError(
+        this.#fault,
+        `A function call has an argument piece that does not fit the others: ${path}`,
+      );
     }
     this.#values += made;
     if (this.#fault === "upstream_failed") requireFewPieces(this.#values);

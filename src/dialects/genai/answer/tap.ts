@@ -105,7 +105,7 @@ export class GenaiTap extends TapBase {
     if (frame.data === undefined || frame.data === "[DONE]") return "";
     const chunk = parseObject(frame.data);
     if (!chunk) {
-      this.failure = new GatewayError("upstream_failed", "The provider sent a chunk that is not JSON.");
+      this.failure = new GatewayError("upstream_failed", "The provider sent a chunk that is not valid JSON.");
       return "";
     }
     if (objectAt(chunk, "error")) {

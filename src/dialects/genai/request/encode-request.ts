@@ -40,7 +40,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Ge
   if (inWords)
     notes.approximated(
       call.paths.format ?? "format",
-      "the model takes no JSON mode beside tools; it was asked in words",
+      "this model does not support JSON mode together with tools; the prompt asks for JSON instead",
     );
   const system = [
     ...call.system.flatMap((part) => encodePromptPart(part, scope)),
@@ -68,7 +68,7 @@ function withExtras(body: JsonObject, { call, context, notes }: EncodeScope): Js
   }
   if (context.quirks.labels) return mergeExtras(body, call.extras);
   const known = call.extras.filter(({ keys }) => keys[0] !== "labels");
-  if (known.length < call.extras.length) notes.dropped("labels", "this provider knows no labels");
+  if (known.length < call.extras.length) notes.dropped("labels", "this provider does not support labels");
   return mergeExtras(
     body,
     known.map((extra) => (extra.keys[0] === "safetySettings" ? withKnownSettings(extra, notes) : extra)),
@@ -96,13 +96,17 @@ function encodeStandIn(scope: EncodeScope): StandIn | undefined {
   const path = call.paths.format ?? "format";
   notes.approximated(
     path,
-    `the model knows no schemas of answers${excluded ? " beside functions" : ""}; a forced function call stands in for it`,
+    `this model does not support response schemas${excluded ? " together with functions" : ""}; a forced function call is used instead`,
   );
   const name = structuredToolName(taken);
   const { schema, reading } = objectRoot(format);
   const parameters = context.quirks.jsonSchema
     ? { parametersJsonSchema: withoutDialect(schema) }
-    : { parameters: lowerSchema(schema, (loss) => notes.approximated(path, `the schema lost something: ${loss}`)) };
+    : {
+        parameters: lowerSchema(schema, (loss) =>
+          notes.approximated(path, `this provider's schema language cannot express everything: ${loss}`),
+        ),
+      };
   return {
     declaration: { name, description: format.description ?? "Gives the answer.", ...parameters },
     choice: { mode: "ANY", ...choiceBeside(name, taken, call) },

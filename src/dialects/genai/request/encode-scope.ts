@@ -26,12 +26,15 @@ export function upstreamSignature(part: Part, scope: EncodeScope): JsonObject {
   const { signature } = part;
   if (signature === undefined) return {};
   if (signature.origin === scope.context.origin) return { thoughtSignature: signature.value };
-  scope.notes.dropped(fieldPathOf(scope, part, "signature"), "a signature goes back only to the provider that made it");
+  scope.notes.dropped(
+    fieldPathOf(scope, part, "signature"),
+    "only the provider that created the signature can read it",
+  );
   return {};
 }
 
 /** A mark without an age requests nothing beyond what the target does anyway. */
 export function noteCacheMark(item: { cache?: { ttl?: string }; path?: string }, scope: EncodeScope): void {
   if (item.cache?.ttl === undefined) return;
-  scope.notes.dropped(fieldPathOf(scope, item, "cache"), "this provider caches by itself and takes no age for it");
+  scope.notes.dropped(fieldPathOf(scope, item, "cache"), "this provider caches automatically and accepts no lifetime");
 }

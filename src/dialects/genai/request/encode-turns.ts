@@ -45,9 +45,12 @@ class ContentsWriter {
   turn(turn: Turn): void {
     const { notes } = this.#scope;
     if (turn.name !== undefined)
-      notes.dropped(fieldPathOf(this.#scope, turn, "name"), "this protocol has no names of speakers");
+      notes.dropped(fieldPathOf(this.#scope, turn, "name"), "this protocol has no participant names");
     if (turn.role === "system" && turn.parts.some((part) => part.type === "text")) {
-      notes.approximated(turn.path, "a system message amid the conversation goes as the user's, marked as what it is");
+      notes.approximated(
+        turn.path,
+        "this protocol has no system messages within a conversation; sent as a user message in tags",
+      );
     }
     const role = turn.role === "assistant" ? "model" : "user";
     for (const part of turn.parts) {
@@ -63,7 +66,10 @@ class ContentsWriter {
     this.#askToGoOn();
     if (this.#contents[0]?.role !== "user") {
       const path = fieldPath(call.fieldNames, undefined, "turns");
-      notes.approximated(path, "this provider wants a user's message first; an empty one was put there");
+      notes.approximated(
+        path,
+        "this provider requires the first message to be from the user; a blank one was inserted",
+      );
       this.#contents.unshift({ role: "user", parts: [WORDLESS], extras: {} });
     }
     return this.#contents.map(({ role, parts, extras }) => ({ role, parts: this.#signed(role, parts), ...extras }));
@@ -77,7 +83,7 @@ class ContentsWriter {
     if (last.parts.some((part) => part["functionCall"] !== undefined)) return;
     notes.approximated(
       call.turns.at(-1)?.path ?? "messages",
-      "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+      "the model cannot continue a partial response; an instruction to continue was added",
     );
     this.#add("user", { text: CONTINUE_PROMPT });
   }
@@ -114,7 +120,7 @@ class ContentsWriter {
       }
       case "server-tool-call":
       case "server-tool-result":
-        scope.notes.dropped(pathOf(part), "this provider takes no searches of another back");
+        scope.notes.dropped(pathOf(part), "this provider does not accept searches of other providers");
         return [];
       default:
         return encodePromptPart(part, scope);
@@ -127,11 +133,13 @@ class ContentsWriter {
     noteCacheMark(part, scope);
     this.#names.set(part.id, part.name);
     const { args, broken } = encodeArguments(part);
-    if (broken) notes.approximated(pathOf(part), "the call's arguments are no JSON object; an empty one was sent");
+    if (broken)
+      notes.approximated(pathOf(part), "the call's arguments are not a JSON object; an empty object was sent");
     if (meansNoArguments(part)) {
       notes.approximated(pathOf(part), `the call's arguments are ${part.input.trim()}; an empty object was sent`);
     }
-    if (part.custom) notes.approximated(pathOf(part), "the call's free text goes as its one argument");
+    if (part.custom)
+      notes.approximated(pathOf(part), "this protocol has no free-text tools; the text was sent as the only argument");
     const functionCall = { ...(context.quirks.functionIds ? { id: part.id } : {}), name: part.name, args };
     const wire = { functionCall, ...upstreamSignature(part, scope) };
     const own = call.dialect === "genai" ? putBack(wire, part.extras) : wire;
@@ -148,7 +156,7 @@ class ContentsWriter {
     if (call === undefined || call["thoughtSignature"] !== undefined) return parts;
     notes.approximated(
       this.#positions.get(call) ?? "contents",
-      "the model demands a signature; the documented stand-in was sent",
+      "this model requires a signature; the documented placeholder was sent",
     );
     return parts.with(first, { ...call, thoughtSignature: BYPASS_SIGNATURE });
   }

@@ -63,7 +63,7 @@ class Lowering {
     }
     this.#nodes += 1 + Math.floor(Object.keys(value).length / DEFAULT_RULES);
     if (this.#full || this.#depth >= MAX_DEPTH) {
-      this.#lost("what lies beyond the size that a schema with its references inlined may have", path);
+      this.#lost("parts beyond the size limit of a schema with inlined references", path);
       return {};
     }
     this.#depth++;
@@ -91,7 +91,7 @@ class Lowering {
       return this.node(beside, path, within);
     }
     if (!within.includes(reference)) return this.node({ ...target, ...beside }, path, [...within, reference]);
-    this.#lost(`a circle through ${reference}, cut off`, path);
+    this.#lost(`a circular reference to ${reference}, cut off`, path);
     const type = typesOf(target)[0];
     return type === undefined || type === "null" ? {} : { type: type.toUpperCase() };
   }
@@ -133,7 +133,7 @@ class Lowering {
     if (typeof reference === "string" && !followed.has(reference)) {
       const leads = followed.size < MAX_FOLLOWED && !within.includes(reference);
       const target = leads ? this.#find(reference) : undefined;
-      if (target === undefined) this.#lost(`a reference to ${reference}, which leads nowhere new`, path);
+      if (target === undefined) this.#lost(`a reference to ${reference}, which cannot be resolved further`, path);
       followed.add(reference);
       if (target !== undefined) parts.push(...this.#partsOf(target, path, within, followed));
     }
@@ -183,7 +183,7 @@ class Lowering {
   #anyOf(value: JsonObject, choices: readonly unknown[], path: string, within: readonly string[]): JsonObject {
     const { anyOf: _any, oneOf: _one, title: _title, $defs: _defs, definitions: _definitions, ...shared } = value;
     if (value["oneOf"] !== undefined) this.#lost("oneOf, read as anyOf", path);
-    if (value["anyOf"] !== undefined && value["oneOf"] !== undefined) this.#lost("oneOf beside anyOf", path);
+    if (value["anyOf"] !== undefined && value["oneOf"] !== undefined) this.#lost("oneOf together with anyOf", path);
     const isNull = (choice: unknown) => isObject(choice) && (choice["type"] === "null" || choice["const"] === null);
     const branches = choices.filter((choice) => !isNull(choice));
     const nullable = branches.length < choices.length ? { nullable: true } : {};
@@ -209,7 +209,7 @@ class Lowering {
     if (words === undefined) return {};
     const strings = words.filter((word) => word !== null);
     if (type === "string" && strings.every((word) => typeof word === "string")) return { enum: strings };
-    if (strings.length > 0) this.#lost("a choice of values that are not all strings", path);
+    if (strings.length > 0) this.#lost("enum values that are not all strings", path);
     return {};
   }
 
@@ -221,7 +221,7 @@ class Lowering {
       if (bound === undefined) return;
       // Beyond this, the next integer is not a double.
       const whole = type === "integer" && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
-      if (!whole) this.#lost(`that the ${name} itself is excluded`, path);
+      if (!whole) this.#lost(`the exclusion of the ${name} itself`, path);
       const tight = whole ? (inward > 0 ? Math.floor(bound) + 1 : Math.ceil(bound) - 1) : bound;
       const other = exclusive === true ? undefined : numberOf(bounds[name]);
       if (other === undefined || (other - tight) * inward <= 0) bounds[name] = whole ? tight : limit;
@@ -235,7 +235,7 @@ class Lowering {
   #items(value: JsonObject, path: string, within: readonly string[]): JsonObject {
     const tuple = value["prefixItems"] ?? (Array.isArray(value["items"]) ? value["items"] : undefined);
     if (Array.isArray(tuple)) {
-      this.#lost("a tuple, read as a list of any of its members", path);
+      this.#lost("a tuple, read as an array of any of its item types", path);
       const items = { anyOf: tuple };
       return { items: this.node(items, step(path, "items"), within) };
     }

@@ -84,10 +84,10 @@ function encodeLevel(amount: ReasoningAmount, { context, notes }: EncodeScope, p
   const known = LEVELS.filter((level) => (context.traits.efforts ?? COMMON_LEVELS).includes(level));
   const level = nearestEffort(wanted, known);
   if (level === undefined) {
-    notes.dropped(path, "the model knows no levels of thinking");
+    notes.dropped(path, "this model has no thinking levels");
     return {};
   }
-  if (level !== amount) notes.approximated(path, `the model takes levels of thinking; ${level} is the nearest`);
+  if (level !== amount) notes.approximated(path, `this model accepts thinking levels; ${level} is the nearest`);
   return { thinkingLevel: level.toUpperCase() };
 }
 
@@ -100,12 +100,12 @@ function encodeBudget(amount: ReasoningAmount, scope: EncodeScope, path: string)
   const fitting = Math.min(Math.max(wanted, min), max);
   const room = roomFor(scope);
   if (fitting > room && room < MIN_ROOM) {
-    scope.notes.dropped(path, `the output limit leaves no room to think: it would take ${MIN_ROOM} tokens or more`);
+    scope.notes.dropped(path, `the output limit leaves no room for thinking, which needs at least ${MIN_ROOM} tokens`);
     return switchedOff(scope, path);
   }
   const budget = Math.max(Math.min(fitting, room), min);
   if (budget !== wanted)
-    scope.notes.approximated(path, `the model thinks for ${budget} tokens here, not for ${wanted}`);
+    scope.notes.approximated(path, `${budget} tokens is the nearest budget that fits, not ${wanted}`);
   return { thinkingBudget: budget };
 }
 
@@ -118,6 +118,6 @@ function roomFor({ call }: EncodeScope): number {
 function switchedOff({ context, notes }: EncodeScope, path: string): JsonObject {
   const { budget } = context.traits;
   if (budget === undefined || budget.off) return { thinkingBudget: 0 };
-  notes.approximated(path, `the model cannot stop thinking; it thinks for ${budget.min} tokens, its least`);
+  notes.approximated(path, `this model cannot turn thinking off; the minimum budget of ${budget.min} was sent`);
   return { thinkingBudget: budget.min };
 }

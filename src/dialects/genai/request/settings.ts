@@ -122,7 +122,7 @@ function encodeSampling(scope: EncodeScope): JsonObject {
   const sampling: Record<string, unknown> = {};
   for (const name of ["temperature", "topP", "topK"] as const) {
     if (call[name] === undefined) continue;
-    if (context.traits.rejectsSampling) notes.dropped(pathOfSetting(scope, name), "the model refuses it");
+    if (context.traits.rejectsSampling) notes.dropped(pathOfSetting(scope, name), "this model does not accept it");
     else sampling[name] = call[name];
   }
   for (const name of ["presencePenalty", "frequencyPenalty"] as const) {
@@ -130,12 +130,14 @@ function encodeSampling(scope: EncodeScope): JsonObject {
     if (wanted === undefined) continue;
     const taken = wanted >= 2 ? MAX_PENALTY : Math.max(wanted, -2);
     sampling[name] = taken;
-    if (taken !== wanted) notes.approximated(pathOfSetting(scope, name), "penalties are from -2 to below 2 here");
+    if (taken !== wanted)
+      notes.approximated(pathOfSetting(scope, name), "this protocol accepts penalties from -2 to less than 2");
   }
   if (call.seed !== undefined) {
     const fits = Number.isInteger(call.seed) && call.seed >= -SEED_LIMIT && call.seed < SEED_LIMIT;
     sampling["seed"] = fits ? call.seed : Math.trunc(Math.abs(call.seed)) % SEED_LIMIT;
-    if (!fits) notes.approximated(pathOfSetting(scope, "seed"), "seeds have 32 bits here; it was cut to fit");
+    if (!fits)
+      notes.approximated(pathOfSetting(scope, "seed"), "this protocol accepts 32-bit seeds; the seed was reduced");
   }
   return sampling;
 }
@@ -150,11 +152,14 @@ function encodeLimits(scope: EncodeScope): JsonObject {
   const stop = (call.stop ?? []).filter((one) => one !== "");
   if (stop.length === 0) return limits;
   if (context.traits.rejectsStop) {
-    notes.dropped(pathOfSetting(scope, "stop"), "the model refuses stop sequences");
+    notes.dropped(pathOfSetting(scope, "stop"), "this model does not support stop sequences");
     return limits;
   }
   if (stop.length > MAX_STOPS) {
-    notes.approximated(pathOfSetting(scope, "stop"), `only the first ${MAX_STOPS} stop sequences can be sent`);
+    notes.approximated(
+      pathOfSetting(scope, "stop"),
+      `this protocol accepts at most ${MAX_STOPS} stop sequences; the first ${MAX_STOPS} were sent`,
+    );
   }
   return { ...limits, stopSequences: stop.slice(0, MAX_STOPS) };
 }
@@ -170,7 +175,7 @@ function encodeFormat(scope: EncodeScope): JsonObject {
     return { responseMimeType: "application/json", responseJsonSchema: withoutDialect(described) };
   }
   const responseSchema = lowerSchema(described, (loss) => {
-    scope.notes.approximated(path, `the provider's schema language lacks something that the schema says: ${loss}`);
+    scope.notes.approximated(path, `this provider's schema language cannot express everything: ${loss}`);
   });
   return { responseMimeType: format.word ? "text/x.enum" : "application/json", responseSchema };
 }
@@ -178,11 +183,11 @@ function encodeFormat(scope: EncodeScope): JsonObject {
 function noteUnknown(scope: EncodeScope): void {
   const { call, notes } = scope;
   const lost = (name: keyof CanonCall["paths"], reason: string) => notes.dropped(pathOfSetting(scope, name), reason);
-  if (call.logitBias !== undefined) lost("logitBias", "this protocol has no biases of tokens");
+  if (call.logitBias !== undefined) lost("logitBias", "this protocol has no token biases");
   if (call.userId !== undefined) lost("userId", "this protocol has no field for the caller's user");
-  if (call.cache?.ttl !== undefined) lost("cache", "this provider caches by itself and takes no age for it");
-  else if (call.cache?.explicit) lost("cache", "this provider decides by itself what it caches");
-  if ((call.candidateCount ?? 1) > 1) lost("candidateCount", "one answer is asked for: only one can be given on");
+  if (call.cache?.ttl !== undefined) lost("cache", "this provider caches automatically and accepts no lifetime");
+  else if (call.cache?.explicit) lost("cache", "this provider decides what to cache");
+  if ((call.candidateCount ?? 1) > 1) lost("candidateCount", "only one response is generated");
   if (call.verbosity !== undefined && call.verbosity !== "medium") {
     lost("verbosity", "this protocol has no setting for verbosity");
   }
@@ -205,7 +210,7 @@ function overallResolution(scope: EncodeScope): string | undefined {
   const sent = highest >= DETAILS.indexOf("high") || media.every((part) => rank(part) >= 0) ? detail : undefined;
   for (const part of media) {
     if (part.detail === sent || rank(part) < 0) continue;
-    const reason = `one resolution holds for the whole request: ${sent ?? "the default"}`;
+    const reason = `one resolution applies to the whole request: ${sent ?? "the default"}`;
     scope.notes.approximated(fieldPathOf(scope, part, "detail"), reason);
   }
   return encodeDetail(sent);

@@ -70,7 +70,11 @@ export function encodeToolResult(part: ToolResultPart, name: string, scope: Enco
   const text = texts.join("\n");
   const response = part.response ?? (part.isError ? { error: text } : { output: text });
   const inside = context.traits.mediaInToolResults === true;
-  if (media.length > 0 && !inside) notes.approximated(pathOf(part), "the result's media follow it");
+  if (media.length > 0 && !inside)
+    notes.approximated(
+      pathOf(part),
+      "this model does not accept media in tool results; they were sent after the result",
+    );
   const functionResponse = {
     ...(context.quirks.functionIds ? { id: part.callId } : {}),
     name,

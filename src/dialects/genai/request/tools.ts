@@ -65,7 +65,7 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
     switch (tool.type) {
       case "function":
         if (tool.native !== undefined) {
-          scope.notes.approximated(tool.path, "this provider knows it only as a plain function");
+          scope.notes.approximated(tool.path, "this provider supports it only as a plain function");
         }
         functions.push(encodeFunction(tool, scope));
         break;
@@ -80,13 +80,16 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
         }
         others.push({ [SEARCH]: encodeSearch(tool, scope) });
         if (tool.cache !== undefined) {
-          scope.notes.dropped(fieldPathOf(scope, tool, "cache"), "this provider takes no cache mark on its search");
+          scope.notes.dropped(
+            fieldPathOf(scope, tool, "cache"),
+            "this provider does not accept cache marks on web search",
+          );
         }
         break;
       }
       case "native":
         if (tool.dialect === "genai") others.push(tool.raw);
-        else scope.notes.dropped(tool.path, `only its own protocol knows the tool ${tool.name}`);
+        else scope.notes.dropped(tool.path, `only its own protocol has the tool ${tool.name}`);
     }
   }
   return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others];
@@ -95,14 +98,17 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
 /** The provider rejects its search next to functions, and many models reject it next to a response schema. */
 function whyNotSearch({ call, context }: EncodeScope, hasFunctions: boolean): string | undefined {
   if (call.dialect === "genai") return undefined;
-  if (hasFunctions) return "this provider does not search where the client has functions of its own";
+  if (hasFunctions) return "this provider does not support web search together with functions";
   const bound = call.format?.type === "schema" && !context.traits.schemaBesideTools;
-  return bound ? "the model does not search where its answer has a schema" : undefined;
+  return bound ? "this model does not support web search together with a response schema" : undefined;
 }
 
 function encodeFunction(tool: FunctionTool, scope: EncodeScope): JsonObject {
   if (tool.strict) {
-    scope.notes.dropped(fieldPathOf(scope, tool, "strict"), "this protocol cannot hold single tools to their schemas");
+    scope.notes.dropped(
+      fieldPathOf(scope, tool, "strict"),
+      "this protocol does not support strict schemas for single tools",
+    );
   }
   const declaration = {
     name: tool.name,
@@ -116,7 +122,10 @@ function encodeParameters({ schema, path, name }: FunctionTool, scope: EncodeSco
   if (schema === undefined) return {};
   if (scope.context.quirks.jsonSchema) return { parametersJsonSchema: withoutDialect(schema) };
   const parameters = lowerSchema(schema, (loss) => {
-    scope.notes.approximated(path, `the provider's schema language lacks something that ${name} says: ${loss}`);
+    scope.notes.approximated(
+      path,
+      `this provider's schema language cannot express everything in the schema of ${name}: ${loss}`,
+    );
   });
   // A function without arguments has no parameters at all: hosts reject an object without properties.
   return parameters["properties"] === undefined ? {} : { parameters };
@@ -127,7 +136,7 @@ export const withoutDialect = (schema: JsonObject): JsonObject => without(schema
 
 function encodeSearch(tool: WebSearchTool, scope: EncodeScope): JsonObject {
   const { notes, context, call } = scope;
-  const unknown = "this provider's search has no such option";
+  const unknown = "this provider's web search has no such setting";
   if (tool.allowedDomains !== undefined) notes.dropped(fieldPathOf(scope, tool, "allowedDomains"), unknown);
   if (tool.maxUses !== undefined) notes.dropped(fieldPathOf(scope, tool, "maxUses"), unknown);
   if (tool.location !== undefined) notes.dropped(fieldPathOf(scope, tool, "location"), unknown);
@@ -182,7 +191,7 @@ export function encodeToolChoice(scope: EncodeScope): JsonObject | undefined {
   const declared = functionNames(call);
   const path = call.paths.toolChoice ?? "toolChoice";
   if (declared.length === 0 && call.dialect !== "genai") {
-    if (asksForCall(choice)) notes.dropped(path, "there are no functions to choose from");
+    if (asksForCall(choice)) notes.dropped(path, "the request has no functions to choose from");
     return undefined;
   }
   const named = choice.type === "tool" ? [choice.name] : choice.type === "allowed" ? choice.names : [];

@@ -14,7 +14,7 @@ const rows: RefusalRow[] = [
     good: part({ text: "a", thought: true, thoughtSignature: "AA==" }),
     bad: part({ text: "a", inlineData: { mimeType: "image/png", data: "AA==" } }),
     path: at(""),
-    says: "must have one data field; it has text and inlineData",
+    says: "must have exactly one data field; it has text and inlineData",
   },
   {
     rule: "one data field per part: of a listed kind",
@@ -35,14 +35,14 @@ const rows: RefusalRow[] = [
     good: part({ inlineData: { mimeType: "image/png", data: "" } }),
     bad: part({ inlineData: { mimeType: "image/png", data: "AAAAA" } }),
     path: at(".inlineData.data"),
-    says: "it has 5 characters, which no bytes have",
+    says: "5 characters is not a valid length",
   },
   {
     rule: "one data field per part: not none",
     good: part({ text: "a" }),
     bad: part({ thoughtSignature: "AA==" }),
     path: at(""),
-    says: "must have one data field of text, inlineData",
+    says: "must have exactly one of text, inlineData",
   },
   {
     rule: "accepted media types: the contract's list and its kin",
@@ -56,7 +56,7 @@ const rows: RefusalRow[] = [
     good: inline("image/heic"),
     bad: inline("image/"),
     path: at(".inlineData.mimeType"),
-    says: "or another media type of image, audio, video or text",
+    says: "or another image, audio, video or text type",
   },
   {
     rule: "accepted media types: parameters are allowed",

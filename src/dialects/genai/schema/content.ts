@@ -25,7 +25,7 @@ const MEDIA_TYPES = [
 
 const mimeType = stringLike(
   "^(?:application/pdf|(?:image|audio|video|text)/[^\\s/]+.*)$",
-  `one of ${MEDIA_TYPES.map((type) => `"${type}"`).join(", ")}, or another media type of image, audio, video or text`,
+  `one of ${MEDIA_TYPES.map((type) => `"${type}"`).join(", ")}, or another image, audio, video or text type`,
 );
 const displayName = Type.Optional(Type.String());
 const duration = Type.Optional(stringLike("^[0-9]+(?:\\.[0-9]{1,9})?s$", 'a duration in seconds such as "1.5s"'));

@@ -23,9 +23,9 @@ const fields: RefusalRow[] = [
   field("candidateCount", 8, 9, "an integer from 1 to 8"),
   field("maxOutputTokens", 1, 0, "an integer of at least 1"),
   field("stopSequences", ["1", "2", "3", "4", "5"], ["1", "2", "3", "4", "5", "6"], "at most 5 items; it has 6"),
-  field("presencePenalty", -2, 2, "a number from -2 up to but below 2"),
-  field("presencePenalty", 1.99, -2.01, "a number from -2 up to but below 2"),
-  field("frequencyPenalty", 0, 2, "a number from -2 up to but below 2"),
+  field("presencePenalty", -2, 2, "a number from -2 to less than 2"),
+  field("presencePenalty", 1.99, -2.01, "a number from -2 to less than 2"),
+  field("frequencyPenalty", 0, 2, "a number from -2 to less than 2"),
   field("seed", 7, "7", "an integer"),
   field("responseMimeType", "text/x.enum", "text/html", 'one of "text/plain", "application/json", "text/x.enum"'),
   field("responseLogprobs", true, "yes", "true or false"),
@@ -48,7 +48,7 @@ const relations: RefusalRow[] = [
     good: config({ responseLogprobs: true, logprobs: 1 }),
     bad: config({ responseLogprobs: false, logprobs: 1 }),
     path: at("logprobs"),
-    says: "needs responseLogprobs to be true",
+    says: "requires responseLogprobs to be true",
   },
   {
     rule: "contract 2.6: modalities",
@@ -62,7 +62,7 @@ const relations: RefusalRow[] = [
     good: config({ responseModalities: ["IMAGE", "TEXT"] }),
     bad: config({ responseModalities: ["IMAGE"] }),
     path: at("responseModalities"),
-    says: 'must have "TEXT" in addition to "IMAGE"',
+    says: 'must include "TEXT" if it includes "IMAGE"',
   },
   {
     rule: "contract 2.6: responseSchema needs a media type",
@@ -90,7 +90,7 @@ const relations: RefusalRow[] = [
     good: config({ responseJsonSchema: {}, responseMimeType: "application/json" }),
     bad: config({ responseJsonSchema: {}, responseSchema: { type: "OBJECT" }, responseMimeType: "application/json" }),
     path: at("responseJsonSchema"),
-    says: "must be left out beside responseSchema",
+    says: "cannot be combined with responseSchema",
   },
   {
     rule: "contract 2.6: every Schema of a responseSchema has a type",
@@ -127,7 +127,7 @@ const relations: RefusalRow[] = [
     good: config({ thinkingConfig: { thinkingBudget: 128, includeThoughts: true } }),
     bad: config({ thinkingConfig: { thinkingBudget: 128, thinkingLevel: "LOW" } }),
     path: at("thinkingConfig.thinkingLevel"),
-    says: "must be left out beside thinkingBudget",
+    says: "cannot be combined with thinkingBudget",
   },
   {
     rule: "contract 2.6: thinkingLevel",
@@ -148,7 +148,7 @@ const relations: RefusalRow[] = [
     good: config({ speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Kore" } }, languageCode: "en" } }),
     bad: config({ speechConfig: { voiceConfig: {}, multiSpeakerVoiceConfig: { speakerVoiceConfigs: [] } } }),
     path: at("speechConfig.multiSpeakerVoiceConfig"),
-    says: "must be left out beside voiceConfig",
+    says: "cannot be combined with voiceConfig",
   },
   {
     rule: "contract 2.6: a replicated voice is a WAV sample",
@@ -173,7 +173,7 @@ const relations: RefusalRow[] = [
     good: config({ routingConfig: { autoMode: { modelRoutingPreference: "BALANCED" } } }),
     bad: config({ routingConfig: { autoMode: {}, manualMode: { modelName: "one" } } }),
     path: at("routingConfig.manualMode"),
-    says: "must be left out beside autoMode",
+    says: "cannot be combined with autoMode",
   },
   {
     rule: "contract 2.6: aspectRatio",
@@ -194,14 +194,14 @@ const relations: RefusalRow[] = [
     good: config({ imageConfig: { outputMimeType: "image/jpeg", outputCompressionQuality: 80 } }),
     bad: config({ imageConfig: { outputMimeType: "image/png", outputCompressionQuality: 80 } }),
     path: at("imageConfig.outputCompressionQuality"),
-    says: "must be left out unless the output is image/jpeg",
+    says: "requires an output of image/jpeg",
   },
   {
     rule: "sdks 1.2: the same under imageOutputOptions",
     good: config({ imageConfig: { imageOutputOptions: { mimeType: "image/jpeg", compressionQuality: 80 } } }),
     bad: config({ imageConfig: { imageOutputOptions: { mimeType: "image/png", compressionQuality: 80 } } }),
     path: at("imageConfig.imageOutputOptions.compressionQuality"),
-    says: "must be left out unless the output is image/jpeg",
+    says: "requires an output of image/jpeg",
   },
 ];
 

@@ -64,7 +64,7 @@ const rows: RefusalRow[] = [
     good: { systemInstruction: { parts: [{ text: "a" }] } },
     bad: { systemInstruction: { parts: [{ text: "a" }, { thought: true }] } },
     path: "systemInstruction.parts[1]",
-    says: "must have one data field",
+    says: "must have exactly one of",
   },
   {
     rule: "contract 2.6: safety category",
@@ -113,7 +113,7 @@ const rows: RefusalRow[] = [
     good: { tools: [{ retrieval: {} }] },
     bad: { tools: [{ googleSearch: {} }, { googleMaps: {} }] },
     path: "tools[1].googleMaps",
-    says: "is not a kind of tool here; known are functionDeclarations, googleSearch",
+    says: "is not a supported kind of tool; use one of functionDeclarations, googleSearch",
   },
   {
     rule: "choices 5: built-in tools are objects",

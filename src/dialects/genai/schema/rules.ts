@@ -17,7 +17,7 @@ export const generateContentRules: CheckRules<GenerateContentRequest> = {
 export const countTokensRules: CheckRules<GenaiCountTokensRequest> = {
   relations(body, context) {
     if (body.contents === undefined && body.generateContentRequest === undefined) {
-      refuse("contents", "must be an array of at least 1 item, or generateContentRequest be given; both are missing");
+      refuse("contents", "must be an array of at least 1 item unless generateContentRequest is set; both are missing");
     }
     checkRequest(body, "", context);
     if (body.generateContentRequest !== undefined) {
@@ -61,13 +61,14 @@ function checkParts(parts: readonly Part[], door: Door, path: () => string): voi
     let found: string | undefined;
     for (const field of DATA_FIELDS) {
       if (part[field] === undefined) continue;
-      if (found !== undefined) refuse(`${path()}[${index}]`, `must have one data field; it has ${found} and ${field}`);
+      if (found !== undefined)
+        refuse(`${path()}[${index}]`, `must have exactly one data field; it has ${found} and ${field}`);
       found = field;
     }
     if (found === undefined && (door === "contract" || Object.keys(part).every((key) => SIDE_FIELDS.has(key)))) {
       const others = Object.keys(part).filter((key) => !SIDE_FIELDS.has(key));
       const has = others.length === 0 ? "none" : others.join(", ").slice(0, 80);
-      refuse(`${path()}[${index}]`, `must have one data field of ${DATA_FIELDS.join(", ")}; it has ${has}`);
+      refuse(`${path()}[${index}]`, `must have exactly one of ${DATA_FIELDS.join(", ")}; it has ${has}`);
     }
     checkBytes(part, () => `${path()}[${index}]`);
     if (part.functionCall !== undefined && lacksName(part.functionCall)) {
@@ -97,7 +98,7 @@ const TOOL_KINDS: readonly string[] = [
 function checkKinds(tool: object, path: string): void {
   const other = Object.keys(tool).find((kind) => !TOOL_KINDS.includes(kind));
   if (other !== undefined)
-    refuse(pathTo(path, other), `is not a kind of tool here; known are ${TOOL_KINDS.join(", ")}`);
+    refuse(pathTo(path, other), `is not a supported kind of tool; use one of ${TOOL_KINDS.join(", ")}`);
 }
 
 /** Only later chunks of a streamed call have no name, and the last of them is empty. */
@@ -108,12 +109,12 @@ function lacksName(call: NonNullable<Part["functionCall"]>): boolean {
 function checkConfig(config: Config, path: string, context: CheckContext): void {
   checkStructuredOutput(config, path);
   if (config.logprobs !== undefined && config.responseLogprobs !== true) {
-    refuse(`${path}.logprobs`, "needs responseLogprobs to be true");
+    refuse(`${path}.logprobs`, "requires responseLogprobs to be true");
   }
   const { responseModalities: outputs } = config;
   // The contract requires both (contract 2.6); models that only make images accept the one.
   if (context.door === "contract" && outputs?.includes("IMAGE") && !outputs.includes("TEXT")) {
-    refuse(`${path}.responseModalities`, 'must have "TEXT" in addition to "IMAGE"');
+    refuse(`${path}.responseModalities`, 'must include "TEXT" if it includes "IMAGE"');
   }
   checkThinking(config.thinkingConfig, `${path}.thinkingConfig`, context);
   onlyOne(config.speechConfig, "voiceConfig", "multiSpeakerVoiceConfig", `${path}.speechConfig`);
@@ -158,7 +159,7 @@ function requireTypes(schema: GenaiSchema, path: string): void {
 function checkThinking(thinking: Config["thinkingConfig"], path: string, { model, door }: CheckContext): void {
   if (thinking === undefined) return;
   if (!model.reasoning && door === "contract") {
-    refuse(path, `must be left out: the model ${model.id} does not support thinking`);
+    refuse(path, `must be omitted because the model ${model.id} does not support thinking`);
   }
   onlyOne(thinking, "thinkingBudget", "thinkingLevel", path);
 }
@@ -170,7 +171,7 @@ function onlyOne<T extends object>(
   path: string,
 ): void {
   if (value?.[one] === undefined || value[other] === undefined) return;
-  refuse(`${path}.${other}`, `must be left out beside ${one}: only one of the two may be given`);
+  refuse(`${path}.${other}`, `cannot be combined with ${one}; send only one of them`);
 }
 
 function checkCompression(image: Config["imageConfig"], path: string): void {
@@ -182,5 +183,5 @@ function checkCompression(image: Config["imageConfig"], path: string): void {
 
 function jpegOnly(mimeType: string | undefined, quality: number | undefined, path: string): void {
   if (quality === undefined || mimeType === undefined || mimeType === "image/jpeg") return;
-  refuse(path, `must be left out unless the output is image/jpeg; it is ${mimeType}`);
+  refuse(path, `requires an output of image/jpeg; it is ${mimeType}`);
 }

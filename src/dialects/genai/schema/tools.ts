@@ -7,9 +7,9 @@ const FunctionDeclaration = Type.Object(
     name: Type.String({ minLength: 1 }),
     description: Type.Optional(nullable(Type.String())),
     parameters: Type.Optional(GenaiSchema),
-    parametersJsonSchema: Type.Optional(openObject("A JSON Schema, in place of parameters.")),
+    parametersJsonSchema: Type.Optional(openObject("A JSON Schema, instead of parameters.")),
     response: Type.Optional(GenaiSchema),
-    responseJsonSchema: Type.Optional(openObject("A JSON Schema, in place of response.")),
+    responseJsonSchema: Type.Optional(openObject("A JSON Schema, instead of response.")),
   },
   { title: "GenaiFunctionDeclaration" },
 );

@@ -51,7 +51,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   push(frame: SseFrame): CanonEvent[] {
     if (this.#over || frame.data === undefined || frame.data === "[DONE]") return [];
     const event = readEvent(frame.data);
-    if (event === undefined) return this.#fail("The provider sent an event that is not one of its protocol.");
+    if (event === undefined) return this.#fail("The provider sent an unrecognised event.");
     if (frame.event === "exception") {
       this.#over = true;
       return [{ type: "error", error: decodeException(event) }];
@@ -66,7 +66,7 @@ export class MessagesStreamDecoder implements StreamDecoder {
   }
 
   end(): CanonEvent[] {
-    return this.#over ? [] : this.#fail("The provider broke off its answer.");
+    return this.#over ? [] : this.#fail("The provider closed the stream before the response was complete.");
   }
 
   #event(type: string | undefined, event: JsonObject): CanonEvent[] {
@@ -78,7 +78,8 @@ export class MessagesStreamDecoder implements StreamDecoder {
       case "content_block_delta": {
         const block = this.#blocks.get(event["index"]);
         return (
-          block?.delta(objectAt(event, "delta")) ?? this.#fail("The provider went on with a block that is not open.")
+          block?.delta(objectAt(event, "delta")) ??
+          this.#fail("The provider sent a delta for a content block that is not open.")
         );
       }
       case "content_block_stop":

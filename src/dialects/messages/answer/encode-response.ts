@@ -60,5 +60,5 @@ export function answerOptionsOf(
 export const UNCARRIED: FieldNote = answerNote(
   "content",
   "dropped",
-  "the signature of the answer's last text: this client takes a block after it for the answer, and no provider demands it",
+  "the signature of the last text was omitted: this client would take the block that carries it for the answer, and no provider requires it",
 );

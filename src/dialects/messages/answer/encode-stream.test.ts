@@ -318,13 +318,13 @@ describe("blocks", () => {
     const note = {
       path: "answer.content",
       action: "approximated",
-      reason: "the answer was cut off amid the arguments of its call of f",
+      reason: "the response was cut off inside the arguments of its call to f",
     } as const;
     expect(notes).toEqual([note, note]);
   });
 
   test("H09: invalid arguments that were not truncated fail the response", () => {
-    const error = new GatewayError("upstream_failed", "The model called f with arguments that are no JSON object.");
+    const error = new GatewayError("upstream_failed", "The model called f with arguments that are not a JSON object.");
     for (const input of ['{"x": ', "[1]", '{"x":1}{"x":2}']) {
       const reply: CanonReply = {
         ...replyOf([{ type: "tool-call", id: "a", name: "f", input }]),

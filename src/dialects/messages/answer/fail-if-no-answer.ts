@@ -6,5 +6,5 @@ import { decodeErrorObject } from "./errors.ts";
 export function failIfNoAnswer(body: JsonObject): void {
   if (body["type"] === "error") throw decodeErrorObject(body);
   if (!Array.isArray(body["content"]))
-    throw new GatewayError("upstream_failed", "The provider's answer has no content.");
+    throw new GatewayError("upstream_failed", "The provider's response has no content.");
 }

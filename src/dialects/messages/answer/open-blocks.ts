@@ -26,7 +26,7 @@ export interface BlockDecoder {
 }
 
 /** The error for a call that another block or response interrupted. */
-export const HALF_CALL = "The provider broke off in the middle of a call's arguments, and went on with something else.";
+export const HALF_CALL = "The provider started another block before the arguments of a tool call were complete.";
 
 type Kind = "text" | "thinking" | "tool_use";
 
@@ -72,7 +72,10 @@ export function createBlockDecoder(
       if (said === undefined) return [];
       if (said !== "tool_use") return speak(said, delta);
       if (type === "tool_use") return own.delta(delta);
-      throw new GatewayError("upstream_failed", "The provider sent a call's arguments in a block that is no call.");
+      throw new GatewayError(
+        "upstream_failed",
+        "The provider sent tool call arguments in a block that is not a tool call.",
+      );
     },
     end: () => [...endSpoken(), ...(staysOpen ? own.end() : [])],
     get isHalfCall() {
@@ -178,7 +181,7 @@ function wholeBlock(content: JsonObject, block: number, context: DecodeAnswerCon
     delta: (delta) => {
       held += sizeOf(delta);
       if (held > MAX_HELD) {
-        throw new GatewayError("upstream_failed", "The provider sent a block that is larger than can be held.");
+        throw new GatewayError("upstream_failed", "The provider sent a content block that exceeds the size limit.");
       }
       const { type: _type, partial_json, ...members } = delta ?? {};
       if (typeof partial_json === "string") input += partial_json;

@@ -83,7 +83,7 @@ export class MessagesTap extends TapBase {
     }
     const type = stringAt(event, "type");
     if (!event || type === undefined) {
-      this.failure = new GatewayError("upstream_failed", "The provider sent an event that is not one of its protocol.");
+      this.failure = new GatewayError("upstream_failed", "The provider sent an unrecognised event.");
       return "";
     }
     if (type === "error") {

@@ -22,10 +22,7 @@ export function encodeFormat(call: CanonCall, knowsSchemas: boolean, notes: Note
   const path = call.paths.format ?? "output_config.format";
   if (format === undefined) return { reading: {} };
   if (format.type === "json") {
-    notes.approximated(
-      path,
-      "the target was asked in the prompt to answer with JSON: its protocol has no such setting",
-    );
+    notes.approximated(path, "this protocol has no JSON mode; the prompt asks for JSON instead");
     return { instruction: "Answer with JSON only.", reading: {} };
   }
   const { schema, reading } = objectRoot(format);
@@ -33,7 +30,7 @@ export function encodeFormat(call: CanonCall, knowsSchemas: boolean, notes: Note
     const lowered = call.dialect === "messages" ? schema : lowerEnforcedSchema(schema, path, notes);
     return { format: { type: "json_schema", schema: describedSchema(lowered, format, path, notes) }, reading };
   }
-  notes.approximated(path, "the target knows no schemas of answers: a tool that it had to call stood in for it");
+  notes.approximated(path, "this provider does not support response schemas; a forced tool call is used instead");
   const name = structuredToolName(call.tools.map((tool) => ("name" in tool ? tool.name : "")));
   return {
     standIn: {

@@ -79,7 +79,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
 function refuseThread(): never {
   throw new GatewayError(
     "unsupported_parameter",
-    "thread: the model's provider is called in another protocol, which holds no conversations; send the whole conversation, without thread",
+    "thread is not supported for this model, because its provider's protocol does not store conversations; send the whole conversation without thread",
     { path: "thread", upstreamDetails: { error_code: "thread_unsupported_request", unsupported: ["thread"] } },
   );
 }

@@ -91,14 +91,15 @@ interface Circumstances {
 
 /** Why the target would reject thinking, whatever the client requests; undefined if it would not. */
 function whyNotThink({ own, standsIn, mustCall, budgeted, messages }: Circumstances): string | undefined {
-  if (standsIn) return "a tool that must be called stands in for the answer's schema, which excludes thinking";
-  if (!own && mustCall) return "a model that must call a tool cannot think before it";
+  if (standsIn)
+    return "a forced tool call replaces the response schema, and a model that must call a tool cannot think first";
+  if (!own && mustCall) return "a model that must call a tool cannot think first";
   if (!budgeted) return undefined;
   if (!own && messages.at(-1)?.role === "assistant") {
-    return "a model that thinks cannot go on from the beginning of an answer";
+    return "a model that thinks cannot continue a partial response";
   }
   if (lacksThinking(messages)) {
-    return "the target demands the thinking that came before the last tool call, and the history has none of its own";
+    return "this provider requires its own thinking before the last tool call, and the history has none";
   }
   return undefined;
 }
@@ -108,7 +109,7 @@ function outputLimit(call: CanonCall, { traits }: EncodeRequestContext<MessagesQ
   const most = traits.maxOutputTokens;
   const path = call.paths.maxOutputTokens ?? fieldPath(call.fieldNames, undefined, "maxOutputTokens");
   if (wanted === undefined && most === undefined) {
-    notes.approximated(path, `the target demands a limit, and none is known: ${DEFAULT_OUTPUT} was sent`);
+    notes.approximated(path, `this protocol requires an output limit, and none is known; ${DEFAULT_OUTPUT} was sent`);
     return { maxTokens: DEFAULT_OUTPUT, growing: true };
   }
   const asked = wanted ?? most ?? DEFAULT_OUTPUT;

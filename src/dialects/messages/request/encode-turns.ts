@@ -35,10 +35,7 @@ export function encodeTurns(
   const turns = call.turns.slice(leadingSystem(call).length);
   for (const [index, turn] of turns.entries()) {
     if (turn.name !== undefined) {
-      notes.dropped(
-        fieldPath(call.fieldNames, turn.path, "name"),
-        "the target does not tell participants apart by name",
-      );
+      notes.dropped(fieldPath(call.fieldNames, turn.path, "name"), "this protocol has no participant names");
     }
     const before = messages.at(-1);
     const role = turn.role === "system" && !(takesSystem && standsRight(before, turns, index)) ? "user" : turn.role;
@@ -54,7 +51,7 @@ export function encodeTurns(
   if (first?.role !== "user") {
     notes.approximated(
       call.turns[0]?.path ?? "messages",
-      'the target wants the user to speak first: "." was put before',
+      'this provider requires the first message to be from the user; "." was inserted',
     );
     messages.unshift({ role: "user", content: [NO_WORDS] });
   }
@@ -76,10 +73,7 @@ const leadingSystem = ({ turns }: CanonCall): readonly Turn[] => {
 };
 
 function inTags(turn: Turn, notes: Notes): Part[] {
-  notes.approximated(
-    turn.path,
-    "the target has no system messages inside a conversation: sent as a user message, in tags",
-  );
+  notes.approximated(turn.path, "this provider does not accept a system message here; sent as a user message in tags");
   return turn.parts.map((part) =>
     part.type === "text" && part.text.trim() !== "" ? { ...part, text: `<system>\n${part.text}\n</system>` } : part,
   );
@@ -93,7 +87,7 @@ function trimBeginning(messages: Message[], { turns }: CanonCall, notes: Notes):
   if (last?.role !== "assistant" || text === undefined || text === text.trimEnd()) return;
   notes.approximated(
     turns.at(-1)?.parts.at(-1)?.path ?? turns.at(-1)?.path ?? "messages",
-    "the target refuses white space at the end of a beginning: it was cut off",
+    "this provider rejects trailing whitespace in a partial response; it was removed",
   );
   last.content[last.content.length - 1] = { ...block, text: text.trimEnd() };
 }
@@ -104,7 +98,7 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
   if (last?.role !== "assistant" || last.content.some((block) => block["type"] === "tool_use")) return;
   notes.approximated(
     turns.at(-1)?.path ?? "messages",
-    "the model does not go on from the beginning of an answer by itself: it was asked to in words",
+    "the model cannot continue a partial response; an instruction to continue was added",
   );
   messages.push({ role: "user", content: [{ type: "text", text: CONTINUE_PROMPT }] });
 }

@@ -81,7 +81,7 @@ export function encodeReasoning(call: CanonCall, target: ReasoningTarget): Encod
   const amount = desired && wantedAmount(desired);
   const asked = amount !== undefined && amount !== "off";
   if (!traits.reasoning) {
-    if (asked) notes.dropped(desired?.path ?? "reasoning", "the model does not reason");
+    if (asked) notes.dropped(desired?.path ?? "reasoning", "this model does not support reasoning");
     return { maxTokens };
   }
   const adaptive = traits.reasoningForm !== undefined && traits.reasoningForm !== "budget";
@@ -113,7 +113,7 @@ function encodeAdaptive(
   if (effort !== wanted || typeof amount === "object") {
     notes.approximated(
       desired.path,
-      `the model takes an effort (${known.join(", ")}); ${effort ?? "its own"} was sent`,
+      `this model accepts an effort (${known.join(", ")}); ${effort ?? "the default"} was sent`,
     );
   }
   return { thinking, ...(effort === undefined ? {} : { effort }), maxTokens };
@@ -134,13 +134,17 @@ function encodeBudget(
   const exact = typeof amount === "object";
   const room = exact ? limit - 1 : Math.min(limit - 1, Math.max(limit - ANSWER_ROOM, lowest));
   if (room < lowest) {
-    notes.dropped(desired.path, `max_tokens is ${limit}, which leaves no room for a thinking budget of ${lowest}`);
+    notes.dropped(
+      desired.path,
+      `max_tokens is ${limit}, which leaves no room for the minimum thinking budget of ${lowest}`,
+    );
     return { maxTokens };
   }
   const budget = Math.min(inRange, room);
-  if (amount === "off") notes.approximated(desired.path, `the model always thinks; its least budget is ${budget}`);
+  if (amount === "off")
+    notes.approximated(desired.path, `this model cannot turn thinking off; the minimum budget of ${budget} was sent`);
   else if (amount === "dynamic" || budget !== wanted) {
-    notes.approximated(desired.path, `the model takes a budget of tokens; ${budget} was sent`);
+    notes.approximated(desired.path, `this model accepts a token budget; ${budget} was sent`);
   }
   // These models show their thinking by default, and not all of their hosts know the field. Encoders of other dialects hide it.
   const said = dialect === "messages" && desired.show !== undefined;

@@ -51,11 +51,11 @@ export class RequestContent {
     const blocks = this.#blocks(part, role);
     const [first] = blocks;
     if (part.signature !== undefined && part.type !== "reasoning") {
-      this.#drop(part, "signature", "the target's protocol signs its thinking only");
+      this.#drop(part, "signature", "this protocol has signatures only on thinking");
     }
     if (part.cache === undefined) return blocks;
     if (first === undefined || part.type === "reasoning") {
-      this.#drop(part, "cache", "the target takes no cache mark here");
+      this.#drop(part, "cache", "this provider does not accept cache marks here");
       return blocks;
     }
     return [this.#marks.put(first, part.cache, this.#path(part, "cache"))];
@@ -66,11 +66,11 @@ export class RequestContent {
       case "text":
         return this.#text(part);
       case "refusal":
-        this.#notes.approximated(part.path ?? "", "the target has no refusals in its history: it was sent as text");
+        this.#notes.approximated(part.path ?? "", "this protocol has no refusals; sent as text");
         return this.#text({ ...part, type: "text" });
       case "reasoning": {
         const block = encodeOwnThinking(part, this.#target.origin);
-        if (block === undefined) this.#leaveOut(part, "the target takes back only the thinking that it signed itself");
+        if (block === undefined) this.#leaveOut(part, "this provider accepts only thinking that it signed itself");
         return block === undefined ? [] : [{ ...block, ...this.#extras(part) }];
       }
       case "media":
@@ -91,7 +91,7 @@ export class RequestContent {
           : this.#foreign(part);
       case "native":
         if (part.dialect === "messages") return [part.raw];
-        this.#leaveOut(part, `the target has no block like ${part.name}`);
+        this.#leaveOut(part, `this protocol has no block like ${part.name}`);
         return [];
       default:
         return part satisfies never;
@@ -101,14 +101,14 @@ export class RequestContent {
   /** Upstreams reject text blocks that are blank. */
   #text(part: TextPart): JsonObject[] {
     if (part.text.trim() === "") {
-      if (part.text !== "") this.#leaveOut(part, "the target refuses text that is only white space");
+      if (part.text !== "") this.#leaveOut(part, "this provider rejects text that is only whitespace");
       return [];
     }
     const citations = (part.citations ?? []).filter(
       (citation) => citation.type !== "web" || citation.index?.origin === this.#target.origin,
     );
     if (citations.length < (part.citations?.length ?? 0)) {
-      this.#drop(part, "citations", "the target takes back only citations that it made itself");
+      this.#drop(part, "citations", "this provider accepts only citations that it created itself");
     }
     return [
       {
@@ -123,7 +123,10 @@ export class RequestContent {
   #media(part: MediaPart, role: "user" | "assistant" | "system"): JsonObject[] {
     const { quirks, origin } = this.#target;
     if (role !== "user" || !quirks.media.includes(part.kind)) {
-      this.#leaveOut(part, `the target takes no ${part.kind} ${role === "user" ? "at all" : `from the ${role}`}`);
+      this.#leaveOut(
+        part,
+        `this provider does not accept ${part.kind} content${role === "user" ? "" : ` in ${role} messages`}`,
+      );
       return [];
     }
     const encoded = encodeSource(part, { origin, urls: quirks.mediaUrls }, (inner) => this.encode(inner, role));
@@ -134,11 +137,11 @@ export class RequestContent {
     const { kind, source } = encoded;
     const { title, context, citations } = part;
     if (part.detail !== undefined && part.detail !== "auto") {
-      this.#drop(part, "detail", "the target has no detail setting for images");
+      this.#drop(part, "detail", "this protocol has no detail setting for images");
     }
-    if (part.clip !== undefined) this.#drop(part, "clip", "the target cuts no pieces out of media");
+    if (part.clip !== undefined) this.#drop(part, "clip", "this protocol does not support clips");
     if (kind === "image") {
-      if (title !== undefined) this.#drop(part, "title", "the target has no titles for images");
+      if (title !== undefined) this.#drop(part, "title", "this protocol has no titles for images");
       return [{ type: "image", source, ...this.#extras(part) }];
     }
     return [
@@ -156,11 +159,11 @@ export class RequestContent {
   #toolCall(part: ToolCallPart): JsonObject {
     const input = part.custom ? { [FREE_TEXT_ARGUMENT]: part.input } : parseInput(part.input);
     if (input === undefined) {
-      this.#notes.approximated(part.path ?? "", "the call's arguments are no JSON object; the target got an empty one");
+      this.#notes.approximated(part.path ?? "", "the call's arguments are not a JSON object; an empty object was sent");
     } else if (meansNoArguments(part)) {
       this.#notes.approximated(
         part.path ?? "",
-        `the call's arguments are ${part.input.trim()}; the target got an empty object`,
+        `the call's arguments are ${part.input.trim()}; an empty object was sent`,
       );
     }
     return {
@@ -213,7 +216,7 @@ export class RequestContent {
   }
 
   #foreign(part: Part): [] {
-    this.#leaveOut(part, "another provider ran this tool, and only that one reads its results");
+    this.#leaveOut(part, "only the provider that ran this tool can read its results");
     return [];
   }
 

@@ -26,8 +26,7 @@ const DEFAULTS: Partial<Record<keyof CallSettings, unknown>> = {
 export function encodeSettings(call: CanonCall, traits: ModelTraits, thinking: boolean, notes: Notes): JsonObject {
   const drop = (name: keyof CallSettings, reason: string) => notes.dropped(call.paths[name] ?? name, reason);
   for (const name of NO_FIELD) {
-    if (call[name] !== undefined && call[name] !== DEFAULTS[name])
-      drop(name, "the target's protocol has no such field");
+    if (call[name] !== undefined && call[name] !== DEFAULTS[name]) drop(name, "this protocol has no such field");
   }
   return {
     ...encodeSampling(call, traits, thinking, notes, drop),
@@ -41,9 +40,9 @@ type Drop = (name: keyof CallSettings, reason: string) => void;
 function encodeSampling(call: CanonCall, traits: ModelTraits, thinking: boolean, notes: Notes, drop: Drop): JsonObject {
   const { temperature, topP, topK } = call;
   const refused = traits.rejectsSampling
-    ? "the model refuses settings of sampling"
+    ? "this model does not accept sampling settings"
     : thinking
-      ? "a model that thinks refuses settings of sampling"
+      ? "a model that thinks does not accept sampling settings"
       : undefined;
   if (refused !== undefined) {
     // Thinking itself requires a temperature of 1.
@@ -55,10 +54,10 @@ function encodeSampling(call: CanonCall, traits: ModelTraits, thinking: boolean,
   }
   const clamped = temperature === undefined ? undefined : Math.min(1, Math.max(0, temperature));
   if (clamped !== temperature) {
-    notes.approximated(call.paths.temperature ?? "temperature", `the target takes 0 to 1: ${clamped} was sent`);
+    notes.approximated(call.paths.temperature ?? "temperature", `this protocol accepts 0 to 1; ${clamped} was sent`);
   }
   const both = temperature !== undefined && topP !== undefined;
-  if (both) drop("topP", "newer models of the target's protocol take either temperature or top_p");
+  if (both) drop("topP", "newer models of this protocol do not accept both temperature and top_p");
   return {
     ...(clamped === undefined ? {} : { temperature: clamped }),
     ...(topP === undefined || both ? {} : { top_p: topP }),
@@ -68,10 +67,10 @@ function encodeSampling(call: CanonCall, traits: ModelTraits, thinking: boolean,
 
 function encodeStops({ stop = [] }: CanonCall, traits: ModelTraits, drop: Drop): JsonObject {
   if (stop.length > 0 && traits.rejectsStop) {
-    drop("stop", "the model refuses stop sequences");
+    drop("stop", "this model does not support stop sequences");
     return {};
   }
   const visible = stop.filter((word) => word.trim() !== "");
-  if (visible.length < stop.length) drop("stop", "the target refuses stop sequences that are only white space");
+  if (visible.length < stop.length) drop("stop", "this provider rejects stop sequences that are only whitespace");
   return visible.length === 0 ? {} : { stop_sequences: visible };
 }

@@ -18,7 +18,7 @@ export function decodeToolChoice(value: unknown): { toolChoice?: ToolChoice; par
 export function allowedNames(call: CanonCall, notes: Notes): ReadonlySet<string> | undefined {
   const { toolChoice } = call;
   if (toolChoice?.type !== "allowed") return undefined;
-  notes.approximated(call.paths.toolChoice ?? "tool_choice", "only the allowed tools were offered to the target");
+  notes.approximated(call.paths.toolChoice ?? "tool_choice", "only the allowed tools were sent to this provider");
   return new Set(toolChoice.names);
 }
 
@@ -34,7 +34,7 @@ export function encodeToolChoice(call: CanonCall, target: ChoiceTarget): JsonObj
   const { hasTools, standIn, notes } = target;
   const path = call.paths.toolChoice ?? "tool_choice";
   if (!hasTools && standIn === undefined) {
-    if (asksForCall(call.toolChoice)) notes.dropped(path, "no tool was given to choose from");
+    if (asksForCall(call.toolChoice)) notes.dropped(path, "the request has no tools to choose from");
     return undefined;
   }
   const choice = standIn === undefined ? ownChoice(call) : standInChoice(call, standIn, hasTools);

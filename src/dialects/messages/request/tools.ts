@@ -106,7 +106,7 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
       return marked(encodeWebSearch(tool, target));
     case "native":
       if (tool.dialect === "messages") return marked(tool.raw);
-      notes.dropped(tool.path, `the target has no tool like ${tool.name}`);
+      notes.dropped(tool.path, `this protocol has no tool like ${tool.name}`);
       return [];
     default:
       return tool satisfies never;
@@ -117,7 +117,7 @@ function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget)
   if (tool.native?.dialect === "messages") return tool.native.raw;
   const { name, description } = tool;
   if (tool.strict && !strict) {
-    notes.dropped(fieldPath(call.fieldNames, tool.path, "strict"), "the target does not hold a tool to its schema");
+    notes.dropped(fieldPath(call.fieldNames, tool.path, "strict"), "this provider does not support strict schemas");
   }
   const kept = tool.strict === true && strict;
   const object = objectSchema(tool.schema);
@@ -138,11 +138,11 @@ function encodeWebSearch(tool: WebSearchTool, { call, notes }: ToolTarget): Json
   const blockedDomains = allowedDomains === undefined ? tool.blockedDomains : undefined;
   if (tool.blockedDomains !== undefined && blockedDomains === undefined) {
     const where = fieldPath(call.fieldNames, path, "blockedDomains");
-    notes.dropped(where, "the target takes either allowed or blocked domains");
+    notes.dropped(where, "this provider accepts either allowed or blocked domains, not both");
   }
   if (tool.contextSize !== undefined) {
     const where = fieldPath(call.fieldNames, path, "contextSize");
-    notes.dropped(where, "the target decides by itself how much of the pages it reads");
+    notes.dropped(where, "this provider decides how much of each page it reads");
   }
   return {
     type: WEB_SEARCH_TYPE,

@@ -97,7 +97,10 @@ const ToolResultContent = Type.Union([TextBlock, ImageBlock, SearchResultBlock, 
 const ToolResultBlock = Type.Object(
   {
     type: Type.Literal("tool_result"),
-    tool_use_id: Type.String({ minLength: 1, description: "The id of the tool_use block that this answers." }),
+    tool_use_id: Type.String({
+      minLength: 1,
+      description: "The id of the tool_use block that this result belongs to.",
+    }),
     content: Type.Optional(Type.Union([Type.String(), Type.Array(ToolResultContent)])),
     is_error: Type.Optional(Type.Boolean()),
     cache_control,
@@ -110,7 +113,7 @@ const ToolUseBlock = Type.Object(
     type: Type.Literal("tool_use"),
     id: Type.String({ minLength: 1 }),
     name: Type.String({ minLength: 1 }),
-    input: openObject("The arguments, by the tool's input_schema."),
+    input: openObject("The arguments, matching the tool's input_schema."),
     cache_control,
   },
   { title: "ToolUseBlock" },

@@ -41,7 +41,7 @@ const rows: RefusalRow[] = [
     good: {},
     bad: { model: undefined },
     path: "model",
-    says: "a string that is not empty; it is missing",
+    says: "a non-empty string; it is missing",
   },
   {
     rule: "contract 2.10: the roles",

@@ -52,21 +52,18 @@ export const messagesRules: CheckRules<Request> = {
       if (door === "contract" && typeof type === "string" && CODE_EXECUTION.test(type)) {
         refuse(
           `tools[${index}].type`,
-          `is "${type}", and the code-execution tool cannot be used here: leave it out of tools`,
+          `must not be "${type}": the code-execution tool is not available here. Remove it from tools`,
         );
       }
       // Some hosts' tools call another model, which would be neither checked nor priced (S07).
       if (type !== undefined && type !== "custom" && "model" in tool) {
-        refuse(`tools[${index}].model`, "names another model; a tool may not call one here");
+        refuse(`tools[${index}].model`, "is not supported: tools must not call other models. Remove it");
       }
       if (door === "contract" && type?.startsWith("web_search_") && type !== WEB_SEARCH) {
         refuse(`tools[${index}].type`, `must be "${WEB_SEARCH}"; it is "${type}"`);
       }
       if ("allowed_domains" in tool && tool.allowed_domains?.length && tool.blocked_domains?.length) {
-        refuse(
-          `tools[${index}].blocked_domains`,
-          "must be left out beside allowed_domains: only one of the two may be given",
-        );
+        refuse(`tools[${index}].blocked_domains`, "cannot be combined with allowed_domains; send only one of them");
       }
     });
   },

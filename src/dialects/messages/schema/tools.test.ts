@@ -76,7 +76,7 @@ const rows: RefusalRow[] = [
     good: tools({ ...search, allowed_domains: ["a.example"], blocked_domains: null }),
     bad: tools({ ...search, allowed_domains: ["a.example"], blocked_domains: ["b.example"] }),
     path: "tools[0].blocked_domains",
-    says: "only one of the two may be given",
+    says: "send only one of them",
   },
   {
     rule: "contract 2.10: user_location is approximate",

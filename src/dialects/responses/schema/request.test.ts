@@ -18,7 +18,7 @@ const rows: RefusalRow[] = [
     good: {},
     bad: { model: undefined },
     path: "model",
-    says: "must be a string that is not empty",
+    says: "must be a non-empty string",
   },
   {
     rule: "input is required",
@@ -109,7 +109,7 @@ const rows: RefusalRow[] = [
     good: { metadata: { a: "b" } },
     bad: { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`k${at}`, "v"])) },
     path: "metadata",
-    says: "it has 17 pairs",
+    says: "it has 17 key-value pairs",
   },
   {
     rule: "metadata values are strings",
