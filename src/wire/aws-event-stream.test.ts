@@ -108,7 +108,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
     for (const total of [0, 15, 24 * 1024 * 1024 + 1, 0xffffffff]) {
       expect(() => read(frame(header, "{}", { total }).subarray(0, 12))).toThrow(`length of ${total} bytes`);
     }
-    expect(() => read(frame(header, "{}", { headers: 1000 }).subarray(0, 12))).toThrow("headers are 1000 bytes long");
+    expect(() => read(frame(header, "{}", { headers: 1000 }).subarray(0, 12))).toThrow("header length of 1000 bytes");
     expect(() => read(frame({ ":event-type": "a\nb: c" }, "{}"))).toThrow("has no name");
   });
 
