@@ -109,7 +109,7 @@ describe("frames of application/vnd.amazon.eventstream (providers 1.6)", () => {
       expect(() => read(frame(header, "{}", { total }).subarray(0, 12))).toThrow(`length of ${total} bytes`);
     }
     expect(() => read(frame(header, "{}", { headers: 1000 }).subarray(0, 12))).toThrow("header length of 1000 bytes");
-    expect(() => read(frame({ ":event-type": "a\nb: c" }, "{}"))).toThrow("has no name");
+    expect(() => read(frame({ ":event-type": "a\nb: c" }, "{}"))).toThrow("no valid event name");
   });
 
   test("H16: an end inside a frame is reported", () => {

@@ -157,7 +157,7 @@ const renderException = (type: string, message: string): string =>
 
 /** JSON strings contain no bare line ends, so those between tokens can become spaces. */
 function renderEvent(name: string, json: string): string {
-  if (!EVENT_NAME.test(name)) throw new BrokenFrameError("it has no event name");
+  if (!EVENT_NAME.test(name)) throw new BrokenFrameError("it has no valid event name");
   return `event: ${name}\ndata: ${json === "" ? "{}" : json.replaceAll(LINE_ENDS, " ")}\n\n`;
 }
 
