@@ -1,5 +1,5 @@
 import type { DialectName } from "../src/canon/dialect-name.ts";
-import type { HttpRequest } from "../src/wire/http/exchange.ts";
+import type { HttpRequest } from "../src/wire/http/http-exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";

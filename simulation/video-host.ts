@@ -1,4 +1,4 @@
-import type { HttpRequest } from "../src/wire/http/exchange.ts";
+import type { HttpRequest } from "../src/wire/http/http-exchange.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { VideoFault, VideoPlan } from "./scenario.ts";

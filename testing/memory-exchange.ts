@@ -1,12 +1,12 @@
 import type { Clock } from "../src/base/clock.ts";
-import {
-  type AnswerHeaders,
-  type ChunkTaker,
-  type Exchange,
-  type HttpAnswer,
-  pullWhile,
-} from "../src/wire/http/exchange.ts";
 import { type FailureKind, HttpFailure } from "../src/wire/http/failure.ts";
+import {
+  type ChunkTaker,
+  type HttpAnswer,
+  type HttpExchange,
+  type HttpHeaders,
+  pullWhile,
+} from "../src/wire/http/http-exchange.ts";
 
 /** What an upstream does about a request. Where it does nothing more, it is silent. */
 export interface Reply {
@@ -25,9 +25,9 @@ export interface Reply {
 }
 
 /** One request and its answer, without a connection: both ends are played. */
-export class MemoryExchange implements Exchange, HttpAnswer, Reply {
+export class MemoryExchange implements HttpExchange, HttpAnswer, Reply {
   status = 0;
-  headers: AnswerHeaders = new Map();
+  headers: HttpHeaders = new Map();
   closedAtMs: number | undefined;
   readonly #clock: Clock;
   readonly #head = Promise.withResolvers<HttpAnswer>();

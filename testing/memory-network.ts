@@ -1,5 +1,5 @@
 import type { Clock } from "../src/base/clock.ts";
-import { headersIn } from "../src/wire/http/exchange.ts";
+import { headersIn } from "../src/wire/http/http-exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange, type Reply } from "./memory-exchange.ts";
 

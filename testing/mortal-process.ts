@@ -1,7 +1,7 @@
 import type { Clock } from "../src/base/clock.ts";
 import type { FileStore } from "../src/files/file-store.ts";
 import type { Queries, Storage } from "../src/storage/storage.ts";
-import type { Exchange } from "../src/wire/http/exchange.ts";
+import type { HttpExchange } from "../src/wire/http/http-exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import type { Machine, ProcessParts } from "./harness.ts";
 
@@ -87,8 +87,8 @@ export class MortalProcess implements ProcessParts {
     };
   }
 
-  #send(send: Send, request: Parameters<Send>[0]): Exchange {
-    const silent: Exchange = { answer: never, close: () => {} };
+  #send(send: Send, request: Parameters<Send>[0]): HttpExchange {
+    const silent: HttpExchange = { answer: never, close: () => {} };
     if (this.#dead) return silent;
     const last = this.#begin(`${request.method ?? "POST"} ${new URL(request.url).pathname}`);
     if (this.#dead) return silent;

@@ -1,6 +1,6 @@
-import type { Endpoint, EndpointCall } from "../../src/dialects/endpoint.ts";
+import type { DialectEndpoint, EndpointCall } from "../../src/dialects/endpoint.ts";
 
-export const endpoints: readonly Endpoint[] = [
+export const endpoints: readonly DialectEndpoint[] = [
   { door: "contract", path: "/api/plain/v1/ask", asks: "generate" },
   { door: "contract", path: "/api/plain/v1/count", asks: "count_tokens" },
   { door: "contract", path: "/api/plain/v1/models", asks: "list_models" },

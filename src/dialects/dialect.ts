@@ -13,7 +13,7 @@ import type { AnswerContext } from "./answer/answer-context.ts";
 import type { SealedOrigins } from "./answer/sealed-origins.ts";
 import type { StoredAnswers } from "./answer/stored-answers.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
-import type { Asks, Endpoint, EndpointCall, EndpointRequest, KeyHeader, PathParameters } from "./endpoint.ts";
+import type { Asks, DialectEndpoint, EndpointCall, EndpointRequest, KeyHeader, PathParameters } from "./endpoint.ts";
 import type { CheckContext, Door } from "./reading/check.ts";
 import type { ObjectFields } from "./reading/object-fields.ts";
 import type { PricedFields } from "./reading/priced-fields.ts";
@@ -195,7 +195,7 @@ interface ErrorEncoder {
 
 /** What clients of a dialect send and expect around the bodies. */
 interface ClientHttp {
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly DialectEndpoint[];
   /** What the URL and the headers of a call say. Throws if the protocol does not allow it. */
   readCall(asks: Asks, request: EndpointRequest): EndpointCall;
   /** The model that a path names. */

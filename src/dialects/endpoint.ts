@@ -18,7 +18,7 @@ export interface DocumentedPath {
 /**
  * An endpoint of a dialect at the gateway. Calls are POST requests, lists are GET; the parameter `id` names a stored response.
  */
-export interface Endpoint {
+export interface DialectEndpoint {
   door: Door;
   /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
   path: string | RegExp;

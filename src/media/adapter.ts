@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { AnswerHeaders } from "../wire/http/exchange.ts";
+import type { HttpHeaders } from "../wire/http/http-exchange.ts";
 import type { FittedImageCall } from "./image-call.ts";
 import type { ImageCapabilities } from "./image-capabilities.ts";
 import type { ImageEvent, UpstreamImageReply } from "./image-reply.ts";
@@ -30,8 +30,8 @@ export interface MediaAnswer {
   /** Undefined if the text is not a JSON object. */
   body: JsonObject | undefined;
   text: string;
-  /** For hosts that report in headers what their body does not; absent in tests. */
-  headers?: AnswerHeaders;
+  /** For hosts that say in them what their body does not; absent in tests. */
+  headers?: HttpHeaders;
   retryAfterSeconds: number | undefined;
 }
 

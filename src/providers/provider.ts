@@ -27,13 +27,13 @@ export interface UpstreamCall<Options = unknown> {
   options: Options | undefined;
 }
 
-export interface Endpoint {
+export interface UpstreamEndpoint {
   url: string;
   headers: Record<string, string>;
 }
 
 /** A request that tries a credential, with statuses that mean a bad one in addition to the usual ones. */
-interface Probe extends Endpoint {
+interface Probe extends UpstreamEndpoint {
   rejections: readonly number[];
 }
 
@@ -244,7 +244,7 @@ export class Provider {
   }
 
   /** The URL and headers of a call. Synchronous, except for providers whose token must be fetched. */
-  endpoint(call: UpstreamCall): Endpoint | Promise<Endpoint> {
+  endpoint(call: UpstreamCall): UpstreamEndpoint | Promise<UpstreamEndpoint> {
     const spoken = this.#spoken(call.dialect);
     const path = (call.verb === "count_tokens" && spoken.countTokens) || spoken.generate;
     const url = this.#urlAt(spoken.baseUrl ?? this.#baseUrl, path(call, this.#settings));

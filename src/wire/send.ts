@@ -1,14 +1,14 @@
 import type { Clock } from "../base/clock.ts";
-import { readEndpoint } from "./http/endpoint.ts";
-import type { Exchange, HttpRequest } from "./http/exchange.ts";
 import { type FailureKind, HttpFailure } from "./http/failure.ts";
 import { FetchExchange } from "./http/fetch-exchange.ts";
+import type { HttpExchange, HttpRequest } from "./http/http-exchange.ts";
 import { ConnectionPool } from "./http/pool.ts";
 import { usesProxy } from "./http/proxy.ts";
+import { readRequestUrl } from "./http/request-url.ts";
 import { SocketExchange } from "./http/socket-exchange.ts";
 
 /** Sends a request. Redirects are returned, never followed. Throws if the request cannot be sent as given. */
-export type Send = (request: HttpRequest) => Exchange;
+export type Send = (request: HttpRequest) => HttpExchange;
 
 const { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY } = process.env;
 const environment = { http_proxy, HTTP_PROXY, https_proxy, HTTPS_PROXY, no_proxy, NO_PROXY };
@@ -18,10 +18,10 @@ const anyProxy = Boolean(http_proxy || HTTP_PROXY || https_proxy || HTTPS_PROXY)
 export function createSend(clock: Clock): Send {
   const pool = new ConnectionPool(clock);
   return (request) => {
-    const endpoint = readEndpoint(request.url);
-    return anyProxy && usesProxy(endpoint, environment)
+    const requestUrl = readRequestUrl(request.url);
+    return anyProxy && usesProxy(requestUrl, environment)
       ? new FetchExchange(request)
-      : new SocketExchange(pool, endpoint, request);
+      : new SocketExchange(pool, requestUrl, request);
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointCall } from "../endpoint.ts";
+import type { DialectEndpoint, EndpointCall } from "../endpoint.ts";
 import type { Door } from "../reading/check.ts";
 
 /** The protocol's base paths at the two doors (choices 1), and the suffix of operation ids there. */
@@ -7,7 +7,7 @@ export const CHAT_ROOTS: readonly [door: Door, root: string, suffix: string][] =
   ["dropin", "/v1", "DropIn"],
 ];
 
-export const endpoints: readonly Endpoint[] = CHAT_ROOTS.flatMap(([door, root, suffix]): Endpoint[] => {
+export const endpoints: readonly DialectEndpoint[] = CHAT_ROOTS.flatMap(([door, root, suffix]): DialectEndpoint[] => {
   const shared = door === "dropin";
   const documented = (operation: string, rest: string) => [{ operation, path: `${root}${rest}`, suffix }];
   return [

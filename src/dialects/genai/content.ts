@@ -12,7 +12,7 @@ import { sayNative } from "../request/say-native.ts";
 import { encodeArguments } from "./arguments.ts";
 import { thoughtAsSignature } from "./carried-thoughts.ts";
 import { decodeMedia, encodeMedia } from "./media.ts";
-import { leftOver, putBack } from "./part-extras.ts";
+import { leftOver, restoreExtras } from "./part-extras.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./request/encode-scope.ts";
 import { clientSignature, OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 
@@ -83,7 +83,7 @@ function encodeText(part: TextPart, scope: EncodeScope): JsonObject[] {
   const signature = upstreamSignature(part, scope);
   const own = scope.call.dialect === "genai" ? part.extras : undefined;
   if (part.text !== "" || signature["thoughtSignature"] !== undefined) {
-    return [putBack({ text: part.text, ...signature }, own)];
+    return [restoreExtras({ text: part.text, ...signature }, own)];
   }
   // A part of the system instruction that is not text.
   return own !== undefined && Object.keys(own).some((key) => !SIDE_FIELDS.has(key)) ? [own] : [];
@@ -99,7 +99,7 @@ function encodeReasoning(part: ReasoningPart, scope: EncodeScope): JsonObject[] 
     return [];
   }
   const wire = { text: part.text, thought: true, ...upstreamSignature(part, scope) };
-  return [own ? putBack(wire, part.extras) : wire];
+  return [own ? restoreExtras(wire, part.extras) : wire];
 }
 
 /** A passage that the caller found, below its title and source. */

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { Asks, Endpoint, EndpointCall, EndpointRequest, PathParameters } from "../endpoint.ts";
+import type { Asks, DialectEndpoint, EndpointCall, EndpointRequest, PathParameters } from "../endpoint.ts";
 import type { Door } from "../reading/check.ts";
 import type { GenaiOptions } from "./options.ts";
 
@@ -49,7 +49,7 @@ const pathsOf = (
   paths: readonly [Door, RegExp][],
   roots: typeof DOCUMENTED_ROOTS,
   documented: Documented,
-): Endpoint[] =>
+): DialectEndpoint[] =>
   paths.map(([door, path]) => ({
     door,
     path,
@@ -61,7 +61,7 @@ const pathsOf = (
 const listPaths = (rest: string): [Door, RegExp][] =>
   ROOTS.map(([door, root]) => [door, new RegExp(`^${root}${VERSION}(?:${rest})$`)]);
 
-export const endpoints: readonly Endpoint[] = [
+export const endpoints: readonly DialectEndpoint[] = [
   ...pathsOf("count_tokens", verbPaths("countTokens"), DOCUMENTED_ROOTS, { ":countTokens": "countContentTokens" }),
   ...pathsOf("generate", verbPaths("(?<verb>[A-Za-z]+)"), DOCUMENTED_ROOTS, {
     ":generateContent": "generateContent",

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
-import { leftOver, putBack } from "./part-extras.ts";
+import { leftOver, restoreExtras } from "./part-extras.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./request/encode-scope.ts";
 import { OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
 
@@ -177,7 +177,7 @@ export function encodeMedia(part: MediaPart, scope: EncodeScope): JsonObject[] {
     ...upstreamSignature(part, scope),
   };
   const [first, ...rest] = wire;
-  const own = call.dialect === "genai" ? putBack({ ...first, ...side }, part.extras) : { ...first, ...side };
+  const own = call.dialect === "genai" ? restoreExtras({ ...first, ...side }, part.extras) : { ...first, ...side };
   return [...(part.context === undefined ? [] : [{ text: part.context }]), own, ...rest];
 }
 

@@ -3,10 +3,10 @@ import { putField } from "../../base/put-field.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { pathTo } from "../reading/explain-mismatch.ts";
 import { MAX_NESTING } from "../reading/nesting.ts";
-import { REQUEST_SHAPE, type Shape, type Treatment } from "./shapes.ts";
+import { REQUEST_SHAPE, type RequestShape, type Treatment } from "./request-shape.ts";
 import { treatString } from "./treat-string.ts";
 
-const PLAIN: Shape = { fields: new Map() };
+const PLAIN: RequestShape = { fields: new Map() };
 
 /**
  * Reduces the variants that clients of this protocol send to one spelling: snake_case next to camelCase, enums in either case,
@@ -73,7 +73,7 @@ function treatArray(source: readonly unknown[], treatment: Treatment, depth: num
   return copy ?? source;
 }
 
-function treatObject(source: Readonly<Record<string, unknown>>, shape: Shape, depth: number): object {
+function treatObject(source: Readonly<Record<string, unknown>>, shape: RequestShape, depth: number): object {
   let copy: Record<string, unknown> | undefined;
   for (const key in source) {
     const name = shape.values === undefined ? nameOf(key, source, shape) : key;
@@ -92,7 +92,7 @@ function treatObject(source: Readonly<Record<string, unknown>>, shape: Shape, de
 }
 
 /** The normalised name of a field. A synonym of a field that is present keeps its own name. */
-function nameOf(key: string, source: Readonly<Record<string, unknown>>, shape: Shape): string {
+function nameOf(key: string, source: Readonly<Record<string, unknown>>, shape: RequestShape): string {
   const synonym = shape.synonyms?.get(key);
   if (synonym !== undefined) return Object.hasOwn(source, synonym) ? key : synonym;
   const name = key.includes("_") && !shape.fields.has(key) ? toCamelCase(key) : key;

@@ -14,7 +14,7 @@ export function leftOver(outer: Fields, inner?: { name: string; fields: Fields }
   return { extras: Object.fromEntries([...Object.entries(own ?? {}), ...moved]) };
 }
 
-export function putBack(object: JsonObject, extras: JsonObject | undefined): JsonObject {
+export function restoreExtras(object: JsonObject, extras: JsonObject | undefined): JsonObject {
   const entries = Object.entries(extras ?? {}).map(([key, value]) => ({ keys: key.split("."), value }));
   return mergeExtras(object, entries);
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { Asks, Endpoint, EndpointCall, EndpointRequest } from "../endpoint.ts";
+import type { Asks, DialectEndpoint, EndpointCall, EndpointRequest } from "../endpoint.ts";
 import type { Door } from "../reading/check.ts";
 import type { MessagesOptions } from "./options.ts";
 import { VERSION_2026 } from "./version-2026.ts";
@@ -11,9 +11,9 @@ const ROOTS: readonly [door: Door, root: string, suffix: string][] = [
   ["dropin", "/v1", "DropIn"],
 ];
 
-export const endpoints: readonly Endpoint[] = ROOTS.flatMap(([door, root, suffix]): Endpoint[] => {
+export const endpoints: readonly DialectEndpoint[] = ROOTS.flatMap(([door, root, suffix]): DialectEndpoint[] => {
   const documented = (operation: string, rest: string) => [{ operation, path: `${root}${rest}`, suffix }];
-  const calls: Endpoint[] = [
+  const calls: DialectEndpoint[] = [
     { door, path: `${root}/messages`, asks: "generate", documented: documented("createMessage", "/messages") },
     {
       door,

@@ -3,7 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { CheckContext } from "./check.ts";
 
 /** One rule of the contract: fields added to a valid request that satisfy it, and fields that violate it. */
-export interface RefusalRow {
+export interface RefusalCase {
   rule: string;
   good: Record<string, unknown>;
   bad: Record<string, unknown>;
@@ -34,7 +34,7 @@ export function refusalOf(check: Check, body: unknown, context = AT_CONTRACT_DOO
 }
 
 /** One test per row: the good request passes, the bad one is rejected at the right path with the right message. */
-export function testRefusals(check: Check, sound: Record<string, unknown>, rows: readonly RefusalRow[]): void {
+export function testRefusals(check: Check, sound: Record<string, unknown>, rows: readonly RefusalCase[]): void {
   test.each(rows.map((row) => [row.rule, row] as const))("%s", (_, { good, bad, path, says }) => {
     expect(refusalOf(check, { ...sound, ...good })?.message).toBeUndefined();
     const refusal = refusalOf(check, { ...sound, ...bad });

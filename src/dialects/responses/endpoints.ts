@@ -1,9 +1,9 @@
 import { CHAT_ROOTS } from "../chat/endpoints.ts";
-import type { Asks, Endpoint, EndpointCall } from "../endpoint.ts";
+import type { Asks, DialectEndpoint, EndpointCall } from "../endpoint.ts";
 
-/** Under the base paths of chat completions, which the same clients use (choices 1). Their model lists serve both. */
-export const endpoints: readonly Endpoint[] = CHAT_ROOTS.flatMap(([door, root, suffix]): Endpoint[] => {
-  const endpoint = (asks: Asks, operation: string, rest = ""): Endpoint => {
+/** Under the roots of chat completions, which the same clients call (choices 1); their model lists serve both. */
+export const endpoints: readonly DialectEndpoint[] = CHAT_ROOTS.flatMap(([door, root, suffix]): DialectEndpoint[] => {
+  const endpoint = (asks: Asks, operation: string, rest = ""): DialectEndpoint => {
     const path = `${root}/responses${rest}`;
     const route = rest.startsWith("/{id}") ? new RegExp(`^${path.replace("{id}", "(?<id>[^/]+)")}$`) : path;
     return { door, path: route, asks, documented: [{ operation, path, suffix }] };

@@ -5,7 +5,7 @@ import { nextTurn } from "../../base/next-turn.ts";
 import { GatewayError, paidFailure } from "../../canon/error.ts";
 import type { Tap } from "../../dialects/dialect.ts";
 import type { Framing } from "../../providers/provider.ts";
-import type { HttpAnswer } from "../../wire/http/exchange.ts";
+import type { HttpAnswer } from "../../wire/http/http-exchange.ts";
 import type { Attempt } from "../attempt/attempt.ts";
 import { EventReader } from "../attempt/event-reader.ts";
 import type { AnswerSoFar } from "./answer-so-far.ts";

@@ -3,7 +3,7 @@ import { nextTurn } from "../../base/next-turn.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Dialect, TapProgress } from "../../dialects/dialect.ts";
 import type { TextTarget } from "../../routing/target.ts";
-import type { ChunkTaker } from "../../wire/http/exchange.ts";
+import type { ChunkTaker } from "../../wire/http/http-exchange.ts";
 import type { Attempt } from "../attempt/attempt.ts";
 import { tryPlan } from "../attempt/hedge.ts";
 import { observeBreak } from "../attempt/observe-attempt.ts";

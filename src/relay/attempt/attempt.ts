@@ -4,7 +4,7 @@ import { termsBeforeAnswer } from "../../catalogue/price-call.ts";
 import type { OutgoingRequest } from "../../providers/credentials.ts";
 import type { Timed } from "../../routing/health/health.ts";
 import type { TextTarget } from "../../routing/target.ts";
-import type { ChunkTaker, Exchange, HttpAnswer } from "../../wire/http/exchange.ts";
+import type { ChunkTaker, HttpAnswer, HttpExchange } from "../../wire/http/http-exchange.ts";
 import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { isBrokenText } from "../../wire/is-broken-text.ts";
 import { sendFailure } from "../../wire/send.ts";
@@ -33,7 +33,7 @@ type MakeLane = (call: Call, gateway: Gateway, attempt: LaneAttempt) => Lane;
 /** One attempt at one offer for text: one upstream request whose response is read whole or as a stream. */
 export class Attempt extends WatchedAttempt<Call, TextTarget> {
   readonly lane: Lane;
-  #exchange: Exchange | undefined;
+  #exchange: HttpExchange | undefined;
   #closed = false;
   /** What was read since the client disconnected. */
   #orphanedBytes = 0;

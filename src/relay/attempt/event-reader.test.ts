@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ByteBuffer } from "../../base/byte-buffer.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Tap } from "../../dialects/dialect.ts";
-import type { HttpAnswer } from "../../wire/http/exchange.ts";
+import type { HttpAnswer } from "../../wire/http/http-exchange.ts";
 import type { Attempt } from "./attempt.ts";
 import { EventReader } from "./event-reader.ts";
 

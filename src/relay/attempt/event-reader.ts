@@ -4,7 +4,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Tap, TapProgress } from "../../dialects/dialect.ts";
 import type { Framing } from "../../providers/provider.ts";
 import { AwsEventSplitter } from "../../wire/aws-event-stream.ts";
-import type { ChunkTaker, HttpAnswer } from "../../wire/http/exchange.ts";
+import type { ChunkTaker, HttpAnswer } from "../../wire/http/http-exchange.ts";
 import { isBrokenText } from "../../wire/is-broken-text.ts";
 import { EventSplitter, EventTooLargeError, nextEventEnd } from "../../wire/sse.ts";
 import type { Attempt } from "./attempt.ts";

@@ -4,7 +4,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { AttemptCapture } from "../../capture/call-capture.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { ProviderApi } from "../../providers/provider-api.ts";
-import type { AnswerHeaders, Exchange, HttpAnswer, HttpRequest } from "../../wire/http/exchange.ts";
+import type { HttpAnswer, HttpExchange, HttpHeaders, HttpRequest } from "../../wire/http/http-exchange.ts";
 import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";
 import { type Send, sendFailure } from "../../wire/send.ts";
@@ -62,7 +62,7 @@ export async function openExchange(
 export class ProviderExchange {
   readonly #request: HttpRequest;
   readonly #options: ExchangeOptions;
-  #exchange: Exchange | undefined;
+  #exchange: HttpExchange | undefined;
   #answer: HttpAnswer | undefined;
   #cancelTimeout: Cancel = () => {};
   #timedOut = false;
@@ -106,7 +106,7 @@ export class ProviderExchange {
     return this.#answer?.status ?? 0;
   }
 
-  get headers(): AnswerHeaders {
+  get headers(): HttpHeaders {
     return this.#answer?.headers ?? NO_HEADERS;
   }
 
@@ -177,7 +177,7 @@ export class ProviderExchange {
   }
 }
 
-const NO_HEADERS: AnswerHeaders = { get: () => undefined };
+const NO_HEADERS: HttpHeaders = { get: () => undefined };
 
 /** How a body is read whole. */
 interface Reading {

@@ -3,7 +3,7 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { ForwardedOptions, UpstreamRequest } from "../../dialects/dialect.ts";
 import { noteOtherModels } from "../../dialects/reading/routing-fields.ts";
 import type { OutgoingRequest } from "../../providers/credentials.ts";
-import type { BodyPatch, Endpoint, Provider, UpstreamCall } from "../../providers/provider.ts";
+import type { BodyPatch, Provider, UpstreamCall, UpstreamEndpoint } from "../../providers/provider.ts";
 import type { TextTarget } from "../../routing/target.ts";
 import { ObjectEdit } from "../../wire/json-text.ts";
 import type { Call } from "../call.ts";
@@ -75,13 +75,17 @@ export function completeRequest(
 /** For providers whose token must be fetched first. */
 async function signLater(
   provider: Provider,
-  endpoint: Promise<Endpoint>,
+  endpoint: Promise<UpstreamEndpoint>,
   body: UpstreamRequest["payload"],
 ): Promise<OutgoingRequest> {
   return signed(provider, await endpoint, body);
 }
 
-function signed(provider: Provider, { url, headers }: Endpoint, body: UpstreamRequest["payload"]): OutgoingRequest {
+function signed(
+  provider: Provider,
+  { url, headers }: UpstreamEndpoint,
+  body: UpstreamRequest["payload"],
+): OutgoingRequest {
   const outgoing = { url, headers, ownLines: undefined, body };
   return provider.signs ? { ...outgoing, headers: { ...headers, ...provider.sign(outgoing) } } : outgoing;
 }

@@ -1,7 +1,7 @@
 import type { AttemptCapture, CallCapture } from "../../capture/call-capture.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { AwsEventSplitter } from "../../wire/aws-event-stream.ts";
-import type { AnswerHeaders, ChunkTaker, HttpAnswer } from "../../wire/http/exchange.ts";
+import type { ChunkTaker, HttpAnswer, HttpHeaders } from "../../wire/http/http-exchange.ts";
 import type { DirectController } from "../answer/client-output.ts";
 import type { Call, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -38,7 +38,7 @@ function fieldText(field: FormField, withFiles: boolean): string {
 /** A provider's response that is copied as it is read. */
 export class CapturedAnswer implements HttpAnswer {
   readonly status: number;
-  readonly headers: AnswerHeaders;
+  readonly headers: HttpHeaders;
   readonly #answer: HttpAnswer;
   readonly #capture: Pick<AttemptCapture, "answer">;
   /** Converts binary events to text. */

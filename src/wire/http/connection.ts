@@ -1,5 +1,5 @@
-import type { Endpoint } from "./endpoint.ts";
 import { HttpFailure } from "./failure.ts";
+import type { RequestUrl } from "./request-url.ts";
 
 /** The exclusive user of a connection during one request. */
 export interface ConnectionUser {
@@ -50,15 +50,15 @@ export class Connection {
   /** Called when the connection closes while it has no user. */
   #onIdleEnd: ((connection: Connection) => void) | undefined;
 
-  constructor(endpoint: Endpoint, user: ConnectionUser, nowMs: number) {
+  constructor(requestUrl: RequestUrl, user: ConnectionUser, nowMs: number) {
     this.madeAtMs = nowMs;
-    this.origin = endpoint.origin;
-    this.#secure = endpoint.secure;
+    this.origin = requestUrl.origin;
+    this.#secure = requestUrl.secure;
     this.#user = user;
-    void this.#connect(endpoint);
+    void this.#connect(requestUrl);
   }
 
-  async #connect({ hostname, port, secure }: Endpoint): Promise<void> {
+  async #connect({ hostname, port, secure }: RequestUrl): Promise<void> {
     try {
       // The runtime verifies the chain and the name. Its trust store honours NODE_EXTRA_CA_CERTS.
       const tls = secure ? { tls: { rejectUnauthorized: true } } : {};

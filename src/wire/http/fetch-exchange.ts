@@ -1,18 +1,18 @@
-import { decodeContent } from "./content-encoding.ts";
+import { decompressResponse } from "./decompress-response.ts";
+import { HttpFailure } from "./failure.ts";
 import {
-  type AnswerHeaders,
-  type Exchange,
   type HttpAnswer,
+  type HttpExchange,
+  type HttpHeaders,
   type HttpRequest,
   headersIn,
   pullWhile,
-} from "./exchange.ts";
-import { HttpFailure } from "./failure.ts";
+} from "./http-exchange.ts";
 
 const NOT_CONNECTED = new Set(["ConnectionRefused", "ECONNREFUSED", "ENOTFOUND", "FailedToOpenSocket", "EHOSTUNREACH"]);
 
 /** A request made by the runtime's HTTP client, which supports proxies. */
-export class FetchExchange implements Exchange {
+export class FetchExchange implements HttpExchange {
   readonly #controller = new AbortController();
   readonly #request: () => Promise<Response>;
 
@@ -26,10 +26,10 @@ export class FetchExchange implements Exchange {
   async answer(): Promise<HttpAnswer> {
     const response = await this.#request().catch(fail);
     const reader = response.body?.getReader();
-    const headers: AnswerHeaders = { get: (name) => response.headers.get(name) ?? undefined };
+    const headers: HttpHeaders = { get: (name) => response.headers.get(name) ?? undefined };
     const read = async () => (reader ? (await reader.read().catch(fail)).value : undefined);
     // Decompressed here, in steps: the runtime would decompress everything at once (S23).
-    return decodeContent({ status: response.status, headers, read, readWhile: (taker) => pullWhile(read, taker) });
+    return decompressResponse({ status: response.status, headers, read, readWhile: (taker) => pullWhile(read, taker) });
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { Connection, type ConnectionUser } from "./connection.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { RequestUrl } from "./request-url.ts";
 
 interface PoolOptions {
   /** Idle connections kept for one origin. Others are closed. */
@@ -36,8 +36,8 @@ export class ConnectionPool {
     return count;
   }
 
-  connect(endpoint: Endpoint, user: ConnectionUser): Connection {
-    return new Connection(endpoint, user, this.#clock.nowMs());
+  connect(requestUrl: RequestUrl, user: ConnectionUser): Connection {
+    return new Connection(requestUrl, user, this.#clock.nowMs());
   }
 
   take(origin: string): Connection | undefined {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { readEndpoint } from "./endpoint.ts";
 import { usesProxy } from "./proxy.ts";
 import { startRawHost } from "./raw-host.sample.ts";
+import { readRequestUrl } from "./request-url.ts";
 
-const uses = (url: string, environment: Record<string, string>) => usesProxy(readEndpoint(url), environment);
+const uses = (url: string, environment: Record<string, string>) => usesProxy(readRequestUrl(url), environment);
 
 test("a proxy applies to its scheme, except for hosts in no_proxy", () => {
   expect(uses("http://a.test/", {})).toBe(false);

@@ -1,6 +1,6 @@
 import { inOnePiece } from "../../base/one-piece.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { HttpFailure } from "./failure.ts";
+import type { RequestUrl } from "./request-url.ts";
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e]/;
@@ -10,7 +10,7 @@ const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"
 /** The head of the request. A value that could end a line early is rejected, not repaired. */
 export function requestHead(
   method: "GET" | "POST",
-  endpoint: Endpoint,
+  requestUrl: RequestUrl,
   headers: Readonly<Record<string, string>>,
   bodyBytes: number,
   ownLines = "",
@@ -21,7 +21,7 @@ export function requestHead(
     lines = inOnePiece(headerLines(headers) + encoding);
     known.set(headers, lines);
   }
-  const { target, hostHeader } = endpoint;
+  const { target, hostHeader } = requestUrl;
   const length = method === "GET" ? "" : `content-length: ${bodyBytes}\r\n`;
   return `${method} ${target} HTTP/1.1\r\nhost: ${hostHeader}\r\n${lines}${ownLines}${length}\r\n`;
 }

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { system } from "../../base/system.ts";
-import { readEndpoint } from "./endpoint.ts";
-import type { HttpAnswer } from "./exchange.ts";
 import { HttpFailure } from "./failure.ts";
+import type { HttpAnswer } from "./http-exchange.ts";
 import { ConnectionPool } from "./pool.ts";
 import { type RawHost, startRawHost, WHOLE } from "./raw-host.sample.ts";
+import { readRequestUrl } from "./request-url.ts";
 import { SocketExchange } from "./socket-exchange.ts";
 
 const running: RawHost[] = [];
@@ -20,7 +20,7 @@ function startHost(...of: Parameters<typeof startRawHost>): RawHost {
 }
 
 const begin = (url: string, body: string | Uint8Array = "{}", pool = new ConnectionPool(system.clock)) =>
-  new SocketExchange(pool, readEndpoint(url), { headers: { "content-type": "application/json" }, body });
+  new SocketExchange(pool, readRequestUrl(url), { headers: { "content-type": "application/json" }, body });
 
 async function readAll(answer: HttpAnswer): Promise<string> {
   const parts: Uint8Array[] = [];

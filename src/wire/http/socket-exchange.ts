@@ -1,12 +1,12 @@
-import { type AnswerHead, readAnswerHead } from "./answer-head.ts";
 import { ChunkedBody } from "./chunked-body.ts";
 import type { Connection, ConnectionUser } from "./connection.ts";
-import { decodeContent } from "./content-encoding.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { AnswerHeaders, ChunkTaker, Exchange, HttpAnswer, HttpRequest } from "./exchange.ts";
+import { decompressResponse } from "./decompress-response.ts";
 import { HttpFailure, malformed } from "./failure.ts";
+import type { ChunkTaker, HttpAnswer, HttpExchange, HttpHeaders, HttpRequest } from "./http-exchange.ts";
 import type { ConnectionPool } from "./pool.ts";
 import { requestHead } from "./request-head.ts";
+import type { RequestUrl } from "./request-url.ts";
+import { type ResponseHead, readResponseHead } from "./response-head.ts";
 
 const MAX_HEAD_BYTES = 64 * 1024;
 /** Interim responses before the final one. Hosts that report progress send a few. */
@@ -14,7 +14,7 @@ const MAX_INTERIM = 1000;
 /** How many unread bytes are buffered before the host is paused. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 const NOTHING = new Uint8Array(0);
-const NO_HEADERS: AnswerHeaders = new Map();
+const NO_HEADERS: HttpHeaders = new Map();
 /**
  * Holds small reads for takers that do not keep them. The content of a read is a slice of it, and slices of new memory are slow.
  */
@@ -35,11 +35,11 @@ interface Taking {
 }
 
 /** A request over a pooled or new connection. */
-export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
+export class SocketExchange implements HttpExchange, HttpAnswer, ConnectionUser {
   status = 0;
   headers = NO_HEADERS;
   readonly #pool: ConnectionPool;
-  readonly #endpoint: Endpoint;
+  readonly #requestUrl: RequestUrl;
   readonly #requestHead: string;
   readonly #bodyBytes: number;
   /** Released once the connection has it. */
@@ -66,18 +66,18 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
 
   constructor(
     pool: ConnectionPool,
-    endpoint: Endpoint,
+    requestUrl: RequestUrl,
     { method = "POST", headers, ownLines, body = "", newConnection = false }: Omit<HttpRequest, "url">,
   ) {
     this.#pool = pool;
-    this.#endpoint = endpoint;
+    this.#requestUrl = requestUrl;
     this.#body = body;
     this.#bodyBytes = typeof body === "string" ? Buffer.byteLength(body) : body.length;
-    this.#requestHead = requestHead(method, endpoint, headers, this.#bodyBytes, ownLines);
+    this.#requestHead = requestHead(method, requestUrl, headers, this.#bodyBytes, ownLines);
     for (;;) {
-      const kept = newConnection ? undefined : pool.take(endpoint.origin);
+      const kept = newConnection ? undefined : pool.take(requestUrl.origin);
       if (kept && !kept.lend(this)) continue;
-      this.#connection = kept ?? pool.connect(endpoint, this);
+      this.#connection = kept ?? pool.connect(requestUrl, this);
       if (kept) this.ready(kept);
       return;
     }
@@ -157,7 +157,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     // A host may have closed an idle connection just as it was reused, or it may have read the request, with unknown effect. The
     // caller decides whether to retry, and counts the attempt (H32).
     const stale = this.#connection.reused && this.#state === "head" && this.#head.length === 0;
-    if (stale) this.#pool.drop(this.#endpoint.origin);
+    if (stale) this.#pool.drop(this.#requestUrl.origin);
     this.#fail(stale ? new HttpFailure("stale", "the host closed a reused connection", failure.cause) : failure);
   }
 
@@ -174,7 +174,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
         this.#head = rest;
         return;
       }
-      const head = readAnswerHead(rest.toString("latin1", 0, end));
+      const head = readResponseHead(rest.toString("latin1", 0, end));
       rest = rest.subarray(end + HEAD_END.length);
       if (head.status >= 200) {
         this.#begin(head, rest);
@@ -188,7 +188,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     }
   }
 
-  #begin(head: AnswerHead, rest: Uint8Array): void {
+  #begin(head: ResponseHead, rest: Uint8Array): void {
     const { status, headers, framing } = head;
     this.status = status;
     this.headers = headers;
@@ -202,7 +202,7 @@ export class SocketExchange implements Exchange, HttpAnswer, ConnectionUser {
     if (status < 400 && this.#connection.reused && !this.#connection.sent) throw tooMany();
     // A host that rejects a request need not receive the rest of it.
     if (status >= 400) this.#connection.stopSending();
-    this.#answer = decodeContent(this);
+    this.#answer = decompressResponse(this);
     this.#opening?.resolve(this.#answer);
     this.#opening = undefined;
     if (rest.length > 0 || framing === 0) this.#receiveBody(rest);

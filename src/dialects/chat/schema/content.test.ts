@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { type RefusalRow, testRefusals } from "../../reading/refusal-table.ts";
+import { type RefusalCase, testRefusals } from "../../reading/refusal-table.ts";
 import { checkChatRequest } from "./check-request.ts";
 
 const sound = { model: "acme/one" };
@@ -8,7 +8,7 @@ const asks = (...parts: unknown[]) => says({ role: "user", content: parts });
 const answers = (fields: object) => says({ role: "assistant", ...fields });
 const call = { id: "call_1", type: "function", function: { name: "weather", arguments: "{}" } };
 
-const rows: RefusalRow[] = [
+const rows: RefusalCase[] = [
   {
     rule: "contract 2.12: the six roles",
     good: says({ role: "developer", content: "Be brief." }),

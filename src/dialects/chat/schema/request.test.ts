@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   AT_CONTRACT_DOOR,
   AT_DROPIN_DOOR,
-  type RefusalRow,
+  type RefusalCase,
   refusalOf,
   testRefusals,
 } from "../../reading/refusal-table.ts";
@@ -13,7 +13,7 @@ const sound = { model: "acme/one", messages: [{ role: "user", content: "Hello" }
 
 const json = (json_schema: object) => ({ response_format: { type: "json_schema", json_schema } });
 
-const fields: RefusalRow[] = [
+const fields: RefusalCase[] = [
   {
     rule: "contract 2.12: model is required",
     good: { model: "acme/two" },
@@ -194,7 +194,7 @@ const fields: RefusalRow[] = [
   },
 ];
 
-const routing: RefusalRow[] = [
+const routing: RefusalCase[] = [
   {
     rule: "contract 2.12: provider.type",
     good: { provider: { type: "round_robin", providers: ["acme"], fallback: "true" } },

@@ -1,11 +1,11 @@
 import { describe } from "bun:test";
-import { type RefusalRow, testRefusals } from "../../reading/refusal-table.ts";
+import { type RefusalCase, testRefusals } from "../../reading/refusal-table.ts";
 import { checkChatRequest } from "./check-request.ts";
 
 const sound = { model: "acme/one", messages: [{ role: "user", content: "Hello" }] };
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object" } } };
 
-const rows: RefusalRow[] = [
+const rows: RefusalCase[] = [
   {
     rule: "contract 2.12: function tools",
     good: { tools: [weather] },

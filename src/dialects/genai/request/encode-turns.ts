@@ -7,7 +7,7 @@ import { meansNoArguments } from "../../answer/means-no-arguments.ts";
 import { CONTINUE_PROMPT } from "../../request/continue-prompt.ts";
 import { encodeArguments } from "../arguments.ts";
 import { encodePromptPart } from "../content.ts";
-import { putBack } from "../part-extras.ts";
+import { restoreExtras } from "../part-extras.ts";
 import { BYPASS_SIGNATURE } from "../signature.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./encode-scope.ts";
 import { encodeToolResult } from "./tool-results.ts";
@@ -142,7 +142,7 @@ class ContentsWriter {
       notes.approximated(pathOf(part), "this protocol has no free-text tools; the text was sent as the only argument");
     const functionCall = { ...(context.quirks.functionIds ? { id: part.id } : {}), name: part.name, args };
     const wire = { functionCall, ...upstreamSignature(part, scope) };
-    const own = call.dialect === "genai" ? putBack(wire, part.extras) : wire;
+    const own = call.dialect === "genai" ? restoreExtras(wire, part.extras) : wire;
     this.#positions.set(own, fieldPathOf(scope, part, "signature"));
     return own;
   }

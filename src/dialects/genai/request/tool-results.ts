@@ -3,7 +3,7 @@ import { Fields } from "../../../canon/fields.ts";
 import type { MediaPart, NativePart, TextPart, ToolResultPart } from "../../../canon/part.ts";
 import { stringifyInOrder } from "../../../wire/ordered-json.ts";
 import { decodePart, encodePromptPart } from "../content.ts";
-import { leftOver, putBack } from "../part-extras.ts";
+import { leftOver, restoreExtras } from "../part-extras.ts";
 import type { PartSource } from "../signature.ts";
 import { type EncodeScope, noteCacheMark, pathOf } from "./encode-scope.ts";
 
@@ -82,7 +82,7 @@ export function encodeToolResult(part: ToolResultPart, name: string, scope: Enco
     ...(media.length > 0 && inside ? { parts: media } : {}),
   };
   return {
-    part: putBack({ functionResponse }, call.dialect === "genai" ? part.extras : undefined),
+    part: restoreExtras({ functionResponse }, call.dialect === "genai" ? part.extras : undefined),
     followers: media.length === 0 || inside ? [] : [{ text: `Media of the result of call ${part.callId}:` }, ...media],
   };
 }

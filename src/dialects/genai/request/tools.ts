@@ -3,7 +3,7 @@ import type { CanonCall, Extra } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 import { asksForCall, type FunctionTool, type Tool, type ToolChoice, type WebSearchTool } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
-import { putBack } from "../part-extras.ts";
+import { restoreExtras } from "../part-extras.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark } from "./encode-scope.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { lowerSchema } from "./lower-schema.ts";
@@ -115,7 +115,7 @@ function encodeFunction(tool: FunctionTool, scope: EncodeScope): JsonObject {
     ...(tool.description === undefined ? {} : { description: tool.description }),
     ...encodeParameters(tool, scope),
   };
-  return scope.call.dialect === "genai" ? putBack(declaration, tool.extras) : declaration;
+  return scope.call.dialect === "genai" ? restoreExtras(declaration, tool.extras) : declaration;
 }
 
 function encodeParameters({ schema, path, name }: FunctionTool, scope: EncodeScope): JsonObject {

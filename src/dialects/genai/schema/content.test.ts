@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { type RefusalRow, testRefusals } from "../../reading/refusal-table.ts";
+import { type RefusalCase, testRefusals } from "../../reading/refusal-table.ts";
 import { checkGenerateContentRequest } from "./check-request.ts";
 
 const part = (fields: object) => ({ contents: [{ role: "user", parts: [fields] }] });
@@ -7,7 +7,7 @@ const at = (rest: string) => `contents[0].parts[0]${rest}`;
 const inline = (mimeType: unknown) => part({ inlineData: { mimeType, data: "AA==" } });
 const video = { fileData: { mimeType: "video/mp4", fileUri: "gs://a/b.mp4" } };
 
-const rows: RefusalRow[] = [
+const rows: RefusalCase[] = [
   { rule: "text is a string", good: part({ text: "" }), bad: part({ text: 1 }), path: at(".text"), says: "a string" },
   {
     rule: "one data field per part: not two",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AT_CONTRACT_DOOR, type RefusalRow, refusalOf, testRefusals } from "../../reading/refusal-table.ts";
+import { AT_CONTRACT_DOOR, type RefusalCase, refusalOf, testRefusals } from "../../reading/refusal-table.ts";
 import { checkGenerateContentRequest } from "./check-request.ts";
 
 const sound = { contents: [{ parts: [{ text: "Hello" }] }] };
@@ -7,7 +7,7 @@ const config = (generationConfig: object) => ({ generationConfig });
 const at = (rest: string) => `generationConfig.${rest}`;
 
 /** A field with a valid and an invalid value. */
-const field = (name: string, good: unknown, bad: unknown, says: string): RefusalRow => ({
+const field = (name: string, good: unknown, bad: unknown, says: string): RefusalCase => ({
   rule: `contract 2.6: ${name} ${JSON.stringify(good)}, not ${JSON.stringify(bad)}`,
   good: config({ [name]: good }),
   bad: config({ [name]: bad }),
@@ -15,7 +15,7 @@ const field = (name: string, good: unknown, bad: unknown, says: string): Refusal
   says,
 });
 
-const fields: RefusalRow[] = [
+const fields: RefusalCase[] = [
   field("temperature", 2.5, "warm", "a number"),
   field("topP", 1, 1.1, "a number from 0 to 1"),
   field("topP", 0, -0.1, "a number from 0 to 1"),
@@ -35,7 +35,7 @@ const fields: RefusalRow[] = [
   field("thinkingConfig", { thinkingBudget: -1 }, 1024, "an object"),
 ];
 
-const relations: RefusalRow[] = [
+const relations: RefusalCase[] = [
   {
     rule: "contract 8: logprobs 1..20",
     good: config({ responseLogprobs: true, logprobs: 20 }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AT_CONTRACT_DOOR, type RefusalRow, refusalOf, testRefusals } from "../../reading/refusal-table.ts";
+import { AT_CONTRACT_DOOR, type RefusalCase, refusalOf, testRefusals } from "../../reading/refusal-table.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./check-request.ts";
 
 const sound = { contents: [{ role: "user", parts: [{ text: "Hello" }] }] };
@@ -8,7 +8,7 @@ const safety = (setting: object) => ({
 });
 const declare = (declaration: object) => ({ tools: [{ functionDeclarations: [declaration] }] });
 
-const rows: RefusalRow[] = [
+const rows: RefusalCase[] = [
   {
     rule: "contract 2.6: contents is required",
     good: {},

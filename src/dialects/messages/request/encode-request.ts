@@ -12,7 +12,7 @@ import { fitToolNames, plainNames } from "../../request/fit-tool-names.ts";
 import { CacheMarks, encodeCache } from "../cache.ts";
 import type { MessagesQuirks } from "../quirks.ts";
 import { encodeFormat } from "./answer-format.ts";
-import { encodeSystem, encodeTurns, lacksThinking, type Message } from "./encode-turns.ts";
+import { type EncodedMessage, encodeSystem, encodeTurns, lacksThinking } from "./encode-turns.ts";
 import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
 import { RequestContent } from "./request-content.ts";
 import { encodeSettings } from "./settings.ts";
@@ -86,7 +86,7 @@ interface Circumstances {
   mustCall: boolean;
   /** The model takes its reasoning effort as a token budget. */
   budgeted: boolean;
-  messages: readonly Message[];
+  messages: readonly EncodedMessage[];
 }
 
 /** Why the target would reject thinking, whatever the client requests; undefined if it would not. */

@@ -9,7 +9,7 @@ import { CONTINUE_PROMPT } from "../../request/continue-prompt.ts";
 import type { MessagesQuirks } from "../quirks.ts";
 import type { RequestContent } from "./request-content.ts";
 
-export interface Message extends JsonObject {
+export interface EncodedMessage extends JsonObject {
   role: "user" | "assistant" | "system";
   content: JsonObject[];
 }
@@ -29,8 +29,8 @@ export function encodeTurns(
   content: RequestContent,
   { traits, quirks }: Pick<EncodeRequestContext<MessagesQuirks>, "traits" | "quirks">,
   notes: Notes,
-): Message[] {
-  const messages: Message[] = [];
+): EncodedMessage[] {
+  const messages: EncodedMessage[] = [];
   const takesSystem = quirks.systemMessages && traits.systemMessages === true;
   const turns = call.turns.slice(leadingSystem(call).length);
   for (const [index, turn] of turns.entries()) {
@@ -62,7 +62,7 @@ export function encodeTurns(
  * Hosts accept a system message after a user message if an assistant message or nothing follows it; several in a row become one.
  * A turn with nothing left in it does not count.
  */
-function standsRight(before: Message | undefined, turns: readonly Turn[], index: number): boolean {
+function standsRight(before: EncodedMessage | undefined, turns: readonly Turn[], index: number): boolean {
   const after = turns.slice(index + 1).find(({ role }) => role !== "system");
   return (before?.role === "user" || before?.role === "system") && after?.role !== "user";
 }
@@ -80,7 +80,7 @@ function inTags(turn: Turn, notes: Notes): Part[] {
 }
 
 /** Upstreams reject a prefill that ends in white space. */
-function trimBeginning(messages: Message[], { turns }: CanonCall, notes: Notes): void {
+function trimBeginning(messages: EncodedMessage[], { turns }: CanonCall, notes: Notes): void {
   const last = messages.at(-1);
   const block = last?.content.at(-1);
   const text = stringAt(block, "text");
@@ -93,7 +93,7 @@ function trimBeginning(messages: Message[], { turns }: CanonCall, notes: Notes):
 }
 
 /** Newer models reject a conversation that ends with an assistant message. */
-function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): void {
+function askToGoOn(messages: EncodedMessage[], { turns }: CanonCall, notes: Notes): void {
   const last = messages.at(-1);
   if (last?.role !== "assistant" || last.content.some((block) => block["type"] === "tool_use")) return;
   notes.approximated(
@@ -104,7 +104,7 @@ function askToGoOn(messages: Message[], { turns }: CanonCall, notes: Notes): voi
 }
 
 /** In the order of the calls; results of other calls follow. */
-function resultsFirst(message: Message, before: Message | undefined): Message {
+function resultsFirst(message: EncodedMessage, before: EncodedMessage | undefined): EncodedMessage {
   const isResult = (block: JsonObject) => block["type"] === "tool_result";
   if (message.role !== "user" || !message.content.some(isResult)) return message;
   const calls = (before?.content ?? []).map((block) => stringAt(block, "id"));
@@ -118,7 +118,7 @@ function resultsFirst(message: Message, before: Message | undefined): Message {
  * Whether the model is in the middle of using tools without having thought, or is to continue a prefill: hosts that receive a
  * thinking budget then require the thinking that came first.
  */
-export function lacksThinking(messages: readonly Message[]): boolean {
+export function lacksThinking(messages: readonly EncodedMessage[]): boolean {
   const asked = messages.findLastIndex(
     ({ role, content }) => role === "user" && !content.some((block) => block["type"] === "tool_result"),
   );

@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { type RefusalRow, testRefusals } from "../../reading/refusal-table.ts";
+import { type RefusalCase, testRefusals } from "../../reading/refusal-table.ts";
 import { checkMessagesRequest } from "./check-request.ts";
 
 const sound = { model: "acme/one", max_tokens: 4096 };
@@ -13,7 +13,7 @@ const found = { type: "web_search_result", url: "https://a", title: "A", encrypt
 const searched = (content: unknown) => block({ type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content });
 const text = { type: "text", text: "a" };
 
-const blocks: RefusalRow[] = [
+const blocks: RefusalCase[] = [
   {
     rule: "text: text is required",
     good: block(text),
@@ -220,7 +220,7 @@ const blocks: RefusalRow[] = [
 ];
 
 const location = { cited_text: "a", document_index: 0, document_title: null };
-const citations: RefusalRow[] = [
+const citations: RefusalCase[] = [
   {
     rule: "char_location: indexes from 0",
     good: cited({ type: "char_location", ...location, start_char_index: 0, end_char_index: 5 }),

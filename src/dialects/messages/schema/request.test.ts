@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { cpuMs } from "../../../base/cpu-time.sample.ts";
-import { AT_CONTRACT_DOOR, type RefusalRow, refusalOf, testRefusals } from "../../reading/refusal-table.ts";
+import { AT_CONTRACT_DOOR, type RefusalCase, refusalOf, testRefusals } from "../../reading/refusal-table.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./check-request.ts";
 
 const check = (body: unknown) => checkMessagesRequest(body, AT_CONTRACT_DOOR);
 const sound = { model: "acme/one", max_tokens: 4096, messages: [{ role: "user", content: "Hello" }] };
 
-const rows: RefusalRow[] = [
+const rows: RefusalCase[] = [
   {
     rule: "contract 2.10: max_tokens is required",
     good: {},

@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { type RefusalRow, testRefusals } from "../../reading/refusal-table.ts";
+import { type RefusalCase, testRefusals } from "../../reading/refusal-table.ts";
 import { checkMessagesRequest } from "./check-request.ts";
 
 const sound = { model: "acme/one", max_tokens: 4096, messages: [{ role: "user", content: "Hello" }] };
@@ -7,7 +7,7 @@ const tools = (...list: unknown[]) => ({ tools: list });
 const custom = { name: "weather", input_schema: { type: "object", properties: {}, required: [] } };
 const search = { type: "web_search_20250305", name: "web_search" };
 
-const rows: RefusalRow[] = [
+const rows: RefusalCase[] = [
   {
     rule: "contract 2.10: a custom tool has a name",
     good: tools(custom),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   AT_CONTRACT_DOOR,
   AT_DROPIN_DOOR,
-  type RefusalRow,
+  type RefusalCase,
   refusalOf,
   testRefusals,
 } from "../../reading/refusal-table.ts";
@@ -12,7 +12,7 @@ const check = (body: unknown, context = AT_CONTRACT_DOOR) => checkResponsesReque
 const sound = { model: "acme/one", input: "Hello" };
 const asked = { role: "user", content: "Hello" };
 
-const rows: RefusalRow[] = [
+const rows: RefusalCase[] = [
   {
     rule: "model is required",
     good: {},

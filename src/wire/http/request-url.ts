@@ -1,7 +1,7 @@
 import { HttpFailure } from "./failure.ts";
 
 /** A URL split into the parts that a request needs. */
-export interface Endpoint {
+export interface RequestUrl {
   url: string;
   /** Connections may be shared within an origin. */
   origin: string;
@@ -17,18 +17,18 @@ export interface Endpoint {
 const FORBIDDEN = /[^\x21-\x7e]/;
 /** A gateway calls few URLs, each many times. */
 const MAX_KNOWN = 1000;
-const known = new Map<string, Endpoint>();
+const known = new Map<string, RequestUrl>();
 
-export function readEndpoint(url: string): Endpoint {
+export function readRequestUrl(url: string): RequestUrl {
   const seen = known.get(url);
   if (seen) return seen;
-  const endpoint = parseEndpoint(url);
+  const requestUrl = parseRequestUrl(url);
   if (known.size === MAX_KNOWN) known.clear();
-  known.set(url, endpoint);
-  return endpoint;
+  known.set(url, requestUrl);
+  return requestUrl;
 }
 
-function parseEndpoint(url: string): Endpoint {
+function parseRequestUrl(url: string): RequestUrl {
   const refuse = (why: string) => new HttpFailure("connect", `cannot call the URL: ${why}`);
   // The parser would silently drop or rewrite such characters, and the request would go to another URL.
   if (FORBIDDEN.test(url)) throw refuse("it contains a space or a character that is not printable ASCII");

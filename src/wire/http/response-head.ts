@@ -1,6 +1,6 @@
 import { malformed } from "./failure.ts";
 
-export interface AnswerHead {
+export interface ResponseHead {
   status: number;
   headers: ReadonlyMap<string, string>;
   /** Where the body ends: after this many bytes, with its last chunk, or when the connection closes. */
@@ -23,7 +23,7 @@ const LENGTH = /^\d{1,15}$/;
 const CLOSE = /\bclose\b/i;
 
 /** Reads a head without its final blank line. Lines must end in CR LF. */
-export function readAnswerHead(text: string): AnswerHead {
+export function readResponseHead(text: string): ResponseHead {
   const firstEnd = lineEnd(text, 0);
   const match = STATUS_LINE.exec(text.slice(0, firstEnd));
   if (!match) throw malformed("its first line is not an HTTP/1.1 status line");
@@ -108,7 +108,7 @@ function readValue(text: string): string {
   return text.trim();
 }
 
-function framingOf(status: number, headers: ReadonlyMap<string, string>, current: boolean): AnswerHead["framing"] {
+function framingOf(status: number, headers: ReadonlyMap<string, string>, current: boolean): ResponseHead["framing"] {
   const length = headers.get("content-length");
   const encoding = headers.get("transfer-encoding");
   if (length !== undefined && encoding !== undefined)

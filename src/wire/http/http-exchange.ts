@@ -28,7 +28,7 @@ export function headersIn(lines: string): Record<string, string> {
 }
 
 /** A request in flight and its response. It starts when created, and ends with `close` or with the end of the response. */
-export interface Exchange {
+export interface HttpExchange {
   /** Resolves when the response headers have arrived. Call it once. */
   answer(): Promise<HttpAnswer>;
   /** Ends the request, finished or not. An unfinished response is cut off, and the host notices at once. */
@@ -37,7 +37,7 @@ export interface Exchange {
 
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: AnswerHeaders;
+  readonly headers: HttpHeaders;
   /**
    * Resolves with the bytes received since the last call (at least one), or undefined at the end of a complete body. Rejects if
    * the body is truncated. Allow one call at a time. The host is paused while nobody reads.
@@ -64,7 +64,7 @@ export async function pullWhile(read: () => Promise<Uint8Array | undefined>, tak
   return false;
 }
 
-export interface AnswerHeaders {
+export interface HttpHeaders {
   /** Looks up by lower-case name. Values of a repeated header are joined by commas. */
   get(name: string): string | undefined;
 }

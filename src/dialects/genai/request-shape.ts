@@ -1,7 +1,7 @@
 import { type StringTreatment, treatString } from "./treat-string.ts";
 
 /** How the fields of an object are normalised. Only the key names of other fields are normalised. */
-export interface Shape {
+export interface RequestShape {
   fields: Map<string, Treatment>;
   /** The keys are the client's; every value is normalised this way. */
   values?: Treatment;
@@ -13,9 +13,9 @@ export interface Shape {
 }
 
 /** `data` is the client's and is not changed, including its keys. */
-export type Treatment = Shape | StringTreatment;
+export type Treatment = RequestShape | StringTreatment;
 
-function shape(fields: Record<string, Treatment>, more: Omit<Shape, "fields"> = {}): Shape {
+function shape(fields: Record<string, Treatment>, more: Omit<RequestShape, "fields"> = {}): RequestShape {
   return { fields: new Map(Object.entries(fields)), ...more };
 }
 

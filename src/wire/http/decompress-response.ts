@@ -1,6 +1,6 @@
 import type { Transform } from "node:stream";
-import { type HttpAnswer, pullWhile } from "./exchange.ts";
 import { malformed } from "./failure.ts";
+import { type HttpAnswer, pullWhile } from "./http-exchange.ts";
 
 /** zstd is missing because the runtime's decoder accepts a truncated stream as complete. */
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
@@ -20,7 +20,7 @@ const PLAIN: ReadonlySet<string> = new Set(["", "identity", "none"]);
  * Returns the response with its content decompressed. Requests do not ask for compression, which would cost both sides CPU and
  * hold back small chunks of a stream, but some hosts compress anyway.
  */
-export function decodeContent(answer: HttpAnswer): HttpAnswer {
+export function decompressResponse(answer: HttpAnswer): HttpAnswer {
   const encoding = answer.headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (PLAIN.has(encoding)) return answer;
   const create = DECODERS.get(encoding);

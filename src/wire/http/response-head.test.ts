@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readAnswerHead } from "./answer-head.ts";
+import { readResponseHead } from "./response-head.ts";
 
-const head = (...lines: string[]) => readAnswerHead(["HTTP/1.1 200 OK", ...lines].join("\r\n"));
+const head = (...lines: string[]) => readResponseHead(["HTTP/1.1 200 OK", ...lines].join("\r\n"));
 
 test("header names are case-insensitive, values are trimmed, and repeated and folded headers are joined", () => {
   const { status, headers, framing, keepAlive } = head(
@@ -28,7 +28,11 @@ test("the head determines where the body ends and whether the connection stays o
     ["HTTP/1.0 200 OK\r\ncontent-length: 3\r\nconnection: keep-alive", 3, false],
   ];
   for (const [text, framing, keepAlive] of cases) {
-    expect([text, readAnswerHead(text).framing, readAnswerHead(text).keepAlive]).toEqual([text, framing, keepAlive]);
+    expect([text, readResponseHead(text).framing, readResponseHead(text).keepAlive]).toEqual([
+      text,
+      framing,
+      keepAlive,
+    ]);
   }
 });
 
@@ -61,5 +65,5 @@ test("an ambiguous head is rejected", () => {
     "HTTP/1.1 200 OK\r\nx: a\0b",
     `HTTP/1.1 200 OK${"\r\nx: y".repeat(257)}`,
   ];
-  for (const text of refused) expect(() => readAnswerHead(text), text.slice(0, 80)).toThrow(/invalid HTTP response/);
+  for (const text of refused) expect(() => readResponseHead(text), text.slice(0, 80)).toThrow(/invalid HTTP response/);
 });
