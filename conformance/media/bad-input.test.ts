@@ -256,9 +256,9 @@ const KINDS = /produces text, not/;
 refused(
   "contract 4: models that make something else, or nothing",
   [
-    ["no model", () => postJson(GENERATIONS, { prompt: "a fox" }), "model", /must be a string.*missing/],
-    ["no model in a form", () => edit({ image }, { prompt: "more" }), "model", /must be a string.*missing/],
-    ["no prompt in a form", () => edit({ image }, { model: IMAGES }), "prompt", /must be a string.*missing/],
+    ["no model", () => postJson(GENERATIONS, { prompt: "a fox" }), "model", /must be a non-empty string.*missing/],
+    ["no model in a form", () => edit({ image }, { prompt: "more" }), "model", /must be a non-empty string.*missing/],
+    ["no prompt in a form", () => edit({ image }, { model: IMAGES }), "prompt", /must be a non-empty string.*missing/],
     ["a text model", () => generate({ model: "sim/standard" }), "model", /produces text, not images/],
     [
       "a video asked for text",
@@ -401,7 +401,7 @@ describe("choices 2: content types", () => {
   test("JSON, or nothing, if the content type says form", async () => {
     const json = await chatError(post(EDITS, '{"model":"openai/gpt-image-2"}', { "content-type": FORM }));
     expect(json).toMatchObject({ status: 400, type: "invalid_request_error" });
-    expect(json.message).toMatch(/no form.*boundary/);
+    expect(json.message).toMatch(/not a multipart form.*boundary/);
     expect((await chatError(post(EDITS, "", { "content-type": FORM }))).message).toMatch(/empty.*form/);
     const bare = await chatError(post(EDITS, "{}", { "content-type": "multipart/form-data" }));
     expect(bare).toMatchObject({ status: 400 });

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import { type ErrorKind, GatewayError } from "../canon/error.ts";
 import { OVERFLOW_CODE, tellsOverflow } from "./answer/prompt-overflow.ts";
 
@@ -78,17 +79,21 @@ export function failureToError(facts: FailureFacts): GatewayError {
   const said = PROVIDER_WORDS_HELP.has(kind) && kind !== "rate_limited";
   const overflows = MAY_BE_OVERFLOW.has(kind) && tellsOverflow(words, facts.code);
   const code = overflows ? OVERFLOW_CODE : facts.code;
-  return new GatewayError(kind, message, {
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(said && code !== undefined ? { code } : {}),
-    ...(said && facts.path !== undefined ? { path: facts.path } : {}),
-    ...(said ? { upstreamDetails: facts.details } : {}),
-    failure: {
-      ...(facts.status === 200 ? {} : { status: facts.status }),
-      ...(words ? { said: words } : {}),
-      ...(asked !== undefined && asked > MAX_RETRY_AFTER ? { retryAfterSeconds: asked } : {}),
-    },
-  });
+  return new GatewayError(
+    kind,
+    message,
+    withoutAbsent({
+      retryAfterSeconds,
+      ...(said && code !== undefined ? { code } : {}),
+      ...(said && facts.path !== undefined ? { path: facts.path } : {}),
+      ...(said ? { upstreamDetails: facts.details } : {}),
+      failure: {
+        ...(facts.status === 200 ? {} : { status: facts.status }),
+        ...(words ? { said: words } : {}),
+        ...(asked !== undefined && asked > MAX_RETRY_AFTER ? { retryAfterSeconds: asked } : {}),
+      },
+    }),
+  );
 }
 
 const MAX_RETRY_AFTER = 60;

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import { MultipartError } from "./multipart-error.ts";
 
 /** The headers of a part. */
@@ -40,12 +41,12 @@ export function readPartHead(text: string, number: number): PartHead {
   const fileName = extendedName(parameters.get("filename*")) ?? parameters.get("filename");
   const mimeType = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   const isText = mimeType === undefined || mimeType.startsWith("text/") || mimeType === "application/json";
-  return {
+  return withoutAbsent({
     name,
-    ...(fileName === undefined ? {} : { fileName }),
+    fileName,
     mimeType: mimeType ?? "application/octet-stream",
     file: fileName !== undefined || !isText,
-  };
+  });
 }
 
 /** The parameters after the first semicolon of a header, by lower-case name. */

@@ -131,7 +131,11 @@ describe("H12: parts", () => {
 
   test("text that is not UTF-8 is rejected, and the error names the field", async () => {
     const error = await failure(one('Content-Disposition: form-data; name="prompt"', "\xff\xfe"));
-    expect(error).toMatchObject({ kind: "malformed", field: "prompt", message: "The form field prompt is not valid UTF-8." });
+    expect(error).toMatchObject({
+      kind: "malformed",
+      field: "prompt",
+      message: "The form field prompt is not valid UTF-8.",
+    });
   });
 
   const types = [

@@ -1,4 +1,5 @@
 import { nextTurn } from "../base/next-turn.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { MultipartError } from "./multipart-error.ts";
 import { headerParameters, type PartHead, readPartHead } from "./multipart-head.ts";
 
@@ -144,7 +145,7 @@ function readHead(bytes: Buffer, at: number, parts: number, limits: MultipartLim
 
 function entryOf({ name, fileName, mimeType, file }: PartHead, bytes: Buffer): FormEntry {
   if (!file) return { name, value: textOf(bytes, name) };
-  return { name, mimeType, bytes, ...(fileName === undefined ? {} : { fileName }) };
+  return withoutAbsent({ name, mimeType, bytes, fileName });
 }
 
 function textOf(bytes: Uint8Array, name: string): string {

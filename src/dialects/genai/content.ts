@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import { wrapOpaqueBase64 } from "../../canon/opaque.ts";
 import { carryNative, nativeOf } from "../../canon/opaque-carriers.ts";
@@ -181,11 +182,7 @@ function encodeAnswerMedia({ source, title }: MediaPart, answerOptions: AnswerOp
     case "url":
       return [
         {
-          fileData: {
-            ...(source.mimeType === undefined ? {} : { mimeType: source.mimeType }),
-            fileUri: source.url,
-            ...named,
-          },
+          fileData: withoutAbsent({ mimeType: source.mimeType, fileUri: source.url, ...named }),
         },
       ];
     case "file":

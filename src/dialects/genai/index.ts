@@ -1,8 +1,12 @@
 // https://ai.google.dev/api/generate-content
 
 import { numberAt, objectAt } from "../../base/json.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { changeValue, ObjectEdit } from "../../wire/json-text.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../reading/estimate-tokens.ts";
+import { ONE_MODEL } from "../reading/routing-fields.ts";
+import type { ReceivedRequest } from "../received-request.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { GenaiTap } from "./answer/tap.ts";
@@ -15,7 +19,6 @@ import { needsCanon } from "./needs-canon.ts";
 import { normaliseGenaiRequest } from "./normalise.ts";
 import { genaiObjects } from "./object-fields.ts";
 import { type GenaiOptions, streamType } from "./options.ts";
-import { withoutOtherModels } from "./other-models.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { decodeThinking } from "./request/reasoning.ts";
 import { checkGenaiCountTokensRequest, checkGenerateContentRequest } from "./schema/check-request.ts";
@@ -70,3 +73,24 @@ export const genai: Dialect = {
     streamType,
   },
 };
+
+/** These let a host choose a model other than the one in the URL (contract 2.6: deprecated). */
+const CHOICES = ["routingConfig", "modelSelectionConfig"] as const;
+
+/** Removed for every host: another model has another price and other scopes (S07). */
+function withoutOtherModels(request: ReceivedRequest): ReceivedRequest {
+  const config = objectAt(request.body, "generationConfig");
+  const present = config === undefined ? [] : CHOICES.filter((field) => field in config);
+  if (config === undefined || present.length === 0) return request;
+  const left = { ...config };
+  for (const field of present) delete left[field];
+  const text = changeValue(request.text, ["generationConfig"], (value) => {
+    const edit = new ObjectEdit(value);
+    for (const field of present) edit.remove(field);
+    return edit.toString();
+  });
+  const adapted = present.map(
+    (field): FieldNote => ({ path: `generationConfig.${field}`, action: "dropped", reason: ONE_MODEL }),
+  );
+  return { text, body: { ...request.body, generationConfig: left }, adapted };
+}

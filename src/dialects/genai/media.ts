@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
 import { leftOver, restoreExtras } from "./part-extras.ts";
@@ -75,17 +76,17 @@ export function decodeMedia(raw: JsonObject, source: PartSource): MediaPart | un
   const title = inner.string("displayName");
   const clip = readClip(raw, outer);
   const detail = readDetail(raw, outer);
-  return {
-    type: "media",
+  return withoutAbsent({
+    type: "media" as const,
     ...found,
-    ...(source.path === undefined ? {} : { path: source.path }),
-    ...(title === undefined ? {} : { title }),
-    ...(title === undefined || source.path === undefined ? {} : { titlePath: `${source.path}.${name}.displayName` }),
-    ...(clip === undefined ? {} : { clip }),
-    ...(detail === undefined ? {} : { detail }),
+    path: source.path,
+    title,
+    titlePath: title === undefined || source.path === undefined ? undefined : `${source.path}.${name}.displayName`,
+    clip,
+    detail,
     ...readSignature(outer.string("thoughtSignature"), source),
     ...leftOver(outer, { name, fields: inner }),
-  };
+  });
 }
 
 function readInline(inline: Fields, { fromClient }: PartSource): Pick<MediaPart, "kind" | "source"> {
@@ -124,11 +125,7 @@ function readClip(raw: JsonObject, part: Fields): MediaPart["clip"] {
   const fps = metadata.number("fps");
   if (!isObject(raw["videoMetadata"]) || metadata.rest() !== undefined) return undefined;
   part.skip("videoMetadata");
-  return {
-    ...(start === undefined ? {} : { start }),
-    ...(end === undefined ? {} : { end }),
-    ...(fps === undefined ? {} : { fps }),
-  };
+  return withoutAbsent({ start, end, fps });
 }
 
 function readDetail(raw: JsonObject, part: Fields): MediaPart["detail"] {
@@ -167,11 +164,7 @@ export function encodeMedia(part: MediaPart, scope: EncodeScope): JsonObject[] {
     ...(part.clip === undefined
       ? {}
       : {
-          videoMetadata: {
-            ...(start === undefined ? {} : { startOffset: start }),
-            ...(end === undefined ? {} : { endOffset: end }),
-            ...(fps === undefined ? {} : { fps }),
-          },
+          videoMetadata: withoutAbsent({ startOffset: start, endOffset: end, fps }),
         }),
     ...(level === undefined ? {} : { mediaResolution: { level } }),
     ...upstreamSignature(part, scope),

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { type StringTreatment, treatString } from "./treat-string.ts";
 
 /** How the fields of an object are normalised. Only the key names of other fields are normalised. */
@@ -111,9 +112,6 @@ function nestImageOutput(object: object): object {
   const { outputMimeType, outputCompressionQuality, ...rest } = object as Record<string, unknown>;
   if (outputMimeType === undefined && outputCompressionQuality === undefined) return object;
   if (rest["imageOutputOptions"] !== undefined) return object;
-  const imageOutputOptions = {
-    ...(outputMimeType === undefined ? {} : { mimeType: outputMimeType }),
-    ...(outputCompressionQuality === undefined ? {} : { compressionQuality: outputCompressionQuality }),
-  };
+  const imageOutputOptions = withoutAbsent({ mimeType: outputMimeType, compressionQuality: outputCompressionQuality });
   return { ...rest, imageOutputOptions };
 }

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { LONG_CONTEXT } from "../../canon/terms.ts";
 import { billableTool, billableTools, type ReadTool, staying } from "../reading/billable-tools.ts";
@@ -20,7 +21,7 @@ export function billables(body: JsonObject, { betas }: MessagesOptions): readonl
 
 const read: ReadTool = (tool, type) => {
   const most = numberAt(tool, "max_uses");
-  return { name: type, ...(most === undefined ? {} : { most }) };
+  return withoutAbsent({ name: type, most });
 };
 
 /** Tools that blocks of the conversation define, including those that a compaction kept (H51, H52). */

@@ -1,4 +1,5 @@
 import { type JsonObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Fields } from "../../canon/fields.ts";
 import type { Notes } from "../../canon/notes.ts";
 import type { CacheMark } from "../../canon/part.ts";
@@ -13,10 +14,7 @@ export function decodeCache(fields: Fields): { cache?: CacheMark } {
   return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
 }
 
-export const encodeCache = ({ ttl }: CacheMark): JsonObject => ({
-  type: "ephemeral",
-  ...(ttl === undefined ? {} : { ttl }),
-});
+export const encodeCache = ({ ttl }: CacheMark): JsonObject => withoutAbsent({ type: "ephemeral", ttl });
 
 /** The marks of one request in the order of its prompt: tools, system, messages. */
 export class CacheMarks {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, numberAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Citation } from "../../canon/citation.ts";
 import { type BlockSource, type OpaqueWriter, readOpaque } from "./opaque-values.ts";
 
@@ -23,21 +24,21 @@ export function decodeCitation(value: unknown, source: BlockSource): Citation | 
   const type = stringAt(value, "type") ?? "";
   const citedText = stringAt(value, "cited_text");
   const title = stringAt(value, "title") ?? stringAt(value, "document_title");
-  const base = { ...(citedText ? { citedText } : {}), ...(title === undefined ? {} : { title }) };
+  const base = withoutAbsent({ citedText: citedText || undefined, title });
   if (type === "web_search_result_location") {
     const index = readOpaque(stringAt(value, "encrypted_index"), "encrypted", source);
-    return { type: "web", url: stringAt(value, "url") ?? "", ...base, ...(index === undefined ? {} : { index }) };
+    return withoutAbsent({ type: "web" as const, url: stringAt(value, "url") ?? "", ...base, index });
   }
   if (type === "search_result_location") {
     const from = stringAt(value, "source");
-    return {
-      type: "search-result",
+    return withoutAbsent({
+      type: "search-result" as const,
       ...base,
-      ...(from === undefined ? {} : { source: from }),
+      source: from,
       resultIndex: numberAt(value, "search_result_index") ?? 0,
       fromBlock: numberAt(value, "start_block_index") ?? 0,
       toBlock: numberAt(value, "end_block_index") ?? 0,
-    };
+    });
   }
   if (!isPosition(type)) return undefined;
   const position = POSITIONS[type];

@@ -1,12 +1,20 @@
-import type { ClientCodec, UpstreamCodec } from "../codec.ts";
+import { type JsonObject, numberAt } from "../../base/json.ts";
+import type { ClientCodec, TokenCounting, UpstreamCodec } from "../codec.ts";
 import { decodeResponse } from "./answer/decode-response.ts";
 import { MessagesStreamDecoder } from "./answer/decode-stream.ts";
 import { encodeResponse } from "./answer/encode-response.ts";
 import { MessagesStreamEncoder } from "./answer/encode-stream.ts";
 import { decodeError } from "./answer/errors.ts";
-import { counting } from "./count-tokens.ts";
 import { decodeRequest } from "./request/decode-request.ts";
 import { encodeRequest } from "./request/encode-request.ts";
+
+/** Fields that only shape the response are not part of the prompt, and the counter rejects them. */
+const PROMPT = ["model", "system", "messages", "tools", "tool_choice", "thinking"];
+
+const counting: TokenCounting = {
+  encodeRequest: (body): JsonObject => Object.fromEntries(Object.entries(body).filter(([key]) => PROMPT.includes(key))),
+  decodeAnswer: (body) => numberAt(body, "input_tokens"),
+};
 
 /** The messages protocol through the canon, for providers and for clients. */
 export const messagesCodec: UpstreamCodec & ClientCodec = {

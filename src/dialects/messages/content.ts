@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Citation } from "../../canon/citation.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { NativePart, Part, SearchResultPart, TextPart, ToolCallPart, ToolResultPart } from "../../canon/part.ts";
@@ -32,7 +33,7 @@ export function decodeBlock(value: unknown, path: string | undefined, source: Bl
   const type = stringAt(block, "type") ?? "";
   const fields = new Fields(block);
   fields.skip("type");
-  const common = { ...(path === undefined ? {} : { path }), ...decodeCache(fields) };
+  const common = withoutAbsent({ path, ...decodeCache(fields) });
   const part = decodeKnown(type, block, fields, path ?? "", source);
   if (part === undefined) return nativePart(type, block, common);
   const extras = fields.rest();
@@ -106,19 +107,19 @@ function decodeToolResult(fields: Fields, path: string, inner: Inner): ToolResul
   const isError = fields.boolean("is_error");
   const content = fields.take("content");
   const where = `${path}.content`;
-  return {
-    type: "tool-result",
+  return withoutAbsent({
+    type: "tool-result" as const,
     callId,
     content:
       typeof content === "string"
-        ? [{ type: "text", text: content, path: where }]
+        ? [{ type: "text" as const, text: content, path: where }]
         : decodeList(content, where, inner).map((part, index) =>
             part.type === "text" || part.type === "media" || part.type === "search-result" || part.type === "native"
               ? part
               : asNative(part, (content as unknown[])[index]),
           ),
-    ...(isError === undefined ? {} : { isError }),
-  };
+    isError,
+  });
 }
 
 function decodeSearchResult(fields: Fields, path: string, inner: Inner): SearchResultPart | undefined {
@@ -127,20 +128,11 @@ function decodeSearchResult(fields: Fields, path: string, inner: Inner): SearchR
   const citations = decodeCitationSwitch(fields);
   const content = decodeList(fields.array("content"), `${path}.content`, inner);
   if (!content.every((part) => part.type === "text" || part.type === "media")) return undefined;
-  return {
-    type: "search-result",
-    ...(source === undefined ? {} : { source }),
-    ...(title === undefined ? {} : { title }),
-    content,
-    ...(citations === undefined ? {} : { citations }),
-  };
+  return withoutAbsent({ type: "search-result" as const, source, title, content, citations });
 }
 
 const decodeList = (content: unknown, where: string, inner: Inner): Part[] =>
   Array.isArray(content) ? content.map((value, index) => inner(value, `${where}[${index}]`)) : [];
 
 const asNative = ({ path, cache }: Part, value: unknown): NativePart =>
-  nativePart(stringAt(value, "type") ?? "", isObject(value) ? value : {}, {
-    ...(path === undefined ? {} : { path }),
-    ...(cache === undefined ? {} : { cache }),
-  });
+  nativePart(stringAt(value, "type") ?? "", isObject(value) ? value : {}, withoutAbsent({ path, cache }));

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Asks, DialectEndpoint, EndpointCall, EndpointRequest } from "../endpoint.ts";
 import type { Door } from "../reading/check.ts";
@@ -47,7 +48,7 @@ const REFUSED_BETA = /^code-execution-/i;
 
 export function readCall(asks: Asks, { headers, door }: EndpointRequest): EndpointCall {
   const version = readVersion(headers);
-  const options: MessagesOptions = { betas: readBetas(headers, door), ...(version === undefined ? {} : { version }) };
+  const options: MessagesOptions = withoutAbsent({ betas: readBetas(headers, door), version });
   return asks === "count_tokens" ? { stream: false, options } : { options };
 }
 

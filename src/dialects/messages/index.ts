@@ -1,7 +1,11 @@
 // https://platform.claude.com/docs/en/api/messages
 
 import { numberAt, objectAt, stringAt } from "../../base/json.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
+import { ObjectEdit } from "../../wire/json-text.ts";
 import type { Dialect } from "../dialect.ts";
+import type { Door } from "../reading/check.ts";
+import type { ReceivedRequest } from "../received-request.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { MessagesTap } from "./answer/tap.ts";
@@ -16,7 +20,6 @@ import { messagesObjects } from "./object-fields.ts";
 import { forwardOptions, type MessagesOptions } from "./options.ts";
 import { decodeReasoning } from "./request/reasoning.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema/check-request.ts";
-import { withoutUnsupported } from "./unsupported.ts";
 
 /** The messages protocol: contract 2.10–2.11, streamed as named events from `message_start` to `message_stop`. */
 export const messages: Dialect = {
@@ -59,3 +62,22 @@ export const messages: Dialect = {
     forwardOptions,
   },
 };
+
+/** Contract 2.10: not supported. The drop-in door forwards them (choices 3). */
+const UNSUPPORTED = ["metadata", "service_tier"] as const;
+
+/** At the contract door these fields are removed, with a note in the receipt. */
+function withoutUnsupported(request: ReceivedRequest, door: Door): ReceivedRequest {
+  const present = door === "contract" ? UNSUPPORTED.filter((field) => field in request.body) : [];
+  if (present.length === 0) return request;
+  const edit = new ObjectEdit(request.text);
+  const body = { ...request.body };
+  for (const field of present) {
+    edit.remove(field);
+    delete body[field];
+  }
+  const adapted = present.map(
+    (path): FieldNote => ({ path, action: "dropped", reason: "this field is not supported" }),
+  );
+  return { text: edit.toString(), body, adapted };
+}

@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Fields } from "../../canon/fields.ts";
 import type { MediaPart, MediaSource, Part, TextPart } from "../../canon/part.ts";
 import { OWN_ORIGIN } from "./opaque-values.ts";
@@ -17,14 +18,7 @@ export function decodeDocument(fields: Fields, path: string, decodeInner: Decode
   const title = fields.string("title");
   const context = fields.string("context");
   const citations = decodeCitationSwitch(fields);
-  return {
-    type: "media",
-    kind: "document",
-    source,
-    ...(title === undefined ? {} : { title }),
-    ...(context === undefined ? {} : { context }),
-    ...(citations === undefined ? {} : { citations }),
-  };
+  return withoutAbsent({ type: "media" as const, kind: "document" as const, source, title, context, citations });
 }
 
 export function decodeCitationSwitch(fields: Fields): boolean | undefined {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Fields } from "../../canon/fields.ts";
 import type { SearchErrorCode, ServerToolCallPart, ServerToolResultPart, WebPage } from "../../canon/part.ts";
 import { fitToolId, type ToolIdRule } from "../../canon/tool-id.ts";
@@ -54,12 +55,7 @@ function decodePage(value: unknown, source: BlockSource): WebPage {
   const title = stringAt(value, "title");
   const age = stringAt(value, "page_age");
   const content = readOpaque(stringAt(value, "encrypted_content"), "encrypted", source);
-  return {
-    url: stringAt(value, "url") ?? "",
-    ...(title ? { title } : {}),
-    ...(content === undefined ? {} : { content }),
-    ...(age === undefined ? {} : { age }),
-  };
+  return withoutAbsent({ url: stringAt(value, "url") ?? "", title: title || undefined, content, age });
 }
 
 export const encodeServerToolCall = ({ id, name, input }: ServerToolCallPart): JsonObject => ({
@@ -78,10 +74,11 @@ export const encodeSearchResults = ({ callId, result }: ServerToolResultPart, wr
       : result.pages.map((page) => encodePage(page, write)),
 });
 
-const encodePage = ({ url, title, content, age }: WebPage, write: OpaqueWriter): JsonObject => ({
-  type: "web_search_result",
-  url,
-  title: title ?? "",
-  encrypted_content: content === undefined ? "" : write(content, "encrypted"),
-  ...(age === undefined ? {} : { page_age: age }),
-});
+const encodePage = ({ url, title, content, age }: WebPage, write: OpaqueWriter): JsonObject =>
+  withoutAbsent({
+    type: "web_search_result",
+    url,
+    title: title ?? "",
+    encrypted_content: content === undefined ? "" : write(content, "encrypted"),
+    page_age: age,
+  });

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Fields } from "../../canon/fields.ts";
 import { BYTES, type Opaque } from "../../canon/opaque.ts";
 import { nativeOf } from "../../canon/opaque-carriers.ts";
@@ -11,11 +12,7 @@ export function decodeThinking(fields: Fields, source: BlockSource): ReasoningPa
   const signature = readOpaque(fields.string("signature"), "signature", source);
   const text = fields.string("thinking") ?? "";
   if (signature?.kind === "text") return { type: "reasoning", text: text || signature.value };
-  return {
-    type: "reasoning",
-    text,
-    ...(signature === undefined ? {} : { signature }),
-  };
+  return withoutAbsent({ type: "reasoning" as const, text, signature });
 }
 
 /** Redacted reasoning, or a block of another dialect that was carried in its place. */
@@ -27,7 +24,7 @@ export function decodeRedactedThinking(fields: Fields, source: BlockSource): Rea
 /** For a client that omits reasoning: what must come back is sent hidden. */
 export function encodeHiddenThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
   const unseen = signature ?? (text === "" ? undefined : hiddenText(text));
-  return encodeThinking({ type: "reasoning", text: "", ...(unseen === undefined ? {} : { signature: unseen }) });
+  return encodeThinking(withoutAbsent({ type: "reasoning" as const, text: "", signature: unseen }));
 }
 
 /** Unsigned reasoning travels as its own text. */

@@ -1,5 +1,6 @@
 import type { TSchema, TUnsafe } from "typebox";
 import { Type } from "../../base/type.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 
 /** A name that the contract does not list. The brand keeps `block.type === "text"` narrowing to the listed block. */
 export type UnlistedName = string & { readonly unlisted: true };
@@ -14,10 +15,7 @@ export function nullable<T extends TSchema>(schema: T) {
 
 /** An object whose content the client defines. */
 export function openObject(description?: string) {
-  return Type.Unsafe<Record<string, unknown>>({
-    type: "object",
-    ...(description === undefined ? {} : { description }),
-  });
+  return Type.Unsafe<Record<string, unknown>>(withoutAbsent({ type: "object", description }));
 }
 
 /** A string of which only the prefix or form is fixed; `expected` describes it. */

@@ -1,6 +1,7 @@
 // https://developers.openai.com/api/docs/guides/prompt-caching
 
 import { isObject, type JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { CallSettings, Extra } from "../../canon/call.ts";
 import { Fields } from "../../canon/fields.ts";
 import type { CacheMark } from "../../canon/part.ts";
@@ -23,7 +24,7 @@ export function takeBreakpoint(fields: Fields): { cache?: CacheMark } {
   const age = AGES.find((one) => one === ttl);
   if (mode !== "explicit" || (ttl !== undefined && age === undefined) || Object.keys(more).length > 0) return {};
   fields.skip(BREAKPOINT);
-  return { cache: { field: BREAKPOINT, ...(age === undefined ? {} : { ttl: age }) } };
+  return { cache: withoutAbsent({ field: BREAKPOINT, ttl: age }) };
 }
 
 interface DecodedOptions {
@@ -42,10 +43,7 @@ export function takeCacheOptions(body: Fields): DecodedOptions {
   if (age !== undefined) fields.skip("ttl");
   if (mode === "implicit" || mode === "explicit") fields.skip("mode");
   const extras = Object.entries(fields.rest() ?? {}).map(([key, value]) => ({ keys: [OPTIONS, key], value }));
-  const cache = {
-    ...(age === undefined ? {} : { ttl: age }),
-    ...(mode === "explicit" ? { explicit: true as const } : {}),
-  };
+  const cache = withoutAbsent({ ttl: age, ...(mode === "explicit" ? { explicit: true as const } : {}) });
   return { settings: { cache }, paths: { cache: OPTIONS }, extras };
 }
 

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
 import { judgeBrokenCall } from "../../answer/judge-broken-call.ts";
 import { Paragraphs } from "../../answer/paragraphs.ts";
@@ -47,13 +48,13 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<G
   });
   const parts = written.flatMap((part) => encodeAnswerPart(part, answerOptions));
   const closing = encodeClosing(
-    {
+    withoutAbsent({
       stop: reply.stop,
-      ...(reply.stopDetail === undefined ? {} : { stopDetail: reply.stopDetail }),
+      stopDetail: reply.stopDetail,
       refused: reply.parts.some(({ type }) => type === "refusal"),
       grounding,
       logprobs: reply.logprobs ?? [],
-    },
+    }),
     context,
   );
   const envelope = new AnswerEnvelope(context);

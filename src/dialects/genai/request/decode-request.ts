@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra } from "../../../canon/call.ts";
 import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
 import { Fields } from "../../../canon/fields.ts";
@@ -24,23 +25,23 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const config = decodeSettings(fields.object("generationConfig"));
   const toolConfig = decodeToolConfig(fields.object("toolConfig") ?? {});
   const cachedContent = fields.string("cachedContent");
-  const call = {
+  const call = withoutAbsent({
     dialect: "genai",
     fieldNames: FIELD_NAMES,
     system: decodeSystem(fields.object("systemInstruction")),
     turns: distinctCallIds(decodeContents(fields.array("contents") ?? [])),
     tools: decodeTools(fields.array("tools") ?? []),
     ...config.settings,
-    ...(cachedContent === undefined ? {} : { cachedContent }),
-    ...(config.format === undefined ? {} : { format: config.format }),
-    ...(config.reasoning === undefined ? {} : { reasoning: config.reasoning }),
-    ...(toolConfig.toolChoice === undefined ? {} : { toolChoice: toolConfig.toolChoice }),
-    paths: {
+    cachedContent,
+    format: config.format,
+    reasoning: config.reasoning,
+    toolChoice: toolConfig.toolChoice,
+    paths: withoutAbsent({
       ...config.paths,
-      ...(cachedContent === undefined ? {} : { cachedContent: "cachedContent" }),
-      ...(toolConfig.toolChoice === undefined ? {} : { toolChoice: "toolConfig.functionCallingConfig" }),
-    },
-  };
+      cachedContent: cachedContent === undefined ? undefined : "cachedContent",
+      toolChoice: toolConfig.toolChoice && "toolConfig.functionCallingConfig",
+    }),
+  });
   const rest = Object.entries(fields.rest() ?? {}).map(([key, value]): Extra => ({ keys: [key], value }));
   return { ...call, extras: [...rest, ...config.extras, ...toolConfig.extras] };
 }

@@ -1,4 +1,5 @@
 import { type JsonObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { Fields } from "../../../canon/fields.ts";
 import {
   BUDGET_OF_EFFORT,
@@ -38,11 +39,7 @@ export function decodeThinking(raw: JsonObject): { reasoning?: ReasoningRequest;
   const rest = fields.rest() ?? {};
   if (amount === undefined && show === undefined) return { rest };
   return {
-    reasoning: {
-      path: PATH,
-      ...(amount === undefined ? {} : { amount }),
-      ...(show === undefined ? {} : { show }),
-    },
+    reasoning: withoutAbsent({ path: PATH, amount, show }),
     rest,
   };
 }

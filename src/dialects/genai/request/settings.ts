@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CallSettings, CanonCall, Extra, OutputFormat } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { MediaPart } from "../../../canon/part.ts";
@@ -104,15 +105,15 @@ export function encodeSettings(scope: EncodeScope, standIn: boolean): JsonObject
   const thinkingConfig = encodeThinking(scope);
   const resolution = call.dialect === "genai" ? undefined : overallResolution(scope);
   noteUnknown(scope);
-  return {
+  return withoutAbsent({
     ...encodeSampling(scope),
     ...encodeLimits(scope),
-    ...(call.logprobs === undefined ? {} : { responseLogprobs: true }),
-    ...(call.logprobs ? { logprobs: call.logprobs } : {}),
+    responseLogprobs: call.logprobs === undefined ? undefined : true,
+    logprobs: call.logprobs || undefined,
     ...(standIn ? {} : encodeFormat(scope)),
-    ...(thinkingConfig === undefined ? {} : { thinkingConfig }),
-    ...(resolution === undefined ? {} : { mediaResolution: resolution }),
-  };
+    thinkingConfig,
+    mediaResolution: resolution,
+  });
 }
 
 const pathOfSetting = ({ call }: EncodeScope, name: keyof CanonCall["paths"]): string => call.paths[name] ?? name;

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 import { asksForCall, type FunctionTool, type Tool, type ToolChoice, type WebSearchTool } from "../../../canon/tool.ts";
@@ -31,14 +32,7 @@ function decodeFunction(declaration: unknown, path: string): FunctionTool {
   const own = fields.object("parameters");
   const schema = fields.object("parametersJsonSchema") ?? (own === undefined ? undefined : toJsonSchema(own));
   const extras = fields.rest();
-  return {
-    type: "function",
-    name,
-    path,
-    ...(description === undefined ? {} : { description }),
-    ...(schema === undefined ? {} : { schema }),
-    ...(extras === undefined ? {} : { extras }),
-  };
+  return withoutAbsent({ type: "function" as const, name, path, description, schema, extras });
 }
 
 const without = (object: JsonObject, key: string): JsonObject =>
@@ -48,12 +42,7 @@ function decodeSearch(search: JsonObject, path: string): WebSearchTool {
   const fields = new Fields(search);
   const blocked = fields.array("excludeDomains")?.filter((domain) => typeof domain === "string");
   const extras = fields.rest();
-  return {
-    type: "web-search",
-    path,
-    ...(blocked === undefined ? {} : { blockedDomains: blocked }),
-    ...(extras === undefined ? {} : { extras }),
-  };
+  return withoutAbsent({ type: "web-search" as const, path, blockedDomains: blocked, extras });
 }
 
 /** The tools for the upstream: all functions in one element, every other tool in a separate one. */
@@ -110,11 +99,11 @@ function encodeFunction(tool: FunctionTool, scope: EncodeScope): JsonObject {
       "this protocol does not support strict schemas for single tools",
     );
   }
-  const declaration = {
+  const declaration = withoutAbsent({
     name: tool.name,
-    ...(tool.description === undefined ? {} : { description: tool.description }),
+    description: tool.description,
     ...encodeParameters(tool, scope),
-  };
+  });
   return scope.call.dialect === "genai" ? restoreExtras(declaration, tool.extras) : declaration;
 }
 
@@ -161,7 +150,7 @@ export function decodeToolConfig(raw: JsonObject): { toolChoice?: ToolChoice; ex
   const inner = Object.entries(calling.rest() ?? {}).map(([key, value]) => ({ keys: [...within, key], value }));
   // Validated against the schemas, but free to answer without a call: the canon can express that only with names.
   const held = mode === "VALIDATED" && names.length === 0 ? [{ keys: [...within, "mode"], value: mode }] : [];
-  return { ...(toolChoice === undefined ? {} : { toolChoice }), extras: [...extras, ...inner, ...held] };
+  return withoutAbsent({ toolChoice, extras: [...extras, ...inner, ...held] });
 }
 
 function choiceOf(mode: string | undefined, names: readonly string[]): ToolChoice | undefined {

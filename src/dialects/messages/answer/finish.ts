@@ -1,4 +1,5 @@
 import { type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonReply } from "../../../canon/reply.ts";
 import { noteFinish } from "../../answer/note-finish.ts";
 import type { EncodeAnswerContext } from "../../codec.ts";
@@ -11,11 +12,7 @@ export function decodeFinish(value: JsonObject | undefined): Finish {
   const stopSequence = stringAt(value, "stop_sequence");
   const details = objectAt(value, "stop_details");
   const stopDetail = stringAt(details, "explanation") ?? stringAt(details, "category");
-  return {
-    stop: decodeStop(stringAt(value, "stop_reason") ?? ""),
-    ...(stopSequence === undefined ? {} : { stopSequence }),
-    ...(stopDetail === undefined ? {} : { stopDetail }),
-  };
+  return withoutAbsent({ stop: decodeStop(stringAt(value, "stop_reason") ?? ""), stopSequence, stopDetail });
 }
 
 /** Notes what a client of this dialect does not learn about the end. */

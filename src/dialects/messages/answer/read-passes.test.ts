@@ -1,14 +1,16 @@
 import { describe, expect, test } from "bun:test";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { decodeUsage } from "./usage.ts";
 
-const pass = (type: string, input_tokens: number, output_tokens: number, model?: string) => ({
-  type,
-  input_tokens,
-  output_tokens,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-  ...(model === undefined ? {} : { model }),
-});
+const pass = (type: string, input_tokens: number, output_tokens: number, model?: string) =>
+  withoutAbsent({
+    type,
+    input_tokens,
+    output_tokens,
+    cache_read_input_tokens: 0,
+    cache_creation_input_tokens: 0,
+    model,
+  });
 
 const read = (input_tokens: number, output_tokens: number, ...iterations: object[]) =>
   decodeUsage({ input_tokens, output_tokens, iterations });

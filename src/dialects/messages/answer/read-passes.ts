@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { sumUsage, type Usage, type UsagePass } from "../../../canon/usage.ts";
 
 /** The pass of a fallback model that answered instead of the requested one. */
@@ -48,7 +49,7 @@ export function readPasses(raw: JsonObject, decode: (pass: JsonObject) => Usage)
     if (!OTHER_PASSES.has(kind)) unknown.add(counterOf(kind));
     const last = passes.at(-1);
     if (passes.length < MAX_PASSES || last === undefined) {
-      passes.push({ kind, ...(model === undefined ? {} : { model }), usage });
+      passes.push(withoutAbsent({ kind, model, usage }));
     } else last.usage = sumUsage(last.usage, usage);
   }
   return {

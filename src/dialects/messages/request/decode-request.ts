@@ -1,4 +1,5 @@
 import { type JsonObject, objectAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CallSettings, CanonCall, Extra, OutputFormat, Turn } from "../../../canon/call.ts";
 import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
 import { GatewayError } from "../../../canon/error.ts";
@@ -49,27 +50,27 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const tools = [...listed, ...addedTools(turns)];
   const { cache } = decodeCache(fields);
   for (const [key, value] of Object.entries(fields.rest() ?? {})) extras.push({ keys: [key], value });
-  return {
+  return withoutAbsent({
     dialect: "messages",
     fieldNames: FIELD_NAMES,
     system,
     turns,
     tools,
     ...settings,
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(parallelTools === undefined ? {} : { parallelTools }),
-    ...(reasoning.reasoning === undefined ? {} : { reasoning: reasoning.reasoning }),
-    ...(format === undefined ? {} : { format: format.value }),
-    ...(cache === undefined ? {} : { cache }),
-    paths: {
+    toolChoice,
+    parallelTools,
+    reasoning: reasoning.reasoning,
+    format: format?.value,
+    cache,
+    paths: withoutAbsent({
       ...paths,
-      ...(toolChoice === undefined ? {} : { toolChoice: "tool_choice" }),
-      ...(parallelTools === undefined ? {} : { parallelTools: "tool_choice.disable_parallel_tool_use" }),
-      ...(format === undefined ? {} : { format: format.path }),
-      ...(cache === undefined ? {} : { cache: "cache_control" }),
-    },
+      toolChoice: toolChoice && "tool_choice",
+      parallelTools: parallelTools === undefined ? undefined : "tool_choice.disable_parallel_tool_use",
+      format: format?.path,
+      cache: cache && "cache_control",
+    }),
     extras,
-  };
+  });
 }
 
 /**
@@ -152,13 +153,8 @@ function decodeSystem(fields: Fields): { system: TextPart[]; others: Turn[] } {
 function decodeTurn(value: unknown, index: number): Turn {
   const path = `messages[${index}]`;
   const fields = new Fields(value);
-  const role = fields.string("role");
+  const word = fields.string("role");
+  const role: Turn["role"] = word === "assistant" || word === "system" ? word : "user";
   const parts: Part[] = decodeContent(fields.take("content"), `${path}.content`);
-  const extras = fields.rest();
-  return {
-    role: role === "assistant" || role === "system" ? role : "user",
-    parts,
-    path,
-    ...(extras === undefined ? {} : { extras }),
-  };
+  return withoutAbsent({ role, parts, path, extras: fields.rest() });
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { adaptNative } from "../../../canon/adapt-native.ts";
 import { cachesAll, withFallingAges, withHourAges } from "../../../canon/cache-marks.ts";
 import type { CanonCall } from "../../../canon/call.ts";
@@ -61,20 +62,20 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   });
 
   const offered = standIn === undefined ? tools : [...tools, standIn];
-  const outputConfig = { ...(effort === undefined ? {} : { effort }), ...(format === undefined ? {} : { format }) };
-  const body: JsonObject = {
+  const outputConfig = withoutAbsent({ effort, format });
+  const body: JsonObject = withoutAbsent({
     model: context.upstreamModel,
     max_tokens: maxTokens,
-    ...(context.stream ? { stream: true } : {}),
-    ...(offered.length === 0 ? {} : { tools: offered }),
-    ...(choice === undefined ? {} : { tool_choice: choice }),
-    ...(system.length === 0 ? {} : { system }),
+    stream: context.stream ? true : undefined,
+    tools: offered.length === 0 ? undefined : offered,
+    tool_choice: choice,
+    system: system.length === 0 ? undefined : system,
     messages,
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(Object.keys(outputConfig).length === 0 ? {} : { output_config: outputConfig }),
+    thinking,
+    output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
     ...encodeSettings(call, traits, thinks, notes),
-    ...(call.cache === undefined || !cachesAll(call) ? {} : { cache_control: encodeCache(call.cache) }),
-  };
+    cache_control: call.cache !== undefined && cachesAll(call) ? encodeCache(call.cache) : undefined,
+  });
   return { body: own ? mergeExtras(body, call.extras) : body, notes: notes.list, reading: { ...names, ...reading } };
 }
 

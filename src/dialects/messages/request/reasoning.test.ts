@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall } from "../../../canon/call.ts";
 import type { Part } from "../../../canon/part.ts";
 import { assistant, callOf, encode, resultOf, say, TOOL, UNLIMITED, user } from "../call.sample.ts";
 
 describe("reasoning", () => {
   const desired = (amount: NonNullable<CanonCall["reasoning"]>["amount"], more = {}): Partial<CanonCall> => ({
-    reasoning: { ...(amount === undefined ? {} : { amount }), path: "reasoning_effort", ...more },
+    reasoning: withoutAbsent({ amount, path: "reasoning_effort", ...more }),
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Notes } from "../../../canon/notes.ts";
@@ -116,7 +117,7 @@ function encodeAdaptive(
       `this model accepts an effort (${known.join(", ")}); ${effort ?? "the default"} was sent`,
     );
   }
-  return { thinking, ...(effort === undefined ? {} : { effort }), maxTokens };
+  return withoutAbsent({ thinking, effort, maxTokens });
 }
 
 function encodeBudget(

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall } from "../../../canon/call.ts";
 import { type FieldName, fieldPath } from "../../../canon/field-names.ts";
 import type { Notes } from "../../../canon/notes.ts";
@@ -145,14 +146,14 @@ export class RequestContent {
       return [{ type: "image", source, ...this.#extras(part) }];
     }
     return [
-      {
+      withoutAbsent({
         type: "document",
         source,
-        ...(title === undefined ? {} : { title }),
-        ...(context === undefined ? {} : { context }),
+        title,
+        context,
         ...(citations === undefined ? {} : { citations: { enabled: citations } }),
         ...this.#extras(part),
-      },
+      }),
     ];
   }
 
@@ -191,14 +192,14 @@ export class RequestContent {
 
   #searchResult(part: SearchResultPart): JsonObject {
     const { source, title, citations } = part;
-    return {
+    return withoutAbsent({
       type: "search_result",
-      ...(source === undefined ? {} : { source }),
-      ...(title === undefined ? {} : { title }),
+      source,
+      title,
       content: part.content.flatMap((inner) => this.encode(inner, "user")),
       ...(citations === undefined ? {} : { citations: { enabled: citations } }),
       ...this.#extras(part),
-    };
+    });
   }
 
   /** Pages are read only by their encrypted content, which must be the target's. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CallSettings, CanonCall } from "../../../canon/call.ts";
 import type { Notes } from "../../../canon/notes.ts";
 import type { ModelTraits } from "../../../canon/traits.ts";
@@ -58,11 +59,7 @@ function encodeSampling(call: CanonCall, traits: ModelTraits, thinking: boolean,
   }
   const both = temperature !== undefined && topP !== undefined;
   if (both) drop("topP", "newer models of this protocol do not accept both temperature and top_p");
-  return {
-    ...(clamped === undefined ? {} : { temperature: clamped }),
-    ...(topP === undefined || both ? {} : { top_p: topP }),
-    ...(topK === undefined ? {} : { top_k: topK }),
-  };
+  return withoutAbsent({ temperature: clamped, top_p: both ? undefined : topP, top_k: topK });
 }
 
 function encodeStops({ stop = [] }: CanonCall, traits: ModelTraits, drop: Drop): JsonObject {

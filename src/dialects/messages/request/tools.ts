@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall } from "../../../canon/call.ts";
 import { fieldPath } from "../../../canon/field-names.ts";
 import { Fields } from "../../../canon/fields.ts";
@@ -35,15 +36,7 @@ function decodeFunction(fields: Fields, common: Common): FunctionTool {
   const schema = fields.object("input_schema");
   const strict = fields.boolean("strict");
   const extras = fields.rest();
-  return {
-    type: "function",
-    name,
-    ...(description === undefined ? {} : { description }),
-    ...(schema === undefined ? {} : { schema }),
-    ...(strict === undefined ? {} : { strict }),
-    ...common,
-    ...(extras === undefined ? {} : { extras }),
-  };
+  return withoutAbsent({ type: "function" as const, name, description, schema, strict, ...common, extras });
 }
 
 /** A newer version's date goes to the extras: what it adds is specific to this dialect. */
@@ -55,15 +48,15 @@ function decodeWebSearch(fields: Fields, common: Common): WebSearchTool {
   const maxUses = fields.number("max_uses");
   const location = decodeLocation(fields.object("user_location"));
   const rest = { ...(type === WEB_SEARCH_TYPE ? {} : { type }), ...fields.rest() };
-  return {
-    type: "web-search",
-    ...(allowedDomains === undefined ? {} : { allowedDomains }),
-    ...(blockedDomains === undefined ? {} : { blockedDomains }),
-    ...(maxUses === undefined ? {} : { maxUses }),
-    ...(location === undefined ? {} : { location }),
+  return withoutAbsent({
+    type: "web-search" as const,
+    allowedDomains,
+    blockedDomains,
+    maxUses,
+    location,
     ...common,
     ...(Object.keys(rest).length === 0 ? {} : { extras: rest }),
-  };
+  });
 }
 
 function strings(values: readonly unknown[] | undefined): string[] | undefined {
@@ -121,12 +114,12 @@ function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget)
   }
   const kept = tool.strict === true && strict;
   const object = objectSchema(tool.schema);
-  return {
+  return withoutAbsent({
     name,
-    ...(description === undefined ? {} : { description }),
+    description,
     input_schema: kept && call.dialect !== "messages" ? lowerEnforcedSchema(object, tool.path, notes) : object,
     ...(kept ? { strict: true } : {}),
-  };
+  });
 }
 
 /** Upstreams reject an arguments schema that does not declare an object. */
@@ -144,12 +137,12 @@ function encodeWebSearch(tool: WebSearchTool, { call, notes }: ToolTarget): Json
     const where = fieldPath(call.fieldNames, path, "contextSize");
     notes.dropped(where, "this provider decides how much of each page it reads");
   }
-  return {
+  return withoutAbsent({
     type: WEB_SEARCH_TYPE,
     name: WEB_SEARCH,
-    ...(allowedDomains === undefined ? {} : { allowed_domains: allowedDomains }),
-    ...(blockedDomains === undefined ? {} : { blocked_domains: blockedDomains }),
-    ...(maxUses === undefined ? {} : { max_uses: maxUses }),
+    allowed_domains: allowedDomains,
+    blocked_domains: blockedDomains,
+    max_uses: maxUses,
     ...(location === undefined ? {} : { user_location: { type: "approximate", ...location } }),
-  };
+  });
 }
