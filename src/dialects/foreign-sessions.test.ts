@@ -126,7 +126,7 @@ describe("H51: tools that are searched for, deferred or added", () => {
   };
 
   test.each(others("messages").map((target) => [target.name, target] as const))(
-    "messages to %s: every tool is offered, and what a search found is put into words",
+    "messages to %s: every tool is sent, and search results become text",
     async (_, target) => {
       const { text, told: notes } = await sent("messages", SEARCHED, target);
       expect(text).toContain("The tool weather is available.");
@@ -180,7 +180,7 @@ describe("H51: tools that are searched for, deferred or added", () => {
   };
 
   test.each(others("responses").map((target) => [target.name, target] as const))(
-    "responses to %s: tools that items bring are offered from the beginning",
+    "responses to %s: tools that items define are sent from the start",
     async (_, target) => {
       const { text, told: notes } = await sent("responses", LOADED, target);
       for (const name of ["weather", "listed", "added"]) expect(text).toContain(`"name":"${name}"`);
@@ -224,7 +224,7 @@ describe("H52: compaction", () => {
   };
 
   test.each(others("messages").map((target) => [target.name, target] as const))(
-    "messages to %s: the summary goes on as text, and compaction is noted",
+    "messages to %s: the summary is sent as text, and compaction is noted",
     async (_, target) => {
       const { text, told: notes } = await sent("messages", COMPACTED, target);
       expect(text).toContain("We planned a trip to Oslo.");

@@ -79,12 +79,9 @@ test.each(Object.entries(OVERFLOWS))(
   },
 );
 
-test.each(["exceed_context_size_error", "context_window_exceeded"])(
-  "R28: a host's own code %s says the same",
-  (code) => {
-    expect(failureToError({ status: 400, message: "no", code }).code).toBe("context_length_exceeded");
-  },
-);
+test.each(["exceed_context_size_error", "context_window_exceeded"])("R28: a host's code %s means the same", (code) => {
+  expect(failureToError({ status: 400, message: "no", code }).code).toBe("context_length_exceeded");
+});
 
 test("R28: other messages about tokens or lengths do not get that code", () => {
   for (const message of [

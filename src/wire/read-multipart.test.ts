@@ -122,7 +122,7 @@ describe("H12: parts", () => {
   const broken: [string, string][] = [
     ["no name", "Content-Disposition: form-data"],
     ["no disposition", "Content-Type: image/png"],
-    ["a line that is no header", "nonsense"],
+    ["a line that is not a header", "nonsense"],
     ["another encoding", 'Content-Disposition: form-data; name="f"\r\nContent-Transfer-Encoding: base64'],
   ];
   test.each(broken)("%s is rejected", async (_, headers) => {

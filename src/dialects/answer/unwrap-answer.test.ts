@@ -25,8 +25,8 @@ const replyOf = (parts: readonly ReplyPart[], unified: "stop" | "tool" = "tool")
 describe("structured output: text next to the forced call is not part of the JSON", () => {
   test.each([
     ["before it", [talk, standIn], [thought, json], "stop"],
-    ["behind it", [standIn, talk], [json, thought], "stop"],
-    ["beside a call of the client's own", [talk, ownCall], [thought, ownCall], "tool"],
+    ["after it", [standIn, talk], [json, thought], "stop"],
+    ["next to a call of a client tool", [talk, ownCall], [thought, ownCall], "tool"],
     ["before both", [talk, ownCall, standIn], [thought, ownCall, json], "tool"],
   ] as const)("%s", (_name, parts, expected, stop) => {
     expect(unwrapReply(replyOf(parts), reading)).toEqual({

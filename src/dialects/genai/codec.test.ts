@@ -232,7 +232,7 @@ describe.skipIf(!there)("recorded answers of real providers", () => {
   });
 
   test.each(cases.filter(([, { response_file }]) => response_file.endsWith(".sse")))(
-    "law 7: %s: every cut before the end gives an error",
+    "law 7: %s: a stream cut before its end gives an error",
     (_name, recording) => {
       const chunks = chunksOf(recording);
       const ends = chunks.findIndex((chunk) => /"finishReason"|"blockReason"/.test(JSON.stringify(chunk)));

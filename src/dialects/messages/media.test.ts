@@ -31,14 +31,14 @@ describe("media", () => {
     ["video", media({ kind: "video", source: data("video/mp4", "x") }), {}],
     ["a bitmap", media({ kind: "image", source: data("image/bmp", "x") }), {}],
     ["a spreadsheet", media({ source: data("application/vnd.ms-excel", "x") }), {}],
-    ["a file of another provider's", media({ source: { type: "file", id: "f", origin: "genai" } }), {}],
+    ["a file of another provider", media({ source: { type: "file", id: "f", origin: "genai" } }), {}],
     [
       "a URL that is not fetched",
       media({ kind: "image", source: { type: "url", url: "https://a" } }),
       { mediaUrls: [] },
     ],
     [
-      "a kind that the host does not take",
+      "a kind that the host does not accept",
       media({ source: data("application/pdf", "x") }),
       { media: ["image"] as const },
     ],

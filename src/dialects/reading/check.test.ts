@@ -128,7 +128,7 @@ describe.each(Object.entries(subjects))("%s", (_, { check, schema, sample }) => 
         const refused = refusal(body);
         const mismatch = explainMismatch(schema as SchemaNode, withoutNulls(schema as SchemaNode, body));
         if (refused === undefined) expect(mismatch).toBeUndefined();
-        else expect(refused.message).not.toContain("has a shape that is not accepted");
+        else expect(refused.message).not.toContain("The request body is not valid");
         // A name in another case is rejected before the schema is checked (S15).
         const folded = refused?.message.endsWith("field names are case-sensitive.") === true;
         if (mismatch !== undefined && !folded) expect(refused?.path ?? "").toBe(mismatch.path);

@@ -28,10 +28,10 @@ describe("H26: media in a prompt is estimated, so that disconnecting before the 
   test.each([
     ["an image", { inlineData: { mimeType: "image/png", data: base64(1_000_000) } }],
     ["an image in a URL", { image_url: { url: `data:image/png;base64,${base64(1_000_000)}` } }],
-    ["an image behind a link (chat)", { image_url: { url: "https://example.com/a.png" } }],
-    ["an image behind a link (messages)", { source: { type: "url", url: "https://example.com/a.png" } }],
-    ["a file behind a link (genai)", { fileData: { fileUri: "https://example.com/a.mp4" } }],
-    ["the id of a file", { file: { file_id: "file-1" } }],
+    ["a linked image (chat)", { image_url: { url: "https://example.com/a.png" } }],
+    ["a linked image (messages)", { source: { type: "url", url: "https://example.com/a.png" } }],
+    ["a linked file (genai)", { fileData: { fileUri: "https://example.com/a.mp4" } }],
+    ["a file id", { file: { file_id: "file-1" } }],
   ])("%s counts as about a thousand tokens", (_, part) => {
     const tokens = estimateTokens([[part]]);
     expect(tokens).toBeGreaterThanOrEqual(1_000);
@@ -54,7 +54,7 @@ describe("H23: text that looks like media counts as text", () => {
     ["the result of a tool", [{ type: "function_call_output", output: disguised }]],
     ["the arguments of a tool (messages)", [{ type: "tool_use", input: { url: disguised } }]],
     ["the arguments of a tool (genai)", [{ functionCall: { args: { data: "QUJD".repeat(10_000) } } }]],
-    ["the answer of a tool (genai)", [{ functionResponse: { response: { mimeType: "audio/wav", data: disguised } } }]],
+    ["the result of a tool (genai)", [{ functionResponse: { response: { mimeType: "audio/wav", data: disguised } } }]],
   ])("%s", (_, prompt) => {
     expect(estimateTokens([prompt])).toBeGreaterThanOrEqual(10_000);
   });

@@ -48,7 +48,7 @@ const leaveOutNulls = (_key: string, value: unknown): unknown => (value === null
 const samples = sampleRequests("every-field");
 
 describe.each(samples.map((sample) => [`${sample.dialect} ${sample.name}`, sample] as const))(
-  "decision 0026, contract 2: null for an optional field is that field left out: %s",
+  "decision 0026, contract 2: null for an optional field means that it is absent: %s",
   (_, { dialect: name, text }) => {
     const dialect = DIALECTS[name];
     const body = JSON.parse(text) as JsonObject;

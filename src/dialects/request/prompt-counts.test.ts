@@ -3,24 +3,28 @@ import { promptCounts } from "./prompt-counts.ts";
 
 describe("H36, H37, H38: each token of a prompt counts once", () => {
   test.each([
-    ["what is read leaves the input", { prompt: 100, cacheRead: 40 }, { input: 60, cacheRead: 40 }],
-    ["what is written leaves it, too", { prompt: 100, cacheWrite: 30 }, { input: 70, cacheWrite5m: 30 }],
+    ["cache reads are subtracted from the input", { prompt: 100, cacheRead: 40 }, { input: 60, cacheRead: 40 }],
+    ["cache writes are subtracted too", { prompt: 100, cacheWrite: 30 }, { input: 70, cacheWrite5m: 30 }],
     ["both", { prompt: 100, cacheRead: 40, cacheWrite: 30 }, { input: 30, cacheRead: 40, cacheWrite5m: 30 }],
     ["a zero is a count", { prompt: 100, cacheRead: 0 }, { input: 100, cacheRead: 0 }],
     ["sound", { prompt: 100, audio: 80 }, { input: 20, audioInput: 80 }],
     [
-      "sound that may be cached",
+      "audio that may be cached",
       { prompt: 100, cacheRead: 50, audio: 80 },
       { input: 0, audioInput: 50, cacheRead: 50 },
     ],
-    ["more is read than the prompt has", { prompt: 7, cacheRead: 163, leftByTotal: 7 }, { input: 0, cacheRead: 163 }],
     [
-      "as much is read and written as the prompt has",
+      "more cache reads than the prompt has",
+      { prompt: 7, cacheRead: 163, leftByTotal: 7 },
+      { input: 0, cacheRead: 163 },
+    ],
+    [
+      "as many cache reads and writes as the prompt has",
       { prompt: 2168, cacheRead: 2161, cacheWrite: 2161, leftByTotal: 2168 },
       { input: 0, cacheRead: 2161, cacheWrite5m: 2161 },
     ],
     [
-      "the total has room for what was read next to the prompt",
+      "the total has room for cache reads in addition to the prompt",
       { prompt: 7, cacheRead: 163, leftByTotal: 170 },
       { input: 7, cacheRead: 163 },
     ],

@@ -109,7 +109,7 @@ describe("blocks", () => {
   });
 
   test.each(["$", "a.b", "$[0]", "$.a[5]", "$.s.x", `$${".a".repeat(300)}`])(
-    "a piece at %s fits nowhere: an error",
+    "an argument piece at %s that does not fit is an error",
     (jsonPath) => {
       const events = eventsOf(
         parts({ text: "before" }),

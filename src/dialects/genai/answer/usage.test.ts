@@ -6,22 +6,22 @@ const read = (usageMetadata: object) => decodeUsage({ usageMetadata });
 describe("H27: a total larger than its parts counts as generated", () => {
   test.each([
     [
-      "next to an answer",
+      "next to an output count",
       { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 5000 },
       { output: 5, reasoning: 4985 },
     ],
-    ["without a count of the answer", { promptTokenCount: 10, totalTokenCount: 40 }, { output: 30 }],
+    ["without an output count", { promptTokenCount: 10, totalTokenCount: 40 }, { output: 30 }],
     [
       "next to thoughts",
       { promptTokenCount: 10, thoughtsTokenCount: 20, totalTokenCount: 40 },
       { output: 10, reasoning: 20 },
     ],
     [
-      "of its parts alone",
+      "equal to its parts",
       { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 20, totalTokenCount: 35 },
       { output: 5, reasoning: 20 },
     ],
-    ["of a prompt alone: counts of 0 are left out", { promptTokenCount: 10, totalTokenCount: 10 }, { output: 0 }],
+    ["of only a prompt: counts of 0 are omitted", { promptTokenCount: 10, totalTokenCount: 10 }, { output: 0 }],
   ])("%s", (_, reported, generated) => {
     expect(read(reported)).toEqual({ input: 10, ...generated });
   });

@@ -23,7 +23,7 @@ describe("H08: JSON Schema in the provider's schema language", () => {
       { type: "STRING", description: "d", nullable: true },
     ],
     [
-      "whole bounds",
+      "integer bounds",
       { type: "integer", exclusiveMinimum: 1, exclusiveMaximum: 9, minimum: 0 },
       { type: "INTEGER", minimum: 2, maximum: 8 },
     ],
@@ -40,7 +40,7 @@ describe("H08: JSON Schema in the provider's schema language", () => {
     ],
     ["a list of anything", { type: "array" }, { type: "ARRAY", items: {} }],
     [
-      "notes to readers",
+      "annotations",
       { $schema: "s", $id: "i", $comment: "c", type: "string", examples: ["e"], deprecated: true },
       { type: "STRING" },
     ],
@@ -72,7 +72,7 @@ describe("H08: JSON Schema in the provider's schema language", () => {
       },
     ],
     [
-      "what a choice says for all its branches",
+      "keywords next to a choice",
       {
         type: "object",
         properties: { a: { type: "string" } },
@@ -106,8 +106,8 @@ describe("H08: JSON Schema in the provider's schema language", () => {
     ["a map", { type: "object", additionalProperties: { type: "string" } }, { type: "OBJECT" }],
     ["a tuple", { prefixItems: [{ type: "string" }] }, { type: "ARRAY", items: { type: "STRING" } }],
     ["multipleOf", { type: "integer", multipleOf: 2 }, { type: "INTEGER" }],
-    ["a reference to nowhere", { $ref: "#/$defs/gone%" }, {}],
-    ["a reference to elsewhere", { $ref: "https://example.com/s" }, {}],
+    ["a reference without a target", { $ref: "#/$defs/gone%" }, {}],
+    ["an external reference", { $ref: "https://example.com/s" }, {}],
     ["a clash", { allOf: [{ type: "string" }, { type: "integer" }] }, { type: "INTEGER" }],
     ["nothing", { type: "array", items: false }, { type: "ARRAY", items: {} }],
   ])("%s: lost and noted", (_name, schema, expected) => {

@@ -31,7 +31,7 @@ const rows: RefusalCase[] = [
     says: 'must be base64; it has "*" at character 1',
   },
   {
-    rule: "inlineData.data has a length that bytes can have",
+    rule: "inlineData.data has a valid length",
     good: part({ inlineData: { mimeType: "image/png", data: "" } }),
     bad: part({ inlineData: { mimeType: "image/png", data: "AAAAA" } }),
     path: at(".inlineData.data"),
@@ -136,7 +136,7 @@ const rows: RefusalCase[] = [
     says: "a number",
   },
   {
-    rule: "mediaResolution: a word",
+    rule: "mediaResolution: a string",
     good: part({ ...video, mediaResolution: "LOW" }),
     bad: part({ ...video, mediaResolution: "TINY" }),
     path: at(".mediaResolution"),

@@ -226,8 +226,8 @@ describe("irregular upstreams", () => {
 
   test.each([
     ["half an event", readFrames('data: {"type":"content_bl\n\n')],
-    ["a delta of a block that is not open", [start, delta(3, { type: "text_delta", text: "x" })]],
-    ["no JSON", readFrames("data: <html>\n\n")],
+    ["a delta for a block that is not open", [start, delta(3, { type: "text_delta", text: "x" })]],
+    ["invalid JSON", readFrames("data: <html>\n\n")],
   ])("%s ends in one error, and nothing follows it", (_name, frames) => {
     const events = decodeAll([...frames, ...finish("end_turn")]);
     expect(brokenLaw(events)).toBeUndefined();
@@ -307,7 +307,7 @@ describe("H47: a delta is read by its own kind", () => {
   test.each([
     ["message_start", [start]],
     ["a block in its place", [blockStart(0, { type: "text", text: "x" }), blockStop(0)]],
-    ["the end of the answer", []],
+    ["the end of the response", []],
   ])("a partial call followed by %s is an error, never a call", (_name, more) => {
     const events = decodeAll([start, blockStart(0, call), input(0, '{"path":"/'), ...more, ...finish("tool_use")]);
     expect(brokenLaw(events)).toBeUndefined();

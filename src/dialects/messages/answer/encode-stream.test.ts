@@ -239,25 +239,22 @@ describe("blocks", () => {
     { thinking: { type: "adaptive", display: "omitted" } },
     { thinking: { type: "adaptive", display: "updates" } },
     { thinking: { type: "enabled", budget_tokens: 1024 }, context_management: { edits: [] } },
-  ])(
-    "sdks 2.2: coding agents take the last block for the answer: none that only carries its signature stands there: %j",
-    (request) => {
-      const [one, two, three] = [foreign("one"), foreign("two"), foreign("three")];
-      const reply = replyOf([
-        { type: "text", text: "I look.", signature: one },
-        { type: "tool-call", id: "a", name: "f", input: "{}" },
-        { type: "text", text: "Twelve.", signature: two },
-        { type: "text", text: "", signature: three },
-      ]);
-      const reported: FieldNote[] = [];
-      const content = contentOf(encodeAll(unfold(reply), request, reported));
-      expect(content.map(({ type }) => type)).toEqual(["text", "redacted_thinking", "tool_use", "text"]);
-      expect(decodeContent(content, "c")[0]).toMatchObject({ text: "I look.", signature: one });
-      expect(reported.map(({ path, action }) => [path, action])).toEqual([["answer.content", "dropped"]]);
-      expect(content).toEqual(unary(reply, request, reported)["content"] as JsonObject[]);
-      expect(reported).toHaveLength(2);
-    },
-  );
+  ])("sdks 2.2: for coding agents the last block is never one that only carries a signature: %j", (request) => {
+    const [one, two, three] = [foreign("one"), foreign("two"), foreign("three")];
+    const reply = replyOf([
+      { type: "text", text: "I look.", signature: one },
+      { type: "tool-call", id: "a", name: "f", input: "{}" },
+      { type: "text", text: "Twelve.", signature: two },
+      { type: "text", text: "", signature: three },
+    ]);
+    const reported: FieldNote[] = [];
+    const content = contentOf(encodeAll(unfold(reply), request, reported));
+    expect(content.map(({ type }) => type)).toEqual(["text", "redacted_thinking", "tool_use", "text"]);
+    expect(decodeContent(content, "c")[0]).toMatchObject({ text: "I look.", signature: one });
+    expect(reported.map(({ path, action }) => [path, action])).toEqual([["answer.content", "dropped"]]);
+    expect(content).toEqual(unary(reply, request, reported)["content"] as JsonObject[]);
+    expect(reported).toHaveLength(2);
+  });
 
   test("H03, law 5: interleaved calls are written one after the other, each with its own arguments", () => {
     const events: CanonEvent[] = [

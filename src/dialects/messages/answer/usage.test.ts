@@ -13,9 +13,9 @@ describe("H27, contract 2.11: cache writes", () => {
   test.each([
     ["a total that its split does not cover", { cache_creation_input_tokens: 10, cache_creation: split(0, 0) }, 10, 0],
     ["a split of an hour, and the rest", { cache_creation_input_tokens: 10, cache_creation: split(0, 4) }, 6, 4],
-    ["both as they are", { cache_creation_input_tokens: 10, cache_creation: split(6, 4) }, 6, 4],
+    ["a consistent total and split", { cache_creation_input_tokens: 10, cache_creation: split(6, 4) }, 6, 4],
     ["a split above its total", { cache_creation_input_tokens: 0, cache_creation: split(6, 4) }, 6, 4],
-    ["a split alone", { cache_creation: split(6, 4) }, 6, 4],
+    ["only a split", { cache_creation: split(6, 4) }, 6, 4],
   ])("%s", (_, usage, cacheWrite5m, cacheWrite1h) => {
     expect(of(usage)).toMatchObject({ cacheWrite5m, cacheWrite1h });
   });
@@ -46,7 +46,7 @@ describe("H27: later counts of a stream replace earlier ones unless they are sma
     ["a split below the total", { cache_creation: split(1, 2) }, 6, 4],
     ["a total and its split", { cache_creation_input_tokens: 19, cache_creation: split(1, 2) }, 17, 2],
     ["a smaller total with less of the prompt in the cache", { input_tokens: 9, cache_creation_input_tokens: 2 }, 0, 2],
-    ["nothing of it", { output_tokens: 5 }, 6, 4],
+    ["no cache counters", { output_tokens: 5 }, 6, 4],
     ["null", { cache_creation_input_tokens: null, cache_creation: null }, 6, 4],
   ])("%s", (_, later, cacheWrite5m, cacheWrite1h) => {
     const first = { input_tokens: 1, cache_creation_input_tokens: 10, cache_creation: split(6, 4) };
@@ -71,8 +71,8 @@ describe("contract 2.11: server_tool_use has both counts, as the vendor's SDK re
 
   test.each([
     ["none", undefined, { web_search_requests: 0, web_fetch_requests: 0 }],
-    ["searches alone", { web_search_requests: 3 }, { web_search_requests: 3, web_fetch_requests: 0 }],
-    ["fetches alone", { web_fetch_requests: 4 }, { web_search_requests: 0, web_fetch_requests: 4 }],
+    ["only searches", { web_search_requests: 3 }, { web_search_requests: 3, web_fetch_requests: 0 }],
+    ["only fetches", { web_fetch_requests: 4 }, { web_search_requests: 0, web_fetch_requests: 4 }],
   ])("in usage from a host that counts %s", (_, server_tool_use, whole) => {
     expect(missingUsage({ input_tokens: 1, server_tool_use })["server_tool_use"]).toEqual(whole);
   });

@@ -11,8 +11,8 @@ describe("reasoning", () => {
   });
 
   test.each([
-    ["an effort is a budget", desired("medium"), { type: "enabled", budget_tokens: 8192 }, 64000, []],
-    ["a budget is itself", desired({ budget: 3000 }), { type: "enabled", budget_tokens: 3000 }, 64000, []],
+    ["an effort becomes a budget", desired("medium"), { type: "enabled", budget_tokens: 8192 }, 64000, []],
+    ["a budget is sent unchanged", desired({ budget: 3000 }), { type: "enabled", budget_tokens: 3000 }, 64000, []],
     [
       "a budget is at least 1024",
       desired({ budget: 10 }),
@@ -28,7 +28,7 @@ describe("reasoning", () => {
       ["approximated reasoning_effort"],
     ],
     [
-      "a budget of the client's own stays below the limit",
+      "the client's budget stays below the limit",
       { ...desired({ budget: 5000 }), maxOutputTokens: 4000 },
       { type: "enabled", budget_tokens: 3999 },
       4000,
@@ -49,10 +49,10 @@ describe("reasoning", () => {
       1025,
       ["approximated reasoning_effort"],
     ],
-    ["off needs no word", desired("off"), undefined, 64000, []],
-    ["nothing asked, nothing said", desired(undefined), undefined, 64000, []],
+    ["off needs no field", desired("off"), undefined, 64000, []],
+    ["nothing requested, nothing sent", desired(undefined), undefined, 64000, []],
     [
-      "H09: a request to see thoughts is one to think",
+      "H09: a request to show thoughts enables thinking",
       desired(undefined, { show: true }),
       { type: "enabled", budget_tokens: 8192 },
       64000,
@@ -75,7 +75,7 @@ describe("reasoning", () => {
     ["the model's own choice", desired("dynamic"), { type: "adaptive", display: "summarized" }, undefined, []],
     ["hidden", desired("low", { show: false }), { type: "adaptive", display: "omitted" }, "low", []],
     [
-      "an effort it does not know",
+      "an effort it does not support",
       desired("minimal"),
       { type: "adaptive", display: "summarized" },
       "low",
@@ -88,7 +88,7 @@ describe("reasoning", () => {
       "medium",
       ["approximated reasoning_effort"],
     ],
-    ["off, said aloud", desired("off"), { type: "disabled" }, undefined, []],
+    ["off is sent explicitly", desired("off"), { type: "disabled" }, undefined, []],
   ])("models with adaptive thinking: %s", (_name, call, thinking, effort, notes) => {
     const result = encode(call, { reasoningForm: "adaptive", efforts: ["off", "low", "medium", "high"] });
     expect(result.body["thinking"]).toEqual(thinking);

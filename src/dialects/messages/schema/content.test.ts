@@ -211,7 +211,7 @@ const blocks: RefusalCase[] = [
     says: 'it is "mcp_tool_use"',
   },
   {
-    rule: "a block's type that is no string",
+    rule: "a block's type that is not a string",
     good: block({ type: "text", text: "a" }),
     bad: block({ type: null }),
     path: at(".type"),

@@ -22,7 +22,7 @@ const rows: RefusalCase[] = [
     says: "an integer of at least 1; it is 0",
   },
   {
-    rule: "contract 2.10: max_tokens is whole",
+    rule: "contract 2.10: max_tokens is an integer",
     good: { max_tokens: 10 },
     bad: { max_tokens: 10.5 },
     path: "max_tokens",
@@ -93,7 +93,7 @@ const rows: RefusalCase[] = [
     says: "a number from 0 to 1",
   },
   {
-    rule: "contract 2.10: top_k is whole",
+    rule: "contract 2.10: top_k is an integer",
     good: { top_k: 1 },
     bad: { top_k: 1.5 },
     path: "top_k",

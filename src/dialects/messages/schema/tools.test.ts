@@ -117,7 +117,7 @@ const rows: RefusalCase[] = [
     says: 'must be "web_search_20250305"; it is "web_search_20260209"',
   },
   {
-    rule: "a tool's type that is no string",
+    rule: "a tool's type that is not a string",
     good: tools({ type: "bash_20250124", name: "bash" }),
     bad: tools({ type: 7, name: "memory" }),
     path: "tools[0].type",
