@@ -8,7 +8,7 @@ import { chat } from "../src/dialects/chat/index.ts";
 import { EventHub } from "../src/observe/event-hub.ts";
 import { createLog } from "../src/observe/log.ts";
 import { BUILT_IN, createProvider } from "../src/providers/index.ts";
-import { publicOwnersOf } from "../src/providers/registry.ts";
+import { filesHostsOf, publicOwnersOf } from "../src/providers/registry.ts";
 import { BackgroundEvents } from "../src/relay/answer/background-events.ts";
 import { Watchdog } from "../src/relay/attempt/watchdog.ts";
 import { type Call, ClientPresence, type IncomingCall } from "../src/relay/call.ts";
@@ -72,6 +72,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
       publicModels: true,
       imageLimits: { rounds: 8, images: 16 },
       publicOwners: publicOwnersOf(BUILT_IN),
+      filesHosts: filesHostsOf(BUILT_IN),
     },
     unpriced: { note: () => {}, blocked: () => undefined } as never,
     keys: undefined as never,

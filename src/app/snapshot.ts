@@ -8,7 +8,7 @@ import { environmentProviders } from "../config/environment-providers.ts";
 import { ConfigError } from "../config/load.ts";
 import { BUILT_IN, createProvider, PROVIDER_KINDS } from "../providers/index.ts";
 import type { Provider } from "../providers/provider.ts";
-import { publicOwnersOf, type Registry } from "../providers/registry.ts";
+import { filesHostsOf, publicOwnersOf, type Registry } from "../providers/registry.ts";
 import type { Snapshot } from "../relay/gateway.ts";
 import { RoutingDefaults } from "../routing/call-routing.ts";
 import { Targets } from "../routing/targets.ts";
@@ -61,6 +61,7 @@ export function makeSnapshot(
     unpriced: config.billing.unpriced,
     imageLimits: { rounds: config.responses.maxImageRounds, images: config.responses.maxImages },
     publicOwners: publicOwnersOf(registry),
+    filesHosts: filesHostsOf(registry),
   };
 }
 

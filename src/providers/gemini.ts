@@ -12,6 +12,9 @@ import type { ProviderDeclaration } from "./provider.ts";
 /** Videos on the vendor's own site, and files that were uploaded to this API before. */
 const OWN_URLS = /^https:\/\/(?:(?:www\.)?youtube\.com\/|youtu\.be\/|generativelanguage\.googleapis\.com\/)/;
 
+/** Public files of the vendor's other hosts, such as its object storage, do not match. */
+const FILES_HOST = /(?:^|[.-])generativelanguage\.(?:[a-z0-9-]+\.)*googleapis\.com\.?$/;
+
 const HOST: GoogleHost = { name: "gemini", models: () => "/v1beta/models" };
 
 export const gemini: ProviderDeclaration = {
@@ -19,6 +22,7 @@ export const gemini: ProviderDeclaration = {
   billing: GOOGLE_BILLING,
   systemName: "gcp.gemini",
   publishers: ["google"],
+  filesHost: FILES_HOST,
   variables: { api_key: "GEMINI_API_KEY" },
   fields: { required: ["api_key"], optional: [] },
   baseUrl: () => "https://generativelanguage.googleapis.com",

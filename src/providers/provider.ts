@@ -98,6 +98,8 @@ export interface ProviderDeclaration {
   services?: ServiceDeclaration;
   /** The vendor's word for itself in requests, as the owner of objects that every account has, such as its own skills. */
   publicOwner?: string;
+  /** Matches the names of hosts that store files uploaded to the vendor. Files at its other hosts are public. */
+  filesHost?: RegExp;
   /** What of the vendor can cost money besides ordinary tokens; without it, nothing of that has a known price. */
   billing?: BillingTable;
 }

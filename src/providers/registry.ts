@@ -15,3 +15,7 @@ export const originsOf = ({ dialects, kinds }: Registry): ReadonlySet<string> =>
 /** The vendors' words for themselves as owners of objects that every account has. */
 export const publicOwnersOf = ({ kinds }: Pick<Registry, "kinds">): ReadonlySet<string> =>
   new Set([...kinds.values()].flatMap(({ publicOwner }) => publicOwner ?? []));
+
+/** The hosts where vendors store the files that were uploaded to them. */
+export const filesHostsOf = ({ kinds }: Pick<Registry, "kinds">): readonly RegExp[] =>
+  [...kinds.values()].flatMap(({ filesHost }) => filesHost ?? []);

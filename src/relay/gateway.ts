@@ -52,6 +52,8 @@ export interface Snapshot {
   imageLimits: ImageLimits;
   /** Owner names in requests whose objects are available in every account (`publicOwnersOf`). */
   publicOwners: ReadonlySet<string>;
+  /** Match the hosts where vendors store uploaded files (`filesHostsOf`). */
+  filesHosts: readonly RegExp[];
 }
 
 /** Everything that a call needs from the program around it. */

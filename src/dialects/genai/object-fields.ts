@@ -1,7 +1,7 @@
 import { defineObjectFields, isStoredUrl, type ObjectField, URL_FIELDS } from "../reading/object-fields.ts";
 
 /** A file URI that is not a public URL names a file that the host stores. */
-const NOT_PUBLIC = { test: (uri: string) => isStoredUrl(uri) || !/^\s*https?:/i.test(uri) };
+const isNotPublic: ObjectField["like"] = (uri, filesHosts) => isStoredUrl(uri, filesHosts) || !/^\s*https?:/i.test(uri);
 
 /** Objects that only cloud projects have, by their names. */
 const OF_A_CLOUD: Readonly<Record<string, string>> = {
@@ -26,8 +26,8 @@ const OF_A_CLOUD: Readonly<Record<string, string>> = {
 
 const fields: readonly ObjectField[] = [
   ...URL_FIELDS,
-  { field: "fileUri", what: "a stored file", like: NOT_PUBLIC, kind: "file" },
-  { field: "gcsUri", what: "a stored file", like: NOT_PUBLIC, kind: "file" },
+  { field: "fileUri", what: "a stored file", like: isNotPublic, kind: "file" },
+  { field: "gcsUri", what: "a stored file", like: isNotPublic, kind: "file" },
   { field: "cachedContent", what: "a cache", kind: "cache" },
   ...Object.entries(OF_A_CLOUD).map(([field, what]) => ({ field, what })),
 ];

@@ -13,6 +13,14 @@ export interface ObjectReference {
   kind: ObjectKind | undefined;
 }
 
+/** What vendors declare about the objects in their accounts. */
+export interface VendorObjects {
+  /** The owners of objects that every account can use. */
+  readonly publicOwners: ReadonlySet<unknown>;
+  /** Match the names of hosts that store uploaded files. */
+  readonly filesHosts: readonly RegExp[];
+}
+
 /** No legitimate request names more. */
 const MAX_REFERENCES = 1_000;
 
@@ -20,8 +28,8 @@ const MAX_REFERENCES = 1_000;
  * Every place where a request names an object, in order, except objects that belong to one of the `publicOwners`. The nesting of
  * the request is limited by the check of the body.
  */
-export function findObjects(body: object, fields: ObjectFields, publicOwners: ReadonlySet<unknown>): ObjectReference[] {
-  const walk = new Walk(fields, publicOwners);
+export function findObjects(body: object, fields: ObjectFields, vendors: VendorObjects): ObjectReference[] {
+  const walk = new Walk(fields, vendors);
   walk.object(body as Readonly<Record<string, unknown>>, "", undefined);
   return walk.found;
 }
@@ -29,11 +37,11 @@ export function findObjects(body: object, fields: ObjectFields, publicOwners: Re
 class Walk {
   readonly found: ObjectReference[] = [];
   readonly #fields: ObjectFields;
-  readonly #publicOwners: ReadonlySet<unknown>;
+  readonly #vendors: VendorObjects;
 
-  constructor(fields: ObjectFields, publicOwners: ReadonlySet<unknown>) {
+  constructor(fields: ObjectFields, vendors: VendorObjects) {
     this.#fields = fields;
-    this.#publicOwners = publicOwners;
+    this.#vendors = vendors;
   }
 
   object(
@@ -58,7 +66,7 @@ class Walk {
   }
 
   #isPublic({ owner }: ObjectField, record: Readonly<Record<string, unknown>>): boolean {
-    return owner !== undefined && this.#publicOwners.has(record[owner]);
+    return owner !== undefined && this.#vendors.publicOwners.has(record[owner]);
   }
 
   #inside(value: object, path: string, members: ReadonlyMap<string, ObjectField> | undefined): void {
@@ -80,7 +88,7 @@ class Walk {
         if (typeof one === "string") this.#name(one, field, `${path}[${index}]`);
       return;
     }
-    if (typeof value !== "string" || value === "" || field.like?.test(value) === false) return;
+    if (typeof value !== "string" || value === "" || field.like?.(value, this.#vendors.filesHosts) === false) return;
     if (this.found.length === MAX_REFERENCES) {
       const message = `The request refers to more than ${MAX_REFERENCES} stored objects, which is the limit. Refer to fewer.`;
       throw new GatewayError("invalid_request", message, { path });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { declaredFields } from "../../../testing/declared-fields.ts";
 import type { DialectName } from "../../canon/dialect-name.ts";
+import { BUILT_IN } from "../../providers/index.ts";
+import { filesHostsOf } from "../../providers/registry.ts";
 import { BUILT_IN_DIALECTS } from "../index.ts";
-import { findObjects } from "./find-objects.ts";
+import { findObjects, type VendorObjects } from "./find-objects.ts";
 import type { ObjectFields } from "./object-fields.ts";
 
 const fieldsOf = (dialect: DialectName): ObjectFields => {
@@ -12,10 +14,10 @@ const fieldsOf = (dialect: DialectName): ObjectFields => {
 };
 
 /** As a provider's declaration names its vendor. */
-const PUBLIC_OWNERS: ReadonlySet<string> = new Set(["vendor"]);
+const VENDORS: VendorObjects = { publicOwners: new Set(["vendor"]), filesHosts: filesHostsOf(BUILT_IN) };
 
 const pathsIn = (dialect: DialectName, body: object): string[] =>
-  findObjects(body, fieldsOf(dialect), PUBLIC_OWNERS).map(({ path, id }) => `${path} ${id}`);
+  findObjects(body, fieldsOf(dialect), VENDORS).map(({ path, id }) => `${path} ${id}`);
 
 /** What the vendors' libraries let a client send, by request type. */
 const LIBRARIES: readonly { files: string; requests: readonly string[]; dialects: readonly DialectName[] }[] = [
@@ -325,7 +327,7 @@ const INNOCENT: readonly [DialectName, object][] = [
 
 describe("decision 0087: objects that a request names", () => {
   test.each(NAMED)("%s %j", (dialect, body, path) => {
-    expect(findObjects(body, fieldsOf(dialect), PUBLIC_OWNERS).map((reference) => reference.path)).toEqual([path]);
+    expect(findObjects(body, fieldsOf(dialect), VENDORS).map((reference) => reference.path)).toEqual([path]);
   });
 
   test.each(NAMED)("the keys of %s %j are detected when its body is read", (dialect, body) => {

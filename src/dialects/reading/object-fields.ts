@@ -1,6 +1,9 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { ObjectKind } from "../../canon/ownership.ts";
 
+/** Whether a string names an object. `filesHosts` match the hosts where vendors store the files that were uploaded to them. */
+type ObjectTest = (text: string, filesHosts: readonly RegExp[]) => boolean;
+
 /** A field in which a request can name an object that a provider stores in its account. */
 export interface ObjectField {
   /** Its name, wherever it occurs in a request; `container.id` is the member `id` of an object in `container`. */
@@ -8,7 +11,7 @@ export interface ObjectField {
   /** What it names, for messages. */
   what: string;
   /** Only strings that match name an object; if absent, every string does. */
-  like?: Pick<RegExp, "test">;
+  like?: ObjectTest;
   /** The kind of gateway object that it can name; absent if there is none. */
   kind?: ObjectKind;
   /** The member of the same object that names the owner. Every account can use objects that a vendor owns. */
@@ -72,8 +75,6 @@ export interface ObjectFields {
 
 /** A URL of this scheme names an object in a bucket, which hosts open with an account's permissions. */
 const BUCKET = /^(?:gs|s3):$/;
-/** Where one vendor keeps the files that it was given. Public files of its other hosts are not among them. */
-const FILES_HOST = /(?:^|[.-])generativelanguage\.(?:[a-z0-9-]+\.)*googleapis\.com\.?$/;
 const FILES_PATH = /(?:^|[/\\])files[/\\]/i;
 const FILES_NAME = /^\s*files[/\\]/i;
 const DATA = /^\s*data:/i;
@@ -84,7 +85,7 @@ const MAX_ENCODINGS = 3;
  * Whether a URL names something that was uploaded to a host. It is interpreted as a host does, whatever its spelling. Other URLs
  * are public.
  */
-export function isStoredUrl(url: string): boolean {
+export function isStoredUrl(url: string, filesHosts: readonly RegExp[]): boolean {
   // Most images are sent inline, and are long.
   if (DATA.test(url)) return false;
   let parsed: URL;
@@ -94,7 +95,7 @@ export function isStoredUrl(url: string): boolean {
     return FILES_NAME.test(decoded(url));
   }
   if (BUCKET.test(parsed.protocol)) return true;
-  return FILES_HOST.test(parsed.hostname) && FILES_PATH.test(decoded(parsed.pathname));
+  return filesHosts.some((host) => host.test(parsed.hostname)) && FILES_PATH.test(decoded(parsed.pathname));
 }
 
 function decoded(path: string): string {
@@ -105,11 +106,9 @@ function decoded(path: string): string {
   return plain;
 }
 
-const STORED_URL = { test: isStoredUrl };
-
 /** Fields for URLs in all protocols: something fetches each, and some hosts open more than public URLs. */
 export const URL_FIELDS: readonly ObjectField[] = ["url", "image_url", "file_url", "video_url", "audio_url", "uri"].map(
-  (field) => ({ field, what: "a stored file", like: STORED_URL, kind: "file" }),
+  (field) => ({ field, what: "a stored file", like: isStoredUrl, kind: "file" }),
 );
 
 const inSnakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -16,7 +16,7 @@ export async function requireOwnObjects(
   { objects, snapshot }: Pick<Gateway, "objects" | "snapshot">,
 ): Promise<void> {
   if (fields === undefined) return;
-  const named = findObjects(body, fields, snapshot.publicOwners);
+  const named = findObjects(body, fields, snapshot);
   if (named.length === 0) return;
   const owned = named.filter(canBeOwned);
   const found = owned.length === 0 ? [] : await objects.find(principal, owned);
