@@ -109,7 +109,7 @@ describe("contract 4: images/generations", () => {
   });
 
   const wrong: [object, string, string][] = [
-    [{ prompt: "" }, "prompt", "not empty"],
+    [{ prompt: "" }, "prompt", "a non-empty string"],
     [{ model: undefined }, "model", "missing"],
     [{ n: 0 }, "n", "at least 1; it is 0"],
     [{ n: "2" }, "n", "an integer"],

@@ -36,7 +36,7 @@ describe("S12: images that a client gives by URL", () => {
   test("that cannot be fetched are rejected by their names", async () => {
     const image = await edit({ images: linked("https://web.test/none.png") });
     expect([image.status, errorOf(image).param]).toEqual([400, "images[0]"]);
-    expect(errorOf(image).message).toContain("https://web.test/none.png could not be fetched: its host answered");
+    expect(errorOf(image).message).toContain("https://web.test/none.png could not be fetched: its host returned");
     keep(FOX, plainPng(8, 8).base64);
     const mask = await edit({ images: linked(FOX), mask: { image_url: "https://web.test/none.png" } });
     expect([mask.status, errorOf(mask).param]).toEqual([400, "mask"]);
