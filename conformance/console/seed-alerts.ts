@@ -26,13 +26,13 @@ export async function seedAlerts(storage: Storage, hostile: string, nowMs: numbe
     {
       type: "provider.down",
       hoursAgo: 52,
-      text: 'The provider "openai" is down: all 3 models of it that were called fail. Calls go to other providers of a model where it has any.',
+      text: 'The provider "openai" is down: all 3 models called there fail. Calls go to other providers of the same models, if there are any.',
       deliveries: [TAKEN, REFUSED],
     },
     {
       type: "provider.up",
       hoursAgo: 51,
-      text: 'The provider "openai" answers again.',
+      text: 'The provider "openai" has recovered.',
       deliveries: [TAKEN, { ...REFUSED, state: "delivered", tries: 3, status: 200 }],
     },
     {
@@ -44,7 +44,7 @@ export async function seedAlerts(storage: Storage, hostile: string, nowMs: numbe
     {
       type: "errors.normal",
       hoursAgo: 30,
-      text: 'Less than 50% of the calls of the provider "claude" fail again: 30 of 88 in the last 10 minutes.',
+      text: 'Fewer than 50% of the calls of the provider "claude" fail now: 30 of 88 in the last 10 minutes.',
       deliveries: [TAKEN],
     },
     {

@@ -4,15 +4,15 @@ import { timePrefix } from "../base/timed-id.ts";
 import type { AlertType } from "../canon/alert-type.ts";
 import type { StoredAlert } from "../storage/tables/alerts.ts";
 
-/** What there is to tell. */
+/** The content of an alert before it has an id. */
 export interface AlertDraft {
   type: AlertType | "test";
-  /** One plain sentence, for people; chat services show it. */
+  /** One plain sentence for people, as chat services show it. */
   text: string;
   data: JsonObject;
 }
 
-/** The alert as it is sent and stored. Every try sends the same bytes under the same id. */
+/** The alert as it is sent and stored. Every attempt sends the same bytes under the same id. */
 export function makeAlert({ type, text, data }: AlertDraft, { clock, random }: Sources): StoredAlert {
   const atMs = clock.wallMs();
   const id = `alr_${timePrefix(atMs)}${random.id()}`;
@@ -23,8 +23,8 @@ export function makeAlert({ type, text, data }: AlertDraft, { clock, random }: S
 const MAX_NAME = 80;
 
 /**
- * A name within a sentence. Chat services take `<…>` for links and `@` for people to be called, and whoever may name a key
- * must not call all of them.
+ * A name within a sentence. Chat services read `<…>` as links and `@` as mentions, and a key's name must not notify
+ * everybody.
  */
 export function quotedName(name: string): string {
   const plain = name.replaceAll(/\p{C}/gu, " ").replaceAll("<", "‹").replaceAll(">", "›").replaceAll("@", "＠");
@@ -35,7 +35,7 @@ const NANO_PER_USD = 1_000_000_000n;
 const DECIMALS = 9;
 const LEAST_DECIMALS = 2;
 
-/** Nano-dollars as dollars: every digit that is not a zero at the end, and at least the cents. */
+/** Formats nano-dollars as dollars: no trailing zeros, but at least two decimals. */
 export function dollars(nanoUsd: number): string {
   const nano = BigInt(Math.round(nanoUsd));
   const digits = (nano < 0n ? -nano : nano) % NANO_PER_USD;

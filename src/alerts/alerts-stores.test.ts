@@ -11,7 +11,7 @@ const PROCESSES = 4;
 const ROUNDS = 5;
 const SETTLED_MS = 8_000;
 
-/** Processes with connections of their own to one database, in real time. */
+/** Processes with separate connections to one database, in real time. */
 async function race(databases: TestDatabases, run: (processes: Alerts[], sent: string[]) => Promise<void>) {
   const url = await databases.withTables();
   const storages = [];
@@ -50,7 +50,7 @@ async function race(databases: TestDatabases, run: (processes: Alerts[], sent: s
 async function until(holds: () => boolean): Promise<void> {
   const endMs = system.clock.nowMs() + SETTLED_MS;
   while (!holds() && system.clock.nowMs() < endMs) await system.clock.sleep(20);
-  // What is sent twice is sent at once.
+  // A duplicate would be sent at once.
   await system.clock.sleep(200);
 }
 
@@ -74,7 +74,7 @@ for (const databases of testDatabases("races of alerts")) {
       expect(last).toMatchObject({ webhook: "hook", state: "delivered", status: 200, tries: 1 });
     });
 
-    test("a provider that all of them see down is told once", async () => {
+    test("a provider that all of them see down is reported once", async () => {
       const { sent } = await race(databases, async (processes, delivered) => {
         for (let look = 0; look < 3; look++) await Promise.all(processes.map((one) => one.look()));
         await until(() => delivered.length >= 1);

@@ -45,16 +45,16 @@ interface SentAlert extends AlertRequest {
 
 type Answerer = (request: AlertRequest) => AlertAnswer | Promise<AlertAnswer>;
 
-/** Processes over one storage, and one receiver that they all send to. */
+/** Processes on one storage that all send to one receiver. */
 export class AlertsWorld {
   readonly clock: VirtualClock;
   readonly storage: Storage;
   readonly sent: SentAlert[] = [];
   readonly problems: string[] = [];
   answer: Answerer = () => TAKEN;
-  /** What became of the calls of the last minutes. */
+  /** Outcomes of the calls of the last minutes. */
   calls: CallCounts[] = [];
-  /** Those of the configuration. */
+  /** The configured providers. */
   providers: string[] = ["acme"];
   countCalls = async (): Promise<readonly CallCounts[]> => this.calls;
   #made = 0;

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => storage.close());
 
 describe("a budget", () => {
-  test("tells each threshold once a period, whoever looks how often", async () => {
+  test("reports each threshold once a period, however often any process looks", async () => {
     const [one, other] = [world.process(), world.process()];
     const look = async (usd: number) => {
       for (const alerts of [one, other, world.process()]) {
@@ -38,7 +38,7 @@ describe("a budget", () => {
     expect(await world.states()).toEqual(["delivered 1", "delivered 1", "delivered 1", "delivered 1"]);
   });
 
-  test("that passes several thresholds at once tells the highest, and none of them later", async () => {
+  test("that passes several thresholds at once reports only the highest", async () => {
     const alerts = world.process();
     await alerts.tellBudgets([used(11)], world.clock.wallMs());
     await alerts.tellBudgets([used(9)], world.clock.wallMs());
@@ -47,7 +47,7 @@ describe("a budget", () => {
     expect(world.sent.map(({ json }) => json.data["threshold_percent"])).toEqual([100]);
   });
 
-  test("that was raised is another one; levels and windows are told apart; one of nothing tells nothing", async () => {
+  test("that was raised counts as new; levels and windows are separate; a budget of zero reports nothing", async () => {
     const alerts = world.process();
     const tell = (...uses: ReturnType<typeof used>[]) => alerts.tellBudgets(uses, world.clock.wallMs());
     await tell(used(5), used(5, { level: "project" }), used(5, { window: "month" }), used(5, { window: "total" }));
@@ -69,7 +69,7 @@ describe("a budget", () => {
     });
   });
 
-  test("H30: a clock that is set back a day and forth again tells nothing twice", async () => {
+  test("H30: a clock that is set back a day and forward again repeats no alert", async () => {
     const look = async (usd: number) => {
       await world.process().tellBudgets([used(usd)], world.clock.wallMs());
       await world.clock.pass(1);
@@ -84,7 +84,7 @@ describe("a budget", () => {
     expect(world.sent).toHaveLength(2);
   });
 
-  test("is compared in whole nano-dollars, beyond what a number of its hundredfold can hold", async () => {
+  test("is compared in whole nano-dollars, even where a hundredfold exceeds a safe integer", async () => {
     const limitNanoUsd = 900_000_000_000_001;
     const look = (spentNanoUsd: number) =>
       world.process().tellBudgets([used(0, { spentNanoUsd, limitNanoUsd })], world.clock.wallMs());
@@ -107,7 +107,7 @@ describe("decision 0083: something without a known price", () => {
     provider: "p",
   };
 
-  test("is told once a day for each key and name, whoever looks how often", async () => {
+  test("is reported once a day for each key and name, however often any process looks", async () => {
     const note = (name = "hologram") =>
       countUnpricedUse(world.storage, { ...use, name, receiptId: "rcp_1", lastAtMs: world.clock.wallMs() });
     await note();
@@ -132,7 +132,7 @@ describe("decision 0083: something without a known price", () => {
 });
 
 describe("what is sent", () => {
-  test("S07, S10: is signed with its moment and has an id; neither the secret nor the address is in it", async () => {
+  test("S07, S10: is signed with a timestamp and has an id; it contains neither the secret nor the address", async () => {
     await world.process().tellBudgets([used(5)], world.clock.wallMs());
     await world.clock.pass(1);
     const [
@@ -145,7 +145,7 @@ describe("what is sent", () => {
     expect([url, body.includes("hook.test"), body.includes("a-secret")]).toEqual([HOOK.url.reveal(), false, false]);
   });
 
-  test("S14: a key's name calls no one in a chat, and its exact form is in the data", async () => {
+  test("S14: a key's name mentions nobody in a chat, and the data has its exact form", async () => {
     const name = "<!channel> @here <http://x|y>\u202e";
     await world.process().tellBudgets([used(5, { name })], world.clock.wallMs());
     await world.clock.pass(1);
@@ -154,7 +154,7 @@ describe("what is sent", () => {
     expect(quotedName("x".repeat(200))).toHaveLength(83);
   });
 
-  test("goes to the webhooks that want it; without any, nothing is written", async () => {
+  test("goes to the webhooks that subscribe to it; without any, nothing is written", async () => {
     const wanting = { ...SETTINGS, webhooks: [HOOK, { ...HOOK, name: "other", events: ["provider.down"] as const }] };
     await world.process({ ...SETTINGS, webhooks: [] }).tellBudgets([used(5)], world.clock.wallMs());
     expect(await world.states()).toEqual([]);
@@ -163,7 +163,7 @@ describe("what is sent", () => {
     expect(await world.states()).toEqual(["delivered 1"]);
   });
 
-  test("dollars have every digit that counts", () => {
+  test("dollars keep every significant digit", () => {
     expect([0, 1, 1_500_000_000, 10e9, -20_000_000].map(dollars)).toEqual([
       "0.00",
       "0.000000001",
@@ -174,8 +174,8 @@ describe("what is sent", () => {
   });
 });
 
-describe("a receiver that does not take it", () => {
-  test("is tried again with growing pauses for so many hours, with the same id and body; then it has failed", async () => {
+describe("a receiver that rejects an alert", () => {
+  test("is retried with growing pauses for the configured hours, with the same id and body; then the delivery fails", async () => {
     world.answer = () => ({ ...TAKEN, status: 500 });
     const alerts = world.process();
     const stop = alerts.start();
@@ -193,7 +193,7 @@ describe("a receiver that does not take it", () => {
     expect(world.problems.join()).not.toContain("a-secret-path");
   });
 
-  test("and takes it later gets it once more, and no more after that", async () => {
+  test("and accepts it later gets it once more, and never again", async () => {
     let answers = 0;
     world.answer = () => (++answers < 3 ? { ...TAKEN, status: 503, retryAfterMs: 60_000 } : TAKEN);
     const alerts = world.process();
@@ -205,14 +205,14 @@ describe("a receiver that does not take it", () => {
     expect((world.sent[1]?.atMs ?? 0) - (world.sent[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(60_000);
   });
 
-  test("and says that it is gone is asked no more", async () => {
+  test("and answers 410 Gone is not retried", async () => {
     world.answer = () => ({ ...TAKEN, status: 410 });
     await world.process().tellBudgets([used(5)], world.clock.wallMs());
     await world.clock.pass(1);
     expect(await world.states()).toEqual(["failed 1"]);
   });
 
-  test("H30: a clock that is set back by a week delays no try", async () => {
+  test("H30: a clock that is set back by a week delays no attempt", async () => {
     let answers = 0;
     world.answer = () => (++answers === 1 ? { ...TAKEN, status: 500 } : TAKEN);
     const alerts = world.process();
@@ -225,7 +225,7 @@ describe("a receiver that does not take it", () => {
     expect(await world.states()).toEqual(["delivered 2"]);
   });
 
-  test("does not keep other webhooks waiting", async () => {
+  test("does not delay other webhooks", async () => {
     const frozen = { ...HOOK, name: "frozen" };
     world.answer = ({ abort }) =>
       world.sent.at(-1)?.json.data["id"] === "key_1" && world.sent.length % 2 === 1
@@ -239,7 +239,7 @@ describe("a receiver that does not take it", () => {
     expect((await world.states()).sort()).toEqual(["delivered 1", "pending 0"]);
   });
 
-  test("fills no storage: beyond a thousand that wait, an alert is written down as not sent", async () => {
+  test("does not fill the storage: beyond a thousand pending, an alert is recorded as not sent", async () => {
     world.answer = () => ({ ...TAKEN, status: 500 });
     const alerts = world.process();
     const uses = Array.from({ length: 1_002 }, (_, index) => used(5, { id: `key_${index}` }));
@@ -253,7 +253,7 @@ describe("a receiver that does not take it", () => {
 });
 
 describe("a process", () => {
-  test("that dies while it sends is followed by another, with the same id", async () => {
+  test("that dies while it sends is replaced by another, with the same id", async () => {
     world.answer = () => new Promise(() => {});
     const dying = world.process();
     await dying.tellBudgets([used(5)], world.clock.wallMs());
@@ -268,7 +268,7 @@ describe("a process", () => {
     expect([world.sent.length, await world.states()]).toEqual([2, ["delivered 1"]]);
   });
 
-  test("that stops gives back what it was sending, for the next to send at once", async () => {
+  test("that stops releases what it was sending, for the next to send at once", async () => {
     world.answer = ({ abort }) =>
       new Promise((_, reject) => abort.addEventListener("abort", () => reject(new Error("stopped"))));
     const first = world.process();
@@ -297,7 +297,7 @@ describe("a process", () => {
     expect(await world.states()).toEqual(["delivered 2"]);
   });
 
-  test("ends what no one delivers any more, and forgets what is old", async () => {
+  test("ends deliveries that no process makes any more, and removes old alerts", async () => {
     world.answer = () => ({ ...TAKEN, status: 500 });
     await world.process().tellBudgets([used(5)], world.clock.wallMs());
     await world.clock.pass(1);
@@ -328,7 +328,7 @@ describe("a provider", () => {
     expect(stateOf("half_open")).toBe("down");
   });
 
-  test("is told once for each incident by all processes together, after two looks, and once when it is back", async () => {
+  test("is reported once for each incident by all processes together, after two looks, and once when it recovers", async () => {
     let states: State[] = ["open"];
     const processes = [1, 2, 3].map(() => world.process(SETTINGS, () => seen(states)()));
     const stops = processes.map((alerts) => alerts.start());
@@ -344,7 +344,7 @@ describe("a provider", () => {
     expect(world.types).toEqual(["provider.down", "provider.up"]);
   });
 
-  test("0060: that leaves the configuration while it is down is told of once more, with the reason", async () => {
+  test("0060: that is removed from the configuration while it is down is reported once more, with the reason", async () => {
     const observe = () => (world.providers.includes("acme") ? seen(["open"])() : []);
     const stops = [1, 2].map(() => world.process(SETTINGS, observe).start());
     await world.clock.pass(300_000);
@@ -353,12 +353,12 @@ describe("a provider", () => {
     for (const stop of stops) stop();
     expect(world.types).toEqual(["provider.down", "provider.up"]);
     expect(world.sent[1]?.json).toMatchObject({
-      text: 'The provider "acme" is not in the configuration any more.',
+      text: 'The provider "acme" is no longer in the configuration.',
       data: { provider: "acme", reason: "provider_removed" },
     });
   });
 
-  test("that flutters is told of once in ten minutes", async () => {
+  test("that flaps is reported once in ten minutes", async () => {
     let at = 0;
     const alerts = world.process(SETTINGS, () => seen([Math.floor(at++ / 3) % 2 === 0 ? "open" : "closed"])());
     const stop = alerts.start();
@@ -368,7 +368,7 @@ describe("a provider", () => {
     expect([downs >= 3, downs <= 6]).toEqual([true, true]);
   });
 
-  test("whose owner has died is told to be up by another, once the owner is stale", async () => {
+  test("whose owner has died is reported as up by another process, once the owner is stale", async () => {
     let states: State[] = ["open"];
     const stopFirst = world.process(SETTINGS, () => seen(states)()).start();
     await world.clock.pass(61_000);
@@ -386,7 +386,7 @@ describe("a provider", () => {
 describe("an incident whose process has died", () => {
   const down = () => [observeProvider("acme", ["open"]) as Observation];
 
-  test("is taken over by the next process that sees it, and not told again however long it lasts", async () => {
+  test("is taken over by the next process that sees it, and not reported again however long it lasts", async () => {
     const stopFirst = world.process(SETTINGS, down).start();
     await world.clock.pass(61_000);
     stopFirst();
@@ -399,7 +399,7 @@ describe("an incident whose process has died", () => {
     expect(world.types).toEqual(["provider.down"]);
   });
 
-  test("and that no process has seen for an hour is over: the next is told", async () => {
+  test("and that no process has seen for an hour is over: the next one is reported", async () => {
     const stopFirst = world.process(SETTINGS, down).start();
     await world.clock.pass(61_000);
     stopFirst();
@@ -412,7 +412,7 @@ describe("an incident whose process has died", () => {
 });
 
 describe("a gateway that is degraded", () => {
-  test("tells it from memory while the storage is away, and writes it down when it is back", async () => {
+  test("reports it from memory while the storage is unavailable, and writes it down afterwards", async () => {
     let isAway = true;
     const failing: Storage = {
       ...storage,
@@ -440,7 +440,7 @@ describe("a gateway that is degraded", () => {
     expect(await world.states()).toEqual(["delivered 1", "delivered 2"]);
   });
 
-  test("is not told where the configuration says so", async () => {
+  test("is not reported where the configuration disables it", async () => {
     const settings = { ...SETTINGS, gatewayDegraded: false, providerDown: false };
     const observe = () => [observeGateway("here", ["away"]), observeProvider("acme", ["open"]) as Observation];
     const stop = world.process(settings, observe).start();
@@ -450,7 +450,7 @@ describe("a gateway that is degraded", () => {
   });
 });
 
-test("pauses grow to two hours, and last as long as was asked for", () => {
+test("pauses grow to two hours, and follow the receiver's Retry-After", () => {
   expect(pausesFor(0)).toEqual([]);
   const pauses = pausesFor(24);
   expect([pauses[0], pauses[1], Math.max(...pauses)]).toEqual([5_000, 15_000, 2 * HOUR_MS]);

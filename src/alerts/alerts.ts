@@ -16,15 +16,15 @@ import { unpricedAlert } from "./unpriced-alerts.ts";
 
 interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
   settings: AlertSettings;
-  /** What can be down, as of now. */
+  /** Everything that can be down, as of now. */
   observe: () => readonly Observation[];
-  /** What became of the calls that ended within that time, of all processes. */
+  /** Outcomes of the calls that ended in this range, of all processes. */
   countCalls: (range: { sinceMs: number; untilMs: number }) => Promise<readonly CallCounts[]>;
-  /** Names of those that can be called. */
+  /** The configured providers. */
   providers: () => readonly string[];
 }
 
-/** How a test went. */
+/** The result of a test. */
 export interface TestedWebhook extends Pick<Attempt, "ok" | "status" | "error" | "answer"> {
   webhook: string;
   ms: number;
@@ -33,14 +33,14 @@ export interface TestedWebhook extends Pick<Attempt, "ok" | "status" | "error" |
 const LOOK_EVERY_MS = 30_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Of which one look tells. */
+/** The most that one look reports. */
 const MAX_UNPRICED = 100;
-/** Names of what is told already are remembered, so that the storage is not asked for each of them again. */
+/** Names already reported are remembered, so that the storage is not queried for each of them again. */
 const MAX_KNOWN = 10_000;
 
 /**
- * Tells webhooks what happens. All of it is in the background: it starts from sums and states that others have made, and nothing
- * here is on the way of a call. Without webhooks it does nothing.
+ * Sends alerts to webhooks. Everything runs in the background on sums and states that other parts have already
+ * computed; no call waits for it. Without webhooks it does nothing.
  */
 export class Alerts {
   readonly #options: AlertsOptions;
@@ -85,7 +85,10 @@ export class Alerts {
     await this.#outbox.stop();
   }
 
-  /** Never rejects; one look at a time. The ledger is asked beside the rest: that it does not answer is to be told, too. */
+  /**
+   * Never rejects; one look at a time. The ledger is read in parallel with the rest, because its failure to answer is
+   * itself a reason for an alert.
+   */
   async look(): Promise<void> {
     if (this.#settings.webhooks.length === 0) return;
     this.#looking ??= this.#incidents.look(this.#observed(), this.#removed(removedProvider)).finally(() => {
@@ -110,7 +113,7 @@ export class Alerts {
       }
       if (uses.length > 0) this.#outbox.kick();
     } catch (error) {
-      onProblem(error, "what was used without a known price could not be read");
+      onProblem(error, "reading use without a known price failed");
     }
   }
 
@@ -120,7 +123,7 @@ export class Alerts {
     if (errors.length > 0) await this.#incidents.look(errors, this.#removed(ended));
   }
 
-  /** A provider that has left the configuration is looked at no more, so that nothing else would end what is open of it. */
+  /** A provider removed from the configuration is no longer observed, so nothing else would end its open incidents. */
   #removed(ended: (subject: string) => RemovedProvider | undefined) {
     return (subject: string): Observation | undefined => {
       const removed = ended(subject);
@@ -146,12 +149,12 @@ export class Alerts {
       const counts = await countCalls({ sinceMs: untilMs - errors.minutes * MINUTE_MS, untilMs });
       return observeErrors(counts, providers(), errors);
     } catch (error) {
-      onProblem(error, "how many calls have failed could not be read");
+      onProblem(error, "counting failed calls failed");
       return [];
     }
   }
 
-  /** Told what budgets are used to. Never rejects. */
+  /** Compares the use of budgets with the thresholds. Never rejects. */
   async tellBudgets(uses: readonly BudgetUse[], asOfMs: number): Promise<void> {
     const { webhooks, budgetPercent } = this.#settings;
     if (webhooks.length === 0) return;
@@ -161,14 +164,14 @@ export class Alerts {
       try {
         await this.#tellOnce(passed);
       } catch (error) {
-        this.#options.onProblem(error, "that a budget has passed a threshold could not be written down");
+        this.#options.onProblem(error, "recording that a budget passed a threshold failed");
         return;
       }
     }
     this.#outbox.kick();
   }
 
-  /** The row that is there first decides who tells; the alert is in the same transaction. */
+  /** The process that inserts the row first sends the alert, which is stored in the same transaction. */
   async #tellOnce({ claims, expiresAtMs, draft }: NonNullable<ReturnType<typeof passedThreshold>>): Promise<void> {
     const [highest = ""] = claims;
     await this.#options.storage.transaction(async (queries) => {
@@ -179,7 +182,7 @@ export class Alerts {
     this.#known.add(highest);
   }
 
-  /** Sends an alert that says that it is a test; once, and at once. */
+  /** Sends a test alert once, immediately. */
   test(webhooks: readonly WebhookSettings[], abort: AbortSignal): Promise<TestedWebhook[]> {
     const { clock, post } = this.#options;
     const draft = { type: "test", text: "This is a test of Trivium's alerts.", data: {} } as const;
@@ -193,7 +196,7 @@ export class Alerts {
     );
   }
 
-  /** Sends an alert again, under its id; `record` writes down who wants that, in the same transaction. */
+  /** Sends an alert again under its id; `record` writes the audit entry in the same transaction. */
   async deliverAgain(
     alertId: string,
     webhooks: readonly string[],

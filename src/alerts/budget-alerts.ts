@@ -2,17 +2,17 @@ import type { BudgetUse } from "../access/budget-use.ts";
 import { type BudgetWindow, windowEndMs } from "../access/spend-meter.ts";
 import { type AlertDraft, dollars, quotedName } from "./alert.ts";
 
-/** A threshold of a budget that has been passed, and those below it: they are told together, once. */
+/** A threshold of a budget that has been passed, with those below it: they are reported together, once. */
 export interface PassedThreshold {
-  /** Names of what is told, the highest first. They hold for all processes. */
+  /** Unique names of the thresholds across all processes, the highest first. */
   claims: readonly string[];
-  /** When the names are needed no more; a total has no end. */
+  /** When the names are no longer needed; undefined for a total, which never ends. */
   expiresAtMs: number | undefined;
   draft: AlertDraft;
 }
 
 const WORDS: Readonly<Record<BudgetWindow, string>> = { day: " a day", month: " a month", total: " in total" };
-/** A clock that was set back must find what was told in the time that it shows. */
+/** After a clock is set back, the alerts of that time must still be found. */
 const KEPT_MS = 62 * 86_400_000;
 
 /** `YYYY-MM-DD`, `YYYY-MM`, or `total`. */
@@ -27,7 +27,7 @@ export function passedThreshold(
   asOfMs: number,
 ): PassedThreshold | undefined {
   const { level, id, name, window, spentNanoUsd, limitNanoUsd } = use;
-  // A budget of nothing was meant to refuse every call.
+  // A budget of zero is meant to refuse every call.
   if (limitNanoUsd <= 0) return undefined;
   const spent = BigInt(Math.round(spentNanoUsd));
   const limit = BigInt(limitNanoUsd);
@@ -39,7 +39,7 @@ export function passedThreshold(
   const used = Number((spent * 100n) / limit);
   const whose = level === "gateway" ? "The gateway as a whole" : `The ${level} ${quotedName(name)}`;
   return {
-    // A budget that was changed is another one.
+    // A budget with a new limit counts as a new budget.
     claims: passed.map((percent) => JSON.stringify(["budget", level, id, window, period, limitNanoUsd, percent])),
     expiresAtMs: endMs === undefined ? undefined : endMs + KEPT_MS,
     draft: {

@@ -23,7 +23,7 @@ const countsOf = ({ deliveries, settings }: Alerts): Record<string, number> => (
   waiting: deliveries.waiting,
 });
 
-test("tries of alerts are counted by how they went, from 0 for each webhook, with those that wait", async () => {
+test("attempts are counted by outcome, from 0 for each webhook, with the pending ones", async () => {
   const alerts = world.process();
   expect(countsOf(alerts)).toEqual({ delivered: 0, retried: 0, failed: 0, waiting: 0 });
   let answers = 0;
@@ -41,7 +41,7 @@ test("tries of alerts are counted by how they went, from 0 for each webhook, wit
   expect(countsOf(alerts)).toEqual({ delivered: 1, retried: 2, failed: 1, waiting: 0 });
 });
 
-test("what waits is seen by processes that have sent none of it", async () => {
+test("pending deliveries are counted by processes that have sent none of them", async () => {
   world.answer = () => ({ ...TAKEN, status: 500 });
   const [one, other] = [world.process(), world.process()];
   const stops = [one.start(), other.start()];
@@ -51,7 +51,7 @@ test("what waits is seen by processes that have sent none of it", async () => {
   expect([one.deliveries.waiting, other.deliveries.waiting]).toEqual([1, 1]);
 });
 
-test("an alert that is told from memory while the storage is away is counted too", async () => {
+test("an alert that is sent from memory while the storage is unavailable is counted too", async () => {
   const away: Storage = {
     ...storage,
     engine: storage.engine,

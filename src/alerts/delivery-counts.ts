@@ -1,4 +1,4 @@
-/** `retried`: a try that failed, and that another one follows. `failed`: none follows, or none was made. */
+/** `retried`: the attempt failed, and another one follows. `failed`: none follows, or none was made. */
 const DELIVERY_OUTCOMES = ["delivered", "retried", "failed"] as const;
 
 type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
@@ -9,12 +9,14 @@ interface DeliveryCount {
   count: number;
 }
 
-/** How the tries of this process went since its start, and what waits. Tests that an operator sends are not among them. */
+/**
+ * Outcomes of this process's attempts since its start, and the pending deliveries. Tests by an operator do not count.
+ */
 export class DeliveryCounts {
   readonly #counts = new Map<string, Record<DeliveryOutcome, number>>();
-  /** Deliveries in the storage that no webhook has taken yet, of all processes, as it was last looked at. */
+  /** Pending deliveries in the storage, of all processes, at the last look. */
   stored = 0;
-  /** Those that this process makes from memory, while the storage is away. */
+  /** Deliveries that this process makes from memory while the storage is unavailable. */
   direct = 0;
 
   get waiting(): number {
@@ -25,7 +27,7 @@ export class DeliveryCounts {
     this.#of(webhook)[outcome] += 1;
   }
 
-  /** Of these webhooks, also where nothing was sent yet: what is there from the start is seen to grow. */
+  /** Includes webhooks that nothing was sent to yet: a counter must start at 0 for its growth to be seen. */
   list(webhooks: readonly string[]): DeliveryCount[] {
     for (const webhook of webhooks) this.#of(webhook);
     return [...this.#counts].flatMap(([webhook, counts]) =>

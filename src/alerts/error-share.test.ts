@@ -19,7 +19,7 @@ afterEach(() => storage.close());
 
 const counts = (provider: string, failed: number, calls: number): CallCounts => ({ provider, failed, calls });
 
-test("console-notes 4.1: a share of failed calls is told once by all processes together, after two looks, and once when it is over", async () => {
+test("console-notes 4.1: a share of failed calls is reported once by all processes together, after two looks, and once when it is over", async () => {
   world.calls = [counts("acme", 0, 40)];
   const stops = [1, 2, 3].map(() => world.process().start());
   await world.clock.pass(5 * MINUTE_MS);
@@ -45,12 +45,12 @@ test("console-notes 4.1: a share of failed calls is told once by all processes t
   await world.clock.pass(MINUTE_MS);
   for (const stop of stops) stop();
   expect(world.texts[1]).toBe(
-    'Less than 50% of the calls of the provider "acme" fail again: 19 of 40 in the last 10 minutes.',
+    'Fewer than 50% of the calls of the provider "acme" fail now: 19 of 40 in the last 10 minutes.',
   );
   expect(world.types).toEqual(["errors.high", "errors.normal"]);
 });
 
-test("H29: a ledger that does not say how many calls have failed delays no other alert", async () => {
+test("H29: a ledger that cannot count failed calls delays no other alert", async () => {
   world.countCalls = () => new Promise(() => {});
   const stop = world.process(SETTINGS, () => [observeGateway("host", ["receipts wait"])]).start();
   await world.clock.pass(2 * MINUTE_MS);
@@ -58,7 +58,7 @@ test("H29: a ledger that does not say how many calls have failed delays no other
   expect(world.types).toEqual(["gateway.degraded"]);
 });
 
-test("a share that goes up and down is told of once in ten minutes", async () => {
+test("a share that goes up and down is reported once in ten minutes", async () => {
   const stop = world.process().start();
   for (let at = 0; at < 30; at++) {
     world.calls = [counts("acme", at % 2 === 0 ? 40 : 0, 40)];
@@ -69,7 +69,7 @@ test("a share that goes up and down is told of once in ten minutes", async () =>
   expect([highs >= 3, highs <= 6]).toEqual([true, true]);
 });
 
-test("too few calls are told of at no share; and one that is told of is over when there are too few, or none", async () => {
+test("too few calls are never reported; a reported share is over when there are too few calls, or none", async () => {
   world.calls = [counts("acme", 19, 19)];
   const stop = world.process().start();
   await world.clock.pass(5 * MINUTE_MS);
@@ -80,11 +80,11 @@ test("too few calls are told of at no share; and one that is told of is over whe
   await world.clock.pass(5 * MINUTE_MS);
   stop();
   expect(world.texts.slice(1)).toEqual([
-    'Of the calls of the provider "acme" there are too few to say that 50% fail: 0 of 0 in the last 10 minutes failed.',
+    'Too few calls to tell whether 50% of the calls of the provider "acme" fail: 0 of 0 in the last 10 minutes failed.',
   ]);
 });
 
-test("all calls together are told of where no provider is to be named, and are not said to be well because one is", () => {
+test("all calls together are reported when no single provider is to blame, and do not recover because one provider does", () => {
   const { errors } = SETTINGS;
   const seen = (...calls: CallCounts[]) =>
     observeErrors(calls, ["a", "b", "c", "acme"], errors).map(({ subject, state }) => `${subject} ${state}`);
@@ -112,7 +112,7 @@ test("all calls together are told of where no provider is to be named, and are n
   expect(ofAll?.down().text).toBe("60% of all calls failed: 24 of 40 in the last 10 minutes.");
 });
 
-test("is not told of where the configuration says so, nor to a webhook that does not want it", async () => {
+test("is not reported where the configuration disables it, nor to a webhook that does not subscribe to it", async () => {
   world.calls = [counts("acme", 40, 40)];
   const off = world.process({ ...SETTINGS, errors: { ...SETTINGS.errors, percent: 0 } }).start();
   await world.clock.pass(HOUR_MS);
@@ -126,26 +126,26 @@ test("is not told of where the configuration says so, nor to a webhook that does
   expect(world.types).toEqual([]);
 });
 
-test("S14: a provider's name calls no one in a chat", () => {
+test("S14: a provider's name mentions nobody in a chat", () => {
   const [first] = observeErrors([counts("<!channel>@here", 40, 40)], ["<!channel>@here"], SETTINGS.errors);
   expect(first?.down().text).not.toMatch(/[<>@]/);
   const removed = removedFromErrors("errors of <!channel>@here", SETTINGS.errors);
   expect(removed?.observation.up().text).not.toMatch(/[<>@]/);
 });
 
-test("0065: a provider that leaves the configuration while it is told of is told to be over, once, with the reason", async () => {
+test("0065: a provider that is removed from the configuration while it is reported is reported as over, once, with the reason", async () => {
   world.calls = [counts("acme", 40, 40)];
   const stops = [1, 2, 3].map(() => world.process().start());
   await world.clock.pass(5 * MINUTE_MS);
   expect(world.types).toEqual(["errors.high"]);
-  // Its calls are in the ledger for some minutes more.
+  // Its calls stay in the ledger for some minutes more.
   world.providers = ["other"];
   await world.clock.pass(2 * MINUTE_MS);
   world.calls = [];
   await world.clock.pass(HOUR_MS);
   for (const stop of stops) stop();
   expect(world.texts.slice(1)).toEqual([
-    'The provider "acme" is not in the configuration any more: its calls are not counted.',
+    'The provider "acme" is no longer in the configuration: its calls are not counted.',
   ]);
   expect(world.sent[1]?.json).toMatchObject({
     type: "errors.normal",
@@ -153,7 +153,7 @@ test("0065: a provider that leaves the configuration while it is told of is told
   });
 });
 
-test("0065: the same where the process that told of it is gone, and another starts without the provider", async () => {
+test("0065: the same when the process that reported it is gone, and another starts without the provider", async () => {
   world.calls = [counts("acme", 40, 40)];
   const first = world.process().start();
   await world.clock.pass(5 * MINUTE_MS);
@@ -161,14 +161,14 @@ test("0065: the same where the process that told of it is gone, and another star
   world.providers = [];
   const second = world.process().start();
   await world.clock.pass(2 * MINUTE_MS);
-  // The one that told of it may still run with it.
+  // The process that reported it may still run with it.
   expect(world.types).toEqual(["errors.high"]);
   await world.clock.pass(10 * MINUTE_MS);
   second();
   expect(world.types).toEqual(["errors.high", "errors.normal"]);
 });
 
-test("a provider that comes back and fails is a new incident", async () => {
+test("a provider that is added again and fails is a new incident", async () => {
   world.calls = [counts("acme", 40, 40)];
   const stop = world.process().start();
   await world.clock.pass(5 * MINUTE_MS);

@@ -2,21 +2,21 @@ import type { AlertSettings } from "../config/config.ts";
 import { quotedName } from "./alert.ts";
 import { type Observation, REMOVED, type RemovedProvider } from "./observation.ts";
 
-/** What became of the calls of a provider within the time that is looked at. */
+/** Outcomes of a provider's calls in the observed range. */
 export interface CallCounts {
-  /** Empty where no provider was tried. */
+  /** Empty if no provider was tried. */
   provider: string;
   calls: number;
-  /** Those that are the operator's affair: the mistakes of clients, and clients that left, are none. */
+  /** Failures that an operator can act on; mistakes of clients and client disconnects do not count. */
   failed: number;
 }
 
 type ErrorSettings = AlertSettings["errors"];
 
 /**
- * A provider is told of when the share of its calls that fail is too high, and all calls together when it is and no provider is to
- * be named for it. With too few calls, nothing is too high. The calls of a provider that has left the configuration count for nothing: whoever
- * removed it knows that they failed.
+ * Reports a provider when the share of its calls that fail is too high, and all calls together when their share is too
+ * high but no single provider's is. With too few calls nothing is reported. Calls of a provider that is no longer in
+ * the configuration do not count: whoever removed it knows that they failed.
  */
 export function observeErrors(
   ofLedger: readonly CallCounts[],
@@ -34,19 +34,19 @@ export function observeErrors(
     { provider: "", calls: sum(({ calls }) => calls), failed: sum(({ failed }) => failed) },
     settings,
   );
-  // Neither too high nor well: a provider is told of for it, and all together may have been before.
+  // Neither down nor up: a provider is reported instead, and all calls together may have been reported before.
   const isNamed = ofAll.state === "down" && ofProviders.some(({ state }) => state === "down");
   return isNamed ? ofProviders : [...ofProviders, ofAll];
 }
 
 const OF_PROVIDER = "errors of ";
 
-/** How it ends for a provider that has left the configuration; undefined where the subject is not one. */
+/** How the report ends for a provider that is no longer in the configuration; undefined if the subject is not one. */
 export function removedFromErrors(subject: string, settings: ErrorSettings): RemovedProvider | undefined {
   if (!subject.startsWith(OF_PROVIDER)) return undefined;
   const provider = subject.slice(OF_PROVIDER.length);
   const none = observation({ provider, calls: 0, failed: 0 }, settings);
-  const text = `The provider ${quotedName(provider)} is not in the configuration any more: its calls are not counted.`;
+  const text = `The provider ${quotedName(provider)} is no longer in the configuration: its calls are not counted.`;
   const up = () => ({ ...none.up(), text, data: { ...none.up().data, ...REMOVED } });
   return { provider, observation: { ...none, up } };
 }
@@ -74,8 +74,8 @@ function observation({ provider, calls, failed }: CallCounts, settings: ErrorSet
     up: () => ({
       type: "errors.normal",
       text: isJudged
-        ? `Less than ${percent}% of ${whose} fail again: ${counted}.`
-        : `Of ${whose} there are too few to say that ${percent}% fail: ${counted} failed.`,
+        ? `Fewer than ${percent}% of ${whose} fail now: ${counted}.`
+        : `Too few calls to tell whether ${percent}% of ${whose} fail: ${counted} failed.`,
       data,
     }),
     withoutStore: false,

@@ -8,20 +8,20 @@ import { type Outbox, type OutboxOptions, receiversOf } from "./outbox.ts";
 import { pausesFor } from "./pauses.ts";
 import { attempt } from "./post.ts";
 
-/** The same thing is told to be down at most so often. */
+/** The minimum time between two reports of the same subject. */
 const PAUSE_MS = 600_000;
-/** Its owner looks every half minute. */
+/** The owner looks every half minute. */
 const STALE_MS = 300_000;
 const FORGOTTEN_MS = 3_600_000;
-/** So many looks in a row: a moment's failure is none. */
+/** A subject must be down for this many looks in a row, so that a momentary failure is not reported. */
 const LOOKS = 2;
 const RECORD_EVERY_MS = 30_000;
 const MAX_RECORDS = 2_880;
 
-/** Who has seen what is down; `direct` where the storage could not take it. */
+/** Where the incident is recorded; `direct` if the storage could not take it. */
 type Told = "stored" | "direct";
 
-/** Tells once when something goes down, and once when it is up again, for all processes together. */
+/** Reports once when something goes down, and once when it is up again, for all processes together. */
 export class Incidents {
   readonly #options: OutboxOptions;
   readonly #outbox: Outbox;
@@ -39,7 +39,7 @@ export class Incidents {
     this.#abort.abort();
   }
 
-  /** `gone`: how what is open ends, though it cannot be observed any more; undefined where that is not for this look to say. */
+  /** `gone`: how an open incident ends that can no longer be observed; undefined if this look cannot decide it. */
   async look(
     observations: readonly Observation[],
     gone: (subject: string) => Observation | undefined = () => undefined,
@@ -56,11 +56,11 @@ export class Incidents {
     this.#outbox.kick();
   }
 
-  /** Undefined while the storage does not say. */
+  /** Undefined while the storage does not answer. */
   async #open(observations: readonly Observation[]): Promise<ReadonlySet<string> | undefined> {
     const { storage, instance: owner, clock } = this.#options;
     const subjects = observations.flatMap(({ state, subject }) => (state === "down" ? [subject] : []));
-    // One that is seen for the first time is not taken over here: it may be a new one.
+    // A subject that this process sees for the first time is not taken over here: it may be a new incident.
     const known = subjects.filter((subject) => this.#told.has(subject));
     try {
       return await seeIncidents(storage, { owner, subjects: known, nowMs: clock.wallMs(), staleMs: STALE_MS });
@@ -91,7 +91,7 @@ export class Incidents {
       });
       if (found !== "too soon") this.#told.set(subject, "stored");
     } catch (error) {
-      if (!one.withoutStore) return onProblem(error, `that ${subject} is down could not be written down`);
+      if (!one.withoutStore) return onProblem(error, `recording that ${subject} is down failed`);
       if (clock.nowMs() - this.#toldDirectlyMs < PAUSE_MS) return;
       this.#toldDirectlyMs = clock.nowMs();
       this.#told.set(subject, "direct");
@@ -113,7 +113,7 @@ export class Incidents {
       });
       this.#told.delete(subject);
     } catch (error) {
-      onProblem(error, `that ${subject} is up again could not be written down`);
+      onProblem(error, `recording that ${subject} is up again failed`);
     }
   }
 
@@ -121,7 +121,7 @@ export class Incidents {
     return this.#outbox.put(queries, makeAlert(draft, this.#options));
   }
 
-  /** Each process by itself, from memory: where the storage is away, no row decides who sends. */
+  /** Each process on its own, from memory: without the storage, no row decides which process sends. */
   async #tellDirectly(alert: StoredAlert): Promise<void> {
     const { settings } = this.#options;
     const deliveries = await Promise.all(
@@ -148,7 +148,7 @@ export class Incidents {
     }
   }
 
-  /** For the history, as soon as the storage takes it. */
+  /** Adds the alert to the history once the storage takes it. */
   async #record(alert: StoredAlert, deliveries: readonly NewDelivery[]): Promise<void> {
     const { storage, clock } = this.#options;
     for (let tries = 0; tries < MAX_RECORDS && !this.#abort.signal.aborted; tries++) {

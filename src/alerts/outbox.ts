@@ -22,7 +22,7 @@ import { attempt, type PostAlert } from "./post.ts";
 export interface OutboxOptions extends Sources {
   storage: Storage;
   post: PostAlert;
-  /** Of this process. */
+  /** The name of this process. */
   instance: string;
   settings: () => AlertSettings;
   counts: DeliveryCounts;
@@ -31,26 +31,26 @@ export interface OutboxOptions extends Sources {
 
 const EVERY_MS = 5_000;
 const SWEEP_EVERY_MS = 3_600_000;
-/** Longer than a try may take; after it another process tries. */
+/** Longer than an attempt may take; after it another process tries. */
 const LEASE_MS = 60_000;
-/** Clocks of several machines differ by less. */
+/** Clocks of several machines differ by less than this. */
 const FAR_MS = MAX_PAUSE_MS + 600_000;
 const AT_ONCE = 8;
 const MAX_PENDING = 1_000;
 const DAY_MS = 86_400_000;
-/** Beyond the longest time of tries. */
+/** Longer than all attempts together may take. */
 const ABANDONED_MS = 10 * DAY_MS;
 const FORGOTTEN_MS = 90 * DAY_MS;
 
-const TOO_MANY = `not sent: ${MAX_PENDING} deliveries wait already`;
+const TOO_MANY = `not sent: ${MAX_PENDING} deliveries are already pending`;
 
-/** Which webhooks want to know of it. */
+/** The webhooks that subscribe to this type. */
 export const receiversOf = (type: string, { webhooks }: AlertSettings): readonly WebhookSettings[] =>
   webhooks.filter(({ events }) => events === undefined || events.some((event) => event === type));
 
 /**
- * Alerts wait in the storage until each webhook has taken them. Whichever process holds the lease of a delivery makes the next try: one
- * that dies is followed by another, and what a webhook has taken may come again, under the same id.
+ * Alerts wait in the storage until each webhook has accepted them. The process that holds a delivery's lease makes the
+ * next attempt; if it dies, another takes over. A webhook may therefore receive an alert twice, under the same id.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -73,7 +73,10 @@ export class Outbox {
     };
   }
 
-  /** Within a transaction: whatever else decides that there is an alert is kept with it, or not at all. `kick` sends it. */
+  /**
+   * Call it within a transaction, so that the alert is stored together with what caused it, or not at all. `kick`
+   * sends it.
+   */
   async put(queries: Queries, alert: StoredAlert): Promise<void> {
     const receivers = receiversOf(alert.type, this.#options.settings());
     const isFull = (await countPending(queries)) + receivers.length > MAX_PENDING;
@@ -85,16 +88,22 @@ export class Outbox {
     if (isFull) for (const { name } of receivers) this.#options.counts.add(name, "failed");
   }
 
-  /** Has an alert sent again to these webhooks. Within a transaction, as `put`. One that is being sent right now is not sent twice. */
+  /**
+   * Sends an alert again to these webhooks. Call it within a transaction, like `put`. An alert that is being sent is
+   * not sent twice.
+   */
   async again(queries: Queries, alertId: string, webhooks: readonly string[]): Promise<void> {
     const nowMs = this.#options.clock.wallMs();
     if ((await countPending(queries)) + webhooks.length > MAX_PENDING) {
-      throw new GatewayError("overloaded", `${MAX_PENDING} deliveries wait already. Try again when they are sent.`);
+      throw new GatewayError(
+        "overloaded",
+        `${MAX_PENDING} deliveries are already pending. Retry when they have been sent.`,
+      );
     }
     for (const webhook of webhooks) await deliverAgain(queries, { alertId, webhook, nowMs });
   }
 
-  /** Delivers what is due, and once more where more was put meanwhile. */
+  /** Delivers what is due, and once more if more was put in the meantime. */
   kick(): void {
     if (this.#abort.signal.aborted) return;
     if (this.#delivering !== undefined) {
@@ -103,7 +112,7 @@ export class Outbox {
     }
     const { onProblem } = this.#options;
     this.#delivering = this.#deliverDue()
-      .catch((error: unknown) => onProblem(error, "alerts that wait could not be read"))
+      .catch((error: unknown) => onProblem(error, "reading pending alerts failed"))
       .finally(() => {
         this.#delivering = undefined;
         if (!this.#wanted) return;
@@ -112,7 +121,7 @@ export class Outbox {
       });
   }
 
-  /** Breaks off what is being sent: the next process sends it again. */
+  /** Aborts what is being sent: the next process sends it again. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#delivering;
@@ -168,9 +177,10 @@ export class Outbox {
         error,
       });
       counts.add(webhook, outcome);
-      if (outcome === "failed") onProblem(error, `the webhook ${webhook} took the alert ${alertId} at no try`);
+      if (outcome === "failed")
+        onProblem(error, `every attempt to deliver the alert ${alertId} to the webhook ${webhook} failed`);
     } catch (error) {
-      onProblem(error, "how an alert was delivered could not be written down: it will be sent again");
+      onProblem(error, "recording the delivery of an alert failed: it will be sent again");
     }
   }
 
@@ -179,6 +189,6 @@ export class Outbox {
     if (settings().webhooks.length === 0) return;
     const nowMs = clock.wallMs();
     const moments = { abandonedMs: nowMs - ABANDONED_MS, forgottenMs: nowMs - FORGOTTEN_MS, nowMs };
-    await sweepAlerts(storage, moments).catch((error: unknown) => onProblem(error, "old alerts could not be removed"));
+    await sweepAlerts(storage, moments).catch((error: unknown) => onProblem(error, "removing old alerts failed"));
   }
 }

@@ -2,12 +2,12 @@ const FIRST_MS = 5_000;
 const FACTOR = 3;
 const HOUR_MS = 3_600_000;
 
-/** No two tries are further apart. */
+/** The longest pause between two attempts. */
 export const MAX_PAUSE_MS = 2 * HOUR_MS;
 
 /**
- * The pauses between tries: after the last the delivery has failed. Tries are counted, and not hours by the clock, which may be
- * set.
+ * The pauses between attempts; after the last one the delivery has failed. Attempts are counted instead of hours,
+ * because the clock may be changed.
  */
 export function pausesFor(hours: number): number[] {
   const pauses: number[] = [];

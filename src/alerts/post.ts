@@ -5,31 +5,31 @@ export interface AlertRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Ends it before its time. */
+  /** Ends the request early. */
   abort: AbortSignal;
 }
 
 export interface AlertAnswer {
   status: number;
-  /** How long it asks to wait; 0 where it does not. */
+  /** From Retry-After; 0 if absent. */
   retryAfterMs: number;
-  /** The beginning of what it says. */
+  /** The first part of the response body. */
   body: string;
 }
 
-/** Sends a request, and ends in time whatever the receiver does. Follows no redirect. */
+/** Sends a request with a time limit. Redirects are not followed. */
 export type PostAlert = (request: AlertRequest) => Promise<AlertAnswer>;
 
-/** How a try went. */
+/** The outcome of an attempt. */
 export interface Attempt {
   ok: boolean;
   status: number | undefined;
   /** Why it failed, without the address. */
   error: string | undefined;
   answer: string;
-  /** How long the receiver asks to wait. */
+  /** From Retry-After. */
   retryAfterMs: number;
-  /** It wants nothing any more. */
+  /** The receiver answered 410 Gone: send nothing more. */
   isGone: boolean;
 }
 
@@ -77,10 +77,10 @@ function refusal(status: number): string {
   return `answered ${status}`;
 }
 
-/** Messages of the network may name the address, which may be a secret: only what kind of failure it is. */
+/** Network errors may contain the address, which may be a secret, so only the kind of failure is kept. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "failed";
   if (thrown.name === "TimeoutError") return "did not answer in time";
   const { code } = thrown as { code?: unknown };
-  return `no connection, or it broke off (${typeof code === "string" ? code : thrown.name})`;
+  return `connection failed or was closed (${typeof code === "string" ? code : thrown.name})`;
 }

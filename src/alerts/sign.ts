@@ -2,8 +2,8 @@ import { createHmac } from "node:crypto";
 import type { Secret } from "../base/secret.ts";
 
 /**
- * What proves to a receiver that a body is from this gateway, and when it was sent: it compares the digest, and refuses a moment
- * that is long past.
+ * Proves to a receiver that this gateway sent the body, and when. The receiver compares the digest and rejects old
+ * timestamps.
  */
 export function signatureOf(body: string, secret: Secret, wallMs: number): string {
   const seconds = Math.floor(wallMs / 1000);

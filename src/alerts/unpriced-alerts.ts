@@ -3,10 +3,10 @@ import { quotedName } from "./alert.ts";
 import type { PassedThreshold } from "./budget-alerts.ts";
 
 const DAY_MS = 86_400_000;
-/** A clock that was set back must find what was told in the time that it shows. */
+/** After a clock is set back, the alerts of that time must still be found. */
 const KEPT_MS = 62 * DAY_MS;
 
-/** Something was used without a known price: told once a day for each key and name. */
+/** Use without a known price, reported once a day for each key and name. */
 export function unpricedAlert({
   keyId,
   name,
