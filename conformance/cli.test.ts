@@ -434,12 +434,12 @@ describe("commands next to a running gateway", () => {
     const mistakes: [number, RegExp, string[]][] = [
       [
         1,
-        /limits\.speed is not a limit; known are requests_per_minute, tokens_per_minute,/,
+        /limits\.speed is not a limit; expected one of requests_per_minute, tokens_per_minute,/,
         [id, "--limit", "speed=none"],
       ],
       [1, /limits\.concurrent must be a whole number from 1 to 9007199254740991/, [id, "--limit", "concurrent=0.5"]],
-      [1, /The expiry must be in the future/, [id, "--expires", "2020-01-01"]],
-      [1, /There is no key with the id or name "nobody"/, ["nobody", "--name", "x"]],
+      [1, /`expires_at` must be in the future/, [id, "--expires", "2020-01-01"]],
+      [1, /No key has the id or name "nobody"/, ["nobody", "--name", "x"]],
       [2, /--limit: "concurrent" is not NAME=NUMBER or NAME=none/, [id, "--limit", "concurrent"]],
       [2, /--limit: concurrent is given twice/, [id, "--limit", "concurrent=1", "--limit", "concurrent=2"]],
       [1, /routing\.type must be one of priority, round_robin, least_latency/, [id, "--routing", "type=random"]],
@@ -454,7 +454,7 @@ describe("commands next to a running gateway", () => {
     });
     await command(workspace.folder, "keys", "revoke", id);
     const late = await command(workspace.folder, "keys", "update", id, "--name", "x");
-    expect(late).toMatchObject({ code: 1, stderr: `The key renamed (${id}) is revoked, and stays so.\n` });
+    expect(late).toMatchObject({ code: 1, stderr: `The key renamed (${id}) is revoked and cannot be changed.\n` });
   });
 
   test("models and usage, human-readable and as JSON", async () => {
@@ -545,7 +545,7 @@ describe("commands without a gateway", () => {
     const { folder } = await newWorkspace();
     expect((await command(folder, "projects", "create", "team")).code).toBe(0);
     const cases: [number, RegExp, string[]][] = [
-      [1, /There is no key with the id or name "nobody"/, ["keys", "revoke", "nobody"]],
+      [1, /No key has the id or name "nobody"/, ["keys", "revoke", "nobody"]],
       [1, /limits\.speed is not a limit/, ["keys", "create", "--name", "x", "--limit", "speed=9"]],
       [
         2,

@@ -81,7 +81,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     await storage.close();
     const second = await migrate(url);
     expect(second.code).not.toBe(0);
-    expect(second.stderr).toMatch(/The target has rows in \w+ already: nothing was copied\. Name a database/);
+    expect(second.stderr).toMatch(/The target already has rows in \w+, so nothing was copied\. Use a database/);
     expect(await differences(source, url)).toEqual([]);
   });
 

@@ -295,7 +295,7 @@ test("choices 5: the operator's listener has its own message for unknown endpoin
     expect(await call("DELETE", "/api/keys/nope")).toMatchObject({
       status: 404,
       code: "key_not_found",
-      message: 'There is no key with the id or name "nope".',
+      message: 'No key has the id or name "nope".',
     });
     expect(await call("GET", "/v1/models")).toMatchObject({
       status: 404,

@@ -84,9 +84,9 @@ test("H23: concurrent calls without a limit do not overdraw a budget by what the
   const answers = await atOnce(6, { key: keyOf("Open") });
   const refused = answers.filter(({ status }) => status === 402);
   expect(refused).toHaveLength(5);
-  expect(refused[0]?.text).toContain("A limit of the answer's tokens in the request makes that less.");
-  // Only the call in flight prevents it: SDKs may retry, as the text says.
-  expect(refused[0]?.text).toContain("Try again when calls under way have ended.");
+  expect(refused[0]?.text).toContain("Set an output token limit in the request to lower this.");
+  // Only the call under way is in the way: SDKs may try again, as the text says.
+  expect(refused[0]?.text).toContain("Retry when calls in flight have finished.");
   for (const { headers } of refused)
     expect([headers.get("x-should-retry"), headers.get("retry-after")]).toEqual(["true", "2"]);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

@@ -246,12 +246,12 @@ describe("H23: the maximum cost of a call is known before it is made", () => {
     expect(base).toBeGreaterThan(0);
     const open = await mayCost();
     expect(open.microUsd).toBe(base + 4_096 * 2);
-    expect(open.message).toContain("A limit of the answer's tokens in the request makes that less.");
+    expect(open.message).toContain("Set an output token limit in the request to lower this.");
     expect((await mayCost({ body: { max_completion_tokens: 1_000 } })).message).not.toContain(
-      "A limit of the answer's tokens",
+      "Set an output token limit",
     );
     // If the model has no limit either, the maximum is unknown.
-    expect((await mayCost({ model: "test/unlimited" })).message).not.toContain("A limit of the answer's tokens");
+    expect((await mayCost({ model: "test/unlimited" })).message).not.toContain("Set an output token limit");
   });
 
   test("of several offers, prices and terms the most expensive counts", async () => {

@@ -5,28 +5,31 @@ import type { LimitName } from "./limits.ts";
 import { RateWindow } from "./rate-window.ts";
 import type { BudgetWindow, SpendMeter } from "./spend-meter.ts";
 
-/** What this process may use of an account's limits, where several processes divide them. */
+/** What this process may use of an account's limits when several processes share them. */
 export interface Share {
-  /** A number of calls, requests or tokens; of a budget the nano-dollars that this process may spend in its current window. */
+  /**
+   * A number of calls, requests or tokens; for a budget, the nano-dollars that this process may spend in its current
+   * window.
+   */
   held(limit: LimitName, wallMs: number): number;
-  /** Of a budget: no other process has anything left of it, nor has reserved any. */
+  /** For a budget: no other process holds or has reserved any of it. */
   holdsAll(limit: LimitName): boolean;
-  /** A call found too little here, although the limit may allow it. */
+  /** A call found too little here, although the limit as a whole may allow it. */
   short(limit: LimitName, needed: number): void;
-  /** The limit as it can be waited for at this moment. */
+  /** The limit in its current window, for calls to wait on. */
   window(limit: LimitName): Awaited | undefined;
 }
 
 /** A limit of which other processes may give back what a call needs. */
 export interface Awaited {
-  /** Whether that can be hoped for. */
+  /** Whether waiting can succeed. */
   mayWait(need: Need): boolean;
-  /** There is less of it than the call needs, whoever holds it. */
+  /** All processes together hold less than the call needs. */
   lacks(need: Need): boolean;
-  /** The others learn of it, until the returned function is called. */
+  /** Announces the need to the other processes until the returned function is called. */
   wait(waiter: Waiter, need: Need): () => void;
   after(ms: number, run: () => void): Cancel;
-  /** The call is refused: it has waited for as long as it may. */
+  /** The call is refused after waiting as long as it may. */
   giveUp(need: Need): void;
 }
 
@@ -36,15 +39,15 @@ const BUDGET_WINDOW: Readonly<Partial<Record<LimitName, BudgetWindow>>> = {
   budgetUsdTotal: "total",
 };
 
-/** What a key, a project or the whole gateway uses here: money always, rates where they are limited. */
+/** The use of a key, a project or the whole gateway in this process: money always, rates if they are limited. */
 export class Account {
   readonly level: LevelName;
   readonly id: string;
   readonly meter: SpendMeter;
-  /** Absent: all of every limit may be used here. */
+  /** Absent: this process may use all of every limit. */
   share: Share | undefined;
-  /** Calls under way of keys that any level limits. */
-  underWay = 0;
+  /** Calls in flight, of keys that any level limits. */
+  inFlight = 0;
   lastUsedMs = 0;
   readonly requests = new RateWindow();
   readonly tokens = new RateWindow();
@@ -55,15 +58,15 @@ export class Account {
     this.meter = meter;
   }
 
-  /** What counts against `share.held` now. */
+  /** The use that counts against `share.held` now. */
   inUse(limit: LimitName, nowMs: number, wallMs: number): number {
-    if (limit === "concurrent") return this.underWay;
+    if (limit === "concurrent") return this.inFlight;
     if (limit === "requestsPerMinute") return this.requests.used(nowMs);
     if (limit === "tokensPerMinute") return this.tokens.used(nowMs);
     return this.meter.own(BUDGET_WINDOW[limit] ?? "total", wallMs) + this.meter.reserved;
   }
 
-  /** Nothing in the windows counts any more. */
+  /** Drops the rate windows once nothing in them counts. */
   dropRates(): void {
     this.requests.drop();
     this.tokens.drop();

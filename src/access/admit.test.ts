@@ -23,7 +23,7 @@ function principal(changes: Partial<Omit<Principal, "levels">> = {}, outer: Oute
 }
 
 function gate(spent: SpentSums = () => 0) {
-  /** `stepMs` is by how much the clock of the machine was set since. */
+  /** `stepMs` is how far the machine's clock has been moved. */
   const clock = { ms: START_MS, stepMs: 0 };
   const admissions = new Admissions({ nowMs: () => clock.ms, wallMs: () => clock.ms + clock.stepMs, spent });
   const admit = (who: Principal, changes: Partial<AdmittedCall> = {}): Admission => {
@@ -48,13 +48,13 @@ function gate(spent: SpentSums = () => 0) {
       if (thrown instanceof GatewayError) return thrown;
       throw thrown;
     }
-    throw new Error("the call was let in");
+    throw new Error("the call was admitted");
   };
   return { clock, admissions, admit, refusal };
 }
 
 describe("admit: scopes", () => {
-  test("a model outside the key's patterns is forbidden, with both named", () => {
+  test("a model outside the key's patterns is forbidden, and the error names both", () => {
     const { admit, refusal } = gate();
     const who = principal({ models: ["acme/*", "other/one"] });
     admit(who, { model: "acme/x" });
@@ -64,7 +64,7 @@ describe("admit: scopes", () => {
     expect(message).toContain("acme/*, other/one");
   });
 
-  test("a protocol outside the key's is forbidden, and an expired key is unauthenticated", () => {
+  test("a protocol that the key does not allow is forbidden, and an expired key is unauthenticated", () => {
     const { clock, admit, refusal } = gate();
     const who = principal({ protocols: ["messages"], expiresAtMs: START_MS + 1 });
     expect(refusal(who).kind).toBe("forbidden");
@@ -73,7 +73,7 @@ describe("admit: scopes", () => {
     expect(refusal(who, { dialect: "messages" }).kind).toBe("unauthenticated");
   });
 
-  test("of a key with many patterns the first ten are named", () => {
+  test("the error lists the first ten of many patterns", () => {
     const { refusal } = gate();
     const models = Array.from({ length: 11 }, (_, index) => `acme/${index}`);
     expect(refusal(principal({ models })).message).toEndWith("acme/8, acme/9, ….");
@@ -108,7 +108,7 @@ describe("admit: before the body is read (S17)", () => {
     expect(refusal(who).kind).toBe("rate_limited");
   });
 
-  test("a request whose body is worth nothing counts as a request all the same", () => {
+  test("a request with a worthless body still counts as a request", () => {
     const { admissions, refusal } = gate();
     const who = principal({ limits: { requestsPerMinute: 2 } });
     admissions.enter(who).leave();
@@ -118,7 +118,7 @@ describe("admit: before the body is read (S17)", () => {
 });
 
 describe("admit: rates", () => {
-  test("requests a minute: the limit passes, and one more passes after the wait that was reported", () => {
+  test("requests a minute: calls up to the limit pass, and one more passes after the reported wait", () => {
     const { clock, admit, refusal } = gate();
     const who = principal({ limits: { requestsPerMinute: 3 } });
     admit(who);
@@ -139,7 +139,7 @@ describe("admit: rates", () => {
     expect(refusal(who).retryAfterSeconds).toBe(20);
   });
 
-  test("never more than the limit in 59 seconds, and the reported wait is always enough", () => {
+  test("at most the limit passes within 59 seconds, and the reported wait always suffices", () => {
     const gaps = fc.array(fc.nat({ max: 30_000 }), { maxLength: 60 });
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 5 }), (between, limit) => {
@@ -166,7 +166,7 @@ describe("admit: rates", () => {
     );
   });
 
-  test("tokens a minute: the estimate counts at once, and gives way to what was used", () => {
+  test("tokens a minute: the estimate counts at once, and actual use replaces it", () => {
     const { clock, admit, refusal } = gate();
     const who = principal({ limits: { tokensPerMinute: 1_000 } });
     const first = admit(who, { estimatedTokens: 900 });
@@ -177,7 +177,7 @@ describe("admit: rates", () => {
     first.release({ costNanoUsd: 0, tokens: 100 });
     const second = admit(who, { estimatedTokens: 900 });
     clock.ms += 70_000;
-    // Ends long after its own minute with more than was estimated: the excess still counts.
+    // Ends long after its own minute with more than estimated: the excess still counts.
     second.release({ costNanoUsd: 0, tokens: 1_600 });
     expect(refusal(who, { estimatedTokens: 400 }).kind).toBe("rate_limited");
     admit(who, { estimatedTokens: 300 });
@@ -192,7 +192,7 @@ describe("admit: rates", () => {
     expect(retryAfterSeconds).toBeWithin(1, 61);
   });
 
-  test("H25: a limit that a new configuration takes away is in no header any more", () => {
+  test("H25: a limit removed by a new configuration no longer appears in headers", () => {
     const { admit } = gate();
     admit(principal({ limits: { requestsPerMinute: 3, tokensPerMinute: 10 } }));
     expect(rateHeadersOf(admit(principal({ limits: { tokensPerMinute: 10 } })))).toEqual({
@@ -202,7 +202,7 @@ describe("admit: rates", () => {
     });
   });
 
-  test("H25: where a new configuration lets others in meanwhile, nothing is left, not less than nothing", () => {
+  test("H25: if a new configuration lowers the limit, the remainder is zero, never negative", () => {
     const { admissions, admit } = gate();
     const reading = admissions.enter(principal({ limits: { requestsPerMinute: 1 } }));
     for (let index = 0; index < 2; index += 1) admit(principal({ limits: { requestsPerMinute: 3 } }));
@@ -210,7 +210,7 @@ describe("admit: rates", () => {
     expect(rateHeadersOf(reading.admit(call))["x-ratelimit-remaining-requests"]).toBe("0");
   });
 
-  test("concurrent calls: a slot is freed when a call ends, once", () => {
+  test("concurrent calls: a call that ends frees its slot once", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { concurrent: 2 } });
     const one = admit(who);
@@ -230,7 +230,7 @@ describe("admit: rates", () => {
     refusal(principal({ limits }));
   });
 
-  test("H30: rates do not hear of a clock that is set, back or forward", () => {
+  test("H30: setting the clock back or forward does not affect rates", () => {
     const { clock, admit, refusal } = gate();
     const who = principal({ limits: { requestsPerMinute: 1, tokensPerMinute: 10 } });
     admit(who, { estimatedTokens: 10 }).release({ costNanoUsd: 0, tokens: 10 });
@@ -293,34 +293,36 @@ describe("admit: budgets", () => {
     );
   });
 
-  test("what was reserved and not used is there again", () => {
+  test("the unused part of a reservation becomes available again", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdTotal: 0.1 } });
     const first = admit(who, call);
-    expect(refusal(who, call).message).toContain("0.1 reserved");
+    expect(refusal(who, call).message).toContain("0.1 USD reserved");
     first.release({ costNanoUsd: 0, tokens: 0 });
     admit(who, call).release({ costNanoUsd: 1, tokens: 0 });
     expect(refusal(who, call).kind).toBe("budget_exhausted");
   });
 
-  test("H23: what is kept aside is the most that a call can cost, so that calls at once cannot pass a budget together", () => {
+  test("H23: a call reserves its highest possible cost, so that concurrent calls cannot exceed a budget together", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdTotal: 1 } });
     const open = { estimatedCostNanoUsd: 1e8, maxCostNanoUsd: 8e8 };
     const first = admit(who, open);
     const refused = refusal(who, open);
-    expect(refused.message).toContain("0 are spent, 0.8 reserved by calls under way, and this call may cost 0.8.");
-    expect(refused.message).toContain("A limit of the answer's tokens in the request makes that less.");
-    // With a limit of its answer it fits.
-    expect(refusal(who, { estimatedCostNanoUsd: 2e8 + 1 }).message).not.toContain("A limit of the answer's tokens");
+    expect(refused.message).toContain(
+      "0 USD spent, 0.8 USD reserved by calls in flight, and this call may cost up to 0.8 USD.",
+    );
+    expect(refused.message).toContain("Set an output token limit in the request to lower this.");
+    // It fits with an output limit.
+    expect(refusal(who, { estimatedCostNanoUsd: 2e8 + 1 }).message).not.toContain("Set an output token limit");
     admit(who, { estimatedCostNanoUsd: 2e8 }).release({ costNanoUsd: 0, tokens: 0 });
     first.release({ costNanoUsd: 6e8, tokens: 0 });
-    // What is left is less than the most that it can cost: it runs alone, and keeps all others out.
+    // Less is left than it can cost at most: it runs alone, and keeps all others out.
     admit(who, open);
     expect(refusal(who).kind).toBe("budget_exhausted");
   });
 
-  test("H23: another request of the same call reserves as much again, or is not made", () => {
+  test("H23: another request of the same call reserves the same amount again, or is not sent", () => {
     const { admissions, admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdTotal: 1, tokensPerMinute: 250 } });
     const call = { estimatedCostNanoUsd: 0.3e9, maxCostNanoUsd: 0.4e9, estimatedTokens: 100 };
@@ -339,7 +341,7 @@ describe("admit: budgets", () => {
     expect(admissions.held.nanoUsd).toBe(0.4e9);
   });
 
-  test("H23: where the tokens of another request are too many, its money is not kept", () => {
+  test("H23: if another request needs too many tokens, its money is released", () => {
     const { admissions, admit } = gate();
     const who = principal({ limits: { budgetUsdTotal: 1, tokensPerMinute: 150 } });
     const admission = admit(who, { estimatedCostNanoUsd: 0.1e9, estimatedTokens: 100 });
@@ -355,15 +357,15 @@ describe("admit: budgets", () => {
     const running = admit(who, { estimatedCostNanoUsd: 1e8 });
     const waits = refusal(who, { estimatedCostNanoUsd: 6e8 });
     expect(waits.retryAfterSeconds).toBe(2);
-    expect(waits.message).toEndWith("Try again when calls under way have ended.");
+    expect(waits.message).toEndWith("Retry when calls in flight have finished.");
     const never = refusal(who, { estimatedCostNanoUsd: 6e8 + 1 });
     expect(never.retryAfterSeconds).toBeUndefined();
-    expect(never.message).not.toContain("Try again");
+    expect(never.message).not.toContain("Retry when");
     running.release({ costNanoUsd: 6e8, tokens: 0 });
     expect(refusal(who).retryAfterSeconds).toBeUndefined();
   });
 
-  test("a used-up budget refuses calls of unknown cost as well", () => {
+  test("an exhausted budget refuses calls of unknown cost as well", () => {
     const { admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdTotal: 0.1 } });
     admit(who).release({ costNanoUsd: 100_000_000, tokens: 0 });
@@ -371,12 +373,12 @@ describe("admit: budgets", () => {
     expect(refusal(principal({ keyId: "key_0", limits: { budgetUsdTotal: 0 } })).kind).toBe("budget_exhausted");
   });
 
-  test("H30: a budget counts what the receipts of its day and month come to, however the clock is set", () => {
+  test("H30: a budget counts the receipts of its day and month, however the clock is set", () => {
     const receipts: { atMs: number; costNanoUsd: number }[] = [];
     const DAY_MS = 86_400_000;
     const monthOf = (ms: number) => new Date(ms).toISOString().slice(0, 7);
     const step = fc.record({
-      // Mostly hours and days, there and back.
+      // Mostly hours and days, back and forth.
       stepMs: fc.integer({ min: -72, max: 72 }).map((hours) => hours * 3_600_000),
       lateMs: fc.integer({ min: 0, max: 7_200_000 }),
       costNanoUsd: fc.integer({ min: 0, max: 1_000 }),
@@ -414,7 +416,7 @@ describe("admit: budgets", () => {
     );
   });
 
-  test("H30: where the start's clock was wrong, the ledger's sums of the right day are learnt", () => {
+  test("H30: if the clock was wrong at the start, the ledger's sums of the right day are read later", () => {
     const { clock, admissions, admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdPerDay: 1 } });
     clock.stepMs = -86_400_000;
@@ -428,7 +430,7 @@ describe("admit: budgets", () => {
     admit(who, { estimatedCostNanoUsd: 1e9 });
   });
 
-  test("days and months start anew in UTC; a total never does", () => {
+  test("days and months reset in UTC; a total never does", () => {
     const { clock, admit, refusal } = gate();
     const pay = (who: Principal): void => admit(who).release({ costNanoUsd: 1e9, tokens: 0 });
     const daily = principal({ keyId: "day", limits: { budgetUsdPerDay: 1 } });
@@ -438,7 +440,7 @@ describe("admit: budgets", () => {
       pay(who);
       expect(refusal(who).kind).toBe("budget_exhausted");
     }
-    for (const who of [daily, monthly]) expect(refusal(who).message).toContain("anew at 2026-02-01T00:00:00.000Z.");
+    for (const who of [daily, monthly]) expect(refusal(who).message).toContain("resets at 2026-02-01T00:00:00.000Z.");
     expect(refusal(total).message).not.toContain("anew");
     clock.ms = Date.UTC(2026, 1, 1);
     pay(daily);
@@ -449,7 +451,7 @@ describe("admit: budgets", () => {
     expect(refusal(monthly).kind).toBe("budget_exhausted");
   });
 
-  test("what the ledger held at the start counts, in the windows in which it was spent", () => {
+  test("spending in the ledger at the start counts in its window", () => {
     const { clock, admit, refusal } = gate((_level, _id, window) => (window === "day" ? 1e9 : 3e9));
     const limits = { budgetUsdPerDay: 1, budgetUsdPerMonth: 10, budgetUsdTotal: 4 };
     expect(refusal(principal({ limits })).message).toContain("a day");
@@ -459,28 +461,28 @@ describe("admit: budgets", () => {
     expect(refusal(principal({ limits })).message).toContain("in total");
   });
 
-  test("H30: a clock that is set again and again costs the start's sums nothing, and the last ones count", () => {
+  test("H30: setting the clock repeatedly does not lose the sums read at the start, and the last ones count", () => {
     const { clock, admissions, refusal } = gate((_level, _id, window) => (window === "total" ? 9e8 : 0));
     const dayMs = 86_400_000;
     for (let day = 1; day <= 6; day += 1) admissions.learn(() => day * 1e8, clock.ms + day * dayMs);
     const spentOn = (day: number): string => {
       clock.stepMs = day * dayMs;
       const who = principal({ keyId: `key_${day}`, limits: { budgetUsdPerDay: 0.01 } });
-      return /: (\S+) are spent/.exec(refusal(who, { estimatedCostNanoUsd: 1e9 }).message)?.[1] ?? "";
+      return /: (\S+) USD spent/.exec(refusal(who, { estimatedCostNanoUsd: 1e9 }).message)?.[1] ?? "";
     };
-    // For keys that are not known yet, the first days are forgotten, the last three are not.
+    // For keys that are not known yet, the first days are dropped and the last three are kept.
     expect([1, 2, 3, 4, 5, 6].map(spentOn)).toEqual(["0", "0", "0", "0.4", "0.5", "0.6"]);
     const total = principal({ keyId: "key_0", limits: { budgetUsdTotal: 1 } });
-    expect(refusal(total, { estimatedCostNanoUsd: 2e8 }).message).toContain("0.9 are spent");
+    expect(refusal(total, { estimatedCostNanoUsd: 2e8 }).message).toContain("0.9 USD spent");
   });
 
-  test("H24: what is held for an operation counts until it ends, and then what it came to", () => {
+  test("H24: an operation's reservation counts until it ends, and then its cost", () => {
     const { clock, admissions, admit, refusal } = gate();
     const who = principal({ limits: { budgetUsdPerDay: 1 } });
     const settle = admissions.hold(who, 8e8);
-    expect(refusal(who, { estimatedCostNanoUsd: 3e8 }).message).toContain("0 are spent, 0.8 reserved");
+    expect(refusal(who, { estimatedCostNanoUsd: 3e8 }).message).toContain("0 USD spent, 0.8 USD reserved");
     settle(5e8, clock.ms);
-    expect(refusal(who, { estimatedCostNanoUsd: 6e8 }).message).toContain("0.5 are spent, 0 reserved");
+    expect(refusal(who, { estimatedCostNanoUsd: 6e8 }).message).toContain("0.5 USD spent, 0 USD reserved");
     admit(who, { estimatedCostNanoUsd: 5e8 });
   });
 
@@ -490,21 +492,21 @@ describe("admit: budgets", () => {
       const call = admit(principal({ limits }));
       call.release({ costNanoUsd: 1e9, tokens: 0 });
       call.release({ costNanoUsd: 1e9, tokens: 0 });
-      expect(refusal(principal({ limits: { budgetUsdTotal: 1 } })).message).toContain(": 1 are spent, 0 reserved");
+      expect(refusal(principal({ limits: { budgetUsdTotal: 1 } })).message).toContain(": 1 USD spent, 0 USD reserved");
     }
   });
 
-  test("H25: a budget that comes with a new configuration knows what was spent without one", () => {
+  test("H25: a budget added by a new configuration counts what was spent before", () => {
     const { admit, refusal } = gate();
     admit(principal()).release({ costNanoUsd: 1e9, tokens: 0 });
     admit(principal({ limits: { concurrent: 9 } })).release({ costNanoUsd: 1e9, tokens: 0 });
     admit(principal({ limits: { budgetUsdPerDay: 2.1 } }), call);
-    expect(refusal(principal({ limits: { budgetUsdPerDay: 2 } })).message).toContain("2 are spent");
+    expect(refusal(principal({ limits: { budgetUsdPerDay: 2 } })).message).toContain("2 USD spent");
   });
 });
 
 describe("admit: cost and memory", () => {
-  test("H20: counters of idle keys are dropped; those of calls under way stay", () => {
+  test("H20: counters of idle keys are dropped; those of calls in flight stay", () => {
     const { clock, admissions, admit, refusal } = gate();
     const limits = { requestsPerMinute: 5, concurrent: 1 };
     for (let index = 0; index < 5_000; index += 1) {
@@ -513,7 +515,7 @@ describe("admit: cost and memory", () => {
     const busy = principal({ keyId: "busy", limits });
     admit(busy);
     expect(admissions.tracked).toBe(5_001);
-    // They are looked for once a minute.
+    // Idle accounts are looked for once a minute.
     for (const [passMs, tracked] of [
       [60_000, 5_001],
       [59_999, 5_001],
@@ -526,7 +528,7 @@ describe("admit: cost and memory", () => {
     expect(refusal(busy).kind).toBe("rate_limited");
   });
 
-  test("a key without limits has no headers, no counters, and costs next to nothing", () => {
+  test("a key without limits has no headers and no counters, and costs almost nothing", () => {
     const { admissions, admit } = gate();
     const who = principal({ models: ["acme/*"] });
     const call = { model: "acme/llama", dialect: "chat", estimatedCostNanoUsd: 5, estimatedTokens: 5 } as const;

@@ -9,35 +9,35 @@ import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
 
 export type { Admission, AdmittedCall, Entry } from "./entry.ts";
 
-/** What the ledger holds for a key, a project or the gateway, in nano-dollars; read from memory. */
+/** The ledger's sums for a key, a project or the gateway, in nano-dollars; read from memory. */
 export type SpentSums = (level: LevelName, id: string, window: BudgetWindow) => number;
 
-/** Whose calls are counted: in the accounts of the key, of the one that made it, of the project and of the gateway. */
+/** Identifies the accounts that count a call: those of the key, its parent key, the project and the gateway. */
 export type Owner = Pick<Principal, "keyId" | "project"> & { maker?: Pick<Principal, "keyId"> | undefined };
 
 interface AdmissionsOptions extends Clocks {
-  /** What the ledger held when the gateway started. */
+  /** The ledger's sums when the gateway started. */
   spent: SpentSums;
-  /** Asked once for each account: where several processes divide its limits. */
+  /** Called once for each account if several processes share its limits. */
   shareOf?: (account: Account) => Share | undefined;
 }
 
 /** After this much idle time, nothing in an account's rate windows counts any more. */
 const IDLE_MS = 120_000;
 const SWEEP_MS = 60_000;
-/** The start, and the last few times that the clock was set. */
+/** The start, and the last few times the clock was set. */
 const MAX_LEARNT = 4;
 
 /**
- * Admits calls or refuses them. A decision at all levels and its reservation happen in one turn of the event loop, so that
- * parallel calls cannot all pass on the same remainder (H23).
+ * Admits or refuses calls. The decision at all levels and the reservation happen in one turn of the event loop, so
+ * that parallel calls cannot all pass on the same remainder (H23).
  */
 export class Admissions {
   readonly #clocks: Clocks;
   readonly #shareOf: (account: Account) => Share | undefined;
-  /** What the ledger held, and when it was read; read again after the clock was set. */
+  /** The ledger's sums and when they were read; read again after the clock was set. */
   readonly #learnt: { spent: SpentSums; asOfMs: number }[];
-  /** Of all that have been used since the start, limited or not: a new configuration may add a budget. */
+  /** Every account used since the start, limited or not: a new configuration may add a budget. */
   readonly #accounts: Readonly<Record<LevelName, Map<string, Account>>> = {
     key: new Map(),
     project: new Map(),
@@ -60,10 +60,10 @@ export class Admissions {
     return this.#withRates.size;
   }
 
-  /** What calls and operations under way hold of limits at any level. */
+  /** What calls and operations in flight hold of limits at any level. */
   get held(): { calls: number; nanoUsd: number } {
-    const { underWay, meter } = this.account("gateway", GATEWAY_ID);
-    return { calls: underWay, nanoUsd: meter.reserved };
+    const { inFlight, meter } = this.account("gateway", GATEWAY_ID);
+    return { calls: inFlight, nanoUsd: meter.reserved };
   }
 
   /**
@@ -86,8 +86,8 @@ export class Admissions {
   }
 
   /**
-   * Counts a request that calls no model, or refuses it. It does not count as a call at one time: a client may look at an answer
-   * while that is being made.
+   * Counts a request that calls no model, or refuses it. It does not count as a concurrent call: a client may fetch a
+   * response while it is being made.
    */
   count(principal: Principal): void {
     const nowMs = this.#clocks.nowMs();
@@ -103,7 +103,7 @@ export class Admissions {
     }
   }
 
-  /** Reserves a key's money, at every level, for work that ends later than the call that began it. */
+  /** Reserves money at every level for work that outlasts the call that started it. */
   hold(owner: Owner, costNanoUsd: number): (actualNanoUsd: number, atMs: number) => void {
     const accounts = this.#allOf(owner);
     for (const { meter } of accounts) meter.reserved += costNanoUsd;
@@ -115,7 +115,10 @@ export class Admissions {
     };
   }
 
-  /** The clock was set: the day and month that it shows now may have receipts that are not counted here. */
+  /**
+   * Adds sums after the clock was set: the day and month that it shows now may have receipts that are not counted
+   * here.
+   */
   learn(spent: SpentSums, asOfMs: number): void {
     this.#learnt.push({ spent, asOfMs });
     if (this.#learnt.length > MAX_LEARNT) this.#learnt.splice(1, 1);
@@ -166,7 +169,7 @@ export class Admissions {
   #sweep(nowMs: number): void {
     this.#sweptMs = nowMs;
     for (const account of this.#withRates) {
-      if (account.underWay > 0 || nowMs - account.lastUsedMs < IDLE_MS) continue;
+      if (account.inFlight > 0 || nowMs - account.lastUsedMs < IDLE_MS) continue;
       account.dropRates();
       this.#withRates.delete(account);
     }

@@ -4,7 +4,7 @@ import { withoutAbsent } from "../base/without-absent.ts";
 import type { Queries } from "../storage/storage.ts";
 import { type ActFilter, insertAct, type StoredAct, selectActs } from "../storage/tables/audit.ts";
 
-/** Who does something, and from where. */
+/** Who acts, and from where. */
 export interface Actor {
   /** `operator:<name>`, `admin`, `key:<id>`, `command line`, `gateway`. */
   who: string;
@@ -15,21 +15,21 @@ export interface Actor {
 export interface Act extends Actor {
   /** Such as `key.create`. */
   act: string;
-  /** The id of what it is done to. */
+  /** The id of the object. */
   target: string;
   project?: string;
-  /** What it changes, as answers show it. */
+  /** The changed fields before the act, as the API shows them. */
   before?: unknown;
   after?: unknown;
 }
 
 const ID_PREFIX = "act_";
-/** No object has a field of such a name that may be seen. */
+/** Fields of these names are never shown. */
 const SECRET_FIELDS = /^(key|secret|hash|digest|password|token|api_key|csrf)$/i;
 const MAX_DETAIL = 64 * 1024;
 const MAX_PAGE = 1_000;
 
-/** Writes the act down, in the transaction of the change itself: both are kept, or neither. */
+/** Records the act in the transaction of the change itself: both are kept, or neither. */
 export async function recordAct(queries: Queries, act: Act, { clock, random }: Sources): Promise<void> {
   const atMs = Math.floor(clock.wallMs());
   await insertAct(
@@ -48,13 +48,13 @@ export async function recordAct(queries: Queries, act: Act, { clock, random }: S
   );
 }
 
-/** What a secret is called is known; what it looks like is not. */
+/** Secrets are recognised by the field's name, not by their value. */
 function detail(value: unknown): string {
   const text = JSON.stringify(value, (name, member: unknown) => (SECRET_FIELDS.test(name) ? "[secret]" : member));
   return text.length <= MAX_DETAIL ? text : JSON.stringify({ too_long: text.length });
 }
 
-/** The fields that differ, as they were and as they are. */
+/** The fields that differ, before and after. */
 export function changesOf(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
@@ -66,7 +66,7 @@ export function changesOf(
   return { before: pick(before), after: pick(after) };
 }
 
-/** An act as answers show it. */
+/** An act as the API shows it. */
 export interface ActView {
   id: string;
   at: string;
@@ -79,7 +79,7 @@ export interface ActView {
   after: unknown;
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listActs(
   queries: Queries,
   filter: ActFilter,

@@ -4,8 +4,8 @@ import type { Level } from "./level.ts";
 import type { BudgetWindow } from "./spend-meter.ts";
 
 /**
- * A level of a key with its limits, or none, and the account that the key's calls are counted in there. Made once for each key, with the
- * limits at hand: every call looks at them.
+ * A level of a key, its limits if any, and the account that counts the key's calls there. Made once for each key,
+ * because every call checks it.
  */
 export interface Bound {
   readonly level: Level;
@@ -14,12 +14,15 @@ export interface Bound {
   readonly concurrent: number | undefined;
   readonly requestsPerMinute: number | undefined;
   readonly tokensPerMinute: number | undefined;
-  /** Budgets in nano-dollars, Infinity where there is none: nearly every call fits all of them, and one look shows it. */
+  /**
+   * Budgets in nano-dollars, Infinity if there is none: nearly every call fits all of them, and one comparison shows
+   * it.
+   */
   readonly dayNanoUsd: number;
   readonly monthNanoUsd: number;
   readonly totalNanoUsd: number;
   readonly budgets: readonly Budget[];
-  /** Its rates as the headers of every answer tell them. */
+  /** Its rates, formatted for the headers of every response. */
   readonly rateTexts: { readonly requestsPerMinute: string; readonly tokensPerMinute: string };
 }
 

@@ -4,12 +4,12 @@ import type { BudgetWindow } from "./spend-meter.ts";
 /** How much of a budget is used. */
 export interface BudgetUse {
   level: Level["level"];
-  /** Of the key, or of the project; `gateway` for all together. */
+  /** The id of the key or project; `gateway` for all of them. */
   id: string;
   name: string;
   window: BudgetWindow;
   spentNanoUsd: number;
   limitNanoUsd: number;
-  /** 1 is all of it. */
+  /** 1 means all of it. */
   ratio: number;
 }

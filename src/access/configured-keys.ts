@@ -3,7 +3,7 @@ import { keyRoutingView } from "./key-routing.ts";
 import { type KeyView, keyView } from "./key-view.ts";
 import { type StaticKey, staticKeyId } from "./known-keys.ts";
 
-/** The keys of `trivium.yaml` as answers and the command line show them. */
+/** The keys of `trivium.yaml` as the API and the command line show them. */
 export const configuredKeys = (keys: readonly StaticKey[]): KeyView[] =>
   keys.map(({ key, limits, routing, ...rest }) =>
     keyView({

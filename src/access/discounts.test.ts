@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Discounts, readDiscountFlag, readDiscounts } from "./discounts.ts";
 
 describe("the discounts of a project", () => {
-  test("the most specific one holds, among equals the first, and none is added to another", () => {
+  test("the most specific one applies, the first among equals, and they do not add up", () => {
     const discounts = new Discounts(
       readDiscounts([
         { basis_points: 500 },
@@ -31,7 +31,7 @@ describe("the discounts of a project", () => {
     [[{ basis_points: 1 }, { basis_points: 1, models: "a" }], "discounts[1].models is unknown"],
     [[{ basis_points: 1, model: "" }], "discounts[0].model must be a pattern"],
     [[{ basis_points: 1, provider: 7 }], "discounts[0].provider must be the name"],
-  ])("bad input: %j is refused by its path", (value, message) => {
+  ])("bad input: %j is rejected with its path", (value, message) => {
     expect(() => readDiscounts(value)).toThrow(message);
   });
 
@@ -40,7 +40,7 @@ describe("the discounts of a project", () => {
     expect(readDiscountFlag("openai=12.25%")).toEqual({ provider: "openai", basis_points: 1225 });
     expect(readDiscountFlag("anthropic/*=100%")).toEqual({ model: "anthropic/*", basis_points: 10_000 });
     for (const wrong of ["10", "0%", "101%", "-5%", "a=b", "=5%", "1.234%"]) {
-      expect(() => readDiscountFlag(wrong)).toThrow("must be as 10%");
+      expect(() => readDiscountFlag(wrong)).toThrow("must look like 10%");
     }
   });
 });

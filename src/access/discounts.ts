@@ -5,7 +5,7 @@ import { matches } from "./model-glob.ts";
 /** Of the whole price. */
 const FULL_BASIS_POINTS = 10_000;
 
-/** What a project pays less than the listed price, as it is stored and shown. */
+/** A project's discount on the list price, as stored and shown. */
 export interface Discount {
   /** Hundredths of a percent. */
   readonly basis_points: number;
@@ -17,7 +17,7 @@ export interface Discount {
 
 const NAMES: ReadonlySet<string> = new Set(["basis_points", "model", "provider"]);
 
-/** A list of discounts as it was given or stored; one that could not be applied is refused. */
+/** Reads a list of discounts from input or storage; throws if one could not be applied. */
 export function readDiscounts(value: unknown, path = "discounts"): readonly Discount[] {
   if (!Array.isArray(value)) refuse(path, 'must be a list such as [{"model": "*", "basis_points": 1500}]');
   return value.map((item, index) => readDiscount(item, `${path}[${index}]`));
@@ -26,7 +26,7 @@ export function readDiscounts(value: unknown, path = "discounts"): readonly Disc
 function readDiscount(value: unknown, path: string): Discount {
   if (!isObject(value)) refuse(path, 'must be an object such as {"basis_points": 1500}');
   for (const name in value) {
-    if (!NAMES.has(name)) refuse(`${path}.${name}`, `is unknown; known are ${[...NAMES].join(", ")}`);
+    if (!NAMES.has(name)) refuse(`${path}.${name}`, `is unknown; expected one of ${[...NAMES].join(", ")}`);
   }
   const { basis_points: points, model, provider } = value;
   if (typeof points !== "number" || !Number.isInteger(points) || points < 1 || points > FULL_BASIS_POINTS) {
@@ -47,14 +47,16 @@ function wordOf(value: unknown, path: string, right: string): string {
 
 const MAX_WORD = 200;
 
-/** As the command line spells one: `10%`, `openai=15%`, `anthropic/*=20%`. What has a slash or an asterisk means models. */
+/**
+ * Reads a discount from the command line: `10%`, `openai=15%`, `anthropic/*=20%`. A slash or an asterisk means models.
+ */
 export function readDiscountFlag(text: string): Discount {
   const [, subject, percent] = FLAG.exec(text) ?? [];
   const points = Math.round(Number(percent) * 100);
   if (percent === undefined || !(points >= 1 && points <= FULL_BASIS_POINTS)) {
     refuse(
       "discount",
-      `${JSON.stringify(text.slice(0, 100))} must be as 10%, PROVIDER=15% or "MODEL/*=20%", up to 100%`,
+      `${JSON.stringify(text.slice(0, 100))} must look like 10%, PROVIDER=15% or "MODEL/*=20%", at most 100%`,
     );
   }
   if (subject === undefined) return { basis_points: points };
@@ -67,7 +69,7 @@ function refuse(path: string, problem: string): never {
   throw new GatewayError("invalid_request", `${path} ${problem}.`, { path });
 }
 
-/** The discounts of a project, to be looked up for each call. They do not add up: the most specific one holds. */
+/** The discounts of a project. They do not add up: the most specific one applies. */
 export class Discounts {
   readonly #list: readonly Discount[];
 
@@ -75,7 +77,7 @@ export class Discounts {
     this.#list = list.toSorted((one, other) => specificity(other) - specificity(one));
   }
 
-  /** In basis points; 0 where none fits. */
+  /** In basis points; 0 if none matches. */
   of(model: string, provider: string): number {
     for (const discount of this.#list) {
       if (discount.provider !== undefined && discount.provider !== provider) continue;

@@ -7,7 +7,7 @@ import { checkScopes } from "./scopes.ts";
 import { whenShared } from "./share-refusal.ts";
 import { withNeeds } from "./shared-needs.ts";
 
-/** What a call used and cost in the end. */
+/** The actual use and cost of a call. */
 interface ActualUse {
   costNanoUsd: number;
   tokens: number;
@@ -17,7 +17,7 @@ interface ActualUse {
 export interface Entry {
   /** Admits the call that the request describes; throws if the key's scopes, or tokens or budget at any level, do not allow it. */
   admit(call: AdmittedCall): Admission;
-  /** The same; where other processes hold what the call needs it waits a moment for them. */
+  /** Like `admit`, but waits a moment if other processes hold what the call needs. */
   admitShared(call: AdmittedCall): Admission | Promise<Admission>;
   /** The request was refused before its call was admitted. */
   leave(): void;
@@ -26,15 +26,15 @@ export interface Entry {
 /** A call that was admitted. */
 export interface Admission {
   /**
-   * Reserves as much again for one more request to a provider that is paid as well: that of a hedge, or the rest of a broken
-   * answer. False where a level has no more than that left (H23).
+   * Reserves the same amount again for one more paid request to a provider: a hedge, or the rest of a broken response.
+   * False if a level has less than that left (H23).
    */
   extend(): boolean;
   /** Called once, at the end: releases what was reserved and counts what was used. */
   release(actual: ActualUse): void;
   /** The time of the call in its receipt and in its budgets: one reading of one clock for both (H30). */
   readonly atMs: number;
-  /** What its limits leave at this moment, as clients of the field read it. */
+  /** Adds the usual rate-limit headers with the current remainders. */
   addRateHeaders(headers: Record<string, string>): void;
 }
 
@@ -47,7 +47,7 @@ export interface AdmittedCall extends CostEstimate {
 export interface Clocks {
   /** A monotonic clock, for rates. */
   readonly nowMs: () => number;
-  /** The clock of the machine, for money and for expiry. */
+  /** The machine's clock, for money and expiry. */
   readonly wallMs: () => number;
 }
 
@@ -58,7 +58,7 @@ export interface Standing {
   readonly countsMoney: boolean;
 }
 
-/** The entry and admission of a key that no level limits: one small object a call. */
+/** The entry and admission of a key that no level limits: one small object for each call. */
 export class OpenEntry implements Entry, Admission {
   readonly #principal: Principal;
   readonly #standing: Standing;
@@ -98,7 +98,10 @@ export class OpenEntry implements Entry, Admission {
   }
 }
 
-/** The entry and admission of a key with limits at any level. Each step goes over the levels once: they are far apart in memory. */
+/**
+ * The entry and admission of a key with limits at any level. Each step visits the levels once, because they are far
+ * apart in memory.
+ */
 export class LimitedEntry implements Entry, Admission {
   readonly #principal: Principal;
   readonly #standing: Standing;
@@ -107,9 +110,9 @@ export class LimitedEntry implements Entry, Admission {
   #call: AdmittedCall | undefined;
   #takenMs = 0;
   #reservedNanoUsd = 0;
-  /** When tokens were taken once more. */
+  /** When tokens were taken again. */
   #extendedMs: number[] | undefined;
-  /** When it no longer held a slot. */
+  /** When it released its slot. */
   #leftMs: number | undefined;
   atMs = 0;
 
@@ -120,7 +123,7 @@ export class LimitedEntry implements Entry, Admission {
     this.#clocks = clocks;
     this.#enteredMs = enteredMs;
     for (const { requestsPerMinute, account } of standing.bounds) {
-      account.underWay += 1;
+      account.inFlight += 1;
       account.lastUsedMs = enteredMs;
       if (requestsPerMinute !== undefined) account.requests.add(enteredMs, 1);
     }
@@ -180,7 +183,7 @@ export class LimitedEntry implements Entry, Admission {
     const leftMs = this.#clocks.nowMs();
     this.#leftMs = leftMs;
     for (const { account } of this.#standing.bounds) {
-      account.underWay -= 1;
+      account.inFlight -= 1;
       account.lastUsedMs = leftMs;
     }
   }
@@ -191,7 +194,7 @@ export class LimitedEntry implements Entry, Admission {
     const leftMs = this.#clocks.nowMs();
     this.#leftMs = leftMs;
     for (const { tokensPerMinute, account } of this.#standing.bounds) {
-      account.underWay -= 1;
+      account.inFlight -= 1;
       account.lastUsedMs = leftMs;
       account.meter.reserved -= this.#reservedNanoUsd;
       account.meter.add(actual.costNanoUsd, this.atMs);
@@ -220,7 +223,7 @@ export class LimitedEntry implements Entry, Admission {
     }
   }
 
-  /** The request no longer counts: it was refused for what it would use. */
+  /** Uncounts a request that was refused for its estimated use. */
   #forgetRequest(nowMs: number): void {
     for (const { requestsPerMinute, account } of this.#standing.bounds) {
       if (requestsPerMinute === undefined) continue;
@@ -229,7 +232,7 @@ export class LimitedEntry implements Entry, Admission {
   }
 }
 
-/** What was taken for requests that came to nothing, at those times. */
+/** Gives back what was taken at those times for requests that were not served. */
 function giveBack(account: Account, takenMs: readonly number[], nowMs: number, tokens: number): void {
   for (const atMs of takenMs) account.tokens.correct(atMs, nowMs, tokens, 0);
 }

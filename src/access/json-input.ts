@@ -2,11 +2,11 @@ import { readTimestamp } from "../base/timestamp.ts";
 import { GatewayError } from "../canon/error.ts";
 import { SHARING, type Sharing } from "../canon/ownership.ts";
 
-/** Reads the members of an object that a client sent; each failure names the member and what would be right. */
+/** Reads the fields of an object that a client sent; each error names the field and the expected value. */
 export class JsonInput {
   readonly #fields: Readonly<Record<string, unknown>>;
 
-  /** Ignoring a misspelt limit would make a key that may do more than intended (H25). */
+  /** Ignoring a misspelt limit would create a key with more access than intended (H25). */
   constructor(body: unknown, what: string, known: readonly string[]) {
     if (typeof body !== "object" || body === null || Array.isArray(body)) {
       throw new GatewayError("invalid_request", `The body must be a JSON object that describes ${what}.`);
@@ -14,7 +14,7 @@ export class JsonInput {
     const unknown = Object.keys(body).find((name) => !known.includes(name));
     if (unknown !== undefined) {
       const shown = unknown.slice(0, 100);
-      refuse(shown, `is not a field of ${what}; known are ${known.join(", ")}`);
+      refuse(shown, `is not a field of ${what}; expected one of ${known.join(", ")}`);
     }
     this.#fields = body as Readonly<Record<string, unknown>>;
   }
@@ -32,7 +32,7 @@ export class JsonInput {
   }
 
   texts(name: string): readonly string[] | undefined {
-    return this.#read(name, "a list of texts", (value) =>
+    return this.#read(name, "a list of strings", (value) =>
       Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined,
     );
   }
@@ -41,7 +41,7 @@ export class JsonInput {
     return this.#read(name, "a list", (value) => (Array.isArray(value) ? value : undefined));
   }
 
-  /** A day or a moment, in milliseconds. */
+  /** A date or a timestamp, in milliseconds. */
   time(name: string): number | undefined {
     return this.#read(name, "a date such as 2027-01-31", (value) =>
       typeof value === "string" && value.length <= 40 ? readTimestamp(value) : undefined,
@@ -56,7 +56,7 @@ export class JsonInput {
     );
   }
 
-  /** Of limits, with `null` where one is to be taken away. */
+  /** Limits; `null` removes one. */
   numbers(name: string): Readonly<Record<string, number | null>> | undefined {
     const numbers = this.object(name);
     for (const [member, value] of Object.entries(numbers ?? {})) {
@@ -69,7 +69,7 @@ export class JsonInput {
     return this.#read(name, SHARING.join(" or "), (value) => SHARING.find((known) => known === value));
   }
 
-  /** Whether the field is there to take a bound away. */
+  /** Whether the field is `null`, to remove a limit. */
   isNull(name: string): boolean {
     return this.#fields[name] === null;
   }

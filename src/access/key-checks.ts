@@ -6,21 +6,21 @@ const MAX_PATTERNS = 100;
 const MAX_PATTERN_LENGTH = 200;
 const MAX_NETWORKS = 100;
 
-/** Makes keys that can do no more than itself. */
+/** Lets a key create keys that can do no more than itself. */
 export const CREATE_KEYS = "keys:create";
 
-/** What a key may do beside calling models. */
+/** What a key may do in addition to calling models. */
 export const KEY_SCOPES = [CREATE_KEYS] as const;
 
 export function checkExpiry(expiresAtMs: number | undefined, nowMs: number): void {
   if (expiresAtMs === undefined || expiresAtMs > nowMs) return;
-  throw new GatewayError("invalid_request", "The expiry must be in the future.", { path: "expires_at" });
+  throw new GatewayError("invalid_request", "`expires_at` must be in the future.", { path: "expires_at" });
 }
 
 export function checkModels(patterns: readonly string[]): readonly string[] {
   const fits = patterns.every((pattern) => pattern !== "" && pattern.length <= MAX_PATTERN_LENGTH);
   if (!fits || patterns.length === 0 || patterns.length > MAX_PATTERNS) {
-    const message = `\`models\` must name 1 to ${MAX_PATTERNS} models or patterns of at most ${MAX_PATTERN_LENGTH} characters; \`*\` is every model.`;
+    const message = `\`models\` must have 1 to ${MAX_PATTERNS} model ids or patterns of at most ${MAX_PATTERN_LENGTH} characters; \`*\` matches every model.`;
     throw new GatewayError("invalid_request", message, { path: "models" });
   }
   return patterns;
@@ -29,16 +29,16 @@ export function checkModels(patterns: readonly string[]): readonly string[] {
 export function checkProtocols(protocols: readonly string[]): readonly string[] {
   const known = DIALECT_NAMES.filter((name) => protocols.includes(name));
   if (protocols.length === 0 || !protocols.every((name) => known.some((dialect) => dialect === name))) {
-    const message = `\`protocols\` must name one or more of ${DIALECT_NAMES.join(", ")}; leave it out for all of them.`;
+    const message = `\`protocols\` must have one or more of ${DIALECT_NAMES.join(", ")}; omit it to allow all of them.`;
     throw new GatewayError("invalid_request", message, { path: "protocols" });
   }
   return known;
 }
 
-/** As they are kept: each with its bits. */
+/** Returns the stored form, each with its prefix length. */
 export function checkNetworks(networks: readonly string[]): readonly string[] {
   if (networks.length === 0 || networks.length > MAX_NETWORKS) {
-    const message = `\`networks\` must name 1 to ${MAX_NETWORKS} networks; leave it out for all of them.`;
+    const message = `\`networks\` must have 1 to ${MAX_NETWORKS} networks; omit it to allow all of them.`;
     throw new GatewayError("invalid_request", message, { path: "networks" });
   }
   return networks.map((written, index) => {
@@ -52,6 +52,6 @@ export function checkNetworks(networks: readonly string[]): readonly string[] {
 export function checkKeyScopes(scopes: readonly string[]): readonly string[] {
   const unknown = scopes.find((scope) => !KEY_SCOPES.some((known) => known === scope));
   if (unknown === undefined) return [...new Set(scopes)];
-  const message = `\`scopes\` may name ${KEY_SCOPES.join(", ")}; "${unknown.slice(0, 100)}" is not known.`;
+  const message = `\`scopes\` has the unknown scope "${unknown.slice(0, 100)}"; expected one of ${KEY_SCOPES.join(", ")}.`;
   throw new GatewayError("invalid_request", message, { path: "scopes" });
 }

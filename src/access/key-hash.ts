@@ -1,15 +1,15 @@
 import type { Random } from "../base/sources.ts";
 
 export const KEY_PREFIX = "sk-trv-";
-/** The prefix of admin secrets made at the first start. */
+/** The prefix of admin secrets created at the first start. */
 export const ADMIN_SECRET_PREFIX = "trv-admin-";
 
-/** 256 random bits, written in base64url. */
+/** 256 random bits, in base64url. */
 const SECRET_BYTES = 32;
 const SECRET_CHARACTERS = 43;
 
 interface NewApiKey {
-  /** Shown once; only the hash is kept. */
+  /** Shown once; only the hash is stored. */
   key: string;
   hash: string;
   /** The last four characters, so that people can distinguish keys. */
@@ -22,7 +22,7 @@ export function newApiKey({ bytes }: Pick<Random, "bytes">): NewApiKey {
 }
 
 const HINT_CHARACTERS = 4;
-/** The hint would reveal too much of a shorter key, which a configuration may contain. */
+/** A hint would reveal too much of a shorter key, which a configuration may contain. */
 const SHORTEST_HINTED = 20;
 
 export const hintOf = (key: string): string => (key.length < SHORTEST_HINTED ? "" : key.slice(-HINT_CHARACTERS));

@@ -24,7 +24,7 @@ const BOUNDS = [
 
 const DEFAULT_PROJECT = "default";
 
-/** A key that is to be made, as JSON describes it; `project` where none is named. */
+/** Reads the JSON description of a new key; `project` is the default project. */
 export function readKeyRequest(body: unknown, project = DEFAULT_PROJECT): KeyRequest {
   const input = new JsonInput(body, "a key", ["name", "project", ...BOUNDS]);
   const name = input.text("name");
@@ -51,9 +51,9 @@ export function readKeyRequest(body: unknown, project = DEFAULT_PROJECT): KeyReq
   });
 }
 
-/** What is to change in a key: what is left out stays, `null` takes a bound away; so does `null` for one limit or setting. */
+/** Reads a change of a key: omitted fields stay, and `null` removes a limit or setting. */
 export function readKeyUpdate(body: unknown): KeyUpdate {
-  const input = new JsonInput(body, "a key that can change", ["name", ...BOUNDS]);
+  const input = new JsonInput(body, "a key update", ["name", ...BOUNDS]);
   return withoutAbsent({
     name: input.text("name"),
     models: input.isNull("models") ? ["*"] : input.texts("models"),

@@ -39,16 +39,16 @@ function refusal(work: () => unknown): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
     throw thrown;
   }
-  throw new Error("it was let in");
+  throw new Error("it was admitted");
 }
 
 async function refusalOf(work: Promise<unknown>): Promise<string> {
   const thrown = await work.catch((error: unknown) => error);
-  return thrown instanceof GatewayError ? `${thrown.kind} ${thrown.path ?? ""}`.trim() : "let in";
+  return thrown instanceof GatewayError ? `${thrown.kind} ${thrown.path ?? ""}`.trim() : "admitted";
 }
 
 describe("rotation", () => {
-  test("both secrets work for the overlap, then only the new one; a principal of either is the same key", async () => {
+  test("both secrets work during the overlap, then only the new one; both authenticate the same key", async () => {
     const old = await create();
     const { key, id } = await rotateKey(storage, old.id, { overlapSeconds: 60 }, sources, ACTOR);
     const ring = await open();
@@ -61,7 +61,7 @@ describe("rotation", () => {
     ring.authenticate(key, HERE);
   });
 
-  test("without overlap the old secret ends at once; of two rotations only the last two secrets count", async () => {
+  test("without overlap the old secret ends at once; after two rotations only the last two secrets count", async () => {
     const first = await create();
     const ring = await open();
     const second = await rotateKey(storage, first.id, { overlapSeconds: 0 }, sources, ACTOR);
@@ -69,7 +69,7 @@ describe("rotation", () => {
     expect(refusal(() => ring.authenticate(first.key, HERE)).kind).toBe("unauthenticated");
     const third = await rotateKey(storage, first.id, { overlapSeconds: 9 }, sources, ACTOR);
     await ring.refresh();
-    expect(refusal(() => ring.authenticate(first.key, HERE)).message).toContain("not known here");
+    expect(refusal(() => ring.authenticate(first.key, HERE)).message).toContain("is unknown");
     for (const { key } of [second, third]) ring.authenticate(key, HERE);
     await revokeKey(storage, first.id, sources, ACTOR);
     await ring.refresh();
@@ -78,7 +78,7 @@ describe("rotation", () => {
     }
   });
 
-  test("an overlap out of bounds, and a revoked key, are refused", async () => {
+  test("an overlap out of range, and a revoked key, are rejected", async () => {
     const { id } = await create();
     for (const overlapSeconds of [-1, 0.5, Number.NaN, 2_592_001, Number.POSITIVE_INFINITY]) {
       const rotated = Promise.try(() => rotateKey(storage, id, { overlapSeconds }, sources, ACTOR));
@@ -90,7 +90,7 @@ describe("rotation", () => {
 });
 
 describe("networks", () => {
-  test("a key is refused outside its networks, with the address that was seen", async () => {
+  test("a key is refused outside its networks, and the error names the address", async () => {
     const { key } = await create({ networks: ["10.0.0.0/8", "2001:db8::/32"] });
     const ring = await open();
     for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8::7"]) ring.authenticate(key, { address });
@@ -100,7 +100,7 @@ describe("networks", () => {
     expect(refusal(() => ring.authenticate(key, { address: "" })).message).toContain("an unknown address");
   });
 
-  test("the address is not asked for where it does not count", async () => {
+  test("the address is not read if the key has no networks", async () => {
     const { key } = await create();
     const ring = await open();
     const caller = {
@@ -111,7 +111,7 @@ describe("networks", () => {
     expect(ring.authenticate(key, caller).keyName).toBe("k");
   });
 
-  test("what is no network is refused with its path; a change applies and can be taken back", async () => {
+  test("an invalid network is rejected with its path; a change applies and can be reverted", async () => {
     expect(await refusalOf(create({ networks: ["10.0.0.0/8", "10.0.0.0/33"] }))).toBe("invalid_request networks[1]");
     expect(await refusalOf(create({ networks: [] }))).toBe("invalid_request networks");
     const { key, id } = await create();
@@ -134,17 +134,17 @@ describe("S05: keys that keys make", () => {
     return { made, ring, child };
   };
 
-  test("only a key with the scope makes keys, and none that can make keys", async () => {
+  test("only a key with the scope creates keys, and its children cannot create keys", async () => {
     const { key } = await create();
     const ring = await open();
     expect(await refusalOf(create({ maker: ring.authenticate(key, HERE) }))).toBe("forbidden");
     const { child } = await make();
     expect(await refusalOf(child({ scopes: ["keys:create"] }))).toBe("forbidden scopes");
     expect(await refusalOf(child({ scopes: ["root"] }))).toBe("invalid_request scopes");
-    expect(await refusalOf(child())).toBe("let in");
+    expect(await refusalOf(child())).toBe("admitted");
   });
 
-  test("a child asks for no more than its maker has, in anything", async () => {
+  test("a child key can request no more than its parent has, in any setting", async () => {
     const { child } = await make({
       models: ["acme/*"],
       protocols: ["chat"],
@@ -171,7 +171,7 @@ describe("S05: keys that keys make", () => {
     await child();
   });
 
-  test("a maker that is narrowed later narrows its children", async () => {
+  test("narrowing a parent key later narrows its children", async () => {
     const { made, ring, child } = await make({ models: ["*"] });
     const { key } = await child();
     const change = async (update: Parameters<typeof updateKey>[2]) => {
@@ -198,7 +198,7 @@ describe("S05: keys that keys make", () => {
     expect(refusal(check).message).toContain("expired");
   });
 
-  test("children spend what their maker may spend, all together, also what the ledger held", async () => {
+  test("children together spend no more than their parent may, including what the ledger held", async () => {
     const { made, ring, child } = await make({ limits: { budgetUsdTotal: 1, concurrent: 3 } });
     const secrets = [await child(), await child(), await child()].map(({ key }) => key);
     await ring.refresh();
@@ -212,7 +212,7 @@ describe("S05: keys that keys make", () => {
     expect(admissions.account("key", made.id).meter.spent("total", clock.wallMs())).toBe(1e9);
   });
 
-  test("revoking a maker revokes what it made, here and in the storage", async () => {
+  test("revoking a parent revokes its children, here and in the storage", async () => {
     const { made, ring, child } = await make();
     const [one, two] = [await child(), await child()];
     await ring.refresh();
@@ -224,18 +224,18 @@ describe("S05: keys that keys make", () => {
     expect((await listKeys(storage)).filter(({ revokedAtMs }) => revokedAtMs === undefined)).toEqual([]);
   });
 
-  test("a child that is written after its maker was revoked does not work", async () => {
+  test("a child that is written after its parent was revoked does not work", async () => {
     const { made, ring, child } = await make();
     const { key, id } = await child();
     await storage.query("UPDATE api_keys SET revoked_at_ms = 1 WHERE id = ?", [made.id]);
     await storage.query("UPDATE api_keys SET revoked_at_ms = NULL WHERE id = ?", [id]);
-    // As a program writes that does not number changes.
+    // As written by a program that does not number changes.
     await countKeyChange(storage);
     await ring.refresh();
     expect(refusal(() => ring.authenticate(key, HERE)).message).toContain("revoked");
   });
 
-  test("a key of the configuration makes keys, which end with it", async () => {
+  test("a key of the configuration creates keys, which end with it", async () => {
     const configured: StaticKey = {
       name: "ci",
       project: "default",
@@ -253,7 +253,7 @@ describe("S05: keys that keys make", () => {
     expect(refusal(() => ring.authenticate(key, HERE)).message).toContain("revoked");
   });
 
-  test("keys that name each other as their maker do not work, and spoil no other", async () => {
+  test("keys that name each other as their parent do not work, and affect no other", async () => {
     const [one, two, good] = [await create(), await create(), await create()];
     await storage.query("UPDATE api_keys SET made_by = ? WHERE id = ?", [two.id, one.id]);
     await storage.query("UPDATE api_keys SET made_by = ? WHERE id = ?", [one.id, two.id]);
@@ -264,8 +264,8 @@ describe("S05: keys that keys make", () => {
   });
 });
 
-describe("projects and the gateway in force", () => {
-  test("choices 9: limits and status of a project count within half a second, for stored keys and configured ones", async () => {
+describe("projects and the active gateway limits", () => {
+  test("choices 9: limits and status of a project apply within half a second, for stored keys and configured ones", async () => {
     const { key } = await create({ project: "team-a" });
     const configured = { name: "ci", project: "team-a", key: "a-key-of-the-configuration", models: ["*"] };
     const ring = await open([configured]);
@@ -294,7 +294,7 @@ describe("projects and the gateway in force", () => {
     stop();
   });
 
-  test("discounts of a project are those of its keys, and change with it", async () => {
+  test("a project's discounts apply to its keys, and change with it", async () => {
     await createProject(storage, { id: "team-a", discounts: [{ basis_points: 1_000 }] }, sources, ACTOR);
     const { key } = await create({ project: "team-a" });
     const ring = await open();
@@ -308,7 +308,7 @@ describe("projects and the gateway in force", () => {
     expect(points()).toBeUndefined();
   });
 
-  test("a project's limit of a newer program stops its keys alone", async () => {
+  test("a project limit that only a newer program knows disables only that project's keys", async () => {
     const [odd, good] = [await create({ project: "odd" }), await create({ project: "good" })];
     await storage.query("UPDATE projects SET limits = ? WHERE id = 'odd'", ['{"imagesPerMinute":3}']);
     const ring = await open();
@@ -332,7 +332,7 @@ describe("projects and the gateway in force", () => {
 });
 
 describe("last used", () => {
-  test("H21: it is written in batches, beside the calls, and never goes back", async () => {
+  test("H21: it is written in batches, outside calls, and never goes back", async () => {
     const [used, idle] = [await create({ name: "used" }), await create({ name: "idle" })];
     const ring = await open();
     const stop = ring.startWatching();
@@ -353,7 +353,7 @@ describe("last used", () => {
     stop();
   });
 
-  test("what could not be written is written later", async () => {
+  test("a failed write is repeated later", async () => {
     const { key } = await create();
     const ring = await open();
     ring.authenticate(key, HERE);

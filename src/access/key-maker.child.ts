@@ -1,4 +1,4 @@
-/** Runs as a process next to the tests: makes a key, prints it, and revokes it on request. */
+/** Runs as a separate process: creates a key, prints it, and revokes it on request. */
 import { system } from "../base/system.ts";
 import { openStorage } from "../storage/open.ts";
 import { createKey, revokeKey } from "./keys.ts";

@@ -27,14 +27,14 @@ function refusalOf(ring: KeyRing, presented: string): GatewayError {
     if (thrown instanceof GatewayError) return thrown;
     throw thrown;
   }
-  throw new Error("the key was taken");
+  throw new Error("the key was accepted");
 }
 
-/** A storage whose answers can be lost or kept waiting, and whose questions are counted. */
+/** A storage whose responses can be lost or delayed, and whose queries are counted. */
 class WatchedStorage implements Storage {
   readonly engine: Storage["engine"];
   down = false;
-  /** The next question is answered, as of when it was asked, when this is resolved. */
+  /** The next query returns its result, as of when it was sent, when this resolves. */
   held: Promise<void> | undefined;
   readonly asked = { stamps: 0, queries: 0 };
   readonly #storage: Storage;
@@ -94,7 +94,7 @@ describe("KeyRing", () => {
     expect(principal).toEqual({ keyId: id, keyName: "ci", project: "default", models: ["*"], limits: {}, levels: [] });
   });
 
-  test("S05: a caller has the bounds of its key, be it stored or in the configuration", async () => {
+  test("S05: a caller has the limits of its key, stored or configured", async () => {
     const bounds = {
       models: ["acme/*"],
       protocols: ["chat"] as const,
@@ -125,27 +125,27 @@ describe("KeyRing", () => {
     expect(refusalOf(ring, "a-key-of-the-configuration").message).toContain("expired on 2026-01-01T00:00:00.010Z");
   });
 
-  test("a key of the configuration may have 512 characters, no more; a longer one is unknown", async () => {
+  test("a key of the configuration may have at most 512 characters; a longer one is unknown", async () => {
     const common = { name: "long", project: "default", models: ["*"] };
     const ring = await open([{ ...common, key: "k".repeat(512) }]);
     expect(ring.authenticate("k".repeat(512), CALLER).keyName).toBe("long");
-    expect(refusalOf(ring, "k".repeat(513)).message).toContain("is not known here");
+    expect(refusalOf(ring, "k".repeat(513)).message).toContain("is unknown");
     expect(() => ring.reconfigure([{ ...common, key: "k".repeat(513) }], {})).toThrow("1 to 512 characters");
   });
 
-  test("the hint of a key that is short, and might be guessed from it, is empty", () => {
+  test("a short key, which a hint might reveal, has an empty hint", () => {
     expect(hintOf("a".repeat(19))).toBe("");
     expect(hintOf(`${"a".repeat(16)}wxyz`)).toBe("wxyz");
   });
 
-  test("H21: authentication asks nothing of the storage", async () => {
+  test("H21: authentication does not query the storage", async () => {
     const { key } = await createKey(storage, { name: "ci", project: "default" }, system, ACTOR);
     const ring = await open();
     await storage.close();
     expect(ring.authenticate(key, CALLER).keyName).toBe("ci");
   });
 
-  test("S06: keys that differ in the last character only are two keys", async () => {
+  test("S06: keys that differ only in the last character are two keys", async () => {
     const { key } = newApiKey({ bytes: (length) => new Uint8Array(length).fill(7) });
     const twin = `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`;
     expect(hashKey(key)).toHaveLength(64);
@@ -156,11 +156,11 @@ describe("KeyRing", () => {
     ]);
     expect([both.authenticate(key, CALLER).keyName, both.authenticate(twin, CALLER).keyName]).toEqual(["one", "two"]);
     const one = await open([{ ...common, name: "one", key }]);
-    expect(refusalOf(one, twin).message).toContain("not known");
-    expect(refusalOf(one, key.slice(0, -1)).message).toContain("well-formed");
+    expect(refusalOf(one, twin).message).toContain("is unknown");
+    expect(refusalOf(one, key.slice(0, -1)).message).toContain("malformed");
   });
 
-  test("S02: hostile keys are data, and S10: no refusal repeats them", async () => {
+  test("S02: hostile keys are treated as data, and S10: no error repeats them", async () => {
     await createKey(storage, { name: "ci", project: "default" }, system, ACTOR);
     const ring = await open();
     const hostile = [
@@ -176,7 +176,7 @@ describe("KeyRing", () => {
     for (const presented of hostile) {
       const refusal = refusalOf(ring, presented);
       expect(refusal.kind).toBe("unauthenticated");
-      expect(refusal.message).toContain("well-formed");
+      expect(refusal.message).toContain("malformed");
       if (presented.length > 1) expect(refusal.message).not.toContain(presented);
     }
     expect(refusalOf(ring, "").message).toContain("No API key was given");
@@ -184,14 +184,14 @@ describe("KeyRing", () => {
     expect(refusalOf(ring, key).message).not.toContain(key.slice(-4));
   });
 
-  test("a key of the configuration may look like anything: the message about a wrong one does not ask for the form of a made one", async () => {
+  test("a key of the configuration may have any form: the error about a wrong key does not suggest the usual form", async () => {
     const ring = await open([{ name: "one", project: "default", models: ["*"], key: "a-key-of-the-configuration" }]);
-    expect(refusalOf(ring, "a-key-of-the-confguration").message).toContain("is not known here. Ask the operator");
-    expect(refusalOf(ring, "sk-trv-short").message).toContain("well-formed");
+    expect(refusalOf(ring, "a-key-of-the-confguration").message).toContain("is unknown. Ask the operator");
+    expect(refusalOf(ring, "sk-trv-short").message).toContain("malformed");
     expect(refusalOf(ring, "trv-admin-abcdef").message).toContain("This is an admin secret");
   });
 
-  test("unknown, revoked and expired keys are refused in the same words but for the cause", async () => {
+  test("unknown, revoked and expired keys get the same error apart from the cause", async () => {
     const made = await createKey(storage, { name: "old", project: "default" }, system, ACTOR);
     const brief = await createKey(
       storage,
@@ -202,11 +202,11 @@ describe("KeyRing", () => {
     await revokeKey(storage, made.id, system, ACTOR);
     const ring = await open();
     const unknown = refusalOf(ring, newApiKey({ bytes: (length) => new Uint8Array(length) }).key).message;
-    expect(refusalOf(ring, made.key).message).toBe(unknown.replace("is not known here", "has been revoked"));
+    expect(refusalOf(ring, made.key).message).toBe(unknown.replace("is unknown", "has been revoked"));
     expect(ring.authenticate(brief.key, CALLER).keyName).toBe("brief");
     nowMs += 10;
     expect(refusalOf(ring, brief.key).message).toBe(
-      unknown.replace("is not known here", "expired on 2026-01-01T00:00:00.010Z"),
+      unknown.replace("is unknown", "expired on 2026-01-01T00:00:00.010Z"),
     );
   });
 
@@ -237,7 +237,7 @@ describe("KeyRing", () => {
     expect(() => ring.authenticate("static-key-a", CALLER)).toThrow(GatewayError);
   });
 
-  test("a stored key with a limit of a newer program does not work, and spoils no other", async () => {
+  test("a stored key with a limit that only a newer program knows does not work, and affects no other", async () => {
     const odd = await createKey(storage, { name: "odd", project: "default" }, system, ACTOR);
     const good = await createKey(storage, { name: "good", project: "default" }, system, ACTOR);
     await storage.query("UPDATE api_keys SET limits = ? WHERE id = ?", ['{"imagesPerMinute":3}', odd.id]);
@@ -254,7 +254,7 @@ describe("KeyRing", () => {
     expect(String(problems[0])).toContain(odd.id);
   });
 
-  test("choices 7: a key made or revoked by another process counts here", async () => {
+  test("choices 7: a key created or revoked by another process applies here", async () => {
     const url = `sqlite:${join(folder, "shared.db")}`;
     const shared = await openStorage(url, system.clock);
     const ring = await KeyRing.open({ ...system, storage: shared, staticKeys: [] });
@@ -292,7 +292,7 @@ describe("KeyRing", () => {
     await shared.close();
   });
 
-  describe("looking for keys that others made or revoked", () => {
+  describe("looking for keys that other processes created or revoked", () => {
     let clock: VirtualClock;
     let watched: WatchedStorage;
     let problems: string[];
@@ -311,7 +311,7 @@ describe("KeyRing", () => {
       });
     const create = (name: string) => createKey(storage, { name, project: "default" }, { ...system, clock }, ACTOR);
 
-    test("a refresh that took long does not undo a later one", async () => {
+    test("a slow refresh does not undo a later one", async () => {
       const { key, id } = await create("ci");
       const ring = await openWatched();
       const answer = Promise.withResolvers<void>();
@@ -326,7 +326,7 @@ describe("KeyRing", () => {
       expect(refusalOf(ring, key).message).toContain("revoked");
     });
 
-    test("H21: only what changed is read, a key that was made by a new one too, and all of it where a change has no number", async () => {
+    test("H21: only changes are read, including a key created by a new one; all keys if a change has no number", async () => {
       const keys = [await create("one"), await create("two")];
       const ring = await openWatched();
       const before = keys.map(({ key }) => ring.authenticate(key, CALLER));
@@ -346,7 +346,7 @@ describe("KeyRing", () => {
       );
       await ring.refresh();
       expect(ring.authenticate(child.key, CALLER).maker?.keyId).toBe(maker.id);
-      // The others are the same objects: nothing that hangs on them is made again.
+      // The others are the same objects, so nothing that depends on them is rebuilt.
       expect(keys.map(({ key }, at) => ring.authenticate(key, CALLER) === before[at])).toEqual([true, true]);
       const rotated = await rotateKey(storage, maker.id, { overlapSeconds: 0 }, { ...system, clock }, ACTOR);
       await updateKey(storage, child.id, { name: "renamed" }, { ...system, clock }, ACTOR);
@@ -363,7 +363,7 @@ describe("KeyRing", () => {
       expect(ring.authenticate(keys[0]?.key ?? "", CALLER).keyName).toBe("other");
     });
 
-    test("choices 7, H21: what changed counts within half a second, and nothing is read where nothing changed", async () => {
+    test("choices 7, H21: a change applies within half a second, and nothing is read if nothing changed", async () => {
       const ring = await openWatched();
       const stop = ring.startWatching();
       const { key, id } = await create("ci");
@@ -380,7 +380,7 @@ describe("KeyRing", () => {
       stop();
     });
 
-    test("when it is stopped it looks no more, even if it is just looking, and it keeps no process alive", async () => {
+    test("once stopped it never looks again, even during a look, and keeps no process alive", async () => {
       const options: (TimerOptions | undefined)[] = [];
       const after: VirtualClock["after"] = (ms, run, given?: TimerOptions) => {
         options.push(given);
@@ -403,7 +403,7 @@ describe("KeyRing", () => {
       expect(options).toEqual([{ background: true }, { background: true }]);
     });
 
-    test("H21, H29: while the storage fails the watcher says so once, keeps its keys, and looks again", async () => {
+    test("H21, H29: while the storage fails the watcher reports it once, keeps its keys, and retries", async () => {
       const { key, id } = await create("ci");
       const ring = await openWatched();
       const stop = ring.startWatching();
@@ -413,7 +413,7 @@ describe("KeyRing", () => {
         watched.down = true;
         await clock.pass(60_000);
         expect(problems).toHaveLength(reported);
-        expect(problems.at(-1)).toContain("API keys cannot be refreshed: those in memory stay valid");
+        expect(problems.at(-1)).toContain("API keys cannot be refreshed: keys in memory stay valid");
         expect(ring.blindMs).toBe(60_000);
         watched.down = false;
       }
@@ -425,7 +425,7 @@ describe("KeyRing", () => {
       stop();
     });
 
-    test("H29: a key that is revoked here stops at once, and the storage learns of it when it can", async () => {
+    test("H29: a key that is revoked here stops at once, and the storage is updated when it can be", async () => {
       const { key, id } = await create("ci");
       const twin = await create("twin");
       const other = await create("twin");
@@ -442,7 +442,7 @@ describe("KeyRing", () => {
       expect(stored.find((one) => one.id === id)?.revokedAtMs).toBe(revokedAtMs);
       expect(stored.filter((one) => one.revokedAtMs !== undefined)).toHaveLength(1);
       expect(refusalOf(ring, key).message).toContain("revoked");
-      // It is written once, and revoked already when it is asked for again.
+      // It is written once, and already revoked when requested again.
       Object.assign(watched.asked, { stamps: 0, queries: 0 });
       await clock.pass(500);
       expect(watched.asked).toEqual({ stamps: 1, queries: 0 });
@@ -454,7 +454,7 @@ describe("KeyRing", () => {
       stop();
     });
 
-    test("H29: a key that was revoked here does not come back if the storage fails again after it was reported", async () => {
+    test("H29: a key that was revoked here stays revoked if the storage fails again after the write", async () => {
       const { key, id } = await create("ci");
       const ring = await openWatched();
       ring.revokeHere(id, ACTOR);

@@ -17,15 +17,15 @@ import { type Caller, checkNetworks } from "./scopes.ts";
 interface KeyRingOptions extends Sources {
   storage: Storage;
   staticKeys: readonly StaticKey[];
-  /** What limits all keys together. */
+  /** The limits of all keys together. */
   limits?: Limits;
   /** Called when keys cannot be read; those in memory keep working. */
   onProblem?: (error: unknown) => void;
 }
 
-/** How often a running gateway looks for keys that others made or revoked. */
+/** How often a running gateway looks for keys that other processes created or revoked. */
 export const KEY_WATCH_MS = 500;
-/** How late it may be written down that a key was used. */
+/** How late the last use of a key may be written. */
 const USED_WRITE_MS = 10_000;
 
 interface StoredRows {
@@ -33,7 +33,7 @@ interface StoredRows {
   projects: readonly StoredProject[];
 }
 
-/** Every key in memory, by full digest: a call is authenticated without asking the storage (H21). */
+/** Holds every key in memory by its full digest, so that authentication does not query the storage (H21). */
 export class KeyRing {
   readonly #storage: Storage;
   readonly #sources: Sources;
@@ -41,22 +41,22 @@ export class KeyRing {
   #static: readonly StaticKey[];
   #limits: Limits;
   #known: KnownKeys;
-  /** What the counter of changes was when keys were last read; undefined before. */
+  /** The change counter when keys were last read; undefined before that. */
   #stamp: string | undefined;
-  /** Counts the refreshes, and the latest whose result is in use: a slow refresh must not undo a later one. */
+  /** The number of refreshes, and the latest one whose result is in use: a slow refresh must not undo a later one. */
   #begun = 0;
   #applied = 0;
   /** When the storage was last read, on the monotonic clock. */
   #lookedMs: number;
   #failing = false;
-  /** Ids of keys that were revoked here while the storage could not be written, and who did it. */
+  /** Ids of keys that were revoked here while the storage was not writable, and by whom. */
   readonly #revokedHere = new Map<string, Actor>();
-  /** Ids of stored keys that were used since this was last written down. */
+  /** Ids of stored keys used since the last write. */
   readonly #used = new Set<string>();
   #usedWrittenMs: number;
-  /** Ids of keys that another process says it has revoked. */
+  /** Ids of keys that another process reports as revoked. */
   readonly #revokedElsewhere = new Set<string>();
-  /** Called with the id of a key that was revoked by this process. */
+  /** Called with the id of a key that this process revoked. */
   onRevokedHere: (keyId: string) => void = () => {};
   /** Called when the levels that limit keys may have changed. */
   onLevels: () => void = () => {};
@@ -78,7 +78,7 @@ export class KeyRing {
     return ring;
   }
 
-  /** The principal of the key. No message contains the key itself (S10). */
+  /** Returns the key's principal. No error contains the key itself (S10). */
   authenticate(presented: string, caller: Caller): Principal {
     if (presented === "") {
       throw new GatewayError(
@@ -114,17 +114,17 @@ export class KeyRing {
 
   #unknown(presented: string): GatewayError {
     if (presented.startsWith(ADMIN_SECRET_PREFIX)) return isAdminSecret();
-    // Keys of the configuration may look like anything: if there are any, a hint at the usual form of keys would mislead.
+    // Configured keys may have any form: if there are any, a hint at the usual form would mislead.
     const meantMade = presented.startsWith(KEY_PREFIX) || this.#static.length === 0;
-    return meantMade && !isWellFormedKey(presented) ? malformed() : refused("is not known here");
+    return meantMade && !isWellFormedKey(presented) ? malformed() : refused("is unknown");
   }
 
-  /** Reads the stored keys and projects that have changed; all of them where it is not certain which have. */
+  /** Reads the stored keys and projects that have changed, or all of them if the changes are uncertain. */
   async refresh(): Promise<void> {
     this.#begun += 1;
     const turn = this.#begun;
     const since = this.#stamp;
-    // The stamp is read first: a key written between the reads is then found at the next refresh.
+    // The stamp is read first: a key written between the reads is then found by the next refresh.
     const stamp = await this.#storage.changeStamp();
     if (stamp === since) return;
     const changes = since === undefined ? undefined : await this.#readChanges(Number(since), Number(stamp));
@@ -150,8 +150,8 @@ export class KeyRing {
   }
 
   /**
-   * Undefined where that is not all that has changed: a row has only the number of its last change, and one that an earlier version has
-   * written has none. A project that has changed concerns all of its keys.
+   * Undefined if these are not all changes: a row has only the number of its last change, and rows of earlier versions
+   * have none. A changed project affects all of its keys.
    */
   async #readChanges(since: number, upTo: number): Promise<StoredRows | undefined> {
     const keys = await selectChangedKeys(this.#storage, since);
@@ -174,29 +174,30 @@ export class KeyRing {
     return new KnownKeys({ stored, projects, staticKeys, gateway, onProblem: this.#onProblem });
   }
 
-  /** For how long keys made or revoked by other processes could not be read. */
+  /** How long changes of other processes could not be read. */
   get blindMs(): number {
     return this.#sources.clock.nowMs() - this.#lookedMs;
   }
 
-  /** The keys of the configuration. */
+  /** The configured keys. */
   get configured(): readonly StaticKey[] {
     return this.#static;
   }
 
-  /** Every level that limits a key which is not revoked, once. */
+  /** Every level that limits a key that is not revoked, once. */
   levels(): Level[] {
     return levelsIn(this.#known);
   }
 
-  /** The key that made it, whose limits its calls count against as well. */
+  /** The parent key, whose limits its calls count against as well. */
   makerOf(keyId: string): Principal | undefined {
     return this.#known.byId.get(keyId)?.principal.maker;
   }
 
   /**
-   * Revokes the key and those that it made in this process at once, whatever happens to the storage (H29). The next successful
-   * look writes it down for other processes. False if no stored key has this id, and not exactly one has this name.
+   * Revokes the key and its children in this process at once, whatever happens to the storage (H29). The next
+   * successful look writes it for other processes. False if no stored key has this id, and not exactly one has this
+   * name.
    */
   revokeHere(idOrName: string, actor: Actor): boolean {
     const valid = [...this.#known.stored.values()].filter(({ revokedAtMs }) => revokedAtMs === undefined);
@@ -208,22 +209,22 @@ export class KeyRing {
     return true;
   }
 
-  /** Another process has revoked it, and writes that down when it can. */
+  /** Another process has revoked it, and will write that when it can. */
   hearRevoked(keyId: string): void {
     this.#revokedElsewhere.add(keyId);
   }
 
   async #look(): Promise<void> {
-    // They stay revoked here until the storage has been read again: it may fail once more before that.
+    // They stay revoked here until the storage has been read again, because it may fail once more before that.
     for (const [id, actor] of this.#revokedHere) await revokeKey(this.#storage, id, this.#sources, actor);
     if ((await this.#storage.changeStamp()) !== this.#stamp) await this.refresh();
     this.#lookedMs = this.#sources.clock.nowMs();
     this.#failing = false;
-    // A storage that takes no writes is reported by the heartbeat; what was used is written with the next that it takes.
+    // The heartbeat reports a storage that takes no writes; the next successful write includes these uses.
     if (this.#lookedMs - this.#usedWrittenMs >= USED_WRITE_MS) await this.writeUsed().catch(() => {});
   }
 
-  /** Writes down which keys were used. */
+  /** Writes which keys were used. */
   async writeUsed(): Promise<void> {
     this.#usedWrittenMs = this.#sources.clock.nowMs();
     const ids = [...this.#used];
@@ -237,7 +238,7 @@ export class KeyRing {
     }
   }
 
-  /** Polls for keys that other processes made or revoked. The returned function ends it. */
+  /** Polls for keys that other processes created or revoked. The returned function stops it. */
   startWatching(intervalMs = KEY_WATCH_MS): () => void {
     let stopped = false;
     let cancel: Cancel = () => {};
@@ -261,7 +262,7 @@ export class KeyRing {
     };
   }
 
-  /** Replaces all keys and limits of the configuration at once, or throws and changes nothing. */
+  /** Replaces all configured keys and limits at once, or throws and changes nothing. */
   reconfigure(keys: readonly StaticKey[], limits: Limits): void {
     this.#known = this.#make(this.#known.stored.values(), this.#known.projects.values(), keys, limits);
     this.#static = keys;
@@ -271,7 +272,8 @@ export class KeyRing {
 }
 
 function cannotLook(cause: unknown): GatewayError {
-  const message = "API keys cannot be refreshed: those in memory stay valid, and what others revoke is not seen.";
+  const message =
+    "API keys cannot be refreshed: keys in memory stay valid, and revocations by other processes are not seen.";
   return new GatewayError("internal", message, { cause });
 }
 
@@ -280,19 +282,19 @@ function refused(what: string): GatewayError {
 }
 
 const suspended = ({ project }: Principal): GatewayError =>
-  new GatewayError("forbidden", `The project "${project}" is suspended: none of its keys may be used.`, {
+  new GatewayError("forbidden", `The project "${project}" is suspended, so its keys cannot be used.`, {
     code: "project_suspended",
   });
 
 function malformed(): GatewayError {
   return new GatewayError(
     "unauthenticated",
-    `This is not a well-formed API key: \`${KEY_PREFIX}\` and 43 characters, without spaces or quotes, are expected. The operator of this gateway makes one with \`trivium keys create\`.`,
+    `This API key is malformed: expected \`${KEY_PREFIX}\` followed by 43 characters, without spaces or quotes. The operator of this gateway creates keys with \`trivium keys create\`.`,
   );
 }
 
 const isAdminSecret = (): GatewayError =>
   new GatewayError(
     "unauthenticated",
-    "This is an admin secret, which is for the Admin API alone. Models are called with an API key; `trivium keys create` makes one.",
+    "This is an admin secret, which only works for the Admin API. To call models, send an API key; `trivium keys create` creates one.",
   );

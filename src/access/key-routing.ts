@@ -10,7 +10,7 @@ import {
 } from "../canon/preference.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 
-/** How the calls of a key are served, as files, answers and the command line spell it. */
+/** The routing settings of a key, as files, the API and the command line spell them. */
 export interface KeyRoutingView {
   type?: string;
   primary_factor?: string;
@@ -46,7 +46,7 @@ const MEMBERS: Readonly<Record<keyof KeyRoutingView, Member>> = {
   type: oneOf(ROUTING_TYPES),
   primary_factor: oneOf(FACTORS),
   fallback: {
-    right: "true, false, the name of a provider or the id of a model",
+    right: "true, false, a provider name or a model id",
     fits: (value) => typeof value === "boolean" || (typeof value === "string" && value !== "" && value.length <= 200),
   },
   survive: FLAG,
@@ -58,10 +58,11 @@ const MEMBERS: Readonly<Record<keyof KeyRoutingView, Member>> = {
 
 export const KEY_ROUTING_NAMES = Object.keys(MEMBERS) as (keyof KeyRoutingView)[];
 
-/** The settings as stored or given: known members only, each as it must be. */
+/** Reads settings from storage or input; throws on unknown or invalid ones. */
 export function readKeyRouting(given: Readonly<Record<string, unknown>>): RoutingSettings {
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(MEMBERS, name)) refuse(name, `is not a setting; known are ${KEY_ROUTING_NAMES.join(", ")}`);
+    if (!Object.hasOwn(MEMBERS, name))
+      refuse(name, `is not a setting; expected one of ${KEY_ROUTING_NAMES.join(", ")}`);
     const { right, fits } = MEMBERS[name as keyof KeyRoutingView];
     if (!fits(value)) refuse(name, `must be ${right}`);
   }
@@ -107,7 +108,7 @@ export function keyRoutingView({
   };
 }
 
-/** Settings that are not named stay; `null` takes one away. Undefined where none is left. */
+/** Settings that are not named stay; `null` removes one. Undefined if none is left. */
 export function changeKeyRouting(
   stored: Readonly<Record<string, unknown>> = {},
   update: Readonly<Record<string, unknown>> = {},

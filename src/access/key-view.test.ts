@@ -3,7 +3,7 @@ import { keyView } from "./key-view.ts";
 
 const bare = { id: "key_1", name: "ci", project: "default", hint: "abcd", models: ["*"], limits: {} };
 
-test("a key is shown with all its bounds, as files spell them", () => {
+test("a key is shown with all its limits and settings, as files spell them", () => {
   const key = {
     ...bare,
     protocols: ["chat"],
@@ -49,7 +49,7 @@ test("a key is shown with all its bounds, as files spell them", () => {
   });
 });
 
-test("what a key does not have is null, and a key without limits shows none", () => {
+test("absent settings are null, and a key without limits shows none", () => {
   expect(keyView(bare)).toEqual({
     ...bare,
     from: "file",

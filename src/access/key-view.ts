@@ -4,54 +4,54 @@ import type { StoredKey } from "../storage/tables/keys.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import { limitsView } from "./limits.ts";
 
-/** A stored key without its digests, for people to look at. */
+/** A stored key without its digests, for display. */
 export type KeySummary = Omit<StoredKey, "hash" | "previousHash">;
 
-/** A key as answers and the command line show it: never the key, nor its digest. */
+/** A key as the API and the command line show it: never the key, nor its digest. */
 export interface KeyView {
   id: string;
-  /** One of `trivium.yaml` is changed there alone. */
+  /** `file`: change it in `trivium.yaml`. */
   from: "file" | "storage";
   name: string;
   project: string;
   /** The key's last characters, so that people can distinguish keys. */
   hint: string;
   models: readonly string[];
-  /** `null`: every one. */
+  /** `null`: all of them. */
   protocols: readonly string[] | null;
   limits: Record<string, number>;
   strict: boolean;
-  /** What differs from the gateway's. */
+  /** Settings that differ from the gateway's. */
   routing: KeyRoutingView;
   /** `null`: from everywhere. */
   networks: readonly string[] | null;
-  /** What it may do beside calling models. */
+  /** What it may do in addition to calling models. */
   scopes: readonly string[];
-  /** What its calls are marked with. */
+  /** Tags of its calls. */
   tags: readonly string[];
   /** The bodies of its calls are kept for a while. */
   capture: boolean;
   /** Its requests may name objects in providers' accounts. */
   provider_objects: boolean;
-  /** Who may see what it stores; `null`: the default. */
+  /** Who may see the objects it stores; `null`: the default. */
   objects: Sharing | null;
   /** `null`: its project, the gateway or its budget decides. */
   billing: { unpriced: UnpricedPolicy | null };
   expires_at: string | null;
-  /** `null` for a key of the configuration. */
+  /** `null` for a configured key. */
   created_at: string | null;
   made_by: string | null;
   revoked_at: string | null;
   rotated_at: string | null;
-  /** Until then the secret before the last rotation works, too. */
+  /** Until then the previous secret works as well. */
   previous_until: string | null;
-  /** Some seconds late. */
+  /** Accurate to some seconds. */
   last_used_at: string | null;
 }
 
 const moment = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
 
-/** Keys of the configuration have no creation date. */
+/** Configured keys have no creation date. */
 export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: number }): KeyView {
   return {
     id: key.id,

@@ -31,7 +31,7 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
     () => undefined,
     (error: unknown) => error,
   );
-  return thrown instanceof GatewayError ? `${thrown.kind} ${thrown.path ?? ""}`.trim() : `not refused: ${thrown}`;
+  return thrown instanceof GatewayError ? `${thrown.kind} ${thrown.path ?? ""}`.trim() : `not rejected: ${thrown}`;
 }
 
 describe("keys", () => {
@@ -41,7 +41,7 @@ describe("keys", () => {
   });
   afterEach(() => storage.close());
 
-  test("0061: a key that a key makes has its maker's tags, whatever else it is given", async () => {
+  test("0061: a child key has its parent's tags in addition to its own", async () => {
     const tagsOf = async (name: string) => (await listKeys(storage)).find((key) => key.name === name)?.tags;
     const request = { project: "default", scopes: ["keys:create"], tags: ["team-a", "team-a"] };
     const { id } = await createKey(storage, { name: "mother", ...request }, system, ACTOR);
@@ -61,7 +61,7 @@ describe("keys", () => {
     if (first === undefined || second === undefined) throw new Error("both are stored");
     expect(principalOf(second, { maker: principalOf(first), gateway: {} }).tags).toEqual(["team-b", "team-a"]);
     const acts = await storage.query("SELECT act, before_act, after_act FROM audit ORDER BY id");
-    // Acts of one millisecond are in no order.
+    // Acts of the same millisecond have no order.
     expect(acts).toContainEqual({
       act: "key.update",
       before_act: '{"tags":["team-a"]}',
@@ -75,12 +75,12 @@ describe("keys", () => {
     ["nothing", ["a", ""], "tags[1]"],
     ["too long", ["a".repeat(65)], "tags[0]"],
     ["markup", ["<b>"], "tags[0]"],
-  ])("0061: tags of a key that are not right are refused: %s", async (_, tags, path) => {
+  ])("0061: invalid tags of a key are rejected: %s", async (_, tags, path) => {
     const made = createKey(storage, { name: "x", project: "default", tags }, system, ACTOR);
     expect(await kindOf(made)).toBe(`invalid_request ${path}`);
   });
 
-  test("S05: a key cannot make a stronger key", async () => {
+  test("S05: a key cannot create a key with more access", async () => {
     const child = (changes: Partial<KeyRequest>): Promise<unknown> =>
       createKey(storage, { name: "child", project: "default", maker, ...changes }, system, ACTOR);
     expect(await kindOf(child({ models: ["*"] }))).toBe("forbidden models");
@@ -98,7 +98,7 @@ describe("keys", () => {
     expect(() => checkSubset({ ...maker, scopes: [], limits: {} }, maker)).toThrow(/limits/);
   });
 
-  test("S05: a key cannot be changed into a stronger one than its maker", async () => {
+  test("S05: an update cannot give a key more access than its parent", async () => {
     const { id: makerId } = await createKey(
       storage,
       {
@@ -135,7 +135,7 @@ describe("keys", () => {
     });
   });
 
-  test("choices 8: the routing of a key is stored, inherited, changed member by member and removed", async () => {
+  test("choices 8: the routing of a key is stored, inherited, changed field by field and removed", async () => {
     const settings = { type: "round_robin", fallback: "two", survive: true, deadline_ms: 9_000, sticky: "off" };
     const { id } = await createKey(
       storage,
@@ -167,34 +167,38 @@ describe("keys", () => {
     const gone = await change({ type: null, fallback: null, deadline_ms: null, sticky: null });
     expect(gone.routing).toBeUndefined();
     expect((await listKeys(storage)).find((key) => key.id === id)?.routing).toBeUndefined();
-    expect(change({ speed: null })).rejects.toThrow(/routing\.speed is not a setting; known are type, primary_factor/);
+    expect(change({ speed: null })).rejects.toThrow(
+      /routing\.speed is not a setting; expected one of type, primary_factor/,
+    );
   });
 
   test.each([
     ["type", "fastest", "must be one of priority, round_robin, least_latency"],
     ["primary_factor", "beauty", "must be one of cost, speed, quality"],
-    ["fallback", "", "must be true, false, the name of a provider or the id of a model"],
+    ["fallback", "", "must be true, false, a provider name or a model id"],
     ["survive", "yes", "must be true or false"],
     ["deadline_ms", 0, "must be a whole number from 1 to 86400000"],
     ["max_attempts", 101, "must be a whole number from 1 to 100"],
     ["sticky", true, "must be one of prompt_cache, off"],
-    ["providers", ["one"], "is not a setting; known are type,"],
+    ["providers", ["one"], "is not a setting; expected one of type,"],
   ])("choices 8: routing.%s may not be %p", (name, value, says) => {
     expect(() => readKeyRouting({ [name]: value })).toThrow(`routing.${name} ${says}`);
   });
 
-  test("choices 9: limits are given in snake_case; either spelling counts once", async () => {
+  test("choices 9: limits are written in snake_case; each limit counts once in either spelling", async () => {
     expect(readLimits({ requests_per_minute: 60, budget_usd_total: 1.5 })).toEqual({
       requestsPerMinute: 60,
       budgetUsdTotal: 1.5,
     });
     expect(() => readLimits({ requests_per_minute: 60, requestsPerMinute: 600 })).toThrow(
-      /limits\.requests_per_minute is given twice/,
+      /limits\.requests_per_minute is set twice/,
     );
-    expect(() => readLimits({ speed: 1 })).toThrow(/limits\.speed is not a limit; known are requests_per_minute, /);
+    expect(() => readLimits({ speed: 1 })).toThrow(
+      /limits\.speed is not a limit; expected one of requests_per_minute, /,
+    );
   });
 
-  test("S05: whatever is left out is the maker's, and what is within it is granted", async () => {
+  test("S05: omitted settings are inherited from the parent, and those within its limits are granted", async () => {
     await createKey(storage, { name: "same", project: "default", maker }, system, ACTOR);
     await createKey(
       storage,
@@ -209,7 +213,7 @@ describe("keys", () => {
       system,
       ACTOR,
     );
-    // Two keys of one millisecond are listed in the order of their random ids, so they are distinguished by name.
+    // Two keys of the same millisecond are listed in the order of their random ids, so the names distinguish them.
     const made = await listKeys(storage);
     const [same, less] = ["same", "less"].map((name) => made.find((key) => key.name === name));
     expect(same).toMatchObject({
@@ -227,7 +231,7 @@ describe("keys", () => {
     expect(JSON.stringify([same, less])).not.toContain("hash");
   });
 
-  test("S05: a granted pattern never reaches a model that the maker's patterns do not", () => {
+  test("S05: a granted pattern never matches a model that the parent's patterns do not", () => {
     const pattern = fc.string({ unit: fc.constantFrom("a", "b", "*"), minLength: 1, maxLength: 5 });
     const model = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
     fc.assert(
@@ -246,11 +250,11 @@ describe("keys", () => {
     );
   });
 
-  test("a request that cannot be kept is refused with the field", async () => {
+  test("an invalid request is rejected with the field", async () => {
     const make = (changes: Partial<KeyRequest>): Promise<string> =>
       kindOf(createKey(storage, { name: "n", project: "p", ...changes }, system, ACTOR));
     expect(await make({ name: "" })).toBe("invalid_request name");
-    // Escape sequences of terminals, lines, directions, and half a character.
+    // Terminal escape sequences, line breaks, text directions, and half a surrogate pair.
     for (const hostile of ["a\u001b[2J", "a\u009b2J", "a\u2028b", "a\u202eb", "a\u2066b", "a\ud800"])
       expect([hostile, await make({ name: hostile })]).toEqual([hostile, "invalid_request name"]);
     expect(await make({ name: "a\0b" })).toBe("invalid_request name");
@@ -264,7 +268,7 @@ describe("keys", () => {
     expect(await selectProjects(storage)).toEqual([]);
   });
 
-  test("the bounds of what a key may be called, may name and may spend are themselves allowed", async () => {
+  test("the bounds of names, patterns, limits and expiry are themselves allowed", async () => {
     const nowMs = Date.UTC(2026, 0, 1);
     const sources = { ...system, clock: { ...system.clock, wallMs: () => nowMs } };
     const make = (changes: Partial<KeyRequest>): Promise<unknown> =>
@@ -287,13 +291,13 @@ describe("keys", () => {
     expect(await listKeys(storage)).toHaveLength(2);
   });
 
-  test("S05: a child may have exactly what its maker has", () => {
+  test("S05: a child may have exactly what its parent has", () => {
     expect(() => checkSubset({ ...maker, scopes: [] }, maker)).not.toThrow();
-    // It cannot make keys in turn.
+    // It cannot create keys in turn.
     expect(() => checkSubset(maker, maker)).toThrow(/scopes/);
   });
 
-  test("S05: a key that is made by a strict one is strict, and one may be strict without its maker", async () => {
+  test("S05: the child of a strict key is strict, and a child may be strict without its parent", async () => {
     const strict = async (changes: Partial<KeyRequest>): Promise<boolean | undefined> => {
       const { id } = await createKey(storage, { name: "n", project: "default", ...changes }, system, ACTOR);
       return (await listKeys(storage)).find((key) => key.id === id)?.strict;
@@ -304,7 +308,7 @@ describe("keys", () => {
     expect(await strict({ maker })).toBeFalsy();
   });
 
-  test("an update changes what it names and nothing else; null takes a bound away", async () => {
+  test("an update changes only the fields it names; null removes a limit", async () => {
     const expiresAtMs = Date.UTC(2100, 0);
     const bounds = { models: ["acme/*"], protocols: ["chat"] as const, strict: true, expiresAtMs };
     const limits = { concurrent: 3, budgetUsdTotal: 1 };
@@ -337,7 +341,7 @@ describe("keys", () => {
     expect(kept).toEqual(bare);
   });
 
-  test("an update that cannot be kept is refused with the field, and changes nothing", async () => {
+  test("an invalid update is rejected with the field, and changes nothing", async () => {
     const { id } = await createKey(storage, { name: "ci", project: "default" }, system, ACTOR);
     const before = await listKeys(storage);
     const change = (update: KeyUpdate): Promise<string> => kindOf(updateKey(storage, id, update, system, ACTOR));
@@ -352,7 +356,7 @@ describe("keys", () => {
     expect(await kindOf(updateKey(storage, id, { name: "x" }, system, ACTOR))).toBe("invalid_request");
   });
 
-  test("revoking goes by id or by a name that only one valid key has", async () => {
+  test("revoking takes an id or a name that only one valid key has", async () => {
     const one = await createKey(storage, { name: "twin", project: "a" }, system, ACTOR);
     const two = await createKey(storage, { name: "twin", project: "b" }, system, ACTOR);
     expect(await kindOf(revokeKey(storage, "twin", system, ACTOR))).toBe("invalid_request");
@@ -366,7 +370,7 @@ describe("keys", () => {
     expect((await listKeys(storage, { project: "b" })).map((key) => key.id)).toEqual([two.id]);
   });
 
-  test("a key's name that is another key's id does not get in its way", async () => {
+  test("a key whose name is another key's id does not hide that key", async () => {
     const one = await createKey(storage, { name: "first", project: "a" }, system, ACTOR);
     const two = await createKey(storage, { name: one.id, project: "a" }, system, ACTOR);
     expect((await revokeKey(storage, one.id, system, ACTOR)).id).toBe(one.id);

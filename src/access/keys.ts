@@ -30,39 +30,39 @@ import { changeLimits, type Limits, readLimits } from "./limits.ts";
 import { checkName, checkSlug } from "./names.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
-/** Keys that one key may have made and that are not revoked. */
+/** The most child keys that a key may have, not counting revoked ones. */
 const MAX_CHILDREN = 1_000;
 const MAX_OVERLAP_SECONDS = 2_592_000;
-/** How long both secrets of a rotated key work unless the operator chooses: by the Admin API, the command line and the console. */
+/** How long both secrets of a rotated key work by default, in the Admin API, the command line and the console. */
 export const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 export interface KeyRequest {
   name: string;
   project: string;
-  /** Default: the maker's models, or every model. */
+  /** Default: the parent's models, or every model. */
   models?: readonly string[];
   protocols?: readonly string[];
   expiresAtMs?: number;
   limits?: Limits;
   /** Refuse what cannot be honoured exactly. */
   strict?: boolean;
-  /** How its calls are served where they do not say otherwise; default: as its maker's. */
+  /** How its calls are served by default; inherited from the parent if absent. */
   routing?: RoutingSettings;
-  /** Where it may be used from; default: as its maker's, or from everywhere. */
+  /** Where it may be used from; default: the parent's networks, or everywhere. */
   networks?: readonly string[];
-  /** What it may do beside calling models. */
+  /** What it may do in addition to calling models. */
   scopes?: readonly string[];
-  /** What its calls are marked with, beside the maker's tags. */
+  /** Tags of its calls, in addition to the parent's tags. */
   tags?: readonly string[];
   /** The bodies of its calls are kept for a while. */
   capture?: boolean;
   /** Its requests may name objects in providers' accounts. */
   providerObjects?: boolean;
-  /** Who may see what it stores; default: its project, or the key alone where a key makes it. */
+  /** Who may see what it stores; default: its project, or only this key if it is a child key. */
   objects?: Sharing;
-  /** What becomes of its requests for what has no known price; default: as its maker's. */
+  /** What happens to requests without a known price; default: inherited from the parent. */
   billing?: { unpriced?: UnpricedPolicy };
-  /** The key that makes this one; the new key can do no more than it (S05). */
+  /** The parent key; the new key can do no more than it (S05). */
   maker?: Principal;
 }
 
@@ -98,7 +98,7 @@ export async function createKey(
     protocols: protocols === undefined ? undefined : checkProtocols(protocols),
     expiresAtMs,
     limits: { ...limits },
-    // A key passes its strictness to the keys that it makes: a child can do no more than its maker.
+    // Strictness is inherited: a child can do no more than its parent.
     strict: request.strict || maker?.strict ? true : undefined,
     routing: routing === undefined ? undefined : { ...keyRoutingView(routing) },
     networks: networks === undefined ? undefined : checkNetworks(networks),
@@ -133,13 +133,13 @@ export async function createKey(
 const onlyOperators = (): GatewayError =>
   new GatewayError(
     "forbidden",
-    "Only an operator decides whether bodies are kept: `capture` is not for a key to set.",
+    "`capture` can only be set by an operator, because it decides whether bodies are kept.",
     {
       path: "capture",
     },
   );
 
-/** A project that does not exist is made with its first key, so its id must be one. */
+/** The first key of a project creates it, so its id must be valid. */
 async function checkProject(queries: Queries, id: string): Promise<void> {
   const project = await selectProject(queries, id);
   if (project === undefined) checkSlug("project", id);
@@ -149,12 +149,12 @@ async function checkProject(queries: Queries, id: string): Promise<void> {
 
 async function checkMaker(queries: Queries, maker: Principal): Promise<void> {
   if (!maker.scopes?.includes(CREATE_KEYS)) {
-    const message = `The key "${maker.keyName}" may not make keys: it does not have the scope ${CREATE_KEYS}.`;
+    const message = `The key "${maker.keyName}" cannot create keys: it does not have the scope ${CREATE_KEYS}.`;
     throw new GatewayError("forbidden", message);
   }
   const made = await selectKeysMadeBy(queries, maker.keyId);
   if (made.filter(({ revokedAtMs }) => revokedAtMs === undefined).length < MAX_CHILDREN) return;
-  const message = `The key "${maker.keyName}" has made ${MAX_CHILDREN} keys that are not revoked, which is all that it may have.`;
+  const message = `The key "${maker.keyName}" already has ${MAX_CHILDREN} child keys, the maximum. Revoke one first.`;
   throw new GatewayError("invalid_request", message);
 }
 
@@ -172,7 +172,7 @@ export async function listKeys(
   return keys.map(summarise);
 }
 
-/** Revokes the key of that id, or the one valid key of that name, and all that it made. One that is revoked already stays so. */
+/** Revokes the key of that id, or the only valid key of that name, and its children. A revoked key stays revoked. */
 export function revokeKey(storage: Storage, idOrName: string, sources: Sources, actor: Actor): Promise<KeySummary> {
   return storage.transaction(async (queries) => {
     const key = await findKey(queries, idOrName);
@@ -192,20 +192,20 @@ export function revokeKey(storage: Storage, idOrName: string, sources: Sources, 
   });
 }
 
-/** What is to change; `null` takes a bound away, and what is left out stays. */
+/** An update; `null` removes a limit or setting, and omitted fields stay. */
 export interface KeyUpdate {
   name?: string;
   models?: readonly string[];
   protocols?: readonly string[] | null;
   expiresAtMs?: number | null;
-  /** By their names in files: limits that are not named stay. */
+  /** By their names in files; limits that are not named stay. */
   limits?: Readonly<Record<string, number | null>>;
   strict?: boolean;
-  /** By their names in files: settings that are not named stay. */
+  /** By their names in files; settings that are not named stay. */
   routing?: Readonly<Record<string, unknown>>;
   networks?: readonly string[] | null;
   scopes?: readonly string[];
-  /** All of them; a key that a key has made keeps those of its maker. */
+  /** Replaces all tags; a child key keeps those of its parent. */
   tags?: readonly string[];
   capture?: boolean;
   providerObjects?: boolean;
@@ -213,7 +213,7 @@ export interface KeyUpdate {
   billing?: { unpriced?: UnpricedPolicy | null };
 }
 
-/** Changes the key of that id, or the one valid key of that name. */
+/** Changes the key of that id, or the only valid key of that name. */
 export async function updateKey(
   storage: Storage,
   idOrName: string,
@@ -236,14 +236,14 @@ export async function updateKey(
   });
 }
 
-/** What its project allows it counts as well. */
+/** Includes what its project allows it. */
 async function makerNow(queries: Queries, maker: StoredKey): Promise<Principal> {
   const principal = principalOf(maker);
   const project = await selectProject(queries, maker.project);
   return project?.providerObjects ? { ...principal, providerObjects: true } : principal;
 }
 
-/** What no update changes. */
+/** The fields that no update changes. */
 function fixedIn(key: StoredKey): Omit<StoredKey, keyof KeyChange> {
   const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, ...rest } = key;
   const { tags, capture, providerObjects, objects, unpriced, ...fixed } = rest;
@@ -273,11 +273,14 @@ function changed(key: StoredKey, update: KeyUpdate, maker: StoredKey | undefined
 }
 
 interface RotatedKey extends CreatedKey {
-  /** Until then the secret of before works, too. */
+  /** Until then the previous secret works as well. */
   previousUntilMs: number;
 }
 
-/** Gives the key of that id, or the one valid key of that name, a new secret. The old one lives on for the overlap. */
+/**
+ * Gives the key of that id, or the only valid key of that name, a new secret. The old one works until the overlap
+ * ends.
+ */
 export function rotateKey(
   storage: Storage,
   idOrName: string,
@@ -310,7 +313,7 @@ const aboutKey = (act: string, { id, project }: StoredKey) => ({ act, target: id
 
 function refuseRevoked({ name, id, revokedAtMs }: StoredKey): void {
   if (revokedAtMs === undefined) return;
-  throw new GatewayError("invalid_request", `The key ${name} (${id}) is revoked, and stays so.`);
+  throw new GatewayError("invalid_request", `The key ${name} (${id}) is revoked and cannot be changed.`);
 }
 
 function summarise({ hash: _hash, previousHash: _previous, ...summary }: StoredKey): KeySummary {

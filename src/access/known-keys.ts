@@ -34,16 +34,16 @@ export interface StaticKey {
 /** Marks a key of the configuration in receipts. */
 export const staticKeyId = (name: string): string => `static:${name}`;
 
-/** A secret that was given out, and what it opens. */
+/** An issued secret and its key. */
 export interface KnownKey {
   readonly principal: Principal;
-  /** It, or the key that made it. */
+  /** The key or its parent is revoked. */
   readonly revoked: boolean;
-  /** Its project takes no calls. */
+  /** Its project is suspended. */
   readonly suspended: boolean;
-  /** When it, or the key that made it, expires. */
+  /** When the key or its parent expires. */
   readonly expiresAtMs: number;
-  /** Until when a secret works that was replaced. */
+  /** Until when a replaced secret works. */
   readonly rotatedOutMs: number;
   readonly isStored: boolean;
 }
@@ -53,13 +53,13 @@ interface Sources {
   projects: Iterable<StoredProject>;
   staticKeys: readonly StaticKey[];
   gateway: Limits;
-  /** Of a key that cannot be used here; all others can. */
+  /** Reports a key that cannot be used; all others can. */
   onProblem: (error: GatewayError) => void;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What is known of all keys, made from what is stored and configured. */
+/** All keys, built from the storage and the configuration. */
 export class KnownKeys {
   readonly #byHash = new Map<string, KnownKey>();
   readonly #byId = new Map<string, KnownKey>();
@@ -78,7 +78,7 @@ export class KnownKeys {
     for (const key of sources.staticKeys) this.#addStatic(key);
     const waiting = new Map(this.#stored);
     const add = (key: StoredKey): void => {
-      // Taken out first: a key that is its own ancestor has a maker that is never found.
+      // Taken out first, so that a key that is its own ancestor never finds a parent.
       waiting.delete(key.id);
       const making = key.madeBy === undefined ? undefined : waiting.get(key.madeBy);
       if (making !== undefined) add(making);
@@ -103,12 +103,12 @@ export class KnownKeys {
     return this.#projects;
   }
 
-  /** A project that no key belongs to yet. */
+  /** A project that has no key yet. */
   addProject(project: StoredProject): void {
     this.#projects.set(project.id, project);
   }
 
-  /** A stored key that is new or has changed, and with it those that it made. */
+  /** Adds a new or changed stored key, and its children with it. */
   put(key: StoredKey, made: ReadonlySet<string> = new Set()): void {
     const before = this.#stored.get(key.id);
     this.#stored.set(key.id, key);
@@ -118,7 +118,7 @@ export class KnownKeys {
     this.#byId.delete(key.id);
     this.#add(key);
     if (before === undefined) return;
-    // Keys that name each other as their maker come to an end, too.
+    // Ends at keys that name each other as their parent.
     const seen = new Set([...made, key.id]);
     for (const child of this.#stored.values())
       if (child.madeBy === key.id && !seen.has(child.id)) this.put(child, seen);
@@ -135,7 +135,7 @@ export class KnownKeys {
 
   #add(key: StoredKey): void {
     const maker = key.madeBy === undefined ? undefined : this.#byId.get(key.madeBy);
-    // What a key made ends with it, also where it is in no configuration any more.
+    // A child ends with its parent, including one that is no longer in the configuration.
     const orphaned = key.madeBy !== undefined && maker === undefined;
     try {
       const principal = principalOf(key, this.#surroundingsOf(key.project, maker?.principal));
@@ -190,7 +190,7 @@ function discountsOf(stored: readonly unknown[]): Discounts | undefined {
   return stored.length === 0 ? undefined : new Discounts(readDiscounts(stored));
 }
 
-/** Every level that limits a key which is not revoked, once. */
+/** Every level that limits a key that is not revoked, once. */
 export function levelsIn({ byId }: KnownKeys): Level[] {
   const levels = new Map<string, Level>();
   for (const { principal, revoked } of byId.values()) {
@@ -205,11 +205,11 @@ function checkStaticKeys(keys: readonly StaticKey[]): void {
   const secrets = new Set<string>();
   for (const [index, { name, key }] of keys.entries()) {
     if (key === "" || key.length > MAX_KEY_LENGTH) {
-      const message = `The key "${name}" must have 1 to ${MAX_KEY_LENGTH} characters.`;
+      const message = `The secret of the key "${name}" must have 1 to ${MAX_KEY_LENGTH} characters.`;
       throw new GatewayError("invalid_request", message, { path: `keys[${index}].key` });
     }
     if (names.has(name) || secrets.has(key)) {
-      const message = `The key "${name}" is there twice: each needs its own name and its own key.`;
+      const message = `Duplicate key "${name}": each key needs a unique name and a unique secret.`;
       throw new GatewayError("invalid_request", message, { path: `keys[${index}]` });
     }
     names.add(name);

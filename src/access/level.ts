@@ -4,10 +4,10 @@ import { LIMIT_NAMES, type Limits } from "./limits.ts";
 export const LEVEL_NAMES = ["key", "project", "gateway"] as const;
 export type LevelName = (typeof LEVEL_NAMES)[number];
 
-/** Of the one level that has no other. */
+/** The id of the only level without siblings. */
 export const GATEWAY_ID = "gateway";
 
-/** One of the bounds that a call must keep to. */
+/** A level whose limits apply to a call. */
 export interface Level {
   readonly level: LevelName;
   readonly id: string;
@@ -18,7 +18,7 @@ export interface Level {
 type Named = Pick<Level, "id" | "name" | "limits">;
 
 interface Outer {
-  /** Calls of a key count as those of the key that made it, too: together its children can do no more than it (S05). */
+  /** Calls of a child key also count as calls of its parent: together the children can do no more than it (S05). */
   maker?: { readonly levels: readonly Level[] } | undefined;
   project?: Named | undefined;
   gateway: Limits;
@@ -36,7 +36,7 @@ export function levelsOf(key: Named, { maker, project, gateway }: Outer): readon
 
 const namedOf = ({ id, name, limits }: Named): Named => ({ id, name, limits });
 
-/** How errors call it. */
+/** The name of the level in errors. */
 export function subjectOf({ level, name }: Pick<Level, "level" | "name">): string {
   return level === "gateway" ? "This gateway as a whole" : `The ${level} "${name}"`;
 }

@@ -47,7 +47,7 @@ function gate(options: { shareOf?: () => Share | undefined } = {}) {
       if (thrown instanceof GatewayError) return thrown;
       throw thrown;
     }
-    throw new Error("the call was let in");
+    throw new Error("the call was admitted");
   };
   return { clock, admissions, admit, refusal };
 }
@@ -58,7 +58,7 @@ const SUBJECTS: Readonly<Record<LevelName, string>> = {
   gateway: "This gateway as a whole",
 };
 
-/** One call under each limit; a second exceeds it. */
+/** Each limit allows one call; a second exceeds it. */
 const ONE_CALL: readonly [Limits, Partial<AdmittedCall>][] = [
   [{ requestsPerMinute: 1 }, {}],
   [{ concurrent: 1 }, {}],
@@ -70,7 +70,7 @@ const ONE_CALL: readonly [Limits, Partial<AdmittedCall>][] = [
 
 describe("levels", () => {
   for (const level of LEVEL_NAMES) {
-    test(`choices 9: every limit holds at the level of the ${level}, and the error names it`, () => {
+    test(`choices 9: every limit applies at the level of the ${level}, and the error names it`, () => {
       for (const [limits, call] of ONE_CALL) {
         const { admit, refusal } = gate();
         const who = principal({ [level]: limits });
@@ -80,7 +80,7 @@ describe("levels", () => {
     });
   }
 
-  test("keys of a project share what it may use, those of another project do not", () => {
+  test("keys of a project share its limits, and other projects do not", () => {
     for (const [limits, call] of ONE_CALL) {
       const { admit, refusal } = gate();
       admit(principal({ project: limits }, "key_1"), call);
@@ -91,7 +91,7 @@ describe("levels", () => {
     }
   });
 
-  test("a call that an outer level refuses leaves nothing with the inner ones", () => {
+  test("a call that an outer level refuses leaves nothing at the inner ones", () => {
     const inner: Limits = { requestsPerMinute: 1, concurrent: 1, tokensPerMinute: 10, budgetUsdTotal: 1 };
     for (const [limits, call] of ONE_CALL) {
       const { admissions, admit, refusal } = gate();
@@ -101,13 +101,13 @@ describe("levels", () => {
       for (const id of ["requestsPerMinute", "tokensPerMinute", "concurrent", "budgetUsdTotal"] as const) {
         expect(admissions.account("key", "key_1").inUse(id, START_MS, START_MS)).toBe(0);
       }
-      // Without the outer limit the whole of the inner ones is there.
+      // Without the outer limit, the inner ones are untouched.
       occupant.release({ costNanoUsd: 0, tokens: 0 });
       admit(principal({ key: inner }), call);
     }
   });
 
-  test("x-ratelimit headers tell the tightest level", () => {
+  test("x-ratelimit headers report the tightest level", () => {
     const { admit } = gate();
     const limits = { project: { requestsPerMinute: 3, tokensPerMinute: 90 }, gateway: { requestsPerMinute: 5 } };
     expect(
@@ -124,7 +124,7 @@ describe("levels", () => {
     expect(rateHeadersOf(second)["x-ratelimit-limit-requests"]).toBe("1");
   });
 
-  test("what the gateway as a whole has spent is not told to its callers", () => {
+  test("callers cannot see what the gateway as a whole has spent", () => {
     const { admit, refusal } = gate();
     admit(principal({}, "other")).release({ costNanoUsd: 123_000_000, tokens: 0 });
     const { message } = refusal(principal({ gateway: { budgetUsdPerDay: 0.2 } }), { estimatedCostNanoUsd: 1e9 });
@@ -132,16 +132,16 @@ describe("levels", () => {
     expect(message).toContain("1 USD");
   });
 
-  test("H25: a project's budget that comes later knows what its keys spent before", () => {
+  test("H25: a project budget that is added later counts what its keys spent before", () => {
     const { admissions, admit, refusal } = gate();
     admit(principal({}, "key_1")).release({ costNanoUsd: 3e8, tokens: 0 });
     admit(principal({ key: { concurrent: 3 } }, "key_2")).release({ costNanoUsd: 4e8, tokens: 0 });
     admissions.hold({ keyId: "key_3", project: "team-a" }, 0)(1e8, START_MS);
     const { message } = refusal(principal({ project: { budgetUsdPerDay: 0.8 } }));
-    expect(message).toContain("0.8 are spent");
+    expect(message).toContain("0.8 USD spent");
   });
 
-  test("H24: what is held for an operation counts at every level", () => {
+  test("H24: an operation's reservation counts at every level", () => {
     for (const level of LEVEL_NAMES) {
       const { admissions, admit, refusal } = gate();
       const settle = admissions.hold({ keyId: "key_1", project: "team-a" }, 8e8);
@@ -157,7 +157,7 @@ describe("levels: races (H23)", () => {
   const MANY = 2_000;
   const FEW = 500;
 
-  /** A provider that answers later, in another order than it was asked. */
+  /** A provider that answers later, in another order than it was called. */
   const later = async (index: number): Promise<void> => {
     for (let turn = 0; turn < 1 + ((index * 7) % 5); turn += 1) await Promise.resolve();
   };
@@ -170,7 +170,7 @@ describe("levels: races (H23)", () => {
 
   for (const level of LEVEL_NAMES) {
     for (const [what, limits, call, actual] of LIMITS) {
-      test(`${MANY} concurrent calls against ${what} for ${FEW} at the level of the ${level}: exactly ${FEW} get in`, async () => {
+      test(`${MANY} concurrent calls against ${what} for ${FEW} at the level of the ${level}: exactly ${FEW} are admitted`, async () => {
         const { admissions } = gate();
         const keys = level === "key" ? 1 : 7;
         let passed = 0;
@@ -197,7 +197,7 @@ describe("levels: races (H23)", () => {
       });
     }
 
-    test(`${MANY} concurrent calls, ${FEW} at one time at the level of the ${level}: never one more, and all slots come back`, async () => {
+    test(`${MANY} concurrent calls, at most ${FEW} at the level of the ${level}: the limit holds, and all slots are released`, async () => {
       const { admissions } = gate();
       let running = 0;
       let most = 0;
@@ -219,7 +219,7 @@ describe("levels: races (H23)", () => {
     });
   }
 
-  test("whatever calls come, end, extend or are refused: at no level is more used than allowed, and in the end nothing is held", () => {
+  test("whatever calls start, end, extend or are refused: no level exceeds its limits, and in the end nothing is reserved", () => {
     const amount = fc.nat(40);
     const step = fc.record({ key: fc.nat(2), cost: amount, tokens: amount, extend: fc.boolean(), end: fc.boolean() });
     const limitsOf = fc.record({
@@ -273,7 +273,7 @@ describe("levels: shares", () => {
     return { short, ...gate({ shareOf: () => share }) };
   }
 
-  test("a process uses no more than it holds, and says what it lacks", () => {
+  test("a process uses no more than it holds, and announces what it lacks", () => {
     for (const [limits, call, name, held] of [
       [{ requestsPerMinute: 9 }, {}, "requestsPerMinute", 1],
       [{ concurrent: 9 }, {}, "concurrent", 1],
@@ -289,7 +289,7 @@ describe("levels: shares", () => {
     }
   });
 
-  test("a call that the limit itself refuses does not ask for more", () => {
+  test("a call that the limit itself refuses requests no larger share", () => {
     const { short, admit, refusal } = shared({ requestsPerMinute: 1 });
     const who = principal({ key: { requestsPerMinute: 1 } });
     admit(who);
@@ -297,7 +297,7 @@ describe("levels: shares", () => {
     expect(short).toEqual([]);
   });
 
-  test("of a budget the share counts what this process has spent, not what the ledger held before", () => {
+  test("the share of a budget counts what this process has spent, not what the ledger held before", () => {
     const clock = { ms: START_MS };
     const share: Share = { held: () => 1e8, short: () => {}, holdsAll: () => false, window: () => undefined };
     const admissions = new Admissions({
@@ -313,11 +313,11 @@ describe("levels: shares", () => {
     expect(account.inUse("budgetUsdPerDay", clock.ms, clock.ms)).toBe(6e7);
     expect(account.meter.spent("day", clock.ms)).toBe(5.6e8);
     expect(() => admissions.enter(who).admit(call)).toThrow(
-      "a budget of 1 USD a day that does not allow this call, which may cost 0.1 USD.",
+      "a budget of 1 USD a day that cannot cover this call, which may cost up to 0.1 USD.",
     );
     admissions.enter(who).admit({ ...call, estimatedCostNanoUsd: 4e7 });
     expect(account.inUse("budgetUsdTotal", clock.ms, clock.ms)).toBe(1e8);
-    // The next day begins with nothing of its own but what is reserved.
+    // The next day starts with only the reservations.
     clock.ms += 86_400_000;
     expect(account.inUse("budgetUsdPerDay", clock.ms, clock.ms)).toBe(4e7);
     expect([...admissions.accounts()].map(({ level, id }) => `${level} ${id}`)).toEqual([

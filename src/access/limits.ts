@@ -1,7 +1,7 @@
 import { MAX_BUDGET_USD } from "../base/key-bounds.ts";
 import { GatewayError } from "../canon/error.ts";
 
-/** What a key, a project or the whole gateway may use; what is left out is not limited. */
+/** Limits of a key, a project or the whole gateway; absent ones do not limit. */
 export interface Limits {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
@@ -23,13 +23,13 @@ export const LIMIT_NAMES = [
 
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
-/** As files, answers and the command line spell it: `requests_per_minute`. */
+/** The spelling in files, the API and the command line: `requests_per_minute`. */
 export const wireName = (name: LimitName): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The names of limits for people and programs. */
+/** The names of limits in that spelling. */
 export const LIMIT_WIRE_NAMES: readonly string[] = LIMIT_NAMES.map(wireName);
 
-/** By either spelling: stored rows have the program's own. */
+/** Under both spellings: stored rows have the program's. */
 const KNOWN: ReadonlyMap<string, LimitName> = new Map(
   LIMIT_NAMES.flatMap((name) => [
     [name, name],
@@ -37,14 +37,14 @@ const KNOWN: ReadonlyMap<string, LimitName> = new Map(
   ]),
 );
 
-/** The limits as stored or given: known names only, with values that can be enforced. */
+/** Reads limits from storage or input; throws on unknown names and values that cannot be enforced. */
 export function readLimits(given: Readonly<Record<string, number | undefined>>): Limits {
   const limits: Partial<Record<LimitName, number>> = {};
   for (const [written, value] of Object.entries(given)) {
     const name = KNOWN.get(written);
-    if (name === undefined) refuse(written, `is not a limit; known are ${LIMIT_WIRE_NAMES.join(", ")}`);
+    if (name === undefined) refuse(written, `is not a limit; expected one of ${LIMIT_WIRE_NAMES.join(", ")}`);
     if (value === undefined) continue;
-    if (limits[name] !== undefined) refuse(wireName(name), "is given twice");
+    if (limits[name] !== undefined) refuse(wireName(name), "is set twice");
     const isBudget = name.startsWith("budget");
     const fits = isBudget ? value >= 0 && value <= MAX_BUDGET_USD : Number.isSafeInteger(value) && value >= 1;
     if (!fits) {
@@ -58,7 +58,7 @@ export function readLimits(given: Readonly<Record<string, number | undefined>>):
   return limits;
 }
 
-/** The limits as files and answers spell them. */
+/** The limits as files and the API spell them. */
 export function limitsView(limits: Readonly<Record<string, number | undefined>>): Record<string, number> {
   const known = readLimits(limits);
   return Object.fromEntries(
@@ -69,7 +69,7 @@ export function limitsView(limits: Readonly<Record<string, number | undefined>>)
   );
 }
 
-/** Limits that are not named stay; `null` takes one away. */
+/** Limits that are not named stay; `null` removes one. */
 export function changeLimits(
   stored: Readonly<Record<string, number>>,
   update: Readonly<Record<string, number | null>>,
@@ -79,7 +79,7 @@ export function changeLimits(
     string,
     number
   >;
-  // Both are read alone first, so that an unknown name is reported whether it is added or removed.
+  // Both are read separately first, so that an unknown name is reported whether it is added or removed.
   readLimits(Object.fromEntries(removed.map((name) => [name, undefined])));
   const limits = { ...limitsView(stored), ...limitsView(given) };
   for (const name of removed) delete limits[name];

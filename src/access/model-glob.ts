@@ -1,6 +1,6 @@
 /**
- * Whether a pattern covers a model id; `*` matches any run of characters, an empty one included. Each fixed part is
- * looked for once, from left to right, and the search never goes back.
+ * Whether a pattern matches a model id; `*` matches any run of characters, including an empty one. Each fixed part is
+ * searched once, from left to right, without backtracking.
  */
 export function matches(pattern: string, id: string): boolean {
   return matchesParts(pattern.split("*"), id);

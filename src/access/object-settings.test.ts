@@ -25,19 +25,19 @@ const make = async (request: Partial<KeyRequest> = {}) => {
 
 const principal = (key: string): Principal => ring.authenticate(key, { address: "127.0.0.1" });
 
-/** Whether it may name what providers keep, and whether what it stores is private. */
+/** Whether it may name providers' objects, and whether what it stores is private. */
 const mayAndHides = (key: string): [boolean, boolean] => {
   const { providerObjects = false, privateObjects = false } = principal(key);
   return [providerObjects, privateObjects];
 };
 
 describe("decision 0087: provider_objects and objects", () => {
-  test("a key may name no object of a provider and shares what it stores, unless it says otherwise", async () => {
+  test("a key cannot name objects of a provider, and shares what it stores, unless set otherwise", async () => {
     expect(mayAndHides((await make()).key)).toEqual([false, false]);
     expect(mayAndHides((await make({ providerObjects: true, objects: "private" })).key)).toEqual([true, true]);
   });
 
-  test("what a project allows, all of its keys may do; where it is private, all of them are", async () => {
+  test("a project's permission applies to all of its keys, and so does its privacy", async () => {
     await createProject(storage, { id: "red", providerObjects: true, objects: "private" }, system, ACTOR);
     const { key } = await make({ objects: "project" });
     expect(mayAndHides(key)).toEqual([true, true]);
@@ -46,7 +46,7 @@ describe("decision 0087: provider_objects and objects", () => {
     expect(mayAndHides(key)).toEqual([false, false]);
   });
 
-  test("what is not named in an update stays, of a key and of a project", async () => {
+  test("an update keeps the fields that it does not name, of a key and of a project", async () => {
     await createProject(storage, { id: "red", providerObjects: true, objects: "private" }, system, ACTOR);
     const changed = await updateProject(storage, "red", { name: "Red" }, system, ACTOR);
     expect(projectView(changed)).toMatchObject({ name: "Red", provider_objects: true, objects: "private" });
@@ -64,7 +64,7 @@ describe("decision 0087: provider_objects and objects", () => {
     expect([providerObjects, objects]).toEqual([undefined, undefined]);
   });
 
-  test("S05: a key that a key made is private by default, and loses what its maker loses", async () => {
+  test("S05: a child key is private by default, and loses what its parent loses", async () => {
     const { id, key } = await make({ providerObjects: true, scopes: ["keys:create"] });
     const child = await make({ maker: principal(key), providerObjects: true });
     const sharing = await make({ maker: principal(key), objects: "project" });
@@ -77,7 +77,7 @@ describe("decision 0087: provider_objects and objects", () => {
     await expect(gain).rejects.toMatchObject({ kind: "forbidden", path: "provider_objects" });
   });
 
-  test("S05: what a project allows the maker, the key that it made may keep through other changes", async () => {
+  test("S05: a child key keeps what the project allows its parent through other changes", async () => {
     await createProject(storage, { id: "red", providerObjects: true }, system, ACTOR);
     const { key } = await make({ scopes: ["keys:create"] });
     const child = await make({ maker: principal(key), providerObjects: true });

@@ -15,31 +15,31 @@ import { type StoredOperator, selectOperatorByHash } from "../storage/tables/ope
 import { hashKey } from "./key-hash.ts";
 import { isOperatorSecret } from "./operators.ts";
 
-/** Who uses the Admin API. */
+/** A user of the Admin API. */
 export interface Operator {
   id: string;
   name: string;
   role: Role;
-  /** The one project that an operator with the role `project` sees. */
+  /** The only project that an operator with the role `project` can access. */
   project?: string;
 }
 
-/** The operator that the admin secret belongs to. */
+/** The operator of the admin secret. */
 const ADMIN: Operator = { id: "admin", name: "admin", role: "admin" };
 
 const HOUR_MS = 3_600_000;
-/** A session ends when it was not used for this long, and in any case after the second. */
+/** A session ends when it is idle for this long, and in any case after the second. */
 const IDLE_MS = 12 * HOUR_MS;
 export const SESSION_MS = 7 * 24 * HOUR_MS;
-/** Each operator keeps as many, the newest. */
+/** Each operator keeps this many sessions, the newest. */
 const MAX_SESSIONS = 20;
-/** The use of a session is written down no more often. */
+/** The minimum time between two writes of a session's last use. */
 const TOUCH_MS = 60_000;
 const TOKEN_BYTES = 32;
 const TOKEN_PATTERN = /^[A-Za-z0-9_-]{43}$/;
-/** How long a link opens a session, unless it was used. */
+/** How long a link can open a session. */
 const LINK_MS = 10 * 60_000;
-/** No longer secret is digested. */
+/** Longer secrets are rejected without hashing them. */
 const MAX_SECRET_LENGTH = 500;
 
 export interface OpenedSession {
@@ -51,13 +51,14 @@ export interface OpenedSession {
 
 interface AccessOptions extends Sources {
   storage: Storage;
-  /** SHA-256 of the admin secret; undefined while there is none, and then nothing matches it (S08). */
+  /** SHA-256 of the admin secret; undefined if there is none, in which case nothing matches (S08). */
   adminHash: () => string | undefined;
 }
 
 /**
- * Secrets and sessions of operators. The admin secret is compared in memory, so that it works while the storage is away;
- * everything else is read there for each request, so that what is revoked ends at once at every instance.
+ * Secrets and sessions of operators. The admin secret is compared in memory, so that it works while the storage is
+ * unavailable. Everything else is read from the storage for each request, so that a revocation applies at once at
+ * every instance.
  */
 export class OperatorAccess {
   readonly #options: AccessOptions;
@@ -73,13 +74,13 @@ export class OperatorAccess {
     return isOperatorSecret(presented) ? this.#byHash(hash) : undefined;
   }
 
-  /** Opens a session, if the secret is right. */
+  /** Opens a session if the secret is right. */
   async open(presented: string): Promise<OpenedSession | undefined> {
     const operator = await this.bySecret(presented);
     return operator === undefined ? undefined : this.#openFor(operator, hashKey(presented));
   }
 
-  /** A token that opens one session as the admin; undefined while there is no admin secret. */
+  /** Returns a token that opens one session as the admin; undefined if there is no admin secret. */
   async createLink(): Promise<string | undefined> {
     const { storage, clock, adminHash } = this.#options;
     const secretHash = adminHash();
@@ -90,7 +91,7 @@ export class OperatorAccess {
     return token;
   }
 
-  /** Opens a session, if the link was not used before, and the secret that it was made for is still that of the admin. */
+  /** Opens a session if the link is unused and the admin secret is still the one that it was made for. */
   async openByLink(token: string): Promise<OpenedSession | undefined> {
     if (!TOKEN_PATTERN.test(token)) return undefined;
     const { storage, clock, adminHash } = this.#options;
@@ -152,7 +153,7 @@ export class OperatorAccess {
   }
 }
 
-/** What a page must send back with each change: it follows from the token, which no page can read. */
+/** The token that a page must send with each change. It is derived from the session token, which no page can read. */
 export const csrfOf = (token: string): string => hashKey(`csrf:${token}`);
 
 export const isCsrfOf = (token: string, presented: string): boolean =>
@@ -165,7 +166,7 @@ const operatorOf = ({ id, name, role, project }: StoredOperator): Operator => ({
   ...withoutAbsent({ project }),
 });
 
-/** Of two digests, in constant time. */
+/** Compares two digests in constant time. */
 function isEqual(one: string, other: string | undefined): boolean {
   return other !== undefined && one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }

@@ -20,7 +20,7 @@ const SECRET_BYTES = 32;
 const SECRET_PATTERN = /^trv-op-[A-Za-z0-9_-]{43}$/;
 const MAX_NAME_LENGTH = 100;
 
-/** Whether it can be an operator's secret at all; anything else is not looked for in the storage. */
+/** Whether the text can be an operator's secret; if not, the storage is not queried. */
 export const isOperatorSecret = (text: string): boolean => SECRET_PATTERN.test(text);
 
 interface OperatorRequest {
@@ -29,7 +29,7 @@ interface OperatorRequest {
   project?: string;
 }
 
-/** An operator without the digest, for people to look at. */
+/** An operator without the digest, for display. */
 export interface OperatorView {
   id: string;
   name: string;
@@ -40,7 +40,7 @@ export interface OperatorView {
   revoked_at: string | null;
 }
 
-/** Makes an operator. The secret is shown only here. */
+/** Creates an operator. The secret is shown only here. */
 export async function createOperator(
   storage: Storage,
   request: OperatorRequest,
@@ -63,7 +63,7 @@ export async function createOperator(
   await storage.transaction(async (queries) => {
     const namesakes = await selectOperatorsByIdOrName(queries, operator.name);
     if (namesakes.some(({ revokedAtMs }) => revokedAtMs === undefined)) {
-      throw new GatewayError("invalid_request", `There is an operator with the name ${operator.name} already.`, {
+      throw new GatewayError("invalid_request", `An operator named ${operator.name} already exists.`, {
         path: "name",
       });
     }
@@ -78,7 +78,7 @@ export async function listOperators(storage: Storage): Promise<OperatorView[]> {
   return (await selectOperators(storage)).map(operatorView);
 }
 
-/** Revokes the operator of that id, or the valid one of that name; the sessions end at once. */
+/** Revokes the operator of that id, or the valid one of that name; its sessions end at once. */
 export async function revokeOperator(
   storage: Storage,
   idOrName: string,
@@ -91,7 +91,7 @@ export async function revokeOperator(
     found.find(({ revokedAtMs }) => revokedAtMs === undefined) ??
     found.at(-1);
   if (operator === undefined) {
-    const message = `There is no operator with the id or name ${JSON.stringify(idOrName.slice(0, 100))}.`;
+    const message = `No operator has the id or name ${JSON.stringify(idOrName.slice(0, 100))}.`;
     throw new GatewayError("not_found", message, { code: "operator_not_found" });
   }
   if (operator.revokedAtMs !== undefined) return operatorView(operator);
@@ -128,18 +128,18 @@ function checkRole(role: string): Role {
 
 function checkName(name: string): string {
   if (name.trim() !== "" && name.length <= MAX_NAME_LENGTH && isPlainLine(name)) return name;
-  const message = `\`name\` must have 1 to ${MAX_NAME_LENGTH} characters, none of them a control character.`;
+  const message = `\`name\` must have 1 to ${MAX_NAME_LENGTH} characters and no control characters.`;
   throw new GatewayError("invalid_request", message, { path: "name" });
 }
 
 async function checkProject(storage: Storage, role: Role, project: string | undefined): Promise<string | undefined> {
   if (role !== "project") {
     if (project === undefined) return undefined;
-    const message = `\`project\` goes with the role project alone: ${role} sees every project.`;
+    const message = `\`project\` can only be set for the role project; the role ${role} can access every project.`;
     throw new GatewayError("invalid_request", message, { path: "project" });
   }
   if (project === undefined) {
-    throw new GatewayError("invalid_request", "The role project needs a project.", { path: "project" });
+    throw new GatewayError("invalid_request", "The role project requires `project`.", { path: "project" });
   }
   return (await findProject(storage, project)).id;
 }

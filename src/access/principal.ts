@@ -11,45 +11,45 @@ import { readKeyRouting } from "./key-routing.ts";
 import { type Level, levelsOf } from "./level.ts";
 import { type Limits, readLimits } from "./limits.ts";
 
-/** Who is calling, and what it may do. */
+/** The caller, and what it may do. */
 export interface Principal {
   keyId: string;
   keyName: string;
   project: string;
   /** Globs of model ids; `*` matches any run of characters. */
   models: readonly string[];
-  /** Without it, every protocol. */
+  /** Absent: every protocol. */
   protocols?: readonly string[];
-  /** The key's own, which the keys that it makes inherit. */
+  /** The key's own limits, which its children inherit. */
   limits: Limits;
-  /** What limits its calls, innermost first: itself, its project, the gateway, where they have limits. */
+  /** The levels that limit its calls, innermost first: the key, its project and the gateway, if they have limits. */
   levels: readonly Level[];
   /** Calls that cannot be honoured exactly are refused, not approximated. */
   strict?: boolean;
-  /** How its calls are served where they do not say otherwise. */
+  /** How its calls are served by default. */
   routing?: RoutingSettings;
   expiresAtMs?: number;
-  /** What its project pays less than the listed prices. */
+  /** Its project's discounts on the list prices. */
   discounts?: Discounts;
-  /** Where it may be used from; without them, from everywhere. */
+  /** Where it may be used from; absent: from everywhere. */
   networks?: readonly IpNetwork[];
-  /** What it may do beside calling models. */
+  /** What it may do in addition to calling models. */
   scopes?: readonly string[];
-  /** What its calls are marked with, beside what they bring; the maker's are among them. */
+  /** Tags of its calls in addition to those of the request; includes the parent's. */
   tags?: readonly string[];
-  /** The bodies of its calls are kept for a while, as its maker's are. */
+  /** The bodies of its calls, or of its parent's, are kept for a while. */
   capture?: boolean;
   /** Its requests may name objects in providers' accounts. */
   providerObjects?: boolean;
-  /** What it stores, no other key may see. */
+  /** No other key may see what it stores. */
   privateObjects?: boolean;
-  /** What becomes of its requests for what has no known price: the strictest of what it, its maker and its project set. */
+  /** What happens to requests without a known price: the strictest setting of the key, its parent and its project. */
   unpriced?: UnpricedPolicy;
-  /** The key that made it: what that may not do now, this may not either (S05). */
+  /** The parent key: what it may not do now, this key may not do either (S05). */
   maker?: Principal;
 }
 
-/** What a project means for its keys. */
+/** The project's settings that apply to its keys. */
 interface ProjectSurroundings extends Pick<Level, "id" | "name" | "limits"> {
   discounts?: Discounts | undefined;
   providerObjects?: boolean | undefined;
@@ -57,7 +57,7 @@ interface ProjectSurroundings extends Pick<Level, "id" | "name" | "limits"> {
   unpriced?: UnpricedPolicy | undefined;
 }
 
-/** What surrounds a key: who made it, its project, and what limits all of them. */
+/** The context of a key: its parent, its project, and the gateway's limits. */
 export interface Surroundings {
   maker?: Principal | undefined;
   project?: ProjectSurroundings | undefined;
@@ -102,13 +102,13 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
   });
 }
 
-/** A key that a key has made loses what its maker loses (S05); what a project allows, all of its keys may do. */
+/** A child key loses what its parent loses (S05); what a project allows, all of its keys may do. */
 function mayNameObjects(key: KnownKey, { maker, project }: Omit<Surroundings, "gateway">): boolean {
   if (project?.providerObjects) return true;
   return key.providerObjects === true && (maker === undefined || maker.providerObjects === true);
 }
 
-/** A project that is private makes every key of it private. */
+/** A private project makes all of its keys private. */
 function isPrivate(key: KnownKey, { maker, project }: Omit<Surroundings, "gateway">): boolean {
   if (project?.objects === "private" || key.objects === "private") return true;
   return key.objects === undefined && (maker !== undefined || key.madeBy !== undefined);
@@ -116,7 +116,7 @@ function isPrivate(key: KnownKey, { maker, project }: Omit<Surroundings, "gatewa
 
 function networkOf(written: string): IpNetwork {
   const network = readNetwork(written);
-  if (network === undefined) throw new GatewayError("internal", `"${written.slice(0, 100)}" is no network.`);
+  if (network === undefined) throw new GatewayError("internal", `"${written.slice(0, 100)}" is not a network.`);
   return network;
 }
 

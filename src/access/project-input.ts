@@ -6,7 +6,7 @@ import type { ProjectRequest, ProjectUpdate } from "./projects.ts";
 
 const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects", "billing"];
 
-/** A project that is to be made, as JSON describes it. */
+/** Reads the JSON description of a new project. */
 export function readProjectRequest(body: unknown): ProjectRequest {
   const input = new JsonInput(body, "a project", ["id", ...FIELDS]);
   const id = input.text("id");
@@ -23,9 +23,9 @@ export function readProjectRequest(body: unknown): ProjectRequest {
   });
 }
 
-/** What is to change in a project: what is left out stays; `null` for one limit takes it away. */
+/** Reads a change of a project: omitted fields stay, and `null` removes a limit. */
 export function readProjectUpdate(body: unknown): ProjectUpdate {
-  const input = new JsonInput(body, "a project that can change", [...FIELDS, "status"]);
+  const input = new JsonInput(body, "a project update", [...FIELDS, "status"]);
   return withoutAbsent({
     name: input.text("name"),
     limits: input.numbers("limits"),

@@ -27,11 +27,11 @@ async function refusalOf(work: () => Promise<unknown>): Promise<GatewayError> {
     if (thrown instanceof GatewayError) return thrown;
     throw thrown;
   }
-  throw new Error("it was not refused");
+  throw new Error("it was not rejected");
 }
 
 describe("projects", () => {
-  test("choices 9: a project has an id that is a slug and does not change, a name, limits and a status", async () => {
+  test("choices 9: a project has an id that is a slug and never changes, a name, limits and a status", async () => {
     await create({ id: "team-a", name: "Team A", limits: { requests_per_minute: 60, concurrent: 3 } });
     await update("team-a", { name: "Team α", limits: { requests_per_minute: null, budget_usd_per_day: 5 } });
     await update("team-a", { status: "suspended" });
@@ -46,19 +46,19 @@ describe("projects", () => {
     expect((await refusalOf(() => create({ id: "team-a" }))).code).toBe("project_exists");
   });
 
-  test.each(["", "Team A", "-a", "a/b", "ä", "a".repeat(64), "a\n", "../x"])("%p is no id of a project", async (id) => {
+  test.each(["", "Team A", "-a", "a/b", "ä", "a".repeat(64), "a\n", "../x"])("%p is not a project id", async (id) => {
     expect((await refusalOf(() => create({ id }))).path).toBe("id");
     const key = { name: "k", project: id };
     expect((await refusalOf(() => createKey(storage, key, system, ACTOR))).path).toBe("project");
   });
 
-  test("a project of an earlier version keeps its name as its id, and takes keys", async () => {
+  test("a project of an earlier version keeps its name as its id, and accepts keys", async () => {
     await storage.query("INSERT INTO projects (id, name, created_at_ms) VALUES ('Old Team', 'Old Team', 1)");
     await createKey(storage, { name: "k", project: "Old Team" }, system, ACTOR);
     expect((await listProjects(storage)).map(({ id }) => id)).toEqual(["Old Team"]);
   });
 
-  test("bad limits are refused with their path, and change nothing", async () => {
+  test("invalid limits are rejected with their path, and change nothing", async () => {
     await create({ id: "team-a", limits: { concurrent: 1 } });
     for (const [name, value] of [
       ["requests_per_minute", -1],
@@ -82,7 +82,7 @@ describe("projects", () => {
     expect((await findProject(storage, "team-a")).limits).toEqual({ concurrent: 1 });
   });
 
-  test("a project is deleted once its keys are revoked, and its id is not given again", async () => {
+  test("a project can be deleted once its keys are revoked, and its id is never reused", async () => {
     await create({ id: "team-a" });
     const { id } = await createKey(storage, { name: "k", project: "team-a" }, system, ACTOR);
     const remove = () => deleteProject(storage, "team-a", system, ACTOR);
@@ -98,7 +98,7 @@ describe("projects", () => {
 });
 
 describe("audit", () => {
-  test("every act on keys and projects is recorded with who, what, before and after, and no secret", async () => {
+  test("every act on keys and projects is recorded with its actor, before and after, and no secret", async () => {
     await create({ id: "team-a" });
     await update("team-a", { limits: { concurrent: 3 } });
     const made = await createKey(storage, readKeyRequest({ name: "ci", project: "team-a" }), system, ACTOR);
@@ -140,7 +140,7 @@ describe("audit", () => {
     }
   });
 
-  test("a change that fails is not recorded, and one that cannot be recorded is not made", async () => {
+  test("a failed change is not recorded, and a change that cannot be recorded is not made", async () => {
     await create({ id: "team-a" });
     await refusalOf(() => update("team-a", { limits: { concurrent: 0 } }));
     expect((await listActs(storage, {}, { limit: 9 })).acts).toHaveLength(1);
@@ -149,7 +149,7 @@ describe("audit", () => {
     expect((await listProjects(storage)).map(({ id }) => id)).toEqual(["team-a"]);
   });
 
-  test("pages are bounded, newest first, and go on where the one before ended", async () => {
+  test("pages are bounded, newest first, and continue where the previous one ended", async () => {
     for (let index = 0; index < 5; index += 1) await create({ id: `team-${index}` });
     const seen: string[] = [];
     let after: string | undefined;

@@ -32,12 +32,12 @@ export interface ProjectRequest {
   billing?: { unpriced?: UnpricedPolicy };
 }
 
-/** What is to change; what is left out stays. */
+/** An update; omitted fields stay. */
 export interface ProjectUpdate {
   name?: string;
-  /** By their names in files: `null` takes a limit away, and limits that are not named stay. */
+  /** By their names in files; `null` removes a limit, and limits that are not named stay. */
   limits?: Readonly<Record<string, number | null>>;
-  /** All of them. */
+  /** Replaces all discounts. */
   discounts?: readonly unknown[];
   status?: "active" | "suspended";
   providerObjects?: boolean;
@@ -45,10 +45,10 @@ export interface ProjectUpdate {
   billing?: { unpriced?: UnpricedPolicy | null };
 }
 
-/** A project as answers and the command line show it. */
+/** A project as the API and the command line show it. */
 export interface ProjectView {
   id: string;
-  /** One that only keys of `trivium.yaml` name is in no storage. */
+  /** `file`: only keys of `trivium.yaml` name it. */
   from: "file" | "storage";
   name: string;
   limits: Record<string, number>;
@@ -58,7 +58,7 @@ export interface ProjectView {
   objects: Sharing;
   /** `null`: its keys, the gateway or budgets decide. */
   billing: { unpriced: UnpricedPolicy | null };
-  /** `null` for one of the configuration. */
+  /** `null` for a configured project. */
   created_at: string | null;
 }
 
@@ -75,7 +75,7 @@ export const projectView = (project: StoredProject): ProjectView => ({
   created_at: new Date(project.createdAtMs).toISOString(),
 });
 
-/** Projects that keys of the configuration belong to, and that are not stored. */
+/** Projects of configured keys that are not stored. */
 export function configuredProjects(keys: readonly StaticKey[], stored: readonly { id: string }[]): ProjectView[] {
   const known = new Set(stored.map(({ id }) => id));
   const named = new Set(keys.map(({ project }) => project).filter((id) => !known.has(id)));
@@ -84,7 +84,7 @@ export function configuredProjects(keys: readonly StaticKey[], stored: readonly 
   return Array.from(named, (id) => ({ id, from: "file", name: id, ...shared, ...settings }));
 }
 
-/** Deleted ones, too. */
+/** Includes deleted projects. */
 export const isStoredProject = async (storage: Storage, id: string): Promise<boolean> =>
   (await selectProject(storage, id)) !== undefined;
 
@@ -117,7 +117,7 @@ export async function createProject(
   return project;
 }
 
-/** Without deleted ones. */
+/** Without deleted projects. */
 export async function listProjects(queries: Queries): Promise<StoredProject[]> {
   return (await selectProjects(queries)).filter(({ status }) => status !== "deleted");
 }
@@ -153,7 +153,7 @@ export function updateProject(
   });
 }
 
-/** Refused while it has keys that are not revoked. Its receipts stay, and its id is given to no other. */
+/** Fails while the project has keys that are not revoked. Its receipts stay, and its id is never reused. */
 export function deleteProject(storage: Storage, id: string, sources: Sources, actor: Actor): Promise<StoredProject> {
   return storage.transaction(async (queries) => {
     const project = await findProject(queries, id);
@@ -184,7 +184,7 @@ async function change(
 function isTaken(id: string, project: StoredProject | undefined): GatewayError {
   const why =
     project?.status === "deleted"
-      ? `was the id of a project that is deleted: its receipts have it still. Choose another`
-      : "exists already; an id is given once, and does not change";
+      ? `was deleted, and its receipts still use this id: choose another`
+      : "already exists; an id is unique and cannot be changed";
   return new GatewayError("invalid_request", `The project "${id}" ${why}.`, { path: "id", code: "project_exists" });
 }

@@ -1,6 +1,6 @@
 import type { Admission } from "./admit.ts";
 
-/** What an answer says of its limits. */
+/** The rate-limit headers of a response. */
 export function rateHeadersOf(admission: Pick<Admission, "addRateHeaders">): Record<string, string> {
   const headers: Record<string, string> = {};
   admission.addRateHeaders(headers);

@@ -6,26 +6,26 @@ import type { LimitName } from "./limits.ts";
 import type { RateWindow } from "./rate-window.ts";
 import { ShareRefusal } from "./share-refusal.ts";
 
-/** For a call that finds this process without a share of a limit which others have not used up: shares move at once. */
+/** For a call that finds this process without a share of a limit that others have not used up: shares move quickly. */
 const SHARE_RETRY_SECONDS = 1;
 
-/** Refuses a call that is one too many at this level, before anything of it is read (S17). */
+/** Refuses a call that exceeds the concurrency of this level, before anything of it is read (S17). */
 export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number): void {
   const { level, account, concurrent } = bound;
-  const { underWay } = account;
-  if (concurrent !== undefined && underWay + 1 > concurrent) {
+  const { inFlight } = account;
+  if (concurrent !== undefined && inFlight + 1 > concurrent) {
     throw limited(
-      `${subjectOf(level)} has ${underWay} calls under way, and may have ${concurrent} at one time.`,
+      `${subjectOf(level)} has ${inFlight} calls in flight; its limit is ${concurrent} concurrent calls.`,
       SHARE_RETRY_SECONDS,
     );
   }
   if (concurrent !== undefined && account.share !== undefined) {
-    checkShare(level, account.share, "concurrent", underWay, 1, `${concurrent} calls at one time`, wallMs());
+    checkShare(level, account.share, "concurrent", inFlight, 1, `${concurrent} concurrent calls`, wallMs());
   }
   checkRequest(bound, nowMs, wallMs);
 }
 
-/** Refuses a request that is one too many in this minute. */
+/** Refuses a request that exceeds the requests of this minute. */
 export function checkRequest(bound: Bound, nowMs: number, wallMs: () => number): void {
   const { level, account, requestsPerMinute } = bound;
   if (requestsPerMinute === undefined) return;
@@ -33,10 +33,10 @@ export function checkRequest(bound: Bound, nowMs: number, wallMs: () => number):
   const used = window.used(nowMs);
   if (used + 1 > requestsPerMinute) {
     const wait = window.secondsUntilFree(nowMs, requestsPerMinute, 1);
-    throw limited(`${subjectOf(level)} has made the ${requestsPerMinute} requests that it may make in a minute.`, wait);
+    throw limited(`${subjectOf(level)} has reached its limit of ${requestsPerMinute} requests a minute.`, wait);
   }
   if (account.share === undefined) return;
-  checkShare(level, account.share, "requestsPerMinute", used, 1, `${requestsPerMinute} requests in a minute`, wallMs());
+  checkShare(level, account.share, "requestsPerMinute", used, 1, `${requestsPerMinute} requests a minute`, wallMs());
 }
 
 /** Refuses a call that may need more tokens than the level has left in this minute. */
@@ -46,7 +46,7 @@ export function checkTokens(bound: Bound, needed: number, nowMs: number, wallMs:
   const window = account.tokens;
   const used = window.used(nowMs);
   if (used + needed > tokensPerMinute) {
-    // What other processes have used is not known here.
+    // The use of other processes is not known here.
     const usedHere = account.share === undefined ? ` has used about ${used},` : "";
     throw limited(
       `${subjectOf(level)} may use ${tokensPerMinute} tokens a minute,${usedHere} and this call may need ${needed}.`,
@@ -54,10 +54,10 @@ export function checkTokens(bound: Bound, needed: number, nowMs: number, wallMs:
     );
   }
   if (account.share === undefined) return;
-  checkShare(level, account.share, "tokensPerMinute", used, needed, `${tokensPerMinute} tokens in a minute`, wallMs);
+  checkShare(level, account.share, "tokensPerMinute", used, needed, `${tokensPerMinute} tokens a minute`, wallMs);
 }
 
-/** Refuses a call that the limit allows, where other processes hold what it needs. */
+/** Refuses a call that the limit allows if other processes hold what it needs. */
 function checkShare(
   level: Level,
   share: Share,
@@ -69,7 +69,7 @@ function checkShare(
 ): void {
   if (used + needed <= share.held(limit, wallMs)) return;
   share.short(limit, needed);
-  const reason = `${subjectOf(level)} may have ${words}, and what is left of them does not allow this call.`;
+  const reason = `${subjectOf(level)} is limited to ${words}, and too little of that is left for this call.`;
   const retryAfterSeconds = SHARE_RETRY_SECONDS;
   const lacking = { share, limit, needed };
   throw new ShareRefusal("rate_limited", `${reason} ${again(retryAfterSeconds)}`, { retryAfterSeconds }, lacking);
@@ -79,7 +79,10 @@ type RateName = "requestsPerMinute" | "tokensPerMinute";
 
 const SECONDS = Array.from({ length: 61 }, (_, seconds) => `${seconds}s`);
 
-/** What is left of the rates, each at the level that leaves the least. A reset is when nothing of the last minute counts any more. */
+/**
+ * Adds the remainder of each rate, at the level that leaves the least. It resets when nothing of the last minute
+ * counts any more.
+ */
 export function addRateHeaders(
   headers: Record<string, string>,
   bounds: readonly Bound[],
@@ -116,7 +119,7 @@ export function addRateHeaders(
 
 const resetIn = (window: RateWindow, nowMs: number): string => SECONDS[window.secondsUntilEmpty(nowMs)] ?? "60s";
 
-/** Infinity where the level does not limit it. */
+/** Infinity if the level does not limit it. */
 function leftOf(bound: Bound, rate: RateName, nowMs: number, wallMs: number): number {
   const { account } = bound;
   const limit = bound[rate];

@@ -4,7 +4,7 @@ import { RateWindow } from "./rate-window.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** The same questions answered the slow, obvious way: every amount with its second. */
+/** A slow reference implementation: every amount with its second. */
 class SlowWindow {
   readonly #amounts: { second: number; amount: number }[] = [];
 
@@ -30,12 +30,12 @@ class SlowWindow {
 const secondOf = (ms: number): number => Math.floor(ms / 1_000);
 
 describe("RateWindow", () => {
-  test("counts what was used in the last sixty seconds, whatever came when, and was corrected when", () => {
+  test("counts what was used in the last sixty seconds, in any order of additions and corrections", () => {
     const step = fc.record({
       passMs: fc.oneof(fc.nat(3_000), fc.nat(90_000), fc.constantFrom(0, 1_000, 59_000, 60_000, 61_000)),
       amount: fc.integer({ min: 1, max: 9 }),
       actual: fc.nat(9),
-      /** How many steps ago something was added that is corrected now. */
+      /** How many steps ago the corrected amount was added. */
       back: fc.nat(6),
       asks: fc.constantFrom("used", "free", "empty", "nothing"),
       corrects: fc.boolean(),
@@ -49,7 +49,7 @@ describe("RateWindow", () => {
         const added: { atMs: number; amount: number }[] = [];
         for (const { passMs, amount, actual, back, asks, corrects, drops } of steps) {
           nowMs += passMs;
-          // As idle keys are: what nothing counts in any more loses its slots.
+          // Like an idle key, whose slots are dropped.
           if (drops && slow.used(nowMs) === 0) window.drop();
           const corrected = corrects ? added.splice(-1 - back, 1)[0] : undefined;
           if (corrected === undefined) {
@@ -60,7 +60,7 @@ describe("RateWindow", () => {
             window.correct(corrected.atMs, nowMs, corrected.amount, actual);
             slow.correct(corrected.atMs, nowMs, corrected.amount, actual);
           }
-          // Time passes between what is counted and the question about it.
+          // Time passes between adding and reading.
           nowMs += passMs;
           if (asks === "used") expect(window.used(nowMs)).toBe(slow.used(nowMs));
           if (asks === "empty") {
@@ -68,7 +68,7 @@ describe("RateWindow", () => {
           }
           if (asks === "free") {
             const until = slow.secondsUntil(nowMs, (used) => used + amount <= 9);
-            // It is not called while there is space; then the answer is the smallest wait that clients get.
+            // It is not called while there is space; then the result is the shortest wait that clients get.
             expect(window.secondsUntilFree(nowMs, 9, amount)).toBe(Math.max(1, until));
           }
         }

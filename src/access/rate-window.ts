@@ -1,14 +1,17 @@
 const SLOTS = 60;
 
-/** What was used in the last minute, in slots of one second, so that it takes the same memory whatever the limit is, and next to none when it is idle. */
+/**
+ * Use of the last minute, in slots of one second. Memory does not depend on the limit, and an idle window takes almost
+ * none.
+ */
 export class RateWindow {
   #total = 0;
-  /** Used in the second under way: what calls add, and mostly what they correct. */
+  /** Use in the current second: where calls add, and mostly where they correct. */
   #current = 0;
-  /** When the second under way began. */
+  /** When the current second began. */
   #fromMs = Number.NEGATIVE_INFINITY;
   #untilMs = Number.NEGATIVE_INFINITY;
-  /** Of the seconds that are over; absent where nothing was used in them. */
+  /** Use in the past seconds; absent if nothing was used. */
   #slots: Float64Array | undefined;
 
   used(nowMs: number): number {
@@ -23,8 +26,8 @@ export class RateWindow {
   }
 
   /**
-   * Replaces the amount that was added at `addedMs` with the true one. If that second is over a minute ago,
-   * nothing is left to take back, and only what exceeds it still counts, from now on.
+   * Replaces the amount that was added at `addedMs` with the actual one. If that second is more than a minute ago,
+   * nothing is left to take back, and only the excess counts, from now on.
    */
   correct(addedMs: number, nowMs: number, added: number, actual: number): void {
     if (nowMs >= this.#untilMs) this.#advance(nowMs);
@@ -52,7 +55,7 @@ export class RateWindow {
     return this.#current === 0 ? this.#secondsOfPast() : SLOTS;
   }
 
-  /** Nothing in it counts any more. */
+  /** Frees the slots once nothing in them counts. */
   drop(): void {
     this.#total = 0;
     this.#current = 0;
@@ -90,13 +93,13 @@ export class RateWindow {
     this.#slots[second % SLOTS] = amount;
   }
 
-  /** Begins another second, and forgets what is a minute old. */
+  /** Starts a new second, and forgets what is a minute old. */
   #advance(nowMs: number): void {
     const now = secondOf(nowMs);
     this.#put(this.#second, this.#current);
     this.#current = 0;
     if (this.#slots !== undefined) {
-      // However long nothing was used, no more than all slots need be emptied.
+      // However long the window was idle, each slot is emptied at most once.
       for (let second = Math.max(this.#second, now - SLOTS) + 1; second <= now; second += 1) {
         this.#total -= this.#usedIn(second);
         this.#put(second, 0);

@@ -6,7 +6,7 @@ import type { Principal } from "./principal.ts";
 const MAX_PATTERNS_SHOWN = 10;
 const MAX_NETWORKS_SHOWN = 10;
 
-/** Patterns are taken apart once for each key, and forgotten with it. */
+/** Patterns are compiled once for each key, and collected with it. */
 const compiledModels = new WeakMap<readonly string[], (id: string) => boolean>();
 
 export function allowsModel(principal: Principal, model: string): boolean {
@@ -18,7 +18,7 @@ export function allowsModel(principal: Principal, model: string): boolean {
   return allows(model) && (principal.maker === undefined || allowsModel(principal.maker, model));
 }
 
-/** Refuses a call that the expiry, protocols or models of the key, or of the one that made it, do not allow. */
+/** Refuses a call that the expiry, protocols or models of the key, or of its parent, do not allow. */
 export function checkScopes(principal: Principal, call: { model: string; dialect: string }, nowMs: number): void {
   const { expiresAtMs, maker } = principal;
   if (maker !== undefined) checkScopes(maker, call, nowMs);
@@ -37,15 +37,18 @@ export function checkScopes(principal: Principal, call: { model: string; dialect
   }
 }
 
-/** Where a request comes from. */
+/** The origin of a request. */
 export interface Caller {
-  /** Read only where it counts. */
+  /** Read only if a key has networks. */
   readonly address: string;
-  /** Whose key it has shown. The key may be revoked, expired or not allowed here: who is refused is told by it. */
+  /**
+   * The principal of the presented key. The key may be revoked, expired or not allowed here; refusals are counted by
+   * it.
+   */
   shown?: Principal | undefined;
 }
 
-/** Refuses a key that comes from outside its networks, or those of the key that made it. */
+/** Refuses a key that is used outside its networks, or those of its parent. */
 export function checkNetworks({ networks, keyName, maker }: Principal, caller: Caller): void {
   if (maker !== undefined) checkNetworks(maker, caller);
   if (networks === undefined) return;
@@ -60,18 +63,18 @@ export function checkNetworks({ networks, keyName, maker }: Principal, caller: C
   );
 }
 
-/** Whether a key, and the one that made it, may use one of these protocols. */
+/** Whether a key, and its parent, may use one of these protocols. */
 export function allowsProtocols({ protocols, maker }: Principal, dialects: readonly string[]): boolean {
   if (maker !== undefined && !allowsProtocols(maker, dialects)) return false;
   return protocols === undefined || protocols.some((protocol) => dialects.includes(protocol));
 }
 
-/** Refuses what a key asks in a protocol that it is not made for. */
+/** Refuses a protocol that the key does not allow. */
 export function checkProtocol({ protocols, keyName, maker }: Principal, dialect: string): void {
   if (maker !== undefined) checkProtocol(maker, dialect);
   if (protocols === undefined || protocols.includes(dialect)) return;
   throw new GatewayError(
     "forbidden",
-    `The key "${keyName}" may not use the ${dialect} protocol; it is made for ${protocols.join(", ")}.`,
+    `The key "${keyName}" may not use the ${dialect} protocol; it may use: ${protocols.join(", ")}.`,
   );
 }

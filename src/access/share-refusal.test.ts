@@ -20,7 +20,7 @@ function principalOf(limits: Limits): Principal {
   return { ...one, levels: levelsOf({ id: "key_1", name: "ci", limits }, { project, gateway: {} }) };
 }
 
-/** Processes that lease from one table. Where it cannot tell them at once, they ask it five times a second. */
+/** Processes that lease from one table. If it cannot notify them at once, they poll it five times a second. */
 async function processes(count: number, limits: Limits, { tells = true } = {}) {
   const clock = new VirtualClock();
   const sources = new Map<string, LeaseSource>();
@@ -51,7 +51,7 @@ async function processes(count: number, limits: Limits, { tells = true } = {}) {
     return { leases, admissions };
   });
   for (const { leases } of made) await clock.until(leases.start());
-  /** Enters and is admitted as a request is; says how long it has waited. */
+  /** Enters and is admitted like a request; reports how long it waited. */
   const admit = async (
     at: number,
     call: Partial<AdmittedCall> = {},
@@ -70,29 +70,29 @@ async function processes(count: number, limits: Limits, { tells = true } = {}) {
   return { clock, admit, goAway };
 }
 
-/** Not `rejects`: it runs the event loop within a turn, where it waits for ever if another `setImmediate` of that turn is due. */
+/** Not `rejects`: it runs the event loop within a turn, and hangs if another `setImmediate` of that turn is due. */
 const refusalOf = (admitting: Promise<unknown>): Promise<string> =>
   admitting.then(
     () => "admitted",
     (refusal: unknown) => String(refusal),
   );
 
-describe("H23, choices 9: a call that finds no share where it comes waits a moment for one", () => {
+describe("H23, choices 9: a call that finds no share here waits a moment for one", () => {
   for (const [tells, withinMs] of [
     [true, 60],
     [false, 400],
   ] as const) {
-    const how = tells ? "told at once" : "asked for";
+    const how = tells ? "notified at once" : "polled";
     for (const [what, limits, call] of [
-      ["calls at one time", { concurrent: 1 }, {}],
+      ["concurrent calls", { concurrent: 1 }, {}],
       ["requests a minute", { requestsPerMinute: 30 }, {}],
       ["tokens a minute", { tokensPerMinute: 300 }, { estimatedTokens: 10 }],
       ["money", { budgetUsdTotal: 0.003 }, { estimatedCostNanoUsd: 100_000 }],
     ] as const) {
-      test(`${what}, ${how}: what fits the limit is not refused, at whichever of three processes it comes`, async () => {
+      test(`${what}, ${how}: a call that fits the limit is admitted at any of three processes`, async () => {
         const { clock, admit } = await processes(3, limits, { tells });
         let longestMs = 0;
-        // As unevenly as can be: ten at each of them in turn.
+        // As unevenly as possible: ten at each of them in turn.
         for (let index = 0; index < 30; index += 1) {
           const { waitedMs, admission } = await clock.until(admit(Math.floor(index / 10), call));
           longestMs = Math.max(longestMs, waitedMs);
@@ -104,21 +104,21 @@ describe("H23, choices 9: a call that finds no share where it comes waits a mome
     }
   }
 
-  test("one beyond the limit is refused after half a second, and the next ones at once", async () => {
+  test("a call beyond the limit is refused after half a second, and the next ones at once", async () => {
     const { clock, admit } = await processes(2, { concurrent: 2 });
     const held = [await clock.until(admit(0)), await clock.until(admit(1))];
     const beganMs = clock.nowMs();
-    expect(await clock.until(refusalOf(admit(0)))).toContain("may have 2 calls at one time");
+    expect(await clock.until(refusalOf(admit(0)))).toContain("is limited to 2 concurrent calls");
     expect(clock.nowMs() - beganMs).toBe(500);
-    expect(await clock.until(refusalOf(admit(0)))).toContain("may have 2 calls at one time");
+    expect(await clock.until(refusalOf(admit(0)))).toContain("is limited to 2 concurrent calls");
     expect(clock.nowMs() - beganMs).toBe(500);
     for (const { admission } of held) admission.release(NOTHING);
     await clock.pass(1_500);
     for (const at of [0, 0]) await clock.until(admit(at));
-    expect(await clock.until(refusalOf(admit(1)))).toContain("may have 2 calls at one time");
+    expect(await clock.until(refusalOf(admit(1)))).toContain("is limited to 2 concurrent calls");
   });
 
-  test("it gets in when one ends elsewhere meanwhile", async () => {
+  test("it is admitted when a call ends at another process in the meantime", async () => {
     const { clock, admit } = await processes(2, { concurrent: 2 });
     await clock.until(admit(0));
     const { admission } = await clock.until(admit(1));
@@ -127,7 +127,7 @@ describe("H23, choices 9: a call that finds no share where it comes waits a mome
     expect(waitedMs).toBeWithin(200, 450);
   });
 
-  test("S17: no more than a thousand wait, and none while the source is away", async () => {
+  test("S17: at most a thousand calls wait, and none while the source is unavailable", async () => {
     const { clock, admit, goAway } = await processes(2, { concurrent: 4 });
     for (const at of [0, 0, 1, 1]) await clock.until(admit(at));
     const waited: number[] = [];
@@ -144,7 +144,7 @@ describe("H23, choices 9: a call that finds no share where it comes waits a mome
     expect(clock.nowMs()).toBe(againMs);
   });
 
-  test("a request that is refused for its tokens in the end does not count as one of the minute", async () => {
+  test("a request that is finally refused for its tokens does not count as a request of the minute", async () => {
     const { clock, admit } = await processes(2, { requestsPerMinute: 10, tokensPerMinute: 100 });
     for (const at of [0, 1]) await clock.until(admit(at, { estimatedTokens: 50 }));
     for (let count = 0; count < 12; count += 1) {

@@ -3,7 +3,7 @@ import type { Need } from "../leases/leased-window.ts";
 import type { Awaited, Share } from "./account.ts";
 import type { LimitName } from "./limits.ts";
 
-/** What a call needs of a limit that several processes divide. */
+/** What a call needs of a limit that several processes share. */
 export interface SharedNeed extends Need {
   readonly share: Share;
   readonly limit: LimitName;
@@ -13,8 +13,8 @@ export interface SharedNeed extends Need {
 export class ShareRefusal extends GatewayError {
   readonly lacking: SharedNeed;
   /**
-   * Of every shared limit, what the call needs. Others must not take one of them while it waits for another: two calls that wait for
-   * what the other one has would both be refused.
+   * What the call needs of every shared limit. Others must not take one of them while it waits for another: two calls
+   * that wait for each other's share would both be refused.
    */
   needs: readonly SharedNeed[];
 
@@ -25,12 +25,12 @@ export class ShareRefusal extends GatewayError {
   }
 }
 
-/** Enough for others to hear of it and to give, between instances too. */
+/** Enough for other processes and instances to be notified and to give. */
 const WAIT_MS = 500;
 
 /**
- * Tries again what was refused, each time that this process holds more, for a moment. Only a call that would be refused waits:
- * one whose share suffices has nothing to do with this.
+ * Retries for a moment, whenever this process holds more. Only a call that would be refused waits: one whose share
+ * suffices never gets here.
  */
 export async function whenShared<Result>(refusal: unknown, retry: () => Result, nowMs: () => number): Promise<Result> {
   const sinceMs = nowMs();
@@ -66,7 +66,7 @@ async function more(awaited: readonly AwaitedNeed[], sinceMs: number, leftMs: nu
   for (const end of ends) end?.();
 }
 
-/** Further calls do not wait for what there is too little of. */
+/** Further calls do not wait for a limit that is exhausted. */
 function giveUp(awaited: readonly AwaitedNeed[], lacking: SharedNeed): void {
   const scarce = awaited.filter(({ need, window }) => window?.lacks(need));
   for (const { need, window } of scarce) window?.giveUp(need);

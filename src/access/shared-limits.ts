@@ -7,7 +7,7 @@ import type { Level } from "./level.ts";
 import { LIMIT_NAMES, type LimitName } from "./limits.ts";
 import { budgetWindowOf, type SharedWindow, windowAt, windowName } from "./shared-window.ts";
 
-/** Days and months are taken this long before they begin. */
+/** Days and months are leased this long before they begin. */
 const AHEAD_MS = 300_000;
 const LOOK_MS = 60_000;
 const NONE: Level["limits"] = {};
@@ -17,12 +17,12 @@ interface SharedLimitsOptions {
   clock: Clock;
 }
 
-/** Where the account of a level is found. */
+/** Finds the account of a level. */
 interface Accounts {
   account(level: Level["level"], id: string): Account;
 }
 
-/** Divides limits between the processes that share them, before calls come. */
+/** Shares limits between processes before calls arrive. */
 export class SharedLimits {
   readonly #options: SharedLimitsOptions;
   readonly #shares = new Map<Account, LeasedShare>();
@@ -31,14 +31,14 @@ export class SharedLimits {
     this.#options = options;
   }
 
-  /** For each account, once. */
+  /** Called once for each account. */
   readonly shareOf = (account: Account): Share => {
     const share = new LeasedShare(account, this.#options);
     this.#shares.set(account, share);
     return share;
   };
 
-  /** These levels have limits, and no others. */
+  /** Sets the levels that have limits. */
   track(levels: readonly Level[], accounts: Accounts): void {
     const tracked = new Set<LeasedShare>();
     for (const level of levels) {
@@ -50,7 +50,7 @@ export class SharedLimits {
     for (const share of this.#shares.values()) if (!tracked.has(share)) share.change(NONE);
   }
 
-  /** Takes the windows of the next day and month before they begin. The returned function ends it. */
+  /** Leases the windows of the next day and month before they begin. The returned function stops it. */
   watch(): () => void {
     return this.#options.clock.every(
       LOOK_MS,
@@ -72,7 +72,7 @@ class LeasedShare implements Share {
   readonly #account: Account;
   readonly #leases: Leases;
   readonly #clock: Clock;
-  /** Those that hold now, and those of the next day or month. */
+  /** The current windows, and those of the next day or month. */
   readonly #taken = new Map<LimitName, Taken[]>();
   #limits: Level["limits"] = NONE;
 
@@ -102,14 +102,14 @@ class LeasedShare implements Share {
     return this.#at(limit, this.#clock.wallMs())?.window;
   }
 
-  /** Most of the time one key of thousands has changed: the others have the limits that they had. */
+  /** Most of the time one key of thousands has changed: the others keep their limits. */
   change(limits: Level["limits"]): void {
     if (limits === this.#limits) return;
     this.#limits = limits;
     this.renew();
   }
 
-  /** Brings the windows to what the limits and the time are now. */
+  /** Updates the windows to the current limits and time. */
   renew(): void {
     const wallMs = this.#clock.wallMs();
     for (const limit of LIMIT_NAMES) {
@@ -144,7 +144,7 @@ class LeasedShare implements Share {
     const account = this.#account;
     const isBudget = budgetWindowOf(limit) !== undefined;
     const { wallMs } = this.#clock;
-    // What belongs to a day is asked for by a moment of that day.
+    // The window of a day is looked up by a moment of that day.
     const momentOf = () => (shared.sinceMs > 0 ? shared.sinceMs : wallMs());
     return this.#leases.window({
       name: windowName(shared),

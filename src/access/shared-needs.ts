@@ -7,7 +7,9 @@ interface TokensAndCost extends CostEstimate {
   estimatedTokens: number;
 }
 
-/** A refusal for want of a share, with all that the call needs at every level: of its entry, or of its admission. */
+/**
+ * Adds to a refusal for lack of a share everything that the call needs at every level, for its entry or its admission.
+ */
 export function withNeeds(refusal: unknown, bounds: readonly Bound[], call?: TokensAndCost): unknown {
   if (refusal instanceof ShareRefusal) {
     refusal.needs = bounds.flatMap((bound) => (call === undefined ? entryNeeds(bound) : callNeeds(bound, call)));

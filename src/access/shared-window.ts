@@ -2,14 +2,14 @@ import type { LevelName } from "./level.ts";
 import { type LimitName, wireName } from "./limits.ts";
 import { type BudgetWindow, windowEndMs } from "./spend-meter.ts";
 
-/** A limit of a key, a project or the gateway, and of one day or month where it has one, as all instances name it. */
+/** A limit of a key, a project or the gateway, for one day or month if it has one, as all instances name it. */
 export interface SharedWindow {
   level: LevelName;
   id: string;
   limit: LimitName;
-  /** When the day or month begins; 0 where there is none. */
+  /** When the day or month begins; 0 if there is none. */
   sinceMs: number;
-  /** Not included. */
+  /** Exclusive. */
   untilMs: number;
 }
 
@@ -21,7 +21,7 @@ const BUDGETS: Readonly<Partial<Record<LimitName, BudgetWindow>>> = {
 
 export const budgetWindowOf = (limit: LimitName): BudgetWindow | undefined => BUDGETS[limit];
 
-/** The window that a moment is in. */
+/** The window that contains a moment. */
 export function windowAt(
   { level, id }: { level: LevelName; id: string },
   limit: LimitName,
@@ -38,11 +38,11 @@ function startOf(budget: BudgetWindow, untilMs: number): number {
   return budget === "day" ? untilMs - 86_400_000 : Date.UTC(end.getUTCFullYear(), end.getUTCMonth() - 1);
 }
 
-/** `budget_usd_per_day:1790000000000:key:key_1`. The id comes last, because it may contain anything. */
+/** `budget_usd_per_day:1790000000000:key:key_1`. The id is last, because it may contain anything. */
 export const windowName = ({ level, id, limit, sinceMs }: SharedWindow): string =>
   `${wireName(limit)}:${sinceMs}:${level}:${id}`;
 
-/** Undefined where it is not the name of a budget. */
+/** Undefined if it is not the name of a budget. */
 export function readBudgetName(name: string): SharedWindow | undefined {
   const [, wire, since, level, id] = /^(\w+):(\d+):(key|project|gateway):([\s\S]*)$/.exec(name) ?? [];
   const limit = (Object.keys(BUDGETS) as LimitName[]).find((one) => wireName(one) === wire);

@@ -20,12 +20,12 @@ describe("SpendMeter", () => {
     expect(meter.spent("total", startMs + 500 * DAY_MS)).toBe(1_500);
   });
 
-  test("H30: a clock that was set far away and back finds what its days held, as long as the days were few", () => {
+  test("H30: a clock that was set far away and back finds the sums of its days, if there were few", () => {
     const meter = new SpendMeter({ day: 7, month: 7, total: 7 }, 0);
     const today = 20_000 * DAY_MS;
     for (const away of [0, 1, -1, 2, -2, 3, -3]) meter.add(10 + away, today + away * DAY_MS);
     expect(meter.spent("day", 0)).toBe(7);
-    // The start's day, 1970, is the farthest and the first to go; no other one goes with it.
+    // The start's day, 1970, is the farthest and the first to be dropped, and the only one.
     meter.add(1, today + 4 * DAY_MS);
     expect(meter.spent("day", 0)).toBe(0);
     meter.add(0, today);
@@ -33,14 +33,14 @@ describe("SpendMeter", () => {
     for (const away of [0, 1, -1, 2, -2, 3, -3]) {
       expect(meter.spent("day", today + away * DAY_MS)).toBe(10 + away);
     }
-    // Of those, the farthest from the day that comes in.
+    // Of those, the farthest from the new day.
     meter.add(1, today - 4 * DAY_MS);
     expect(meter.spent("day", today + 4 * DAY_MS)).toBe(0);
     expect(meter.spent("day", today + 3 * DAY_MS)).toBe(13);
     expect(meter.spent("day", today - 4 * DAY_MS)).toBe(1);
   });
 
-  test("H23: what the tightest budget leaves is the least of what each leaves, whichever days the clock shows", () => {
+  test("H23: the remainder is that of the tightest budget, whichever day the clock shows", () => {
     const meter = new SpendMeter({ day: 5, month: 70, total: 900 }, 0);
     for (let step = 0; step < 2_000; step += 1) {
       const nowMs = ((step * 7) % 5) * 9 * DAY_MS;
@@ -68,7 +68,7 @@ describe("SpendMeter", () => {
     expect(meter.spent("month", Date.UTC(2027, 0, 1))).toBe(0);
   });
 
-  test("H30: what the ledger is found to hold of a day raises the sum of that day, and never lowers it", () => {
+  test("H30: the ledger's sum of a day raises the known sum of that day, and never lowers it", () => {
     const nowMs = Date.UTC(2026, 4, 3);
     const meter = new SpendMeter({ day: 5, month: 50, total: 500 }, nowMs);
     meter.learn({ day: 3, month: 70 }, nowMs);
@@ -76,7 +76,7 @@ describe("SpendMeter", () => {
   });
 });
 
-test("a budget starts anew at the end of the UTC day or month, a total never", () => {
+test("a budget resets at the end of the UTC day or month, a total never", () => {
   const nowMs = Date.UTC(2026, 11, 31, 13, 14, 15);
   expect(windowEndMs("day", nowMs)).toBe(Date.UTC(2027, 0, 1));
   expect(windowEndMs("month", nowMs)).toBe(Date.UTC(2027, 0, 1));

@@ -1,9 +1,12 @@
-/** Days and months are those of UTC. */
+/** Days and months in UTC. */
 export const BUDGET_WINDOWS = ["day", "month", "total"] as const;
 export type BudgetWindow = (typeof BUDGET_WINDOWS)[number];
 
 const DAY_MS = 86_400_000;
-/** This many days and this many months are kept, so that a clock that was set wrong and corrected finds its earlier sums. */
+/**
+ * The number of days and months that are kept, so that a clock that was set wrong and corrected finds its earlier
+ * sums.
+ */
 const MAX_WINDOWS = 8;
 
 interface NanoBudgets {
@@ -13,8 +16,9 @@ interface NanoBudgets {
 }
 
 /**
- * What a key, a project or the gateway has spent, in nano-dollars, by day, by month and in all. Each amount belongs to the moment in its receipt, and a
- * budget to the day and month of the clock: however the clock is set, a window holds the sum of its receipts (H30).
+ * Spending of a key, a project or the gateway, in nano-dollars, by day, by month and in total. Each amount belongs to
+ * the time in its receipt, and a budget to the day and month of the clock: however the clock is set, a window holds
+ * the sum of its receipts (H30).
  */
 export class SpendMeter {
   /** Reserved for calls in flight; it counts against every window until they end. */
@@ -23,7 +27,7 @@ export class SpendMeter {
   readonly #learntTotal: number;
   readonly #days = new Sums();
   readonly #months = new Sums();
-  /** Of the day that was counted in last, nearly always the one that is asked for: every call asks. */
+  /** The sum of the day counted last, which is nearly always the one that the next call needs. */
   #day = NOTHING;
   #month = NOTHING;
   /** When that day began. */
@@ -37,14 +41,14 @@ export class SpendMeter {
     this.learn(spent, asOfMs);
   }
 
-  /** The ledger's sums of another day and month, which may not be known here. */
+  /** Adds the ledger's sums of another day and month, which may not be known here. */
   learn(spent: Readonly<Record<"day" | "month", number>>, asOfMs: number): void {
     this.#turnTo(asOfMs);
     raise(this.#day, spent.day);
     raise(this.#month, spent.month);
   }
 
-  /** `atMs` is the moment in the receipt. */
+  /** `atMs` is the time in the receipt. */
   add(nanoUsd: number, atMs: number): void {
     if (!this.#isWithin(atMs)) this.#turnTo(atMs);
     this.#total += nanoUsd;
@@ -56,14 +60,14 @@ export class SpendMeter {
     return window === "total" ? this.#total : this.#sumOf(window, nowMs).nanoUsd;
   }
 
-  /** What the tightest of budgets leaves, with what is reserved taken off. Infinity stands for none. */
+  /** The remainder of the tightest budget, less what is reserved; Infinity if there is no budget. */
   left({ dayNanoUsd, monthNanoUsd, totalNanoUsd }: NanoBudgets, nowMs: number): number {
     const ofDay = dayNanoUsd - this.#sumOf("day", nowMs).nanoUsd;
     const ofMonth = monthNanoUsd - this.#sumOf("month", nowMs).nanoUsd;
     return Math.min(ofDay, ofMonth, totalNanoUsd - this.#total) - this.reserved;
   }
 
-  /** What this process has spent itself: the sum without what it learnt from the ledger. */
+  /** What this process has spent itself: the sum without what it read from the ledger. */
   own(window: BudgetWindow, nowMs: number): number {
     if (window === "total") return this.#total - this.#learntTotal;
     const { nanoUsd, learnt } = this.#sumOf(window, nowMs);
@@ -94,10 +98,10 @@ export function windowEndMs(window: BudgetWindow, nowMs: number): number | undef
   return window === "day" ? (dayOf(nowMs) + 1) * DAY_MS : Date.UTC(1970, monthOf(nowMs) + 1);
 }
 
-/** What was spent in a window. */
+/** The spending in a window. */
 interface Sum {
   nanoUsd: number;
-  /** What of it came from the ledger. */
+  /** The part that came from the ledger. */
   learnt: number;
 }
 
@@ -109,7 +113,7 @@ function raise(sum: Sum, atLeast: number): void {
   sum.learnt += more;
 }
 
-/** By window number. Beyond the limit, the window farthest from the one opened last is dropped. */
+/** By window number. Beyond the maximum, the window farthest from the newest is dropped. */
 class Sums {
   readonly #sums = new Map<number, Sum>();
 

@@ -42,7 +42,7 @@ const anyone = () => true;
 const look = (answers: Answers, id: string, project = "default", keyId = "key_1"): Promise<History | NoHistory> =>
   answers.history(reader(project, keyId), id, PLENTY, () => {});
 
-/** A conversation of so many turns. */
+/** A conversation of `turns` turns. */
 async function converse(answers: Answers, turns: number): Promise<void> {
   for (let turn = 1; turn <= turns; turn++) {
     const before = turn === 1 ? undefined : await look(answers, `resp_${turn - 1}`);
@@ -54,7 +54,7 @@ async function converse(answers: Answers, turns: number): Promise<void> {
   }
 }
 
-/** What every engine must do alike. */
+/** Tests that every engine must pass. */
 function answersContract(databases: TestDatabases): void {
   describe(`stored answers on ${databases.engine}`, () => {
     let storage: Storage;
@@ -66,7 +66,7 @@ function answersContract(databases: TestDatabases): void {
     });
     afterAll(() => databases.clear());
 
-    test("an answer is found by its own project alone, as it was kept", async () => {
+    test("an answer is found only by its own project, unchanged", async () => {
       await answers.keep(sample());
       const { input, answer } = sample();
       expect(await answers.find(reader(), "resp_1", () => {})).toEqual({ state: "done", input, answer });
@@ -75,7 +75,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("what an answer holds is counted before it is read", async () => {
+    test("the size of an answer is counted before it is read", async () => {
       await answers.keep(sample());
       const refuse = (bytes: number) => {
         throw new Error(`${bytes} are too many`);
@@ -85,7 +85,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("a storage that does not answer holds a bounded number of answers in memory, and takes more when it answers", async () => {
+    test("a storage that does not answer keeps a bounded number of answers in memory, and takes more once it answers", async () => {
       const gate = Promise.withResolvers<void>();
       const stuck: Storage = {
         engine: storage.engine,
@@ -99,7 +99,7 @@ function answersContract(databases: TestDatabases): void {
       const large = JSON.stringify(Buffer.from(system.random.bytes(15 * 1024 * 1024)).toString("base64"));
       const keep = (n: number) => waiting.keep(sample({ id: `resp_${n}`, answer: large }));
       const kept = [1, 2, 3, 4, 5].map(keep);
-      await expect(Promise.race(kept)).rejects.toThrow(/bytes of responses wait for the storage already/);
+      await expect(Promise.race(kept)).rejects.toThrow(/bytes of responses are already waiting for the storage/);
       gate.resolve();
       const outcomes = (await Promise.allSettled(kept)).map(({ status }) => status);
       expect(outcomes.filter((status) => status === "fulfilled")).toHaveLength(4);
@@ -109,7 +109,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("nothing of what was said can be read in the storage", async () => {
+    test("no content can be read in the storage", async () => {
       await answers.keep(sample());
       const [row] = await storage.query("SELECT * FROM answers");
       const bytes = Object.values(row ?? {}).map((value) =>
@@ -121,7 +121,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("a row that is moved to another project, or read with another key, is not opened", async () => {
+    test("a row that is moved to another project, or read with another key, cannot be opened", async () => {
       await answers.keep(sample());
       expect(
         await open(storage, { key: new Uint8Array(32).fill(2) }).find(reader(), "resp_1", () => {}),
@@ -136,7 +136,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("a conversation is read in its order, by whichever process", async () => {
+    test("a conversation is read in order, by any process", async () => {
       await converse(answers, 3);
       const found = await look(open(storage), "resp_3");
       const said = "turns" in found ? found.turns.map(({ input, answer }) => [input, answer]) : found;
@@ -150,7 +150,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("what a conversation holds is bounded before any of it is read", async () => {
+    test("the size of a conversation is bounded before any of it is read", async () => {
       await converse(answers, 3);
       const taken: number[] = [];
       const bytes = 3 * ('["in 1"]'.length + '"out 1"'.length);
@@ -173,7 +173,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("decision 0087: a private answer is for the key that made it alone, in whichever way it is named", async () => {
+    test("decision 0087: a private answer is only for the key that created it, however it is named", async () => {
       const shared = sample({ id: "resp_shared", answer: '"older"', itemIds: ["msg_1"] });
       await answers.keep(shared);
       await clock.pass(1_000);
@@ -214,7 +214,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("a deleted turn is gone, and what builds on it cannot be continued", async () => {
+    test("a deleted turn is gone, and later turns cannot be continued", async () => {
       await converse(answers, 3);
       expect(await answers.delete("other", "resp_2", anyone)).toBe(false);
       expect(await answers.delete("default", "resp_2", anyone)).toBe(true);
@@ -226,7 +226,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("an answer expires, unless it is built on; the sweep removes what has", async () => {
+    test("an answer expires unless later turns build on it; the sweep removes expired ones", async () => {
       await answers.keep(sample({ id: "resp_other" }));
       await converse(answers, 1);
       await clock.pass(100 * HOUR);
@@ -263,7 +263,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("beyond max_mb the oldest go, first those of the project that has the most", async () => {
+    test("beyond max_mb the oldest are deleted, starting with the project that has the most", async () => {
       const noise = () => JSON.stringify(Buffer.from(system.random.bytes(1_000)).toString("base64"));
       const small = open(storage, { maxBytes: 12_000 });
       for (let n = 0; n < 3; n++) {
@@ -274,7 +274,8 @@ function answersContract(databases: TestDatabases): void {
         await small.keep(sample({ id: `loud_${n}`, project: "loud", answer: noise() }));
         await clock.pass(1_000);
       }
-      // Each is more than what may be written between two trims; one that runs already takes these with it, however slow it is.
+      // Each exceeds what may be written between two trims; a trim that is already running takes these with it,
+      // however slow it is.
       const sizes = async () => Number((await storage.query("SELECT SUM(size) AS total FROM answers"))[0]?.["total"]);
       for (let tries = 0; (await sizes()) > 12_000 && tries < 500; tries++) await Bun.sleep(10);
       const left = (await storage.query("SELECT id, size FROM answers ORDER BY created_at_ms")).map((row) => row["id"]);
@@ -286,7 +287,7 @@ function answersContract(databases: TestDatabases): void {
       await storage.close();
     });
 
-    test("a pending answer ends once: after a cancellation nothing can take its place", async () => {
+    test("a pending answer ends once: after a cancellation nothing can replace it", async () => {
       await answers.keep(sample({ itemIds: [] }), "pending");
       expect(await look(answers, "resp_1")).toEqual({ unfinished: "resp_1", state: "pending" });
       const cancelled = { id: "resp_1", project: "default", answer: '"cancelled"', itemIds: [] };

@@ -19,7 +19,7 @@ import {
 import { type Sealer, UnreadableSeal } from "./sealer.ts";
 import { trimAnswers } from "./trim.ts";
 
-/** How long an answer is kept after it was made, or last built on, and how many bytes of all of them. */
+/** How long an answer is kept after it was created or last built on, and the maximum size of all of them. */
 export interface AnswerLimits {
   retentionMs: number;
   maxBytes: number;
@@ -27,57 +27,62 @@ export interface AnswerLimits {
 
 interface AnswersOptions {
   storage: Storage;
-  /** Absent: nothing is kept. */
+  /** Absent: nothing is stored. */
   sealer: Sealer | undefined;
   limits: AnswerLimits;
   clock: Clock;
   onProblem: (error: unknown, what: string) => void;
 }
 
-/** An answer that is to be kept. Texts are JSON of its protocol, which nothing here looks into. */
+/** An answer to be stored. Texts are JSON of its protocol and are not parsed here. */
 export interface NewAnswer extends Owned {
-  /** New: no other answer has it, of whichever project. */
+  /** A new id, unique across projects. */
   id: string;
-  /** What it builds on, the latest first. */
+  /** The answers it builds on, latest first. */
   history: readonly AnswerHead[];
-  /** The items that its own request brought. */
+  /** The items of its own request. */
   input: string;
   answer: string;
-  /** The items in the answer that later requests may name. */
+  /** The items in the answer that later requests may refer to. */
   itemIds: readonly string[];
 }
 
-/** One answer as it can be read again. */
+/** A stored answer. */
 export interface KeptAnswer {
   state: AnswerState;
   input: string;
   answer: string;
 }
 
-/** One turn that an answer was made from; the answer itself is no part of its own. */
+/** One turn that an answer was made from, without the answer itself. */
 interface InputTurn {
   id: string;
   input: string;
   answer: string | undefined;
 }
 
-/** What a request builds on: the texts of its turns, the first one first. */
+/** What a request builds on: the texts of its turns, in order. */
 export interface History {
   heads: readonly AnswerHead[];
   turns: readonly KeptAnswer[];
 }
 
-/** Why there is no history: an answer of it is not kept any more, is not for this reader, has not ended well, or is too much. */
+/**
+ * Why there is no history: one of its answers is no longer stored, is not visible to this reader, did not complete, or
+ * the history is too large.
+ */
 export type NoHistory = { missing: string } | { unfinished: string; state: AnswerState } | { bytes: number };
 
-/** Longer ids name nothing: no host makes them, and an index of the storage would refuse them. */
+/** Longer ids match nothing: no host creates them, and an index of the storage would reject them. */
 const MAX_ID_LENGTH = 256;
-/** No conversation is longer; each turn may hold many items. */
+/** The longest conversation; each turn may hold many items. */
 const MAX_TURNS = 10_000;
 const ROWS_AT_ONCE = 50;
-/** An answer that is built on is prolonged when this share of its time has passed, so that not every turn writes to every other. */
+/**
+ * An answer that is built on is prolonged after this share of its time, so that not every turn writes to every other.
+ */
 const PROLONG_SHARE = 1 / 8;
-/** After this share of all bytes was written it is looked whether the oldest must go. */
+/** After this share of the maximum was written, the total size is checked. */
 const TRIM_SHARE = 1 / 64;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const SWEEP_ROWS = 500;
@@ -86,14 +91,14 @@ const MAX_SWEEPS = 200;
 const isKeepable = (id: string): boolean => id.length > 0 && id.length <= MAX_ID_LENGTH;
 
 /**
- * Answers that later requests may build on: sealed in the storage, for a time. Each belongs to the key that made it, and is visible
- * to its project or to that key alone. Each is kept with what its own turn brought; a conversation is a chain of them. So what a
- * client deletes is gone, and no turn is stored twice.
+ * Answers that later requests may build on, stored encrypted for a limited time. Each belongs to the key that created
+ * it, and is visible to its project or only to that key. Each is stored with the items of its own turn; a conversation
+ * is a chain of them. So deleted content is gone, and no turn is stored twice.
  */
 export class Answers {
   readonly #options: AnswersOptions;
   #writtenBytes = 0;
-  /** Of answers that the storage has not taken yet. */
+  /** The size of answers that the storage has not taken yet. */
   #waitingBytes = 0;
   #trimming: Promise<void> | undefined;
 
@@ -101,12 +106,12 @@ export class Answers {
     this.#options = options;
   }
 
-  /** Whether answers are kept at all. */
+  /** Whether answers are stored at all. */
   get on(): boolean {
     return this.#options.sealer !== undefined;
   }
 
-  /** Whether one with so long a request could be kept. */
+  /** Whether an answer with a request of this size could be stored. */
   fits(bytes: number): boolean {
     return bytes <= this.#options.limits.maxBytes;
   }
@@ -142,7 +147,7 @@ export class Answers {
     this.#count(sealedInput.length + sealedAnswer.length);
   }
 
-  /** Ends a pending answer. False where it was cancelled, deleted or ended before. */
+  /** Ends a pending answer. False if it was cancelled, deleted or ended before. */
   async end(
     { id, project, answer, itemIds }: Pick<NewAnswer, "id" | "project" | "answer" | "itemIds">,
     state: "done" | "failed" | "cancelled",
@@ -153,7 +158,10 @@ export class Answers {
     return await this.#storing(row, () => endAnswer(this.#options.storage, row, itemIds.filter(isKeepable)));
   }
 
-  /** An answer that is not for this reader looks like one that does not exist (S09). `take` counts what it will hold, and may refuse it. */
+  /**
+   * An answer that is not visible to this reader looks like one that does not exist (S09). `take` counts its size, and
+   * may refuse it.
+   */
   async find(reader: Reader, id: string, take: (bytes: number) => void): Promise<KeptAnswer | undefined> {
     const head = await this.#head(reader, id);
     if (head === undefined) return undefined;
@@ -168,7 +176,7 @@ export class Answers {
     return head !== undefined && isVisible(head, reader) ? head : undefined;
   }
 
-  /** What a request builds on that names this answer. `take` counts what it will hold, and may refuse it. */
+  /** What a request builds on that names this answer. `take` counts its size, and may refuse it. */
   async history(
     reader: Reader,
     id: string,
@@ -196,8 +204,8 @@ export class Answers {
   }
 
   /**
-   * What an answer was made from, turn by turn, read one at a time; of a conversation that is not all there, its own turn alone.
-   * Nothing where this reader may not see it. `hold` counts what one turn takes, and gives back what is to be called when it is over.
+   * What an answer was made from, read turn by turn; only its own turn if the conversation is incomplete. Empty if
+   * this reader may not see it. `hold` counts the size of one turn, and returns the function that releases it.
    */
   async *inputTurns(
     reader: Reader,
@@ -213,7 +221,7 @@ export class Answers {
       const release = hold(head.inputLength + (withAnswer ? head.answerLength : 0));
       try {
         const kept = (await this.#read(reader.project, [head.id], withAnswer ? "both" : "input")).get(head.id);
-        // It was deleted just now.
+        // It was deleted in the meantime.
         if (kept === undefined) return;
         yield { id: head.id, input: kept.input, answer: withAnswer ? kept.answer : undefined };
       } finally {
@@ -232,8 +240,8 @@ export class Answers {
   }
 
   /**
-   * Passes the answers that hold any of the items, one after the other, to `look`, which takes out what it needs of each. Answers
-   * beyond `maxBytes` together are not read.
+   * Passes the answers that hold any of the items, one by one, to `look`, which takes what it needs. Answers beyond
+   * `maxBytes` in total are not read.
    */
   async lookForItems(
     reader: Reader,
@@ -245,7 +253,7 @@ export class Answers {
     const keepable = [...new Set(itemIds)].filter(isKeepable);
     if (!this.on || keepable.length === 0) return;
     const holders = await selectHolders(storage, reader.project, keepable, clock.wallMs());
-    // Of those that hold the same item, the newest that this reader may see.
+    // Of the answers that hold the same item, the newest that this reader may see.
     const byItem = new Map(
       holders.filter(({ head }) => isVisible(head, reader)).map(({ itemId, head }) => [itemId, head]),
     );
@@ -259,13 +267,13 @@ export class Answers {
     }
   }
 
-  /** Whom an answer belongs to, of whichever project; for operators. */
+  /** The owner of an answer in any project; for operators. */
   async owner(id: string): Promise<Owned | undefined> {
     const { storage, clock } = this.#options;
     return isKeepable(id) ? await selectAnswerHead(storage, id, clock.wallMs()) : undefined;
   }
 
-  /** `may`: whether it may be deleted by whoever asks. Deleting needs no key to open it. */
+  /** `may`: whether the caller may delete it. Deleting needs no key to open it. */
   async delete(project: string, id: string, may: (answer: Owned) => boolean): Promise<boolean> {
     const { storage, clock } = this.#options;
     if (!isKeepable(id)) return false;
@@ -273,7 +281,7 @@ export class Answers {
     return head !== undefined && may(head) && (await deleteAnswer(storage, project, id, clock.wallMs()));
   }
 
-  /** Removes what has expired, and the oldest where all of them take too much. Several instances may do so at once. */
+  /** Removes expired answers, and the oldest if the total is too large. Several instances may do so at once. */
   async sweep(): Promise<void> {
     const { storage, clock } = this.#options;
     for (let sweep = 0; sweep < MAX_SWEEPS; sweep++) {
@@ -282,14 +290,14 @@ export class Answers {
     await this.#trim();
   }
 
-  /** A storage that does not answer must not fill the memory with what waits for it. */
+  /** A storage that does not answer must not fill the memory with waiting answers. */
   async #storing<T>(
     { input, answer }: { input?: Uint8Array; answer: Uint8Array },
     store: () => Promise<T>,
   ): Promise<T> {
     const bytes = answer.length + (input?.length ?? 0);
     if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
-      throw new Error(`${this.#waitingBytes} bytes of responses wait for the storage already`);
+      throw new Error(`${this.#waitingBytes} bytes of responses are already waiting for the storage`);
     }
     this.#waitingBytes += bytes;
     try {
@@ -302,7 +310,7 @@ export class Answers {
   #count(bytes: number): void {
     this.#writtenBytes += bytes;
     if (this.#trimming !== undefined || !this.#trimIsDue) return;
-    this.#trim().catch((error: unknown) => this.#options.onProblem(error, "old responses could not be removed"));
+    this.#trim().catch((error: unknown) => this.#options.onProblem(error, "removing old responses failed"));
   }
 
   get #trimIsDue(): boolean {
@@ -316,7 +324,7 @@ export class Answers {
     await this.#trimming;
   }
 
-  /** What was written while a slow storage was read is not in the sizes that it told. */
+  /** What was written while a slow storage computed the sizes is not included in them. */
   async #trimUntilDone(): Promise<void> {
     const { storage, limits } = this.#options;
     do {
@@ -358,7 +366,7 @@ export class Answers {
 
   #seal(text: string, project: string, id: string, part: "input" | "answer"): Promise<Uint8Array> {
     const { sealer } = this.#options;
-    if (sealer === undefined) throw new Error("no answers are kept");
+    if (sealer === undefined) throw new Error("responses are not stored");
     return sealer.seal(text, placeOf(project, id, part));
   }
 }

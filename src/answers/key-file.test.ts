@@ -8,7 +8,7 @@ import { readKeyFile } from "./key-file.ts";
 const folder = mkdtempSync(join(tmpdir(), "trivium-key-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("S09: the first start makes a key that only this user can read, and later starts read the same", () => {
+test("S09: the first start creates a key that only this user can read, and later starts read the same one", () => {
   const data = join(folder, "made", "data");
   const key = readKeyFile(data, system.random);
   expect(key.length).toBe(32);
@@ -19,11 +19,13 @@ test("S09: the first start makes a key that only this user can read, and later s
   expect(readKeyFile(join(folder, "other"), system.random)).not.toEqual(key);
 });
 
-test("a file that holds no key is left alone, and named", () => {
+test("a file that contains no key is left alone, and the error names it", () => {
   const path = join(folder, "responses.key");
   for (const content of ["", "c2hvcnQ=\n"]) {
     writeFileSync(path, content);
-    expect(() => readKeyFile(folder, system.random)).toThrow(`${path} is not a key: it must hold 32 bytes as base64`);
+    expect(() => readKeyFile(folder, system.random)).toThrow(
+      `${path} is not a key: it must contain 32 bytes in base64`,
+    );
     expect(readFileSync(path, "utf8")).toBe(content);
   }
 });

@@ -7,8 +7,9 @@ const KEY_BYTES = 32;
 const KEY_FILE = "responses.key";
 
 /**
- * The key that seals stored answers, from the file `responses.key` in the data folder. The first start makes it, readable by this user
- * alone. It is written under another name and then linked, so that of two processes that start at once both read one whole key.
+ * The key that seals stored answers, from the file `responses.key` in the data folder. The first start creates it,
+ * readable only by this user. It is written under another name and then linked, so that two processes that start at
+ * once both read one whole key.
  */
 export function readKeyFile(folder: string, random: Random): Uint8Array {
   const path = join(folder, KEY_FILE);
@@ -33,8 +34,8 @@ export function readKeyFile(folder: string, random: Random): Uint8Array {
 function keyIn(content: string, path: string): Uint8Array {
   const key = Buffer.from(content.trim(), "base64");
   if (key.length === KEY_BYTES) return key;
-  const cure = "Restore it from a backup, or delete it: what was stored with the old key cannot be read then";
-  throw new GatewayError("internal", `${path} is not a key: it must hold ${KEY_BYTES} bytes as base64. ${cure}.`);
+  const cure = "Restore it from a backup, or delete it, which makes everything stored with the old key unreadable";
+  throw new GatewayError("internal", `${path} is not a key: it must contain ${KEY_BYTES} bytes in base64. ${cure}.`);
 }
 
 const codeOf = (thrown: unknown): string => (thrown as NodeJS.ErrnoException).code ?? "";

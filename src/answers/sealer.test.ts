@@ -5,7 +5,7 @@ import { Sealer, UnreadableSeal } from "./sealer.ts";
 const sealer = new Sealer(new Uint8Array(32).fill(1), system.random);
 
 describe("sealed texts", () => {
-  test.each(["", "short", "漢字 🙂 \\ud800", "long ".repeat(100_000)])("are opened as they were", async (text) => {
+  test.each(["", "short", "漢字 🙂 \\ud800", "long ".repeat(100_000)])("are opened unchanged", async (text) => {
     expect(await sealer.open(await sealer.seal(text, "place"), "place")).toBe(text);
   });
 
@@ -16,7 +16,7 @@ describe("sealed texts", () => {
     expect(one).not.toEqual(two);
   });
 
-  test("open with their key, at their place and unchanged alone", async () => {
+  test("open only with their key, at their place and unmodified", async () => {
     const sealed = await sealer.seal("words", "place");
     await expect(sealer.open(sealed, "another place")).rejects.toBeInstanceOf(UnreadableSeal);
     const other = new Sealer(new Uint8Array(32).fill(2), system.random);

@@ -1,21 +1,21 @@
 import { createCipheriv, createDecipheriv, createHash } from "node:crypto";
 import type { Random } from "../base/sources.ts";
 
-/** Up to this size, a few milliseconds' work, nothing is handed to another thread. */
+/** Up to this size, which takes a few milliseconds, no other thread is used. */
 const SMALL = 1024 * 1024;
 
 /** Of AES-GCM. */
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The first bytes say which key sealed the rest. */
+/** The first bytes identify the key. */
 const KEY_ID_BYTES = 8;
 
-/** Sealed with another key, or changed since. */
+/** Sealed with another key, or modified. */
 export class UnreadableSeal extends Error {}
 
 /**
- * Seals texts with a key of the gateway's own: compressed, encrypted and bound to their place, so that whoever can read the storage
+ * Seals texts with a key of this gateway: compressed, encrypted and bound to their place. Whoever can read the storage
  * learns nothing of them, and whoever can write to it cannot move one to another row unnoticed.
  */
 export class Sealer {
@@ -47,7 +47,7 @@ export class Sealer {
       decipher.setAuthTag(bytes.subarray(tagAt, tagAt + TAG_BYTES));
       packed = Buffer.concat([decipher.update(bytes.subarray(tagAt + TAG_BYTES)), decipher.final()]);
     } catch (cause) {
-      throw new UnreadableSeal("it was changed in the storage", { cause });
+      throw new UnreadableSeal("it was modified in the storage", { cause });
     }
     return (packed.length <= SMALL ? Bun.zstdDecompressSync(packed) : await Bun.zstdDecompress(packed)).toString();
   }

@@ -1,27 +1,27 @@
 import { ByteBuffer } from "../base/byte-buffer.ts";
 
-/** What is read of one body, before it is redacted. Media take most of a large one, and are not kept. */
+/** The most that is read of one body before it is redacted. Most of a large body is media, which is not kept. */
 const MAX_READ = 8 * 1024 * 1024;
 
 const decoder = new TextDecoder();
 
-/** What all captures may hold together. */
+/** The memory that all captures share. */
 export interface CaptureMemory {
-  /** False where nothing more may be held. */
+  /** False if nothing more may be held. */
   hold(bytes: number): boolean;
   release(bytes: number): void;
 }
 
-/** One body: a text that exists anyway, or the bytes of one as they pass by. */
+/** One body: an existing text, or the bytes of a stream. */
 export class BodyCapture {
   readonly #memory: CaptureMemory;
   #whole: string | undefined;
   #parts = new ByteBuffer();
   #held = 0;
   #isFull = false;
-  /** All that has passed by. */
+  /** The total size. */
   bytes = 0;
-  /** Where it is no text but an image or a sound: of this type. */
+  /** The type, if it is an image or audio instead of text. */
   mediaType: string | undefined;
 
   constructor(memory: CaptureMemory) {
@@ -40,7 +40,7 @@ export class BodyCapture {
     this.#isFull = !isHeld || read.length < body.length;
   }
 
-  /** A copy: the buffer is used again. */
+  /** Makes a copy, because the buffer is reused. */
   add(part: Uint8Array | string): void {
     const bytes = typeof part === "string" ? Buffer.from(part) : part;
     this.bytes += bytes.length;
@@ -57,27 +57,27 @@ export class BodyCapture {
     return true;
   }
 
-  /** Undefined where nothing passed by. */
+  /** Undefined if there were no bytes. */
   get text(): string | undefined {
     if (this.bytes === 0) return undefined;
     if (this.mediaType !== undefined) return this.#mediaText(this.mediaType);
     return this.#whole ?? decoder.decode(this.#parts.view());
   }
 
-  /** As a JSON text with a data URL, of which media are taken out like of any other. Half of a medium is only told. */
+  /** As JSON text with a data URL, so that media are extracted as usual. An incomplete medium is only mentioned. */
   #mediaText(type: string): string {
     if (this.#isFull) return `"[${type}, ${this.bytes} bytes]"`;
     return `"data:${type};base64,${Buffer.from(this.#parts.view()).toString("base64")}"`;
   }
 
-  /** What comes next takes the place of what there is: a job's last answer says what came of it. */
+  /** The next bytes replace the previous ones: the last response of a job has the result. */
   restart(): void {
     this.drop();
     this.#isFull = false;
     this.bytes = 0;
   }
 
-  /** Whether the end of it is missing. */
+  /** Whether its end is missing. */
   get isCut(): boolean {
     return this.#isFull;
   }

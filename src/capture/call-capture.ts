@@ -2,11 +2,11 @@ import { BodyCapture, type CaptureMemory } from "./body-capture.ts";
 
 type Redact = (text: string) => string;
 
-/** What went to a provider and what came back, in one attempt. */
+/** The request to a provider and its response, in one attempt. */
 export class AttemptCapture {
   readonly request: BodyCapture;
   readonly answer: BodyCapture;
-  /** Takes the provider's own credentials out. */
+  /** Removes the provider's credentials. */
   readonly redact: Redact;
 
   constructor(memory: CaptureMemory, redact: Redact) {
@@ -16,7 +16,7 @@ export class AttemptCapture {
   }
 }
 
-/** Whose call it was. */
+/** The owner of the call. */
 export interface CapturedCall {
   receiptId: string;
   project: string;
@@ -31,10 +31,10 @@ export class CallCapture {
   readonly #memory: CaptureMemory;
   readonly #attempts: AttemptCapture[] = [];
   readonly #finished: (capture: CallCapture) => void;
-  /** What the client authenticated with. */
+  /** The client's credential. */
   #credential: string | undefined;
   call: CapturedCall | undefined;
-  /** The attempt that answered, or was the last one. */
+  /** The attempt that answered, or the last one. */
   attempt: AttemptCapture | undefined;
   #isAnswered = false;
   #isFinished = false;
@@ -57,14 +57,14 @@ export class CallCapture {
     return attempt;
   }
 
-  /** The call is settled: nothing but the end of its answer may still pass by. */
+  /** The call is settled: only the end of its response may still arrive. */
   settle(call: CapturedCall, attempt: AttemptCapture | undefined): void {
     this.call = call;
     this.attempt = attempt ?? this.#attempts.at(-1);
     this.#finishIfComplete();
   }
 
-  /** All of the answer, or the end of one that passed by. */
+  /** The whole response, or the end of a streamed one. */
   answered(whole?: string | Uint8Array): void {
     if (this.#isAnswered) return;
     if (whole !== undefined) this.answer.set(whole);

@@ -3,12 +3,12 @@ import type { CallCapture } from "./call-capture.ts";
 import { KeptMedia, type KeptMedium } from "./kept-media.ts";
 import { redactBody } from "./redact-body.ts";
 
-/** One body as it is kept. */
+/** A stored body. */
 export interface CapturedBody {
   text: string;
-  /** Of the body itself, before anything was replaced or cut. */
+  /** The size of the body before anything was replaced or cut. */
   bytes: number;
-  /** The end of it is missing. */
+  /** Its end is missing. */
   cut: boolean;
 }
 
@@ -18,11 +18,11 @@ export interface CapturedBodies {
   provider_request: CapturedBody | null;
   provider_answer: CapturedBody | null;
   client_answer: CapturedBody | null;
-  /** Images and sounds of them, by the numbers that the texts have for them; none unless the configuration says so. */
+  /** Its images and audio, by their numbers in the texts; empty unless the configuration enables them. */
   media?: KeptMedium[];
 }
 
-/** What is kept of a call's bodies: redacted and cut. */
+/** The stored form of a call's bodies: redacted and cut. */
 export function capturedBodies(capture: CallCapture, maxLength: number, maxMediaBytes: number): CapturedBodies {
   const media = new KeptMedia(maxMediaBytes);
   const { request, answer, attempt } = capture;

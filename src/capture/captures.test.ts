@@ -14,7 +14,7 @@ const LIMITS: CaptureLimits = {
   maxMediaBytes: 0,
   maxTotalBytes: 100_000,
 };
-/** A text that cannot be compressed much. */
+/** A text that hardly compresses. */
 const noise = (length: number) =>
   Buffer.from(system.random.bytes((length * 3) / 8))
     .toString("hex")
@@ -49,7 +49,7 @@ for (const databases of testDatabases("captures")) {
         String(row["receipt_id"]),
       );
 
-    test("what was captured is read back as it was, also characters that a database does not take", async () => {
+    test("a capture is read back unchanged, including characters that a database rejects", async () => {
       const storage = await openStorage(await databases.withTables(), system.clock);
       const { captures, keep } = capturesOver(storage);
       const text = '{"a":"\u0000 \ud800 😀 \\u0000"}';
@@ -63,7 +63,7 @@ for (const databases of testDatabases("captures")) {
       await storage.close();
     });
 
-    test("in the storage it is sealed, for its own receipt and with the key of this gateway", async () => {
+    test("the storage holds it sealed, for its own receipt and with the key of this gateway", async () => {
       const storage = await openStorage(await databases.withTables(), system.clock);
       const { captures, keep } = capturesOver(storage);
       keep("rcp_1", "a text that is not to be found");
@@ -76,7 +76,7 @@ for (const databases of testDatabases("captures")) {
       await storage.close();
     });
 
-    test("what is older than its retention is deleted, in small steps; the rest stays", async () => {
+    test("captures older than the retention are deleted in small steps; the rest stays", async () => {
       const storage = await openStorage(await databases.withTables(), system.clock);
       const { captures, keep } = capturesOver(storage);
       for (let round = 0; round < 230; round++) keep(`rcp_old${round}`, "old", NOW - LIMITS.retentionMs - 1);
@@ -88,7 +88,7 @@ for (const databases of testDatabases("captures")) {
       await storage.close();
     });
 
-    test("beyond the bound of all, the oldest make room, also what another process stored", async () => {
+    test("beyond the total limit the oldest are deleted, including those that another process stored", async () => {
       const storage = await openStorage(await databases.withTables(), system.clock);
       const one = capturesOver(storage);
       const two = capturesOver(storage);
@@ -109,7 +109,7 @@ for (const databases of testDatabases("captures")) {
 }
 
 describe("0064: what is held in memory", () => {
-  test("beyond its bound bodies are cut, and what was written is given back", async () => {
+  test("beyond the limit bodies are cut, and written ones free their memory", async () => {
     const storage = await openStorage("sqlite::memory:", system.clock);
     const { captures } = capturesOver(storage);
     const running = Array.from({ length: 20 }, () => captures.begin()).filter((one) => one !== undefined);
@@ -126,7 +126,7 @@ describe("0064: what is held in memory", () => {
     await storage.close();
   });
 
-  test("one body is read up to 8 MB, and counts all that passed by", async () => {
+  test("one body is read up to 8 MB, and its whole size is counted", async () => {
     const storage = await openStorage("sqlite::memory:", system.clock);
     const answer = new BodyCapture(capturesOver(storage).captures);
     for (let round = 0; round < 5; round++) answer.add(new Uint8Array(2 * 1024 * 1024).fill(98));

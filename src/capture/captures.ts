@@ -12,26 +12,26 @@ import type { CaptureMemory } from "./body-capture.ts";
 import { CallCapture } from "./call-capture.ts";
 import { type CapturedBodies, capturedBodies } from "./captured-bodies.ts";
 
-/** What all captures hold in memory at most, and how many wait to be written. */
+/** The most memory of all captures, and how many may wait to be written. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 const MAX_WAITING = 256;
 const ROWS_AT_ONCE = 8;
 const DELETED_AT_ONCE = 100;
 const PAUSE_MS = 20;
-/** An answer whose end is not seen by then is kept as far as it is known. */
+/** A response that has not ended by then is kept as far as it is known. */
 const ANSWER_ENDS_MS = 5_000;
-/** What is deleted where there is too much, so that not every capture deletes another. */
+/** The share that is deleted when there is too much, so that not every capture deletes another. */
 const ROOM = 0.1;
-/** Captures that are dropped are told no more often. */
+/** The minimum time between two reports of dropped captures. */
 const TELL_MS = 60_000;
 
 export interface CaptureLimits {
   retentionMs: number;
   /** Of one body, in characters of its redacted text. */
   maxBodyBytes: number;
-  /** Of the images and sounds of one call that are kept beside its bodies; 0 keeps none. */
+  /** Of the images and audio of one call that are kept with its bodies; 0 keeps none. */
   maxMediaBytes: number;
-  /** Of all that are stored, compressed. */
+  /** Of all stored captures, compressed. */
   maxTotalBytes: number;
 }
 
@@ -41,25 +41,25 @@ interface Sealer {
   open(sealed: Uint8Array, place: string): Promise<string>;
 }
 
-/** Whose call it was, and what is kept of its bodies. */
+/** The owner of the call, and its stored bodies. */
 type ReadCapture = Omit<StoredCapture, "bodies"> & { bodies: CapturedBodies };
 
-/** Sealed with another key, or changed since. */
+/** Sealed with another key, or modified. */
 export class UnreadableCapture extends Error {}
 
 interface CapturesOptions {
   storage: Storage;
   clock: Clock;
-  /** Without one nothing is kept. */
+  /** Absent: nothing is stored. */
   sealer: Sealer | undefined;
   limits: CaptureLimits;
-  /** Some were dropped, so many in all. */
+  /** Called with the total number of dropped captures. */
   onDropped: (dropped: number, why: unknown) => void;
 }
 
 /**
- * The bodies of calls whose key is to have them kept, on their way into the storage. No call waits for it: what does not fit, or what
- * the storage does not take, is dropped and counted.
+ * Stores the bodies of calls whose key has capture enabled. No call waits for it: what does not fit, or what the
+ * storage does not accept, is dropped and counted.
  */
 export class Captures implements CaptureMemory {
   readonly #options: CapturesOptions;
@@ -68,7 +68,7 @@ export class Captures implements CaptureMemory {
   #dropped = 0;
   #toldAtMs = Number.NEGATIVE_INFINITY;
   #writing: Promise<void> | undefined;
-  /** What is stored, as far as this process knows. */
+  /** The stored size, as far as this process knows. */
   #totalBytes: number | undefined;
 
   constructor(options: CapturesOptions) {
@@ -105,7 +105,7 @@ export class Captures implements CaptureMemory {
     return undefined;
   }
 
-  /** The call of this capture is settled: it is written when its answer has ended, and at the latest in a while. */
+  /** The call is settled: its capture is written when the response has ended, or after a time limit. */
   settled(capture: CallCapture): void {
     this.#options.clock.after(ANSWER_ENDS_MS, () => capture.answered(), { background: true });
   }
@@ -113,7 +113,7 @@ export class Captures implements CaptureMemory {
   readonly #enqueue = (capture: CallCapture): void => {
     if (this.#waiting.length >= MAX_WAITING) {
       capture.drop();
-      this.#drop(1, new Error(`${MAX_WAITING} wait to be stored`));
+      this.#drop(1, new Error(`${MAX_WAITING} are already waiting to be stored`));
       return;
     }
     this.#waiting.push(capture);
@@ -125,7 +125,7 @@ export class Captures implements CaptureMemory {
   async #write(): Promise<void> {
     const { clock } = this.#options;
     while (this.#waiting.length > 0) {
-      // In a turn of its own: the end of the answer goes first.
+      // In a separate turn: the end of the response goes first.
       await clock.sleep(0);
       const some = this.#waiting.splice(0, ROWS_AT_ONCE);
       try {
@@ -153,7 +153,7 @@ export class Captures implements CaptureMemory {
     if (this.#totalBytes > limits.maxTotalBytes) await this.#makeRoom();
   }
 
-  /** Deletes the oldest, so that there is room for more. */
+  /** Deletes the oldest, to make room for more. */
   async #makeRoom(): Promise<void> {
     const { storage, clock, limits } = this.#options;
     // Other processes store and delete, too.
@@ -167,7 +167,7 @@ export class Captures implements CaptureMemory {
     this.#totalBytes = total;
   }
 
-  /** Undefined where none is kept. Throws where it was sealed with another key. */
+  /** Undefined if none is stored. Throws if it was sealed with another key. */
   async read(receiptId: string): Promise<ReadCapture | undefined> {
     const { storage, sealer } = this.#options;
     const found = await selectCapture(storage, receiptId, this.keptSinceMs);
@@ -178,7 +178,7 @@ export class Captures implements CaptureMemory {
     return { ...found, bodies: JSON.parse(bodies) as CapturedBodies };
   }
 
-  /** Deletes what has expired, a few at a time, and what is too much. */
+  /** Deletes expired captures in batches, and the oldest if the total is too large. */
   async sweep(): Promise<void> {
     const { storage, clock, limits } = this.#options;
     while ((await deleteCapturesBefore(storage, this.keptSinceMs, DELETED_AT_ONCE)) === DELETED_AT_ONCE) {
@@ -204,6 +204,6 @@ export class Captures implements CaptureMemory {
 
 const placeOf = (receiptId: string): string => `capture ${receiptId}`;
 
-/** One where each may be large, more where there is much to delete. */
+/** One if each may be large, more if there is much to delete. */
 const oldestToDelete = (total: number, { maxTotalBytes, maxBodyBytes }: CaptureLimits): number =>
   Math.max(1, Math.min(DELETED_AT_ONCE, Math.floor((total - maxTotalBytes * (1 - ROOM)) / (4 * maxBodyBytes))));

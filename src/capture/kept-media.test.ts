@@ -7,8 +7,8 @@ const png = (bytes = 3_000) => Buffer.concat([Buffer.from("89504e470d0a1a0a", "h
 const riff = (form: string) =>
   Buffer.concat([Buffer.from(`RIFF\u0001\u0002\u0003\u0004${form}fmt `, "latin1"), noise(1_000)]);
 
-describe("0074: images and sounds are kept beside the bodies where the configuration says so", () => {
-  test("by their bytes, whatever their sender calls them", () => {
+describe("0074: images and audio are kept with the bodies if the configuration enables it", () => {
+  test("the type follows from the bytes, whatever the sender claims", () => {
     const media = new KeptMedia(1_000_000);
     const given = [png(), riff("WEBP"), riff("WAVE"), Buffer.concat([Buffer.from("ID3"), noise(999)])];
     expect(given.map((bytes) => media.add(bytes.toBase64()))).toEqual([1, 2, 3, 4]);
@@ -21,7 +21,7 @@ describe("0074: images and sounds are kept beside the bodies where the configura
     expect(Buffer.from(media.list[0]?.data ?? "", "base64").equals(png())).toBe(true);
   });
 
-  test("S14: what can hold a script is kept by no name", () => {
+  test("S14: a type that can contain a script is never kept", () => {
     const media = new KeptMedia(1_000_000);
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)">${"x".repeat(300)}</svg>`;
     const html = `<html><script>alert(1)</script>${"x".repeat(300)}</html>`;
@@ -33,7 +33,7 @@ describe("0074: images and sounds are kept beside the bodies where the configura
     expect(media.list).toEqual([]);
   });
 
-  test("the same one is kept once, so that both sides of a call say the same of it", () => {
+  test("a medium that occurs twice is kept once, and both sides of a call refer to it", () => {
     const media = new KeptMedia(1_000_000);
     const came = redactBody(JSON.stringify({ url: `data:image/png;base64,${png().toBase64()}` }), 100_000, media);
     const wentOut = redactBody(JSON.stringify({ data: png().toBase64() }).replaceAll("/", "\\/"), 100_000, media);
@@ -44,7 +44,7 @@ describe("0074: images and sounds are kept beside the bodies where the configura
     expect(media.list).toHaveLength(1);
   });
 
-  test("up to so many bytes of a call together, and sixteen of them; what does not fit is told as before", () => {
+  test("the bytes of a call and the number of media are limited; the rest is only mentioned", () => {
     const media = new KeptMedia(5_000);
     expect([
       media.add(png(3_000).toBase64()),
@@ -58,7 +58,7 @@ describe("0074: images and sounds are kept beside the bodies where the configura
     expect([none.add(png().toBase64()), none.list]).toEqual([undefined, []]);
   });
 
-  test("what is not base64 to its end is not kept", () => {
+  test("invalid base64 is not kept", () => {
     const media = new KeptMedia(1_000_000);
     expect(media.add(`${png().toBase64().slice(0, 400)}\\n<script>`)).toBeUndefined();
     expect(media.add(`${png().toBase64().slice(0, 401)}`)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { mediaTypeOf } from "./media-type.ts";
 
-/** Images and sounds that a browser shows. None of them can hold a script. */
+/** Images and audio that a browser shows. None of them can contain a script. */
 export const SHOWN_TYPES = [
   "image/png",
   "image/jpeg",
@@ -12,11 +12,11 @@ export const SHOWN_TYPES = [
 ] as const;
 export type ShownType = (typeof SHOWN_TYPES)[number];
 
-/** One image or sound of a call's bodies. */
+/** One image or audio clip of a call's bodies. */
 export interface KeptMedium {
   type: ShownType;
   bytes: number;
-  /** As base64. */
+  /** In base64. */
   data: string;
 }
 
@@ -24,8 +24,8 @@ const MAX_MEDIA = 16;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * The images and sounds of a call that are kept beside its bodies, each once, up to so many bytes together. What it is goes by its bytes: what a
- * sender says of it, a sender can choose.
+ * The images and audio of a call that are kept with its bodies, each once, up to a total size. The type is read from
+ * the bytes, because a sender can claim any type.
  */
 export class KeptMedia {
   readonly list: KeptMedium[] = [];
@@ -35,7 +35,7 @@ export class KeptMedia {
     this.#left = maxBytes;
   }
 
-  /** Its number, from 1; undefined where it is not kept. `given`: base64 as it stands in JSON. */
+  /** Its number, from 1; undefined if it is not kept. `given`: base64 as written in JSON. */
   add(given: string): number | undefined {
     if (this.#left <= 0 || given.length > this.#left * 2 + 16) return undefined;
     const plain = given.replaceAll("\\/", "/").replaceAll("\\u003d", "=").replaceAll("-", "+").replaceAll("_", "/");

@@ -1,4 +1,4 @@
-/** What the first characters of base64 say of what is encoded. */
+/** Media types by the first characters of their base64. */
 const TYPES: readonly (readonly [RegExp, string])[] = [
   [/^iVBORw0KGgo/, "image/png"],
   [/^\/9j\//, "image/jpeg"],
@@ -11,6 +11,6 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
   [/^AAAA.{2}(?:Z0eX|mZ0e|GZ0e|ZnR5)/, "video/mp4"],
 ];
 
-/** Undefined where they say nothing. */
+/** Undefined if the type is unknown. */
 export const mediaTypeOf = (base64: string): string | undefined =>
   TYPES.find(([beginning]) => beginning.test(base64.slice(0, 40)))?.[1];

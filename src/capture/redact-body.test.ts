@@ -3,7 +3,7 @@ import { redactBody } from "./redact-body.ts";
 
 const redacted = (text: string, most = 100_000) => redactBody(text, most).text;
 const json = (value: unknown) => redacted(JSON.stringify(value));
-/** Bytes that compress badly, as media are. */
+/** Bytes that compress badly, like media. */
 const noise = (length: number) =>
   Buffer.from(Uint8Array.from({ length }, (_, index) => (index * 7919 + (index >> 3) * 104_729) % 251));
 const png = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), noise(3000)]);
@@ -51,7 +51,7 @@ describe("0064: media are replaced by their type and size", () => {
     expect(redacted(`{"data":"${escaped}"}`)).toMatch(/^\{"data":"\[image\/png, 3\d\d\d bytes\]"\}$/);
   });
 
-  test("in events, whole and broken off", () => {
+  test("in events, complete and truncated", () => {
     const event = `event: image\ndata: {"b64_json":"${png.toBase64()}","index":0}\n\n`;
     expect(redacted(event + event.slice(0, 2000))).toBe(
       'event: image\ndata: {"b64_json":"[image/png, 3008 bytes]","index":0}\n\nevent: image\ndata: {"b64_json":"[image/png, 1476 bytes]',
@@ -70,7 +70,7 @@ describe("0064: media are replaced by their type and size", () => {
     for (const text of texts) expect(json({ text })).toBe(JSON.stringify({ text }));
   });
 
-  test("everything else stays as it was written: numbers, white space, order, repeated fields", () => {
+  test("everything else is preserved: numbers, white space, order, repeated fields", () => {
     const text = '{ "b" : 1.0, "a":\n12345678901234567890 , "a":"\\u00e9\\"" }\n';
     expect(redacted(text)).toBe(text);
   });
@@ -147,7 +147,7 @@ describe("0064, S10: credentials are replaced", () => {
     expect(json(given)).toBe(shown);
   });
 
-  test("words that only resemble one stay: the tokens of probabilities, schemas, names", () => {
+  test("words that only resemble credentials stay: the tokens of probabilities, schemas, names", () => {
     const given = {
       logprobs: [{ token: "secret", bytes: [1] }, { token: " internationalization" }, { token: "1234567890" }],
       url: "https://host.test:8080/path?q=token&page=2",
@@ -163,25 +163,25 @@ describe("0064, S10: credentials are replaced", () => {
 });
 
 describe("0064: bounds", () => {
-  test("a text is cut at its bound, never inside a character, and says so", () => {
+  test("a text is cut at its limit, never inside a character, and marked as cut", () => {
     expect(redactBody("a".repeat(10), 10)).toEqual({ text: "a".repeat(10), cut: false });
     expect(redactBody("a".repeat(11), 10)).toEqual({ text: "a".repeat(10), cut: true });
     expect(redactBody("😀".repeat(6), 11)).toEqual({ text: "😀".repeat(5), cut: true });
   });
 
-  test("what media took does not count, wherever they are", () => {
+  test("media do not count towards the limit, wherever they are", () => {
     const text = JSON.stringify({ image: noise(1_000_000).toBase64(), prompt: "a cat" });
     expect(redactBody(text, 100)).toEqual({ text: '{"image":"[base64, 1000000 bytes]","prompt":"a cat"}', cut: false });
   });
 
-  test("a credential on the bound is not kept by half", () => {
+  test("a credential at the limit is not kept in part", () => {
     for (let before = 60; before < 100; before++) {
       const { text } = redactBody(`{"t":"${"x ".repeat(before / 2)}sk-abc123def456ghi789jkl012"}`, 100);
       expect(text).not.toContain("abc1");
     }
   });
 
-  test("hostile texts take no longer than their length: runs, quotes, backslashes, heads of data URLs", () => {
+  test("hostile texts take linear time: runs, quotes, backslashes, heads of data URLs", () => {
     const size = 2_000_000;
     const begun = performance.now();
     for (const text of [

@@ -1,64 +1,70 @@
 import type { KeptMedia } from "./kept-media.ts";
 import { mediaTypeOf } from "./media-type.ts";
 
-/** What is said in the place of a credential. */
+/** Replaces a credential. */
 const SECRET = "[secret]";
 
-/** Fields that hold a credential whatever it looks like. Not `token`, which depends on its value: a list of probabilities has one for each word. */
+/**
+ * Fields that hold a credential, whatever it looks like. Not `token`, which depends on its value: a list of
+ * probabilities has one for each word.
+ */
 const SECRET_NAMES =
   "(?:proxy-)?authorization|authorization[_-]token|(?:x-)?(?:[a-z]+-)?api[_-]?key|(?:access|refresh|id|session|auth|bearer)[_-]?token|(?:client[_-]?|aws[_-]?)?secret(?:[_-]?(?:access[_-]?)?key)?|private[_-]?key|access[_-]?key|passw(?:or)?d|passphrase|(?:set-)?cookie|credentials?";
 const SECRET_NAME = new RegExp(`^(?:${SECRET_NAMES})$`, "i");
-/** A field of this name holds a credential where it is longer than a word of a model, and has no white space. */
+/** A field of this name holds a credential if it is longer than a model's word and has no white space. */
 const TOKEN_NAME = /^(?:[a-z]+[_-])?tokens?$/i;
 const TOKEN_VALUE = /^(?=.*\d)[\w.~+/=:-]{16,}$/;
-/** The same in JSON that is a string of other JSON, as arguments of tools are. */
+/** The same in JSON within a string, like the arguments of tools. */
 const NESTED_SECRET = new RegExp(`(\\\\+"(?:${SECRET_NAMES})\\\\+"\\s*:\\s*\\\\+")((?:[^"\\\\])+)`, "gi");
 
-/** The same of a field called `token`. */
+/** The same for a field called `token`. */
 const NESTED_TOKEN = /(\\+"(?:[a-z]+[_-])?tokens?\\+"\s*:\s*\\+")(?=[^"\\]*\d)([\w.~+/=:-]{16,8192})(?=\\+")/gi;
 
-/** Credentials by their looks: keys of this gateway, of providers and clouds, tokens, and the text form of private keys. */
+/** Credentials by their form: keys of this gateway, of providers and clouds, tokens, and private keys in text form. */
 const SECRET_SHAPES =
   /\b(?:trv|sk|pk|rk|gsk|xai|key)[-_](?=[\w-]{0,40}\d)[\w-]{16,}|\b(?:AIza|ya29\.|AKIA|ASIA|hf_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-)[\w.-]{12,}|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----END)[^"])*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g;
-/** Passwords in addresses, and credentials in their queries. */
+/** Passwords in URLs, and credentials in their queries. */
 const URL_PASSWORD = /\b([a-z][a-z\d+.-]{1,20}:(?:\\?\/){2}[^\s"/@:?#]{0,100}:)[^\s"/@]{1,200}@/gi;
 const URL_CREDENTIAL =
   /([?&](?:api[_-]?key|key|(?:access|auth|id|refresh|session|security)?[_-]?token|(?:client[_-]?)?secret|sig(?:nature)?|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|password|passwd|pwd)=)[^&\s"#\\]{4,}/gi;
-/** A secret key of AWS has no mark of its own: forty characters of base64 after a word that names it, or after the id of its pair. */
+/**
+ * A secret key of AWS has no distinctive prefix: forty characters of base64 after a word that names it, or after the
+ * id of its pair.
+ */
 const AWS_SECRET =
   /(aws.{0,20}(?:secret|key).{0,20}?[^\w/+]|secret.?access.?key.{0,10}?[^\w/+]|\b(?:AKIA|ASIA)[A-Z\d]{16}.{0,20}?[^\w/+])([A-Za-z\d/+]{40})(?![\w/+=])/gis;
 const BEARER = /\b(Bearer|Basic)(\s+)(?=[\w.~+/=-]*\d)[\w.~+/=-]{12,}/gi;
 
-/** No token is longer. */
+/** The longest token. */
 const MAX_TOKEN = 8192;
-/** No shorter text is looked at for media. */
+/** Shorter texts are not searched for media. */
 const MIN_MEDIA = 64;
-/** A text of nothing but base64 is data from this length on; a run of it within other text from the second. */
+/** The minimum length of a text that is entirely base64 to count as data, and of a run of it within other text. */
 const MIN_BASE64 = 200;
 const MIN_RUN = 512;
-/** How much of the beginning, the middle and the end of a text says whether all of it is base64. */
+/** How much of the beginning, the middle and the end is checked to decide whether all of a text is base64. */
 const SAMPLE = 256;
-/** A shape may begin before a cut and end after it. */
+/** A match may begin before a cut and end after it. */
 const OVERLAP = 4096;
 
 const DATA_URL_HEAD = /data:([\w.+-]{1,60}\/[\w.+-]{1,80})?(?:;[\w.+=-]{1,60}){0,5}$/;
 const ENCODED = ";base64,";
-/** No head of a data URL is longer. */
+/** The longest head of a data URL. */
 const MAX_HEAD = 400;
 const NOT_BASE64 = /[^\w+/=-]/g;
-/** Greedy runs: the longest one at each place, so that a long text is read once. */
+/** Greedy: the longest run at each position, so that a long text is read once. */
 const RUN = /[A-Za-z0-9+/_=-]{16,}/g;
 
-/** A body as it may be kept, and whether the end of it is missing. */
+/** A redacted body, and whether its end is missing. */
 export interface RedactedBody {
   text: string;
   cut: boolean;
 }
 
 /**
- * Replaces media by their type and size, and credentials by a word, in JSON or in events that hold JSON. The text is not parsed and
- * written again: numbers, white space and the order of fields stay as they were. What is left is cut to `maxLength` characters.
- * `media` takes what is to be shown of them; their number is told in their place.
+ * Replaces media by their type and size, and credentials by a placeholder, in JSON or in events that contain JSON. The
+ * text is not parsed and reserialised: numbers, white space and the order of fields are preserved. The rest is cut to
+ * `maxLength` characters. `media` receives the media to show; the text refers to them by number.
  */
 export function redactBody(text: string, maxLength: number, media?: KeptMedia): RedactedBody {
   const most = maxLength + OVERLAP;
@@ -85,17 +91,17 @@ export function redactBody(text: string, maxLength: number, media?: KeptMedia): 
     .replace(BEARER, `$1$2${SECRET}`)
     .replace(URL_PASSWORD, `$1${SECRET}@`)
     .replace(URL_CREDENTIAL, `$1${SECRET}`);
-  // What lies beyond `most` was not looked at, so that it is not kept either.
+  // Text beyond `most` was not searched, so it is not kept either.
   return shown.length <= maxLength ? { text: shown, cut: kept.length >= most } : cutAt(shown, maxLength);
 }
 
-/** Not between the two halves of a character. */
+/** Never cuts between the two halves of a surrogate pair. */
 function cutAt(text: string, length: number): RedactedBody {
   const isHalf = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800;
   return { text: text.slice(0, isHalf ? length - 1 : length), cut: true };
 }
 
-/** Where the string that begins at `from` has its closing quote; the end of the text where it has none. */
+/** The position of the closing quote of the string that begins at `from`, or the end of the text. */
 function endOfString(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -142,7 +148,7 @@ function withoutDataUrls(value: string, media?: KeptMedia): string {
 function endOfBase64(value: string, from: number): number {
   NOT_BASE64.lastIndex = from;
   for (let found = NOT_BASE64.exec(value); found !== null; found = NOT_BASE64.exec(value)) {
-    // An escaped slash is one.
+    // An escaped slash is a slash.
     if (found[0] !== "\\" || value[found.index + 1] !== "/") return found.index;
   }
   return value.length;

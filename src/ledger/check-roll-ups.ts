@@ -14,8 +14,8 @@ interface CheckedRollUps {
 const MAX_DIFFERENCES = 100;
 
 /**
- * Compares the roll-ups with the receipts, day by day, and those of days with those of hours. Of days whose receipts are
- * deleted only the latter.
+ * Compares the roll-ups with the receipts, day by day, and those of days with those of hours. For days whose receipts
+ * are deleted, only the latter.
  */
 export async function checkRollUps(storage: Storage): Promise<CheckedRollUps> {
   const firstKept = Math.ceil((await receiptsKeptSince(storage)) / DAY_MS);

@@ -14,7 +14,7 @@ isPresent(Boolean(server), "PostgreSQL with the rules of a language, because TRI
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 5, 1);
 
-test.skipIf(!server)("receipts are found in a PostgreSQL database that sorts by the rules of a language", async () => {
+test.skipIf(!server)("receipts are found in a PostgreSQL database that sorts by a language's collation", async () => {
   const name = `trivium_test_${crypto.randomUUID().replaceAll("-", "")}`;
   const sql = new SQL(server ?? "", { max: 1 });
   await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`);

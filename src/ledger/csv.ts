@@ -1,10 +1,10 @@
-/** What a spreadsheet would take for a formula, whatever the cell's type is. */
+/** What a spreadsheet would treat as a formula, whatever the cell's type. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 const SPECIAL = /[",\r\n]/;
 
 /**
- * One line as RFC 4180 has it. A text that a spreadsheet would run as a formula gets an apostrophe before it: names of models and the
- * like come from callers and providers.
+ * One line in RFC 4180. Text that a spreadsheet would run as a formula gets an apostrophe before it: model names and
+ * other values come from callers and providers.
  */
 export function csvRow(cells: readonly (string | number | null)[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;

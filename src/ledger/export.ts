@@ -11,7 +11,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 type Cell = string | number | null;
 
-/** What a receipt is in a table: the lists of offers and fields are in the other format alone. */
+/** The columns of a receipt. Lists of offers and fields are only in the other format. */
 const COLUMNS: Readonly<Record<string, (receipt: Receipt) => Cell>> = {
   id: (receipt) => receipt.id,
   created_at: (receipt) => new Date(receipt.createdAtMs).toISOString(),
@@ -45,7 +45,7 @@ const COLUMNS: Readonly<Record<string, (receipt: Receipt) => Cell>> = {
   trace_id: (receipt) => receipt.traceId ?? null,
   instance: (receipt) => receipt.instance ?? null,
   adjusts: (receipt) => receipt.adjusts ?? null,
-  // No tag has a space.
+  // Tags contain no spaces.
   tags: (receipt) => receipt.tags?.join(" ") ?? null,
 };
 
@@ -55,8 +55,8 @@ function snakeCase(name: string): string {
 }
 
 /**
- * Every receipt that fits, the oldest first, as text in pieces. A piece is made when it is asked for, so that the memory it takes
- * does not grow with the ledger, and a slow reader slows the reading down.
+ * Every matching receipt as text in chunks, oldest first. A chunk is made on demand, so that memory does not grow with
+ * the ledger, and a slow reader slows the reading down.
  */
 export async function* exportReceipts(
   storage: Storage,
@@ -74,7 +74,7 @@ export async function* exportReceipts(
   }
 }
 
-/** The receipt as its client sees it, and what only operators see. */
+/** The receipt as its client sees it, with the fields that only operators see. */
 export function rowOf(receipt: Receipt) {
   const { project, key, verb, outcome, instance = null, adjusts = null } = receipt;
   return { ...receiptView(receipt).data, project, key, verb, outcome, instance, adjusts };

@@ -54,7 +54,7 @@ function intentsContract(databases: TestDatabases): void {
       }
     };
 
-    test("a call that is not settled is shown as pending, without usage or cost, and is in no sum", async () => {
+    test("a call that is not settled is shown as pending, without usage or cost, and no sum includes it", async () => {
       await insertRows(storage, [intentAt(1)]);
       const { id, project } = intentAt(1);
       expect(await findReceipt(storage, project, id)).toMatchObject({ outcome: "pending", usage: {}, costNanoUsd: 0 });
@@ -66,7 +66,7 @@ function intentsContract(databases: TestDatabases): void {
       expect((await checkRollUps(storage)).differences).toEqual([]);
     });
 
-    test("its receipt takes its place, whichever of the two comes first, and counts once", async () => {
+    test("its receipt replaces it, whichever of the two is written first, and counts once", async () => {
       await insertRows(storage, [intentAt(1)]);
       await insertRows(storage, [rowAt(1), rowAt(2)]);
       await insertRows(storage, [intentAt(2), intentAt(1)]);
@@ -78,7 +78,7 @@ function intentsContract(databases: TestDatabases): void {
       expect(await pages(10)).toEqual([[2, 1]]);
     });
 
-    test("when its process is gone it is interrupted; a journal that is found later settles it all the same", async () => {
+    test("when its process is gone it is interrupted; a journal that is found later still settles it", async () => {
       await insertRows(storage, [intentAt(1), intentAt(2, { instance: "instance_dead" })]);
       expect(await pages(10, { outcome: "interrupted" })).toEqual([[2]]);
       expect(await pages(10, { outcome: "pending" })).toEqual([[1]]);
@@ -90,7 +90,7 @@ function intentsContract(databases: TestDatabases): void {
       expect(await deleteSettled(storage, system.clock)).toBe(1);
     });
 
-    test("pages and exports have each call once, in order, however the two kinds of rows are mixed", async () => {
+    test("pages and exports contain each call once, in order, however the two kinds of rows are mixed", async () => {
       const all = Array.from({ length: 60 }, (_, number) => number);
       const isSettled = (number: number) => number % 7 < 3 || (number > 20 && number < 35);
       await insertRows(

@@ -21,7 +21,7 @@ describe("H21: records of the journal", () => {
   test("a journal that is cut anywhere keeps every record before the cut", () => {
     const ends = records.map((_, at) => Buffer.concat(records.slice(0, at + 1)).length);
     for (let length = 0; length <= journal.length; length++) {
-      // The line feed may be missing: what comes after it is not there either.
+      // The line feed may be missing, and then so is everything after it.
       const whole = ends.filter((end) => end - 1 <= length).length;
       expect([length, idsIn(journal.subarray(0, length))]).toEqual([
         length,
@@ -30,7 +30,7 @@ describe("H21: records of the journal", () => {
     }
   });
 
-  test("read in parts of any size, it is the same", () => {
+  test("the result does not depend on the size of the chunks it is read in", () => {
     for (let size = 1; size <= journal.length; size++) {
       const found: string[] = [];
       let rest = Buffer.alloc(0);
@@ -45,7 +45,7 @@ describe("H21: records of the journal", () => {
     }
   });
 
-  test("one wrong bit costs one record at most, and its place is known", () => {
+  test("one wrong bit damages at most one record, whose position is reported", () => {
     for (let bit = 0; bit < journal.length * 8; bit++) {
       const bytes = Buffer.from(journal);
       bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
@@ -56,7 +56,7 @@ describe("H21: records of the journal", () => {
     }
   });
 
-  test("whatever bytes stand between two records, both are found, and the bytes are reported", () => {
+  test("whatever bytes are between two records, both are found, and the bytes are reported", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (garbage) => {
         const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = records;

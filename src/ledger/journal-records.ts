@@ -2,15 +2,16 @@ import { isObject, parseObject } from "../base/json.ts";
 import type { Receipt } from "../canon/receipt.ts";
 
 /**
- * One record of a journal: the length of its JSON in bytes, the CRC-32 of that, the JSON and a line feed. Any of them may be damaged
- * without the next one being lost: the length finds it, or the line feed does, which JSON text never contains.
+ * One record of a journal: the length of its JSON in bytes, the CRC-32 of the JSON, the JSON, and a line feed. If any
+ * of them is damaged, the next record can still be found by the length or by the line feed, which JSON text never
+ * contains.
  */
 export function encodeRecord(receipt: Receipt): Buffer {
   const json = Buffer.from(JSON.stringify(receipt));
   return Buffer.concat([Buffer.from(`${json.length} ${crcOf(json)} `), json, LINE_FEED]);
 }
 
-/** Bytes of a journal that are no record, and where they begin. */
+/** Bytes of a journal that are not a record, and their position. */
 export interface DamagedBytes {
   offset: number;
   length: number;
@@ -19,11 +20,11 @@ export interface DamagedBytes {
 interface JournalContent {
   receipts: Receipt[];
   damaged: DamagedBytes[];
-  /** How many bytes were read: what follows may be the beginning of a record. */
+  /** How many bytes were read: the rest may be the beginning of a record. */
   used: number;
 }
 
-/** Everything in a part of a journal that is whole. `isLast`: nothing follows it. */
+/** Every whole record in a chunk of a journal. `isLast`: nothing follows it. */
 export function readRecords(journal: Buffer, isLast: boolean): JournalContent {
   const receipts: Receipt[] = [];
   const damaged: DamagedBytes[] = [];
@@ -45,10 +46,10 @@ export function readRecords(journal: Buffer, isLast: boolean): JournalContent {
 }
 
 const LINE_FEED = Buffer.from("\n");
-/** As long as the two numbers and their spaces can be. */
+/** The maximum length of the two numbers and their spaces. */
 const MAX_HEAD = 20;
 const HEAD = /^(\d{1,9}) ([0-9a-f]{8}) /;
-/** No receipt comes near: a larger length is a damaged one. */
+/** No receipt is nearly as large: a larger length means damage. */
 export const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 
 const crcOf = (bytes: Uint8Array): string => Bun.hash.crc32(bytes).toString(16).padStart(8, "0");
@@ -72,11 +73,11 @@ function readRecord(
   return isReceipt(receipt) ? { receipt, end: end + LINE_FEED.length } : "damaged";
 }
 
-/** Its checksum was right, so it is what was written: of whatever version of the program. */
+/** Its checksum was right, so it is what some version of the program wrote. */
 const isReceipt = (value: unknown): value is Receipt =>
   isObject(value) && typeof value["id"] === "string" && typeof value["project"] === "string";
 
-/** Lines that follow each other are one place. */
+/** Adjacent lines are reported as one range. */
 function addDamage(damaged: DamagedBytes[], start: number, end: number): void {
   const last = damaged.at(-1);
   if (last !== undefined && last.offset + last.length === start) last.length = end - last.offset;

@@ -38,7 +38,7 @@ describe("H21: the journal", () => {
   };
   const later = () => Date.now() + ABANDONED_MS + 1_000;
 
-  test("is a file for its owner alone, there only while something is in it", async () => {
+  test("is readable only by its owner, and exists only while it has content", async () => {
     const journal = open();
     expect(existsSync(folder)).toBe(false);
     await journal.append(rows("a", 2));
@@ -52,10 +52,10 @@ describe("H21: the journal", () => {
     await journal.clear();
   });
 
-  test("of a process that died comes into the store once, however often it is read", async () => {
+  test("of a dead process is copied to the store once, however often it is read", async () => {
     const journal = open();
     await Promise.all([journal.append(rows("a", 300)), journal.append(rows("b", 1)), journal.append(rows("c", 300))]);
-    // It may still live: its file stays.
+    // The process may still be alive: its file stays.
     expect(await recover()).toEqual({ rows: 601, damaged: [] });
     expect(readdirSync(folder)).toEqual([basename(journal.path)]);
     expect(await recover(later())).toEqual({ rows: 601, damaged: [] });
@@ -64,13 +64,13 @@ describe("H21: the journal", () => {
     expect(await recover(later())).toEqual({ rows: 0, damaged: [] });
   });
 
-  test("H30: of a process that lives is not removed by another whose clock is an hour ahead, or is set", async () => {
+  test("H30: of a live process is not removed by another whose clock is an hour ahead, or is changed", async () => {
     const journal = open();
     await journal.append(rows("a", 1));
     let nowMs = 0;
     const { isLeft } = new LeftJournals(() => nowMs);
     const look = () => recoverJournals({ storage, folder, isLeft });
-    // The other one touches it by its own clock.
+    // The other process touches it by its own clock.
     for (const ahead of [0, -3_600, 86_400, -86_400]) {
       const seconds = Date.now() / 1000 + ahead;
       utimesSync(journal.path, seconds, seconds);
@@ -96,7 +96,7 @@ describe("H21: the journal", () => {
     expect(await recover(later())).toEqual({ rows: 2, damaged: [] });
   });
 
-  test("of this process is not taken from it", async () => {
+  test("of this process is left alone", async () => {
     const journal = open();
     await journal.append(rows("a", 1));
     expect(await recover(later(), journal.path)).toEqual({ rows: 0, damaged: [] });
@@ -104,7 +104,7 @@ describe("H21: the journal", () => {
     await journal.clear();
   });
 
-  test("says when it is full", async () => {
+  test("reports when it is full", async () => {
     const journal = open(1_000);
     expect(journal.full).toBe(false);
     await journal.append(rows("a", 5));
@@ -113,7 +113,7 @@ describe("H21: the journal", () => {
     expect(journal.full).toBe(false);
   });
 
-  test("that is damaged gives what is whole, and is kept under another name", async () => {
+  test("that is damaged yields its whole records, and is kept under another name", async () => {
     const journal = open();
     await journal.append(rows("a", 2));
     const { size } = statSync(journal.path);
@@ -131,7 +131,7 @@ describe("H21: the journal", () => {
     expect(await recover()).toEqual({ rows: 0, damaged: [] });
   });
 
-  test("with a row that the store refuses gives all others, and says which", async () => {
+  test("with a row that the store rejects yields all others, and names the rejected one", async () => {
     const journal = open();
     await journal.append(rows("a", 3));
     await journal.append([{ ...sampleReceipt({ id: "odd" }), usage: null as never }]);
@@ -149,13 +149,13 @@ describe("H21: the journal", () => {
     expect(await storedIds()).toEqual(["a0", "a1", "a2", "b0", "b1", "b2"]);
   });
 
-  test("that is read after retention has deleted its rows adds nothing to their sums a second time", async () => {
+  test("that is read after retention has deleted its rows does not add to their sums again", async () => {
     const dayMs = 86_400_000;
     const at = (createdAtMs: number) => sampleReceipt({ id: `rcp_${timePrefix(createdAtMs)}`, createdAtMs });
     const [old, fresh] = [at(Date.now() - 3 * dayMs), at(Date.now())];
     const journal = open();
     await journal.append([old, fresh]);
-    // It was stored, and its process killed before the journal was removed.
+    // It was stored, and its process was killed before the journal was removed.
     await insertReceipts(storage, [old]);
     await deleteOldReceipts({ storage, clock: system.clock, retentionDays: 1 });
     const calls = async () => {
@@ -172,14 +172,14 @@ describe("H21: the journal", () => {
     expect(await storedIds()).toEqual([fresh.id]);
   });
 
-  test("a write that fails is an error, and costs no row that follows", async () => {
+  test("a failed write is an error, and loses no row that follows", async () => {
     const journal = new FileJournal({ ...system, folder: "/proc/no-such-folder", maxBytes: 1_000 });
     await expect(journal.append(rows("a", 1))).rejects.toThrow();
     await expect(journal.append(rows("b", 1))).rejects.toThrow();
     await journal.clear();
   });
 
-  test("of 20 MB is read in parts", async () => {
+  test("of 20 MB is read in chunks", async () => {
     const journal = open(1024 ** 3);
     const receipt = sampleReceipt({ model: "m".repeat(1_000) });
     for (let batch = 0; batch < 10; batch++) {

@@ -8,7 +8,7 @@ import { encodeRecord } from "./journal-records.ts";
 
 /** Receipts on disk that the store has not accepted yet. */
 export interface Journal {
-  /** Resolves when they are on the disk. One that was not written whole costs no other. */
+  /** Resolves when they are on disk. A partial write damages no other record. */
   append(receipts: readonly Receipt[]): Promise<void>;
   /** Everything in it is in the store now. */
   clear(): Promise<void>;
@@ -16,7 +16,7 @@ export interface Journal {
 }
 
 export const JOURNAL_SUFFIX = ".journal";
-/** A process that lives touches its journal more often than this; one that does not has left it. */
+/** A live process touches its journal more often than this, so an older one is abandoned. */
 export const ABANDONED_MS = 60_000;
 
 const TOUCH_MS = 10_000;
@@ -29,8 +29,8 @@ interface FileJournalOptions extends Sources {
 }
 
 /**
- * The journal of one process: a file of its own, which is there only while something is in it. Writes that come together are
- * brought to the disk together.
+ * The journal of one process: a file that exists only while it has content. Concurrent writes are synced to disk
+ * together.
  */
 export class FileJournal implements Journal {
   readonly path: string;
@@ -38,10 +38,10 @@ export class FileJournal implements Journal {
   readonly #maxBytes: number;
   #file: FileHandle | undefined;
   #bytes = 0;
-  /** The last write broke off: a new line separates what follows from it. */
+  /** The last write was incomplete: a line feed separates it from what follows. */
   #isBroken = false;
   #stopTouching: Cancel = () => {};
-  /** One step at a time, in order. */
+  /** Runs one step at a time, in order. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ folder, maxBytes, clock, random }: FileJournalOptions) {
@@ -96,7 +96,8 @@ export class FileJournal implements Journal {
   }
 
   #next(step: () => Promise<void>): Promise<void> {
-    const begin = () => withTimeout(step(), DISK_MS, this.#clock, () => new Error(`The disk of ${this.path} hangs.`));
+    const begin = () =>
+      withTimeout(step(), DISK_MS, this.#clock, () => new Error(`The disk of ${this.path} does not respond.`));
     const done = this.#last.then(begin, begin);
     this.#last = done;
     return done;
@@ -105,7 +106,7 @@ export class FileJournal implements Journal {
 
 const NEW_LINE = Buffer.from("\n");
 
-/** So that the file's name is on the disk as well as its content. */
+/** Syncs the folder, so that the file's name is on disk as well as its content. */
 async function syncNames(folder: string): Promise<void> {
   const names = await open(folder, "r");
   try {

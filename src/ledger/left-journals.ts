@@ -7,18 +7,18 @@ export interface JournalFile {
   size: number;
 }
 
-/** Whether no process writes it any more, so that it may be removed. */
+/** Whether no process writes it any more, so that it can be removed. */
 export type IsLeft = (journal: JournalFile) => boolean;
 
-/** By the time of the file: for what runs once, while no gateway does. */
+/** By the file's time: for commands that run while no gateway does. */
 export const leftBefore =
   (wallMs: number): IsLeft =>
   ({ mtimeMs }) =>
     wallMs - mtimeMs > ABANDONED_MS;
 
 /**
- * Journals that have stayed as they are for a while, by a clock that never steps. The times of files say less: the clock of this machine
- * may be set, and a process on another one that shares the folder may have another clock (H30).
+ * Finds journals that have not changed for a while, by a monotonic clock. File times are less reliable: this machine's
+ * clock may be changed, and another machine that shares the folder may have a different clock (H30).
  */
 export class LeftJournals {
   readonly #nowMs: () => number;

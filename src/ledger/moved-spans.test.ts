@@ -12,7 +12,7 @@ function movedIn(zone: string, from: string, until: string, keptSince = "1970-01
   return movedSpans(offsets, first, end, (hour) => hour >= hourOf(keptSince));
 }
 
-test("east of Greenwich the evening belongs to the next day, and half an hour is taken from receipts", () => {
+test("east of Greenwich the evening belongs to the next day, and half hours are read from receipts", () => {
   const days = { utcDay: dayOf("2026-03-01"), zoneDay: dayOf("2026-03-02") };
   expect(movedIn("Asia/Kolkata", "2026-03-01T00:00Z", "2026-03-02T12:00Z")).toEqual({
     hours: [{ span: [hourOf("2026-03-01T19:00Z"), hourOf("2026-03-02T00:00Z")], ...days }],
@@ -33,7 +33,7 @@ test("an hour whose receipts are deleted belongs to the day in which it begins",
   ]);
 });
 
-test("west of Greenwich the morning belongs to the day before, an hour more of it after clocks went back", () => {
+test("west of Greenwich the morning belongs to the previous day, one hour more after clocks go back", () => {
   expect(movedIn("America/New_York", "2026-11-01T00:00Z", "2026-11-02T12:00Z")).toEqual({
     hours: [
       {

@@ -6,8 +6,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /**
- * What of the hours from `first` to before `end` is in another day of the zone than of UTC: whole hours, and receipts where an hour is
- * divided. Hours whose receipts are not kept belong to the day in which they begin.
+ * The part of the hours from `first` to before `end` that is in another day in the zone than in UTC: whole hours, and
+ * receipts where an hour is divided. Hours whose receipts are deleted belong to the day in which they begin.
  */
 export function movedSpans(
   offsets: readonly ZoneOffset[],
@@ -29,7 +29,7 @@ export function movedSpans(
   return { hours, receipts };
 }
 
-/** The hours of which the span has a part only, with that part. */
+/** The hours that the span covers only in part, with that part. */
 function dividedHours([fromMs, untilMs]: Span): [hour: number, part: Span][] {
   const [first, last] = [Math.floor(fromMs / HOUR_MS), Math.floor(untilMs / HOUR_MS)];
   if (first === last) return [[first, [fromMs, untilMs]]];
@@ -39,12 +39,12 @@ function dividedHours([fromMs, untilMs]: Span): [hour: number, part: Span][] {
   ];
 }
 
-/** The times whose days differ, in milliseconds. */
+/** The ranges whose days differ, in milliseconds. */
 function differences(offsets: readonly ZoneOffset[], fromMs: number, untilMs: number): MovedSpan[] {
   const found: MovedSpan[] = [];
   for (const [index, { sinceMs, minutes }] of offsets.entries()) {
     const offsetMs = minutes * MINUTE_MS;
-    // The first offset holds before it as well: a range may begin within an hour.
+    // The first offset also applies before it: a range may begin within an hour.
     const start = index === 0 ? fromMs : Math.max(fromMs, sinceMs);
     const end = Math.min(untilMs, offsets[index + 1]?.sinceMs ?? untilMs);
     for (let at = start; at < end; ) {

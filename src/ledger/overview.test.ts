@@ -21,7 +21,7 @@ function overviewContract(databases: TestDatabases): void {
     afterEach(() => storage.close());
     afterAll(() => databases.clear());
 
-    test("the dearest ten of each dimension, by all of its calls in the window", async () => {
+    test("the ten most expensive of each dimension, by all of its calls in the window", async () => {
       const receipts = Array.from({ length: 240 }, (_, index) => {
         const createdAtMs = NOW_MS - (index % 48) * (HOUR_MS / 2);
         return sampleReceipt({
@@ -37,7 +37,7 @@ function overviewContract(databases: TestDatabases): void {
       await insertReceipts(storage, receipts);
       await rollUpBefore(storage, NOW_MS - 3 * HOUR_MS);
       const { top } = await overviewOf(storage, "7d", NOW_MS);
-      // The two cheapest of twelve models are not among them.
+      // The two cheapest of twelve models are missing.
       expect(top.models).toEqual(
         Array.from({ length: 10 }, (_, rank) => ({
           name: `acme/m${11 - rank}`,

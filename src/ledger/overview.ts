@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** How far back, and in parts of which length. */
+/** How far back, and the length of each part. */
 const WINDOWS = {
   "15m": { parts: 15, everyMs: MINUTE_MS },
   "1h": { parts: 60, everyMs: MINUTE_MS },
@@ -60,8 +60,8 @@ export interface Overview {
 const MAX_TOP = 10;
 
 /**
- * Calls, failures, tokens, cost and latency over time. Parts of an hour or longer are sums of roll-ups; latencies, and shorter parts,
- * are of the newest receipts of each part, of which a bounded number is read.
+ * Calls, failures, tokens, cost and latency over time. Parts of an hour or longer are sums of roll-ups. Latencies, and
+ * shorter parts, are computed from a bounded number of the newest receipts of each part.
  */
 export async function overviewOf(storage: Storage, window: OverviewWindow, nowMs: number): Promise<Overview> {
   const { parts, everyMs } = WINDOWS[window];
@@ -111,7 +111,7 @@ async function ofRollUps(
   }));
 }
 
-/** Of each part of the time as many receipts are read: one with more calls counts for more. */
+/** The same number of receipts is read from each part, so a part with more calls gets more weight. */
 function weighted(sampled: readonly LatencyCount[], counts: readonly CallCount[]): LatencyCount[] {
   const calls = new Map<number, number>();
   for (const { bucket, calls: more } of counts) calls.set(bucket, (calls.get(bucket) ?? 0) + more);

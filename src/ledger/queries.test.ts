@@ -16,13 +16,13 @@ describe("ledger queries", () => {
   });
   afterEach(() => storage.close());
 
-  test("S09: another project's receipt is as unknown as one that never was", async () => {
+  test("S09: another project's receipt looks like one that does not exist", async () => {
     await insertReceipts(storage, [sampleReceipt({ project: "theirs" })]);
     expect(await findReceipt(storage, "theirs", "rcp_1")).toEqual(sampleReceipt({ project: "theirs" }));
     expect(await findReceipt(storage, "ours", "rcp_1")).toBeUndefined();
   });
 
-  test("S13: no more than a thousand groups are given, and no word of a caller is a pattern", async () => {
+  test("S13: a report has at most a thousand groups, and text from callers is never a pattern", async () => {
     const receipts = Array.from({ length: 1_001 }, (_, index) =>
       sampleReceipt({ id: `rcp_${timePrefix(1)}${index}`, model: `acme/m${index}`, createdAtMs: 1 }),
     );
@@ -45,7 +45,7 @@ describe("ledger queries", () => {
     ]);
   });
 
-  test("H23: what budgets start from is what the ledger holds of the running day and month", async () => {
+  test("H23: budgets start from the ledger's sums of the current day and month", async () => {
     const nowMs = Date.UTC(2026, 1, 2, 15);
     await insertReceipts(storage, [
       sampleReceipt({ id: "rcp_~1", createdAtMs: Date.UTC(2026, 1, 2), costNanoUsd: 1 }),
@@ -62,7 +62,7 @@ describe("ledger queries", () => {
     expect(all).toEqual({ day: 7, month: 17, total: 117 });
   });
 
-  test("S05: what the keys that a key made have spent counts as spent by it, too", async () => {
+  test("S05: the spending of child keys counts for their parent as well", async () => {
     const key = { name: "k", project: "default", hint: "", models: ["*"], limits: {}, createdAtMs: 1 };
     await insertKey(storage, { ...key, id: "maker", hash: "1" });
     await insertKey(storage, { ...key, id: "child", hash: "2", madeBy: "maker" });
@@ -74,7 +74,7 @@ describe("ledger queries", () => {
     expect([byKey.get("maker")?.total, byKey.get("child")?.total, all.total]).toEqual([11, 1, 11]);
   });
 
-  test("H23: what one process has spent is told apart from what others have, by key and range", async () => {
+  test("H23: the spending of one process is separate from that of others, by key and range", async () => {
     await insertReceipts(storage, [
       sampleReceipt({ id: "rcp_~1", createdAtMs: 10, costNanoUsd: 1, instance: "instance_a" }),
       sampleReceipt({ id: "rcp_~2", createdAtMs: 20, costNanoUsd: 2, instance: "instance_a" }),
@@ -188,7 +188,7 @@ describe("receiptView", () => {
       request_id: null,
       trace_id: null,
     });
-    // The project and the key are the operator's business.
+    // Only the operator sees the project and the key.
     expect(JSON.stringify(receiptView(receipt))).not.toContain("key_1");
   });
 });

@@ -12,28 +12,28 @@ import { selectMakers } from "../storage/tables/keys.ts";
 import { receiptsKeptSince } from "./retention.ts";
 import { usageSources } from "./usage-sources.ts";
 
-/** Groups of one report: the first of those that have an order by time, else the dearest. */
+/** The most groups of a report: the earliest if they are times, otherwise the most expensive. */
 export const MAX_GROUPS = 1_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** The receipt, if it is that project's; another project's receipt looks as if it never existed (S09). */
+/** The receipt if it belongs to the project; another project's receipt looks as if it did not exist (S09). */
 export async function findReceipt(storage: Storage, project: string, id: string): Promise<Receipt | undefined> {
   const receipt = (await selectReceipt(storage, project, id)) ?? (await selectIntent(storage, id));
   return receipt?.project === project ? receipt : undefined;
 }
 
 export interface UsageRange extends UsageFilter {
-  /** Without any, the sum of all. */
+  /** Empty: the sum of all calls. */
   by: readonly UsageDimension[];
   sinceMs: number;
-  /** Not included. */
+  /** Exclusive. */
   untilMs: number;
-  /** Whose days are meant; UTC where it is not given. */
+  /** The zone of the days; default: UTC. */
   zone?: TimeZone;
 }
 
-/** The hours of the last days, with the one that runs. */
+/** The hours of the last days, including the current one. */
 export function lastDays(days: number, nowMs: number): { sinceMs: number; untilMs: number } {
   const hour = Math.floor(nowMs / HOUR_MS);
   return { sinceMs: Math.floor(nowMs / HOUR_MS - days * 24) * HOUR_MS, untilMs: (hour + 1) * HOUR_MS };
@@ -51,7 +51,7 @@ export async function summariseUsage(storage: Storage, range: UsageRange): Promi
   return sums;
 }
 
-/** The dearest groups of each dimension by itself, at most so many. */
+/** The most expensive groups of each dimension, at most `limit`. */
 export async function topUsage(storage: Storage, range: UsageRange, limit: number): Promise<TopSum[]> {
   return sumTops(storage, { ...(await questionOf(storage, range)), limit });
 }
@@ -71,10 +71,10 @@ async function questionOf(storage: Storage, range: UsageRange): Promise<UsageQue
 
 export type UsageTotal = Pick<UsageSum, "calls" | "failures" | "usage" | "costNanoUsd">;
 
-/** Whether a call may be in several groups, or in none: the sum of the groups is then not the total. */
+/** Whether a call may be in several groups, or in none: then the groups do not add up to the total. */
 export const groupsOverlap = (by: readonly UsageDimension[]): boolean => by.includes("tag");
 
-/** Of all calls that were asked about, each once. `sums`: their groups. */
+/** All matching calls, each counted once. `sums`: their groups. */
 export async function totalUsage(
   storage: Storage,
   range: UsageRange,
@@ -91,7 +91,7 @@ export async function totalUsage(
   };
 }
 
-/** Of many groups few differ in their time: each is named once. */
+/** Many groups share few times, so each time is formatted once. */
 function namesOf(dimension: UsageDimension): (group: string) => string {
   const known = new Map<string, string>();
   return (group) => {
@@ -115,13 +115,13 @@ export interface Spent {
 }
 
 export interface SpentByOwner {
-  /** What the keys that a key made have spent is part of what it has spent. */
+  /** The spending of child keys is part of their parent's. */
   byKey: ReadonlyMap<string, Spent>;
   byProject: ReadonlyMap<string, Spent>;
   all: Spent;
 }
 
-/** What every key, every project and all of them have spent, for budgets to start from when the gateway starts. */
+/** The spending of every key, every project and all of them, as the initial state of budgets. */
 export async function spentByOwner(storage: Storage, nowMs: number): Promise<SpentByOwner> {
   const now = new Date(nowMs);
   const monthStartMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
@@ -141,8 +141,8 @@ export async function spentByOwner(storage: Storage, nowMs: number): Promise<Spe
 }
 
 /**
- * What one process has booked for each key, of calls that began in the range: what a dead one has really spent of what it
- * held. It reads the ledger from `sinceMs` on.
+ * What one process has booked for each key, for calls that began in the range: the actual spending of a dead process.
+ * Reads the ledger from `sinceMs` on.
  */
 export async function spentByInstance(
   storage: Storage,

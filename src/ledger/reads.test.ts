@@ -19,10 +19,10 @@ const START_MS = Date.UTC(2026, 4, 1);
 const AN_HOUR = 30;
 const KEYS = 10;
 const AT_ONCE = 1_000;
-/** Single rows: settings of a start, how far sums are. */
+/** Single rows: settings at start, and how far sums have been computed. */
 const FEW = 50;
 
-/** A ledger of so many days, with receipts of ten keys in each hour, and one of another key in its first. */
+/** A ledger with receipts of ten keys in each hour, and one of another key in the first hour. */
 async function filled(url: string, days: number): Promise<void> {
   const storage = await openStorage(url, system.clock);
   const count = days * 24 * AN_HOUR;
@@ -48,7 +48,7 @@ async function filled(url: string, days: number): Promise<void> {
 async function reads(url: string, ask: (storage: Storage) => Promise<unknown>): Promise<Reads> {
   const open = async () => {
     const storage = await openStorage(url, system.clock);
-    // The thread that reads a SQLite file is started by the first question.
+    // The first query starts the thread that reads a SQLite file.
     await storage.query("SELECT 1", [], REPORT_MS);
     return storage;
   };
@@ -63,18 +63,18 @@ const page = (filter: ReceiptFilter, found: number) => async (storage: Storage) 
 const zone = TimeZone.named("Asia/Kolkata");
 const SECOND_DAY = { sinceMs: START_MS + DAY_MS, untilMs: START_MS + 2 * DAY_MS };
 
-/** Hours are looked up in the sums of a day, which are as many as there are keys in its hours. */
+/** Hours are looked up in the sums of a day, one for each key and hour. */
 const HOURS_OF_DAY = 24 * KEYS;
-/** Fifty of a tenth are found in seventeen hours: each of their receipts is read by its id, and then as a whole. */
+/** Fifty of a tenth are found in seventeen hours: each receipt is read by its id, and then as a whole. */
 const OF_KEY = 2 * 17 * AN_HOUR + HOURS_OF_DAY;
 
-/** What is asked, and how many rows it may read besides the sums of days, in a ledger of any length. */
+/** Queries, and how many rows each may read in addition to the sums of days, in a ledger of any length. */
 const QUESTIONS = [
   ["the newest page", page({}, 50), 2_000 + 50],
   ["the newest page of a key", page({ key: "key_7" }, 50), OF_KEY],
   ["a page of a key from the middle", page({ key: "key_7", toMs: START_MS + DAY_MS }, 50), OF_KEY],
   ["a page of a key that was used once", page({ key: "key_once" }, 1), 2 * AN_HOUR + HOURS_OF_DAY],
-  ["a page of a key that is not there", page({ key: "key_of_none" }, 0), HOURS_OF_DAY],
+  ["a page of a key that does not exist", page({ key: "key_of_none" }, 0), HOURS_OF_DAY],
   [
     "usage of one day of India by key",
     (storage: Storage) => summariseUsage(storage, { ...SECOND_DAY, by: ["day", "key"], zone }),
@@ -82,14 +82,14 @@ const QUESTIONS = [
   ],
 ] as const;
 
-/** A page of SQLite, which counts no rows, holds more of them than this. */
+/** A page of SQLite, which does not count rows, holds more rows than this. */
 const ROWS_A_PAGE = 8;
 
 function readsContract(databases: TestDatabases): void {
-  describe.if(databases.engine === "postgres" || hasIoCounts())(`what is read on ${databases.engine}`, () => {
+  describe.if(databases.engine === "postgres" || hasIoCounts())(`what queries read on ${databases.engine}`, () => {
     afterAll(() => databases.clear());
 
-    test.each([7, 28])("pages and reports of a ledger of %d days read what they need", async (days) => {
+    test.each([7, 28])("pages and reports of a ledger of %d days read only what they need", async (days) => {
       const url = await databases.withTables();
       await filled(url, days);
       for (const [what, ask, mostRows] of QUESTIONS) {

@@ -15,7 +15,7 @@ import { listReceipts, receiptById } from "./receipt-pages.ts";
 const HOUR_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 4, 1);
 
-/** Four an hour for some days; each is of another key, model and outcome than its neighbours. */
+/** Four an hour for some days; neighbours differ in key, model and outcome. */
 const receiptAt = (index: number): Receipt => {
   const createdAtMs = START_MS + index * (HOUR_MS / 4);
   return sampleReceipt({
@@ -29,7 +29,7 @@ const receiptAt = (index: number): Receipt => {
     stream: index % 2 === 0,
     lane: index % 4 === 0 ? "native" : "translated",
     clientDialect: index % 9 === 0 ? "genai" : "chat",
-    // Two calls for each request, and a trace that few belong to.
+    // Two calls for each request, and a trace that few calls belong to.
     requestId: `req_${timePrefix(createdAtMs - (index % 2) * (HOUR_MS / 4))}abc${index - (index % 2)}`,
     ...(index % 50 === 0 ? { traceId: `${String(index).padStart(16, "0")}a3ce929d0e0e4736` } : {}),
     ...(index === 40 ? { provider: "Rare_100%" } : {}),
@@ -117,7 +117,7 @@ function pagesContract(databases: TestDatabases): void {
       },
     );
 
-    test("a page with a filter reads no more than the bound, and says how far it came", async () => {
+    test("a page with a filter reads a bounded number of rows, and reports how far it searched", async () => {
       const createdAtMs = START_MS - HOUR_MS / 2;
       const many = Array.from({ length: 41_000 }, (_, index) =>
         sampleReceipt({
@@ -137,14 +137,14 @@ function pagesContract(databases: TestDatabases): void {
       expect(second.next).toBeUndefined();
     });
 
-    test("S09: one receipt is found by its id, for a project only its own", async () => {
+    test("S09: a receipt is found by its id, for a project only its own", async () => {
       const { id } = receiptAt(3);
       expect(await receiptById(storage, id)).toEqual(receiptAt(3));
       expect(await receiptById(storage, id, "default")).toEqual(receiptAt(3));
       expect(await receiptById(storage, id, "theirs")).toBeUndefined();
     });
 
-    test("an export is read piece by piece: what is not asked for is not read", async () => {
+    test("an export is read chunk by chunk, on demand", async () => {
       let queries = 0;
       const counted: Storage = Object.create(storage, {
         query: {
@@ -171,7 +171,7 @@ function pagesContract(databases: TestDatabases): void {
 for (const databases of testDatabases("pages of receipts")) pagesContract(databases);
 
 describe("csvRow", () => {
-  test("S14: cells that a spreadsheet would run are text, and quotes and lines stay in their cell", () => {
+  test("S14: cells that a spreadsheet would run become text, and quotes and line breaks stay within their cell", () => {
     expect(csvRow(["＝1+1", "＠x", "\n=1"])).toBe(`'＝1+1,'＠x,"'\n=1"\r\n`);
     expect(csvRow(["=1+1", "+a", "-2", "@SUM(A1)", "\tx", -2, null, 'say "x", y', "a\nb", "plain"])).toBe(
       `'=1+1,'+a,'-2,'@SUM(A1),'\tx,-2,,"say ""x"", y","a\nb",plain\r\n`,

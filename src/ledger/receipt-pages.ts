@@ -19,22 +19,25 @@ import { selectIntent, selectUnsettled } from "../storage/tables/intents.ts";
 import { mergeById, UnsettledCalls } from "./unsettled.ts";
 
 const HOUR_MS = 3_600_000;
-/** Rows that one statement reads at most: in SQLite nothing else happens meanwhile. */
+/** The most rows that one statement reads: SQLite does nothing else in the meantime. */
 const ROWS_AT_ONCE = 2_000;
-/** Rows that are searched for one page at most, however few of them fit; an hour in which sums promise something counts as a tenth of a full part where it holds less than one. */
+/**
+ * The most rows searched for one page, however few of them match. An hour in which roll-ups indicate a match counts as
+ * a tenth of a full part if it holds less.
+ */
 const ROWS_A_PAGE = 40_000;
 const MAX_PAGE = 1_000;
 
 export interface ReceiptPage {
-  /** The newest first. */
+  /** Newest first. */
   receipts: Receipt[];
-  /** Where the next page begins; absent where there is nothing more. */
+  /** Where the next page begins; absent at the end. */
   next?: string;
-  /** The page has fewer receipts than were asked for because so much was searched for them: up to this time. */
+  /** The page is short because the search reached its bound at this time. */
   searchedBackToMs?: number;
 }
 
-/** A page of receipts in the order of their ids, the newest first; calls that are not settled are among them. */
+/** A page of receipts by id, newest first, including calls that are not settled. */
 export async function listReceipts(
   storage: Storage,
   filter: ReceiptFilter,
@@ -43,7 +46,7 @@ export async function listReceipts(
   const count = Math.max(1, Math.min(MAX_PAGE, Math.floor(limit)));
   const { firstId, endId } = idRangeOf(filter);
   const range = { firstId, endId: after !== undefined && after < endId ? after : endId };
-  // First of all: a call that is settled meanwhile is a receipt then, and is in one of the two in any case.
+  // Read first: a call that is settled in the meantime is then found as a receipt.
   const unsettled = await selectUnsettled(storage, filter, range, { limit: count, newestFirst: true });
   const page = await pageOf(storage, filter, count, after);
   if (unsettled.length === 0) return page;
@@ -56,10 +59,7 @@ export async function listReceipts(
   return { receipts: receipts.slice(0, count), next: last.id };
 }
 
-/**
- * It never reads the whole ledger: roll-ups tell in which hours there is something to find, and what has to be searched row by row
- * has a bound.
- */
+/** Never reads the whole ledger: roll-ups show which hours can match, and the search row by row is bounded. */
 async function pageOf(storage: Storage, filter: ReceiptFilter, count: number, after?: string): Promise<ReceiptPage> {
   if (requestTimeOf(filter) !== undefined) return ofRequest(storage, filter, count, after);
   const receipts: Receipt[] = [];
@@ -81,7 +81,7 @@ async function pageOf(storage: Storage, filter: ReceiptFilter, count: number, af
   return { receipts, next: endId, ...(searchedBackToMs === undefined ? {} : { searchedBackToMs }) };
 }
 
-/** The calls of a request. They were admitted soon after it arrived, so they are searched for from there on. */
+/** The calls of a request. They are admitted soon after it arrives, so the search starts there. */
 async function ofRequest(storage: Storage, filter: ReceiptFilter, count: number, after?: string): Promise<ReceiptPage> {
   const found: Receipt[] = [];
   for await (const some of partsOf(storage, filter, ROWS_A_PAGE)) found.push(...some);
@@ -92,8 +92,7 @@ async function ofRequest(storage: Storage, filter: ReceiptFilter, count: number,
 }
 
 /**
- * Every receipt that fits, the oldest first, some at a time; calls that are not settled are among them. What is asked for next is
- * read when it is asked for.
+ * Every matching receipt in batches, oldest first, including calls that are not settled. Each batch is read on demand.
  */
 export async function* readReceipts(storage: Storage, filter: ReceiptFilter): AsyncGenerator<Receipt[]> {
   const unsettled = new UnsettledCalls(storage, filter, idRangeOf(filter));
@@ -131,7 +130,7 @@ async function* partsOf(
   }
 }
 
-/** The next ids to look through, not too many; undefined where the rest of the range has nothing that fits. */
+/** The next ids to search, a bounded number; undefined if nothing else in the range can match. */
 async function nextPart(
   storage: Storage,
   filter: ReceiptFilter,
@@ -142,7 +141,7 @@ async function nextPart(
   if (hasTrace(filter)) return { ...range, isFull: false };
   const within = hasDimensions(filter) ? await hourWith(storage, filter, range, newestFirst) : range;
   if (within === undefined) return undefined;
-  // The first id of a part is in it, and its end is not.
+  // A part includes its first id and excludes its end.
   const bound = await selectIdAt(storage, within, {
     offset: newestFirst ? ROWS_AT_ONCE - 1 : ROWS_AT_ONCE,
     newestFirst,
@@ -168,7 +167,7 @@ async function hourWith(
   };
 }
 
-/** The receipt of that id; with a project, only if it is that one's (S09). */
+/** The receipt of that id; with a project, only if it belongs to it (S09). */
 export async function receiptById(storage: Storage, id: string, project?: string): Promise<Receipt | undefined> {
   const receipt = (await selectReceiptOfAny(storage, id)) ?? (await selectIntent(storage, id));
   return project === undefined || receipt?.project === project ? receipt : undefined;

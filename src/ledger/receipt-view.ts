@@ -2,7 +2,7 @@ import type { CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from ".
 import type { Stop } from "../canon/stop.ts";
 import { type CorrectionReason, type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";
 
-/** A receipt as `GET /api/v1/generation?id=` shows it. What is not known is null, never 0. */
+/** A receipt as `GET /api/v1/generation?id=` shows it. Unknown values are null, never 0. */
 interface ReceiptView {
   data: {
     id: string;
@@ -14,7 +14,7 @@ interface ReceiptView {
     lane: Receipt["lane"];
     stream: boolean;
     stop: Stop | null;
-    /** `null`: there was nothing to choose. */
+    /** `null`: there was only one offer. */
     plan: { provider: string; credential: string | null; model: string | null; place: number; why: string }[] | null;
     offers: {
       provider: string;
@@ -24,9 +24,9 @@ interface ReceiptView {
       reason: string | null;
       ms: number;
     }[];
-    /** Where the answer went on after it had broken off. */
+    /** Where the response continued after the stream broke off. */
     continued: { provider: string; from_characters: number }[];
-    /** A second offer was asked while the first was at work. */
+    /** A second offer was tried while the first was still running. */
     hedged: boolean;
     fields: FieldNote[];
     tags: readonly string[];
@@ -48,9 +48,9 @@ interface ReceiptView {
       tools: Readonly<Record<string, number>> | null;
     };
     usage_source: UsageSource;
-    /** What the provider reported, where that cannot be true and `usage` is an estimate. */
+    /** The provider's usage if it cannot be true; `usage` is then an estimate. */
     reported: ReceiptView["data"]["usage"] | null;
-    /** Why it cannot. */
+    /** Why it cannot be true. */
     usage_corrections: readonly CorrectionReason[];
     price_rule: string;
     cost_usd: number;
@@ -126,7 +126,7 @@ const timingView = (timing: CallTiming): NonNullable<ReceiptView["data"]["timing
   gateway_ms: timing.gatewayMs,
 });
 
-/** What is not known is null, never 0. */
+/** Unknown values are null, never 0. */
 export const usageView = (usage: Usage): ReceiptView["data"]["usage"] => ({
   input: usage.input ?? null,
   cache_read: usage.cacheRead ?? null,

@@ -14,31 +14,31 @@ const ROWS_AT_ONCE = 256;
 interface Recovery {
   storage: Storage;
   folder: string;
-  /** The journal of this process, which is not left to others. */
+  /** The journal of this process, which is skipped. */
   own?: string;
   isLeft: IsLeft;
 }
 
 export interface RecoveredJournals {
-  /** Rows that were found; those that the store had already are among them. */
+  /** Rows that were found, including those already in the store. */
   rows: number;
-  /** Journals of which something could not be stored. They are kept under another name. */
+  /** Journals that could not be stored completely. They are kept under another name. */
   damaged: DamagedJournal[];
 }
 
 interface DamagedJournal {
   path: string;
-  /** Bytes that are no receipt. */
+  /** Bytes that are not a receipt. */
   places: DamagedBytes[];
-  /** Receipts that the store refuses for good. */
+  /** Receipts that the store rejects permanently. */
   refused: string[];
-  /** Receipts of calls that are older than receipts are kept: whether their sums were counted before is not known. */
+  /** Receipts older than the retention: their sums may already have been counted. */
   expired: string[];
 }
 
 /**
- * Brings the rows of other processes' journals into the store. A row that is there already is left as it is, so that it does no
- * harm if a process whose journal this is still lives; only a journal that was left is removed.
+ * Copies the rows of other processes' journals to the store. Rows that are already there are left alone, so it is safe
+ * if the owner of a journal is still alive; only abandoned journals are removed.
  */
 export async function recoverJournals({ storage, folder, own, isLeft }: Recovery): Promise<RecoveredJournals> {
   const recovered: RecoveredJournals = { rows: 0, damaged: [] };
@@ -50,7 +50,7 @@ export async function recoverJournals({ storage, folder, own, isLeft }: Recovery
     // Another process was faster.
     if (file === undefined) continue;
     try {
-      // Before it is read: what a process writes meanwhile shows that it lives.
+      // Before reading: a later change shows that the process is alive.
       const { mtimeMs, size } = await file.stat();
       const found = await recoverOne(file, storage, keptSinceMs);
       const { places, refused, expired } = found;
@@ -77,7 +77,7 @@ async function journalsIn(folder: string): Promise<string[]> {
 
 type Found = Omit<DamagedJournal, "path"> & { rows: number };
 
-/** In parts, so that a large journal takes little memory. */
+/** In chunks, so that a large journal takes little memory. */
 async function recoverOne(file: FileHandle, storage: Storage, keptSinceMs: number): Promise<Found> {
   const part = Buffer.alloc(2 * MAX_RECORD_BYTES);
   const found: Found = { rows: 0, places: [], refused: [], expired: [] };
@@ -102,7 +102,10 @@ async function recoverOne(file: FileHandle, storage: Storage, keptSinceMs: numbe
   }
 }
 
-/** One row that the store refuses must not keep the others out, nor the gateway from starting. Gives the ids of such rows. */
+/**
+ * A row that the store rejects must not block the others, or the start of the gateway. Returns the ids of rejected
+ * rows.
+ */
 async function insertOrRefuse(storage: Storage, receipts: readonly Receipt[]): Promise<string[]> {
   try {
     await insertRows(storage, receipts);

@@ -28,8 +28,8 @@ async function counting(change: (storage: Storage) => Storage = (storage) => sto
   return { clock, storage, refusals, told, problems, fromStranger, total };
 }
 
-describe("S21: counting refusals is bounded, whoever sends them", () => {
-  test("a flood from many addresses makes few rows and lines, and every request counts", async () => {
+describe("S21: counting refusals is bounded, whoever causes them", () => {
+  test("a flood from many addresses makes few rows and log lines, and every request is counted", async () => {
     const { clock, storage, refusals, told, fromStranger, total } = await counting();
     let lines = 0;
     for (let index = 0; index < 20_000; index++) if (fromStranger(`203.0.${index >> 8}.${index & 255}`)) lines++;
@@ -42,7 +42,7 @@ describe("S21: counting refusals is bounded, whoever sends them", () => {
     expect(told.reduce((sum, { requests }) => sum + requests, lines)).toBe(20_000);
   });
 
-  test("keys stay apart where their addresses no longer do", async () => {
+  test("keys stay separate when their addresses no longer are", async () => {
     const { storage, clock, refusals, fromStranger } = await counting();
     for (let index = 0; index < 64; index++) fromStranger(`203.0.113.${index}`);
     const key = { id: "key_1", project: "red" };
@@ -53,7 +53,7 @@ describe("S21: counting refusals is bounded, whoever sends them", () => {
     expect(await sumRefusals(storage, question, 10)).toEqual([{ groups: ["key_1", "other"], requests: 2 }]);
   });
 
-  test("a client that keeps on has one line, and then a summary each minute", async () => {
+  test("a persistent client gets one log line, and then a summary each minute", async () => {
     const { clock, told, fromStranger } = await counting();
     let lines = 0;
     for (let second = 0; second < 180; second++) {
@@ -66,7 +66,7 @@ describe("S21: counting refusals is bounded, whoever sends them", () => {
     expect(told.length).toBeWithin(3, 5);
   });
 
-  test("H29: what cannot be written is written when the storage is back, once", async () => {
+  test("H29: counts that cannot be written are written once the storage is back", async () => {
     let isAway = true;
     const { clock, problems, fromStranger, total } = await counting((storage) =>
       Object.create(storage, {

@@ -7,22 +7,22 @@ import { deleteRefusalsBefore, type RefusalRow, writeRefusals } from "../storage
 export interface Refusal {
   /** The kind of its error. */
   reason: string;
-  /** Of the key that it showed, though that may be revoked; absent where no such key exists. */
+  /** The presented key, even if it is revoked; absent if it does not exist. */
   key?: { readonly id: string; readonly project: string } | undefined;
   addressClass: AddressClass;
-  /** Of IPv6 the network. */
+  /** For IPv6 the network. */
   address: string;
 }
 
-/** What is said of a minute: requests that were refused for one reason, beyond the first, which has a line of its own. */
+/** The summary of a minute: requests refused for one reason, after the first, which has its own log line. */
 export interface RefusalSummary extends Pick<RefusalRow, "reason" | "project" | "keyId" | "address" | "requests"> {}
 
 interface RefusalsOptions {
   storage: Storage;
   clock: Clock;
-  /** The id of this process: each writes rows of its own. */
+  /** The id of this process: each process writes separate rows. */
   instance: string;
-  /** Called at the end of a minute, at most `MAX_LINES` times for each. */
+  /** Called at the end of a minute, at most `MAX_LINES` times. */
   summarise: (summary: RefusalSummary) => void;
   onProblem: (error: unknown) => void;
 }
@@ -30,10 +30,13 @@ interface RefusalsOptions {
 const MINUTE_MS = 60_000;
 /** How late counts are written. */
 const WRITE_MS = 10_000;
-/** Rows of one minute: so many with their address, so many with their key. All others count by their reason alone. */
+/**
+ * Rows of one minute: at most this many with an address, and this many with a key. All others are counted only by
+ * reason.
+ */
 const MAX_WITH_ADDRESS = 64;
 const MAX_WITH_KEY = 96;
-/** Rows that wait for a storage that is unavailable; beyond that the oldest are dropped. */
+/** Rows that wait for an unavailable storage; beyond that the oldest are dropped. */
 const MAX_WAITING = 5_000;
 /** Log lines of one minute: for the first requests, and once more for its summaries. */
 const MAX_LINES = 20;
@@ -41,24 +44,24 @@ const KEPT_MS = 7 * 24 * 3_600_000;
 const OTHER = "other";
 
 interface Counted extends RefusalRow {
-  /** The first of them has a line of its own. */
+  /** The first one has been logged. */
   told: boolean;
-  /** How many of them the storage knows. */
+  /** How many of them are stored. */
   written: number;
 }
 
 /**
- * Counts requests that were refused before they had a receipt, minute by minute: for the log, and for `GET /api/refusals`. Strangers
- * can have as many requests refused as they like, so everything here has a bound: one look into a map for each request.
+ * Counts requests that were refused before they had a receipt, by minute, for the log and for `GET /api/refusals`.
+ * Anyone can cause refusals, so everything here is bounded; each request costs one map lookup.
  */
 export class Refusals {
   readonly #options: RefusalsOptions;
   #minute = -1;
   #rows = new Map<string, Counted>();
-  /** What was refused in the minute before: it has its summary, and no first line again. */
+  /** Refusals of the previous minute: they get a summary, and no first line again. */
   #before: ReadonlySet<string> = new Set();
   #lines = 0;
-  /** Of minutes that are over. */
+  /** Of past minutes. */
   #waiting: Counted[] = [];
   #cancel: Cancel | undefined;
   #failing = false;
@@ -67,7 +70,7 @@ export class Refusals {
     this.#options = options;
   }
 
-  /** Returns whether this one gets a line in the log. */
+  /** Returns whether to log this one. */
   count(refusal: Refusal): boolean {
     const minute = Math.floor(this.#options.clock.wallMs() / MINUTE_MS);
     if (minute !== this.#minute) this.#endMinute(minute);
@@ -103,7 +106,7 @@ export class Refusals {
     return { name, row };
   }
 
-  /** Tells what the minute had, and hands its rows on. */
+  /** Reports the minute's summaries, and hands its rows on. */
   #endMinute(next: number): void {
     const rows = [...this.#rows.values()];
     const untold = rows
@@ -129,7 +132,7 @@ export class Refusals {
     this.#cancel ??= this.#options.clock.after(WRITE_MS, () => void this.#tick(), { background: true });
   }
 
-  /** Writes what was counted so far; what fails is written later. */
+  /** Writes the counts so far; failed writes are retried later. */
   async write(): Promise<void> {
     const { storage, clock, instance, onProblem } = this.#options;
     const minute = Math.floor(clock.wallMs() / MINUTE_MS);
@@ -147,13 +150,13 @@ export class Refusals {
       this.#waiting = this.#waiting.filter(isUnwritten);
       this.#failing = false;
     } catch (error) {
-      // Said once, not every ten seconds while it lasts.
+      // Reported once, not every ten seconds while it lasts.
       if (!this.#failing) onProblem(error);
       this.#failing = true;
     }
   }
 
-  /** Deletes what is older than a week. */
+  /** Deletes counts older than a week. */
   async sweep(): Promise<void> {
     const { storage, clock } = this.#options;
     await deleteRefusalsBefore(storage, clock.wallMs() - KEPT_MS);

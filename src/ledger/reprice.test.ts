@@ -41,8 +41,8 @@ const rows = async (condition: string) => {
   return found.map(readReceipt);
 };
 
-describe("trivium reprice: corrections are rows of their own", () => {
-  test("with the difference, in the day of their call; receipts stay as they are", async () => {
+describe("trivium reprice: corrections are separate rows", () => {
+  test("a correction is the difference, on the day of its call; the receipt stays unchanged", async () => {
     await insertReceipts(storage, [called(1), called(2, { costNanoUsd: 70, key: "key_2", project: "other" })]);
     const before = await rows("adjusts IS NULL");
     expect(await reprice(storage, at(60))).toEqual({
@@ -84,14 +84,14 @@ describe("trivium reprice: corrections are rows of their own", () => {
     expect(await rows("adjusts IS NOT NULL")).toHaveLength(40);
   });
 
-  test("a dry run says the same and writes nothing", async () => {
+  test("a dry run reports the same and writes nothing", async () => {
     await insertReceipts(storage, [called(1), called(2)]);
     const dry = await reprice(storage, at(60, { dryRun: true }));
     expect(await rows("adjusts IS NOT NULL")).toEqual([]);
     expect(await reprice(storage, at(60))).toEqual(dry);
   });
 
-  test("only calls of the range, the project and the models that were named; page by page", async () => {
+  test("only calls of the given range, project and models are corrected, page by page", async () => {
     const late = called(90_000, {
       id: `${RECEIPT_PREFIX}${timePrefix(FROM_MS + DAY_MS)}x`,
       createdAtMs: FROM_MS + DAY_MS,
@@ -112,7 +112,7 @@ describe("trivium reprice: corrections are rows of their own", () => {
     expect(await reprice(storage, at(60))).toMatchObject({ receipts: 1200, corrected: 0 });
   });
 
-  test("what cannot be priced again is counted by its reason, and left alone", async () => {
+  test("receipts that cannot be repriced are counted by reason, and left alone", async () => {
     await insertReceipts(storage, [called(1), called(2)]);
     const seen: (string | undefined)[] = [];
     const priceAgain = (_receipt: Receipt, textOf: (id: string) => string | undefined) => {

@@ -6,17 +6,17 @@ import { insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { selectPrices } from "../storage/tables/prices.ts";
 
-/** What a receipt costs at other prices, or why that cannot be said. */
+/** The cost of a receipt at other prices, or why it cannot be computed. */
 type PricedAgain = Pick<Receipt, "costNanoUsd" | "priceRule" | "pricedBy"> | { skipped: string };
 
 interface Repricing {
   fromMs: number;
-  /** Not included. */
+  /** Exclusive. */
   untilMs: number;
   project?: string | undefined;
   isWanted: (receipt: Receipt) => boolean;
   priceAgain: (receipt: Receipt, textOf: (pricesId: string) => string | undefined) => PricedAgain;
-  /** Only says what would be written. */
+  /** Reports what would be written. */
   dryRun: boolean;
 }
 
@@ -27,12 +27,12 @@ interface RepricedModel {
 }
 
 export interface Repriced {
-  /** Receipts that were looked at. */
+  /** Receipts that were checked. */
   receipts: number;
   corrected: number;
   differenceNanoUsd: number;
   models: RepricedModel[];
-  /** How many could not be priced again, by the reason. */
+  /** How many could not be repriced, by reason. */
   skipped: Record<string, number>;
 }
 
@@ -40,9 +40,9 @@ const PAGE = 500;
 const NO_CORRECTIONS: Corrections = { count: 0, costNanoUsd: 0 };
 
 /**
- * Corrects what calls have cost, by rows of their own: a receipt is never changed. A correction has the difference to what the
- * receipt and its corrections come to so far, so that a second run finds nothing to do; and its id follows from what it
- * corrects, so that two runs at the same time write it once.
+ * Corrects the cost of calls with separate rows: a receipt is never changed. A correction is the difference to the
+ * receipt and its earlier corrections, so a second run finds nothing to do. Its id is derived from what it corrects,
+ * so two concurrent runs write it once.
  */
 export async function reprice(storage: Storage, repricing: Repricing): Promise<Repriced> {
   const tally = new Tally();
@@ -82,7 +82,7 @@ async function repricePage(
   });
 }
 
-/** It belongs to the day and the month of its call, and so do the budgets that it is counted in. */
+/** It belongs to the day and month of its call, and so do the budgets that count it. */
 function correctionOf(receipt: Receipt, again: Exclude<PricedAgain, { skipped: string }>, earlier: number): Receipt {
   const { project, key, createdAtMs, model, provider, upstreamModel, verb, clientDialect, upstreamDialect } = receipt;
   const what = JSON.stringify([receipt.id, earlier, again.costNanoUsd, again.priceRule]);
@@ -112,7 +112,7 @@ function correctionOf(receipt: Receipt, again: Exclude<PricedAgain, { skipped: s
   };
 }
 
-/** The texts of kept prices, each read once. */
+/** The texts of stored prices, each read once. */
 class KeptTexts {
   readonly #storage: Storage;
   readonly #texts = new Map<string, string | undefined>();

@@ -9,10 +9,10 @@ const KEPT_SINCE = "receipts_kept_since_ms";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const ROWS_AT_ONCE = 500;
-/** Between two deletions, so that calls write their rows meanwhile. */
+/** Between two deletions, so that calls can write their rows. */
 const PAUSE_MS = 20;
 
-/** Receipts of earlier calls are deleted, or about to be; their roll-ups stay. 0 where none ever were. */
+/** Receipts of earlier calls are deleted, or about to be; their roll-ups stay. 0 if none were deleted. */
 export async function receiptsKeptSince(storage: Storage): Promise<number> {
   return Number((await readSetting(storage, KEPT_SINCE)) ?? 0);
 }
@@ -21,13 +21,13 @@ interface RetentionOptions {
   storage: Storage;
   clock: Clock;
   retentionDays: number;
-  /** Whether to stop early; what is left is deleted the next time. */
+  /** Whether to stop early; the rest is deleted the next time. */
   isStopping?: () => boolean;
 }
 
 /**
- * Deletes receipts that are older than they are to be kept, a few at a time, and returns how many. What is summed up is told
- * first, since half an hour of receipts would be a wrong sum.
+ * Deletes receipts older than the retention in small batches, and returns how many. Their hours are summed up first,
+ * because a sum of part of an hour would be wrong.
  */
 export async function deleteOldReceipts(options: RetentionOptions): Promise<number> {
   const { storage, clock, retentionDays, isStopping = () => false } = options;
@@ -40,7 +40,7 @@ export async function deleteOldReceipts(options: RetentionOptions): Promise<numb
   return deleted;
 }
 
-/** Deletes intents that have a receipt, a few at a time. */
+/** Deletes settled intents in small batches. */
 export function deleteSettled(storage: Storage, clock: Clock): Promise<number> {
   return inSteps(() => deleteSettledIntents(storage, ROWS_AT_ONCE), clock);
 }

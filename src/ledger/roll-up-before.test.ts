@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const START_MS = Date.UTC(2026, 10, 1);
 
-/** A small generator, so that each run is the same. */
+/** A small generator with the same sequence in each run. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -54,7 +54,7 @@ async function expectTotals(storage: Storage, receipts: readonly Receipt[], nowM
   expect(page.receipts.length).toBe(receipts.filter(({ model }) => model === "acme/m1").length);
 }
 
-describe("sums of hours and days in SQLite follow behind the receipts, and never show", () => {
+describe("sums of hours and days in SQLite lag behind the receipts, which is never visible", () => {
   for (const seed of [1, 2, 3]) {
     test(`early, late and repeated rows, corrections and deleted ones, seed ${seed}`, async () => {
       const storage = await openMemoryStorage(system.clock);
@@ -81,7 +81,7 @@ describe("sums of hours and days in SQLite follow behind the receipts, and never
           await storage.transaction((queries) => insertReceipt(queries, first, storage.engine));
           await insertReceipts(storage, others);
         } else await insertReceipts(storage, batch);
-        // Sent again, as after a lost answer.
+        // Sent again, as after a lost response.
         if (below(3) === 0) await insertReceipts(storage, batch);
         if (below(2) === 0) await rollUpBehind(storage, nowMs);
         await expectTotals(storage, receipts, nowMs);
@@ -92,7 +92,7 @@ describe("sums of hours and days in SQLite follow behind the receipts, and never
       ]);
       const [before] = await summariseUsage(storage, { by: [], sinceMs: START_MS, untilMs: START_MS + 3 * DAY_MS });
       const clock = { ...system.clock, wallMs: () => nowMs + 2 * DAY_MS };
-      // Who deletes sums up first what is not.
+      // Deleting sums up the rest first.
       expect(await deleteOldReceipts({ storage, clock, retentionDays: 1 })).toBe(receipts.length + 1);
       const [after] = await summariseUsage(storage, { by: [], sinceMs: START_MS, untilMs: START_MS + 3 * DAY_MS });
       expect(after).toEqual(before);
@@ -100,7 +100,7 @@ describe("sums of hours and days in SQLite follow behind the receipts, and never
     });
   }
 
-  test("many receipts are summed up in parts", async () => {
+  test("many receipts are summed up in batches", async () => {
     const storage = await openMemoryStorage(system.clock);
     const receipts = Array.from({ length: 2_500 }, (_, index) =>
       sampleReceipt({

@@ -3,9 +3,12 @@ import { endIdOf } from "../storage/receipts/receipt-ids.ts";
 import { rollUpNext } from "../storage/receipts/roll-ups.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** So long after their beginning, most calls have written their receipts. Those of longer ones are added to the sums one by one. */
+/**
+ * Most calls have written their receipts this long after they began. Receipts of longer calls are added to the sums
+ * one by one.
+ */
 const BEHIND_MS = 5_000;
-/** Rows that one statement reads: in SQLite nothing else happens meanwhile. */
+/** Rows that one statement reads: SQLite does nothing else in the meantime. */
 const ROWS_AT_ONCE = 1_000;
 
 /** Sums up receipts of calls that began some seconds before that time. */
@@ -13,9 +16,9 @@ export function rollUpBehind(storage: Storage, nowMs: number, isStopping?: () =>
   return rollUpBefore(storage, nowMs - BEHIND_MS, isStopping);
 }
 
-/** Sums up receipts of calls that began before that time, some at a time. */
+/** Sums up receipts of calls that began before that time, in batches. */
 export async function rollUpBefore(storage: Storage, beforeMs: number, isStopping = () => false): Promise<void> {
-  // There, a trigger has done so.
+  // PostgreSQL does this with a trigger.
   if (storage.engine === "postgres") return;
   const beforeId = endIdOf(beforeMs);
   while (!isStopping() && (await rollUpNext(storage, beforeId, ROWS_AT_ONCE))) await nextTurn();

@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 2, 27);
 const TAGS = ["team-a", "team", "Team-A", "feature=search", "=1-1", "cost/centre:42"];
 
-/** The same in each run: every second receipt has no tag, others one to three. */
+/** The same in each run: every second receipt has no tag, the others one to three. */
 function drawReceipts(count: number): Receipt[] {
   let state = 7;
   const draw = (below: number): number => {
@@ -80,7 +80,7 @@ function tagContract(databases: TestDatabases): void {
     afterEach(() => storage.close());
     afterAll(() => databases.clear());
 
-    /** Some are summed up before, some later, and some come after their hour was summed up. */
+    /** Some are summed up before, some later, and some arrive after their hour was summed up. */
     async function insertAll(): Promise<void> {
       await insertReceipts(storage, receipts.slice(0, 200));
       await rollUpBefore(storage, START_MS + 2 * DAY_MS);
@@ -117,18 +117,18 @@ function tagContract(databases: TestDatabases): void {
       expect((await checkRollUps(storage)).differences).toEqual([]);
     });
 
-    test("a sum of a tag that disagrees with the receipts is found", async () => {
+    test("a tag's sum that disagrees with the receipts is found", async () => {
       await insertAll();
       await rollUpBefore(storage, START_MS + 30 * DAY_MS);
       expect((await checkRollUps(storage)).differences).toEqual([]);
       await storage.query("UPDATE tag_hours SET calls = calls + 1 WHERE tag = 'team-a'");
       const { differences } = await checkRollUps(storage);
       expect(new Set(differences.map(({ where }) => where))).toEqual(
-        new Set(["tag_days beside tag_hours", "tag_hours beside receipts"]),
+        new Set(["tag_days vs tag_hours", "tag_hours vs receipts"]),
       );
     });
 
-    test("a report by tag reads a bounded number of sums, whatever callers have invented", async () => {
+    test("a report by tag reads a bounded number of sums, whatever tags callers invent", async () => {
       const rest = "'p', 'k', 'm', 'v', 'chat', 'ok', 1, 1, 0, 0, 1";
       const columns = "day, tag, project, key_id, model, provider, dialect, outcome, calls, cost_nano_usd";
       await storage.query(
@@ -139,12 +139,12 @@ function tagContract(databases: TestDatabases): void {
       const days = (count: number) => ({ sinceMs: 20_000 * DAY_MS, untilMs: (20_000 + count) * DAY_MS });
       expect(await summariseUsage(storage, { ...days(1), by: ["tag"] })).toHaveLength(1_000);
       const refusal = await summariseUsage(storage, { ...days(2), by: ["tag"] }).catch((thrown: unknown) => thrown);
-      expect(String(refusal)).toContain("ask for a shorter one");
+      expect(String(refusal)).toContain("Use a shorter range");
       expect(await figures(storage, { ...days(2), tag: "request=7", by: ["model"] })).toEqual([["m", 1, 1]]);
       expect(await figures(storage, { ...days(2), by: ["model"] })).toEqual([]);
     });
 
-    test("retention deletes receipts and leaves what each tag has cost", async () => {
+    test("retention deletes receipts and keeps the cost of each tag", async () => {
       await insertAll();
       const range = { by: ["tag"], sinceMs: START_MS, untilMs: START_MS + 4 * DAY_MS } as const;
       const before = await figures(storage, range);
@@ -153,7 +153,7 @@ function tagContract(databases: TestDatabases): void {
       expect(await figures(storage, range)).toEqual(before);
     });
 
-    test("a filter finds the receipts with a tag, and no other that only looks like it", async () => {
+    test("a filter finds the receipts with a tag, and no others that only look like it", async () => {
       await insertAll();
       for (const tag of TAGS) {
         const found: string[] = [];
@@ -169,7 +169,7 @@ function tagContract(databases: TestDatabases): void {
       expect((await listReceipts(storage, { tag: "%" }, { limit: 5 })).receipts).toEqual([]);
     });
 
-    test("S14: exports have the tags, and no cell that a spreadsheet would run", async () => {
+    test("S14: exports contain the tags, and no cell that a spreadsheet would run", async () => {
       await insertReceipts(storage, [
         sampleReceipt({ id: `rcp_${timePrefix(START_MS)}1`, createdAtMs: START_MS, tags: ["=1-1", "team-a"] }),
       ]);

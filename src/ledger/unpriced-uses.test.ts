@@ -15,11 +15,11 @@ async function open() {
   return { storage, make };
 }
 
-describe("decision 0083: what a key used without a known price", () => {
+describe("decision 0083: use without a known price", () => {
   const KEY = { keyId: "key_1" };
   const used = sampleReceipt({ key: "key_1", unpriced: ["teleport"], createdAtMs: system.clock.wallMs() });
 
-  test("is known by the tool that produced it, after a restart and to other processes", async () => {
+  test("is recorded with the tool that produced it, across restarts and processes", async () => {
     const { storage, make } = await open();
     const first = make();
     first.note(used, KEY, ["web_search_20250305"]);
@@ -36,7 +36,7 @@ describe("decision 0083: what a key used without a known price", () => {
     await storage.close();
   });
 
-  test("counts for the key that made the key, and for all others that it made", async () => {
+  test("counts for the parent key, and for all of its children", async () => {
     const { storage, make } = await open();
     const uses = make();
     uses.note({ ...used, key: "child_1" }, { keyId: "child_1", maker: KEY }, ["web_search"]);
@@ -46,7 +46,7 @@ describe("decision 0083: what a key used without a known price", () => {
     await storage.close();
   });
 
-  test("hostile: a key that uses thousands of unknown things takes a bounded place, and none of another key's", async () => {
+  test("hostile: a key that uses thousands of unknown things takes bounded space, and none of another key's", async () => {
     const { storage, make } = await open();
     const uses = make();
     for (let call = 0; call < 200; call++) {
@@ -64,7 +64,7 @@ describe("decision 0083: what a key used without a known price", () => {
     await storage.close();
   });
 
-  test("blocks nothing where the request had neither tools nor terms", async () => {
+  test("blocks nothing if the request had neither tools nor terms", async () => {
     const { storage, make } = await open();
     const uses = make();
     uses.note(used, KEY, []);

@@ -9,20 +9,23 @@ interface UnpricedUsesOptions {
   onProblem: (error: unknown) => void;
 }
 
-/** A key, and the one that made it. */
+/** A key and its parent. */
 interface KeyOwner {
   readonly keyId: string;
   readonly maker?: KeyOwner | undefined;
 }
 
-/** A use that is not repeated is forgotten after this. */
+/** A use that is not repeated is forgotten after this time. */
 const KEPT_MS = 90 * 86_400_000;
-/** What is remembered of one key, so that no key crowds out others. Each producer stays blocked by the names that it has. */
+/**
+ * The most that is remembered of one key, so that no key crowds out others. Each producer stays blocked by its known
+ * names.
+ */
 const MAX_PRODUCERS = 64;
 const MAX_NAMES = 8;
-/** The keys that are remembered: those that used something last. */
+/** The most keys that are remembered: those with the latest uses. */
 const MAX_KEYS = 2_000;
-/** What one call adds at most, and how many writes may wait for the storage. */
+/** The most that one call adds, and the most writes that may wait for the storage. */
 const MAX_OF_CALL = 32;
 const MAX_WAITING = 100;
 /** How many rows are read: more than a gateway with many such keys has. */
@@ -31,12 +34,12 @@ const MAX_READ = 10_000;
 type Producers = Map<string, readonly string[]>;
 
 /**
- * What keys have used without a known price: by key, then by the tool or term of the request that it came from. Every process of a
- * gateway writes what it sees to the storage, and reads what others have seen. A key counts for the keys that it made.
+ * Use without a known price: by key, then by the tool or term of the request that caused it. Every process writes what
+ * it sees to the storage, and reads what others have seen. A key's uses also count for its children.
  */
 export class UnpricedUses {
   readonly #options: UnpricedUsesOptions;
-  /** The key that used something last comes last. */
+  /** The key with the latest use is last. */
   readonly #byKey = new Map<string, Producers>();
   #waiting = 0;
 
@@ -44,13 +47,13 @@ export class UnpricedUses {
     this.#options = options;
   }
 
-  /** What requests of a key, or of those made by it, for a tool or a term have come to that has no price. */
+  /** The unpriced names that requests of a key, or of its children, for a tool or a term have caused. */
   blocked(owner: KeyOwner, producer: string): readonly string[] | undefined {
     if (this.#byKey.size === 0) return undefined;
     return this.#byKey.get(firstMaker(owner))?.get(withoutVersion(producer));
   }
 
-  /** Takes note of a call that could not be billed in full. `producedBy`: the tools and terms of its request. */
+  /** Records a call that could not be billed in full. `producedBy`: the tools and terms of its request. */
   note(receipt: Receipt, owner: KeyOwner, producedBy: readonly string[]): void {
     const { storage, onProblem } = this.#options;
     const { unpriced = [], project, model, provider, id: receiptId, createdAtMs: lastAtMs } = receipt;
@@ -58,7 +61,7 @@ export class UnpricedUses {
     const producers = producedBy.length === 0 ? NO_PRODUCER : [...new Set(producedBy.map(withoutVersion))];
     const uses = unpriced.flatMap((name) => producers.map((producer) => ({ name, producedBy: producer })));
     for (const use of uses.slice(0, MAX_OF_CALL)) {
-      // The receipt has those that are not remembered, or find no place in the queue.
+      // Names that are not remembered, or find no place in the queue, are still in the receipt.
       if (!this.#remember(keyId, use.producedBy, use.name) || this.#waiting >= MAX_WAITING) continue;
       this.#waiting++;
       countUnpricedUse(storage, { keyId, ...use, project, model, provider, receiptId, lastAtMs })
@@ -67,7 +70,7 @@ export class UnpricedUses {
     }
   }
 
-  /** Reads what is known. Never rejects. */
+  /** Reads the recorded uses. Never rejects. */
   async read(): Promise<void> {
     const { storage, clock, onProblem } = this.#options;
     try {
@@ -84,7 +87,10 @@ export class UnpricedUses {
     await deleteUnpricedUsesBefore(this.#options.storage, this.#options.clock.wallMs() - KEPT_MS);
   }
 
-  /** Whether there is a place for it. A request without tools or terms has nothing to refuse the next time, but is remembered too. */
+  /**
+   * Whether there is space for it. A request without tools or terms has nothing to refuse the next time, but is
+   * remembered too.
+   */
   #remember(keyId: string, producer: string, name: string): boolean {
     const known: Producers = this.#byKey.get(keyId) ?? new Map();
     const names = known.get(producer) ?? [];
@@ -107,10 +113,10 @@ export class UnpricedUses {
 
 const NO_PRODUCER: readonly string[] = [""];
 
-/** Versions of a tool are one: what one of them produced, the next may. */
+/** Versions of a tool count as one: what one of them produced, the next may. */
 const withoutVersion = (name: string): string => name.replace(/_\d{8}$/, "");
 
-/** Keys that a key makes would else each be new. */
+/** Otherwise each child key would start without a history. */
 function firstMaker(owner: KeyOwner): string {
   let first = owner;
   while (first.maker !== undefined) first = first.maker;

@@ -5,7 +5,7 @@ import { selectUnsettled } from "../storage/tables/intents.ts";
 
 const ROWS_AT_ONCE = 500;
 
-/** Both in the order of their ids. A call that was settled while it was read is a receipt. */
+/** Merges both by id. A call that was settled during the read appears as a receipt. */
 export function mergeById(
   unsettled: readonly Receipt[],
   receipts: readonly Receipt[],
@@ -18,7 +18,7 @@ export function mergeById(
   return merged.sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -sign : sign));
 }
 
-/** Calls without a receipt among those of a range, the oldest first, read some at a time. */
+/** Calls without a receipt in a range, oldest first, read in batches. */
 export class UnsettledCalls {
   readonly #storage: Storage;
   readonly #filter: ReceiptFilter;
@@ -34,7 +34,7 @@ export class UnsettledCalls {
     this.#endId = endId;
   }
 
-  /** The next ones up to that id, at most so many; where no id is given, of all that are left. */
+  /** The next calls up to that id, a bounded number; without an id, of all that are left. */
   async next(upToId?: string): Promise<Receipt[]> {
     if (this.#waiting.length === 0 && !this.#isOver) await this.#read();
     const at = upToId === undefined ? -1 : this.#waiting.findIndex(({ id }) => id > upToId);

@@ -9,7 +9,7 @@ const MINUTES_A_DAY = 1_440;
 
 interface UsageSpan {
   sinceMs: number;
-  /** Not included. */
+  /** Exclusive. */
   untilMs: number;
   /** Groups are hours, or parts of them. */
   byHour: boolean;
@@ -20,9 +20,10 @@ interface UsageSpan {
 }
 
 /**
- * Where the sums of a range come from: whole days from their roll-ups, other whole hours from theirs, and receipts where an
- * hour is needed in part. Days of a zone are those of UTC, and what is moved between them: reading all their hours would be several
- * times as much. Of receipts that are deleted only their hours are known, so that each such hour counts as a whole where it begins.
+ * Where the sums of a range come from: whole days from their roll-ups, other whole hours from theirs, and receipts
+ * where only part of an hour is needed. Days of a zone are those of UTC plus what moves between them, because reading
+ * all of their hours would be several times the work. Of deleted receipts only their hours are known, so each such
+ * hour counts as a whole where it begins.
  */
 export function usageSources({ sinceMs, untilMs, byHour, zone, keptSinceMs }: UsageSpan): UsageSources {
   if (untilMs <= sinceMs) return { days: [], hours: [], receipts: [] };
@@ -57,7 +58,7 @@ function wholeDays(first: number, end: number): Pick<UsageSources, "days" | "hou
   return { days: [[firstDay, endDay]], hours: [before, after].filter(([from, until]) => from < until) };
 }
 
-/** The span from `first` to before `end` in pieces, without those hours. */
+/** Splits the span from `first` to before `end` at those hours. */
 function spansWithout(hours: readonly number[], first: number, end: number): Span[] {
   const ends = [...hours, end];
   return ends
@@ -65,7 +66,7 @@ function spansWithout(hours: readonly number[], first: number, end: number): Spa
     .filter(([from, until]) => from < until);
 }
 
-/** The hours in whose midst a day of the zone begins: those of zones whose offset is not in whole hours. */
+/** The hours within which a day of the zone begins: zones whose offset is not in whole hours. */
 function hoursWithMidnight(zone: TimeZone, first: number, end: number): number[] {
   const offsets = zone.offsets(first * HOUR_MS, end * HOUR_MS);
   const found: number[] = [];

@@ -17,7 +17,7 @@ import { rollUpBefore } from "./roll-up-before.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** In the days around it, clocks go back in Europe, and forward in the south of Australia a month earlier. */
+/** Around it, clocks go back in Europe, and forward in southern Australia a month earlier. */
 const START_MS = Date.UTC(2025, 9, 24);
 const ZONES = [
   "UTC",
@@ -55,7 +55,7 @@ function drawReceipts(count: number, draw: (below: number) => number): Receipt[]
   });
 }
 
-/** The local date, as the runtime has it. */
+/** The local date according to the runtime. */
 const dateIn = (zone: string, ms: number): string =>
   new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short" }).format(ms);
 
@@ -69,7 +69,7 @@ interface Figures {
   name: string;
   calls: number;
   costNanoUsd: number;
-  /** Undefined where no receipt has counted them. */
+  /** Undefined if no receipt has counted them. */
   input: number | undefined;
   seconds: number;
 }
@@ -121,15 +121,15 @@ function usageContract(databases: TestDatabases): void {
     afterEach(() => storage.close());
     afterAll(() => databases.clear());
 
-    test("the sums of any range, in any zone and by any two dimensions, are those of its receipts", async () => {
+    test("the sums of any range, in any zone and by any two dimensions, equal those of its receipts", async () => {
       const draw = drawer(14);
       const receipts = drawReceipts(400, draw);
-      // Some are summed up, some come later than that, and some are not summed up yet.
+      // Some are summed up, some arrive later, and some are not summed up yet.
       for (let at = 0; at < receipts.length; at += 37) {
         await insertReceipts(storage, receipts.slice(at, at + 37));
         if (at === 37 * 6) await rollUpBefore(storage, START_MS + 4 * DAY_MS + HOUR_MS / 3);
       }
-      // Sent again, as after a lost answer.
+      // Sent again, as after a lost response.
       await insertReceipts(storage, receipts.slice(20, 60));
       for (let round = 0; round < 24; round += 1) {
         const zone = ZONES[round % ZONES.length] ?? "UTC";
@@ -154,7 +154,7 @@ function usageContract(databases: TestDatabases): void {
       expect(await checkRollUps(storage)).toMatchObject({ differences: [] });
     });
 
-    test("what is counted only in the part of a UTC day that belongs to the next day of the zone is unknown before, not 0", async () => {
+    test("a counter that appears only in the part of a UTC day that belongs to the zone's next day is unknown before, not 0", async () => {
       const at = (hour: number, minute: number, usage: Receipt["usage"]) => {
         const createdAtMs = START_MS + hour * HOUR_MS + minute * 60_000;
         return sampleReceipt({ id: `rcp_${timePrefix(createdAtMs)}${minute}`, createdAtMs, usage });
@@ -171,7 +171,7 @@ function usageContract(databases: TestDatabases): void {
       ]);
     });
 
-    test("S13: of more groups than a report gives, those of the first hours are given, as a whole", async () => {
+    test("S13: a report with too many groups has those of the first hours, complete", async () => {
       const [hours, models] = [200, 12];
       const receipts = Array.from({ length: hours * models }, (_, index) => {
         const createdAtMs = START_MS + Math.floor(index / models) * HOUR_MS + (index % models) * 60_000;
@@ -198,11 +198,11 @@ function usageContract(databases: TestDatabases): void {
       await storage.query("UPDATE usage_hours SET cost_nano_usd = cost_nano_usd + 1 WHERE model = 'acme/m1'");
       const { differences } = await checkRollUps(storage);
       expect(new Set(differences.map(({ where }) => where))).toEqual(
-        new Set(["usage_days beside usage_hours", "usage_hours beside receipts"]),
+        new Set(["usage_days vs usage_hours", "usage_hours vs receipts"]),
       );
     });
 
-    test("retention: old receipts are deleted, their sums stay, and budgets still know what was spent", async () => {
+    test("retention: old receipts are deleted, their sums stay, and budgets still count the spending", async () => {
       const receipts = drawReceipts(1_200, drawer(5));
       await insertReceipts(storage, receipts);
       const clock = { ...system.clock, wallMs: () => START_MS + 10 * DAY_MS + HOUR_MS / 2, sleep: async () => {} };

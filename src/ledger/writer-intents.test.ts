@@ -14,7 +14,7 @@ const intent = (id: string): Receipt => sampleReceipt({ id, outcome: "pending" }
 describe("H21: a call whose intent is kept", () => {
   let clock: VirtualClock;
   let storage: Storage;
-  /** What statements do: as usual, fail, or give no answer. */
+  /** How statements behave: normally, with an error, or without a response. */
   let store: "works" | "fails" | "hangs" | "refuses";
   let inserts: number;
   let journal: Journal & { ids: string[]; fails: boolean };
@@ -30,7 +30,7 @@ describe("H21: a call whose intent is kept", () => {
         inserts += 1;
         if (store === "fails") throw new Error("store is down");
         if (store === "hangs") await new Promise<void>(() => {});
-        // As the runtime's binding says of a value that it does not take.
+        // As the runtime's binding reports a value that it does not accept.
         if (store === "refuses")
           throw new TypeError("Binding expected string, TypedArray, boolean, number, bigint or null");
         await opened.runForEach(...call);
@@ -54,7 +54,7 @@ describe("H21: a call whose intent is kept", () => {
     new LedgerWriter({ storage, clock, journal: kept, onProblem: () => {} });
   const intents = async () => (await storage.query("SELECT id FROM intents ORDER BY id")).map(({ id }) => String(id));
 
-  test("goes on when the row is stored, and calls that come together wait for one write", async () => {
+  test("continues when the row is stored, and concurrent calls wait for one write", async () => {
     const writer = open();
     await clock.until(writer.write(sampleReceipt({ id: "earlier" })));
     inserts = 0;
@@ -64,7 +64,7 @@ describe("H21: a call whose intent is kept", () => {
     expect(await intents()).toEqual(["a", "b", "c"]);
   });
 
-  test("goes on when the journal has its row, while the store fails or gives no answer", async () => {
+  test("continues when its row is in the journal, while the store fails or does not answer", async () => {
     for (const trouble of ["fails", "hangs"] as const) {
       store = trouble;
       const writer = open();
@@ -73,7 +73,7 @@ describe("H21: a call whose intent is kept", () => {
     }
   });
 
-  test("is refused where neither has it: no journal, a disk that is full, a journal or a queue that is", async () => {
+  test("is refused if neither has it: no journal, a full disk, or a full journal or queue", async () => {
     store = "hangs";
     expect(await clock.until(new LedgerWriter({ storage, clock, onProblem: () => {} }).writeIntent(intent("a")))).toBe(
       false,
@@ -83,7 +83,7 @@ describe("H21: a call whose intent is kept", () => {
     expect(await clock.until(open({ ...journal, full: true }).writeIntent(intent("c")))).toBe(false);
   });
 
-  test("and its receipt are stored once each by a store that fails every third statement, before or after it was done", async () => {
+  test("and its receipt are stored once each by a store that fails every third statement, before or after executing it", async () => {
     const opened = await openMemoryStorage(system.clock);
     let statements = 0;
     const liar = Object.assign(Object.create(opened) as Storage, {
@@ -118,7 +118,7 @@ describe("H21: a call whose intent is kept", () => {
     await opened.close();
   });
 
-  test("is refused where the store refuses its row for good, and no receipt counts as lost", async () => {
+  test("is refused if the store rejects its row permanently, and no receipt counts as lost", async () => {
     store = "refuses";
     const writer = open();
     expect(await clock.until(writer.writeIntent(intent("a")))).toBe(false);

@@ -1,4 +1,4 @@
-/** Runs as a process next to the tests: writes receipts and prints the id of each once it is committed. */
+/** Runs as a separate process: writes receipts and prints the id of each once it is committed. */
 
 import { writeSync } from "node:fs";
 import { system } from "../base/system.ts";

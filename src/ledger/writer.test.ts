@@ -18,17 +18,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ids = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-/** A storage that can be made to fail, or to take its time, in the ways a store does. */
+/** A storage that can be made to fail, or to hang, as a real one does. */
 class TroubledStorage implements Storage {
   readonly engine: Storage["engine"];
-  /** `after`: the rows are kept, but the answer is lost on its way back. `hang`: no answer, until `answerFirst`. */
+  /** `after`: the rows are stored, but the response is lost. `hang`: no response until `answerFirst`. */
   fault: "none" | "before" | "after" | "hang" = "none";
-  /** The id of a row that is refused whenever it comes, and of one at which the store breaks down. */
+  /** The id of a row that is always rejected, and of one at which the store breaks down. */
   refuses: string | undefined;
   breaksAt: string | undefined;
-  /** Inserts of one row hang. */
+  /** Inserts of a single row hang. */
   hangsAlone = false;
-  /** When each insert came, and how many rows it had. */
+  /** When each insert arrived, and how many rows it had. */
   readonly inserts: { atMs: number; rows: number }[] = [];
   readonly #hanging: PromiseWithResolvers<void>[] = [];
   readonly #storage: Storage;
@@ -40,7 +40,7 @@ class TroubledStorage implements Storage {
     this.engine = storage.engine;
   }
 
-  /** Answers the insert that has hung for longest. */
+  /** Answers the insert that has been hanging for longest. */
   answerFirst(failure?: Error): void {
     const held = this.#hanging.shift();
     if (failure === undefined) held?.resolve();
@@ -60,7 +60,7 @@ class TroubledStorage implements Storage {
       return await held.promise;
     }
     const holds = (id: string | undefined) => id !== undefined && rows.some((row) => row.includes(id));
-    // As the runtime's binding says of a value that it does not take.
+    // As the runtime's binding reports a value that it does not accept.
     if (holds(this.refuses))
       throw new TypeError("Binding expected string, TypedArray, boolean, number, bigint or null");
     if (holds(this.breaksAt)) throw new Error("store is down");
@@ -120,7 +120,7 @@ describe("LedgerWriter", () => {
   const rowsOfInserts = (): number[] => storage.inserts.map(({ rows }) => rows);
   const timesOfInserts = (): number[] => storage.inserts.map(({ atMs }) => atMs);
   const lostRows = (): (string | undefined)[] =>
-    problems.filter((one) => one.includes("was not kept")).map((one) => /receipt (\S+)/.exec(one)?.[1]);
+    problems.filter((one) => one.includes("was lost")).map((one) => /receipt (\S+)/.exec(one)?.[1]);
 
   const write = (writer: LedgerWriter, id: string, alone?: boolean): Promise<void> =>
     writer.write(sampleReceipt({ id }), alone);
@@ -134,7 +134,7 @@ describe("LedgerWriter", () => {
   };
 
   describe("H21: with a journal", () => {
-    test("tells once that it is behind, and is no more when the store has the rows", async () => {
+    test("reports once that it is behind, and recovers when the store has the rows", async () => {
       let told = 0;
       const onBehind = () => {
         told += 1;
@@ -151,7 +151,7 @@ describe("LedgerWriter", () => {
       expect([told, writer.isBehind]).toEqual([1, false]);
     });
 
-    test("rows go there when the store fails, and callers go on at once", async () => {
+    test("rows go there when the store fails, and callers continue at once", async () => {
       const journal = new MemoryJournal();
       const writer = open({ journal });
       await waited(write(writer, "before"));
@@ -168,7 +168,7 @@ describe("LedgerWriter", () => {
       expect(journal.cleared).toBe(1);
     });
 
-    test("rows that a silent store keeps waiting go there after their time", async () => {
+    test("rows that wait for a silent store go there after the timeout", async () => {
       const journal = new MemoryJournal();
       const writer = open({ journal, commitTimeoutMs: 250 });
       storage.fault = "hang";
@@ -180,19 +180,19 @@ describe("LedgerWriter", () => {
       expect(journal.ids).toEqual([]);
     });
 
-    test("where it fails too, rows wait in memory as without one, and are stored", async () => {
+    test("if it fails too, rows wait in memory as without one, and are stored later", async () => {
       const journal = new MemoryJournal();
       journal.fails = true;
       const writer = open({ journal });
       storage.fault = "before";
       await waited(writeAll(writer, ids("a", 2)));
-      expect(problems.some((one) => one.includes("The journal failed: 2 receipts are in memory alone."))).toBe(true);
+      expect(problems.some((one) => one.includes("The journal failed: 2 receipts are only in memory."))).toBe(true);
       storage.fault = "none";
       await clock.pass(5_000);
       expect([await storedIds(), lostRows(), journal.cleared]).toEqual([["a0", "a1"], [], 0]);
     });
 
-    test("what a stop cannot store stays there, and is not lost", async () => {
+    test("rows that a stop cannot store stay there, and are not lost", async () => {
       const journal = new MemoryJournal();
       const writer = open({ journal });
       storage.fault = "before";
@@ -201,7 +201,7 @@ describe("LedgerWriter", () => {
       expect([journal.ids, writer.lost, lostRows()]).toEqual([["a0", "a1"], 0, []]);
     });
 
-    test("a row that the store refuses for good does not keep the journal", async () => {
+    test("a row that the store rejects permanently does not keep the journal", async () => {
       const journal = new MemoryJournal();
       const writer = open({ journal });
       storage.fault = "before";
@@ -212,7 +212,7 @@ describe("LedgerWriter", () => {
       expect([await storedIds(), lostRows(), journal.ids]).toEqual([["good"], ["bad"], []]);
     });
 
-    test("a full one refuses calls", () => {
+    test("a full one makes calls fail", () => {
       const journal = new MemoryJournal();
       const writer = open({ journal });
       expect(writer.full).toBe(false);
@@ -222,14 +222,14 @@ describe("LedgerWriter", () => {
   });
 
   describe("group commit", () => {
-    test("a row alone is committed at once, without waiting for others", async () => {
+    test("a single row is committed at once, without waiting for others", async () => {
       const writer = open({ maxWaitMs: 10_000 });
       expect(await waited(write(writer, "alone"))).toBe(0);
       expect(await storedIds()).toEqual(["alone"]);
       expect(writer.queued).toBe(0);
     });
 
-    test("rows of one turn go together, and so do rows soon after a commit, at most a little later", async () => {
+    test("rows of one turn are committed together, and so are rows soon after a commit, after a short delay", async () => {
       const writer = open({ maxWaitMs: 200 });
       expect(await waited(writeAll(writer, ids("a", 50)))).toBe(0);
       for (const [prefix, committedMs] of [
@@ -256,7 +256,7 @@ describe("LedgerWriter", () => {
       expect(rowsOfInserts()).toEqual([1, 1]);
     });
 
-    test("no insert has more rows than it may; full ones do not wait, the rest does", async () => {
+    test("inserts have at most the maximum of rows; full ones do not wait, the rest does", async () => {
       const writer = open({ maxRows: 10, maxWaitMs: 200 });
       await write(writer, "first");
       expect(await waited(writeAll(writer, ids("a", 45)))).toBe(200);
@@ -271,7 +271,7 @@ describe("LedgerWriter", () => {
       expect(await storedIds()).toHaveLength(46);
     });
 
-    test("H20: however many rows wait, there is one timer for them, and none when they are stored", async () => {
+    test("H20: however many rows wait, they share one timer, and none is left when they are stored", async () => {
       const writer = open({ maxWaitMs: 100 });
       await write(writer, "first");
       const writes = writeAll(writer, ids("a", 50));
@@ -299,7 +299,7 @@ describe("LedgerWriter", () => {
   });
 
   describe("a store that fails", () => {
-    test("H21: answers go on after a short wait, and the rows arrive later, once", async () => {
+    test("H21: responses continue after a short wait, and the rows are stored later, once", async () => {
       const writer = open({ commitTimeoutMs: 60 });
       storage.fault = "before";
       const waits: Promise<number>[] = [];
@@ -321,7 +321,7 @@ describe("LedgerWriter", () => {
       expect(writer.queued).toBe(0);
     });
 
-    test("H21: the writer tries again by itself, at growing distances, whatever comes in meanwhile", async () => {
+    test("H21: the writer retries with growing pauses, whatever rows arrive in the meantime", async () => {
       const writer = open();
       storage.fault = "before";
       void write(writer, "late");
@@ -333,7 +333,7 @@ describe("LedgerWriter", () => {
       await clock.pass(2_000);
       expect(await storedIds()).toEqual(["late", "later"]);
       expect(await waited(write(writer, "next"))).toBe(0);
-      // The next trouble is tried again as soon as the first was.
+      // The pauses start over with the next failure.
       storage.inserts.length = 0;
       storage.fault = "before";
       await clock.pass(1_000);
@@ -343,7 +343,7 @@ describe("LedgerWriter", () => {
       expect(timesOfInserts()).toEqual([sinceMs, sinceMs + 50]);
     });
 
-    test("H21: a flush does not wait until the next attempt is due, and rows after it go in as ever", async () => {
+    test("H21: a flush does not wait for the next attempt, and later rows are stored as usual", async () => {
       const writer = open();
       storage.fault = "before";
       void write(writer, "a");
@@ -356,7 +356,7 @@ describe("LedgerWriter", () => {
       expect(rowsOfInserts()).toEqual([1, 1, 1]);
     });
 
-    test("H21: rows whose commit was not heard of are sent again and stored once", async () => {
+    test("H21: rows whose commit was not acknowledged are sent again and stored once", async () => {
       const writer = open({ commitTimeoutMs: 5 });
       storage.fault = "after";
       await clock.until(writeAll(writer, ids("a", 5)));
@@ -366,7 +366,7 @@ describe("LedgerWriter", () => {
       expect(await storedIds()).toEqual(ids("a", 5));
     });
 
-    test("H21, H06: a row that the store refuses for ever is given up aloud, with its amount; the others are stored", async () => {
+    test("H21, H06: a row that the store rejects permanently is logged with its amount; the others are stored", async () => {
       const writer = open({ maxRows: 10 });
       storage.refuses = "a3";
       const writes = ids("a", 20).map((id) => writer.write(sampleReceipt({ id, costNanoUsd: 777 })));
@@ -377,14 +377,14 @@ describe("LedgerWriter", () => {
           .sort(),
       );
       expect(problems).toHaveLength(1);
-      expect(problems[0]).toContain("The receipt a3 of key key_1 (777 nano-dollars) was not kept");
+      expect(problems[0]).toContain("The receipt a3 of key key_1 (777 nano-dollars) was lost");
       expect(writer).toMatchObject({ lost: 1, trouble: undefined });
       await clock.pass(10);
       expect(await waited(write(writer, "next"))).toBe(0);
       expect(writer.queued).toBe(0);
     });
 
-    test("H21: where the store breaks down while rows go in one by one, the rest waits for it", async () => {
+    test("H21: if the store breaks down while rows are stored one by one, the rest wait for it", async () => {
       const writer = open();
       storage.refuses = "a1";
       storage.breaksAt = "a2";
@@ -399,7 +399,7 @@ describe("LedgerWriter", () => {
       expect(lostRows()).toEqual(["a1"]);
     });
 
-    test("H20: beyond the bound the oldest rows are kept, and each newer one is refused aloud", async () => {
+    test("H20: beyond the limit the oldest rows are kept, and each newer one is rejected and logged", async () => {
       const writer = open({ maxQueued: 3 });
       storage.fault = "before";
       await clock.until(writeAll(writer, ids("a", 5)));
@@ -410,7 +410,7 @@ describe("LedgerWriter", () => {
       expect(await storedIds()).toEqual(["a0", "a1", "a2"]);
     });
 
-    test("choices 9, H29: the writer says why rows wait, and when no more of them can be kept", async () => {
+    test("choices 9, H29: the writer reports why rows wait, and when it can keep no more of them", async () => {
       const writer = open({ maxQueued: 2 });
       expect(writer).toMatchObject({ trouble: undefined, full: false });
       storage.fault = "before";
@@ -427,14 +427,14 @@ describe("LedgerWriter", () => {
   });
 
   describe("a store that does not answer (H29)", () => {
-    test("H21: it keeps no caller waiting", async () => {
+    test("H21: it does not block callers", async () => {
       const writer = open({ commitTimeoutMs: 30, drainMs: 50 });
       storage.fault = "hang";
       expect(await waited(write(writer, "a"))).toBe(30);
       const flush = writer.flush();
       expect(await waited(flush.catch(() => {}))).toBe(50);
       await expect(flush).rejects.toThrow("1 receipts are not stored");
-      // One insert is under way at a time.
+      // One insert runs at a time.
       expect(storage.inserts).toHaveLength(1);
     });
 
@@ -454,7 +454,7 @@ describe("LedgerWriter", () => {
     });
 
     for (const late of [undefined, new Error("connection lost"), new TypeError("a refusal")]) {
-      test(`an answer that comes later still (${late?.message ?? "stored"}) says nothing of the rows of the next attempt`, async () => {
+      test(`an even later response (${late?.message ?? "stored"}) does not affect the rows of the next attempt`, async () => {
         const writer = open();
         storage.fault = "hang";
         void write(writer, "a");
@@ -475,7 +475,7 @@ describe("LedgerWriter", () => {
       });
     }
 
-    test("nor does one of a row that went in alone", async () => {
+    test("nor does a late response to a single row", async () => {
       const writer = open();
       storage.refuses = "a1";
       storage.hangsAlone = true;
@@ -514,7 +514,7 @@ describe("LedgerWriter", () => {
       expect(clock.passedMs).toBeLessThan(5_000);
     });
 
-    test("a flush does not collect rows, and leaves no timer that would keep the process", async () => {
+    test("a flush does not collect rows, and leaves no timer that would keep the process alive", async () => {
       const writer = open({ maxRows: 10, maxWaitMs: 1_000 });
       await write(writer, "first");
       void writeAll(writer, ids("a", 15));
@@ -525,7 +525,7 @@ describe("LedgerWriter", () => {
       expect(await waited(writer.flush())).toBe(0);
     });
 
-    test("closing stores what waits, and takes no more", async () => {
+    test("closing stores the waiting rows, and accepts no more", async () => {
       const writer = open({ maxWaitMs: 10_000 });
       await write(writer, "a");
       const waiting = write(writer, "b");
@@ -538,7 +538,7 @@ describe("LedgerWriter", () => {
       expect(await storedIds()).toEqual(["a", "b"]);
     });
 
-    test("closing while the store is down ends in time and names every row it gives up", async () => {
+    test("closing while the store is down ends in time and logs every lost row", async () => {
       const writer = open({ drainMs: 80 });
       storage.fault = "before";
       const writes = writeAll(writer, ids("a", 3));
@@ -549,7 +549,7 @@ describe("LedgerWriter", () => {
       expect(writer).toMatchObject({ queued: 0, lost: 3 });
     });
 
-    test("H29: more rows than a log holds are reported as fast as it writes, with their amounts", async () => {
+    test("H29: more rows than the log can buffer are reported as fast as it writes, with their amounts", async () => {
       let [waiting, most] = [0, 0];
       const writer = open({
         drainMs: 80,
@@ -569,7 +569,7 @@ describe("LedgerWriter", () => {
         (problem) => problem.includes("(7 nano-dollars)") && problem.includes('"input":3'),
       );
       expect(reported).toHaveLength(1_000);
-      // A hundred rows at a time, and what was said of the store before.
+      // A hundred rows at a time, and the earlier report about the store.
       expect(most).toBeWithin(100, 110);
       expect(writer.lost).toBe(1_000);
     });
@@ -597,14 +597,14 @@ describe("the ledger's file", () => {
     return new Set(rows.map((row) => String(row["id"])));
   };
 
-  test("choices 13: every row that was reported committed outlives a killed process", async () => {
+  test("choices 13: every row that was reported committed survives a killed process", async () => {
     const url = `sqlite:${join(folder, "killed.db")}`;
     const child = spawn(url, "k", 1_000_000);
     let printed = "";
     const decoder = new TextDecoder();
     for await (const bytes of child.stdout) {
       printed += decoder.decode(bytes, { stream: true });
-      // Going on to read after the kill takes in what was reported up to the last moment.
+      // Reading on after the kill includes what was reported up to the last moment.
       if (printed.length > 4_000 && !child.killed) child.kill("SIGKILL");
     }
     await child.exited;

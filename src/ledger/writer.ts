@@ -9,41 +9,41 @@ import type { Journal } from "./journal.ts";
 export interface LedgerWriterOptions {
   storage: Storage;
   clock: Clock;
-  /** Where rows are kept that the store does not take in time; without one they are in memory alone. */
+  /** Keeps rows that the store does not take in time; without one they are only in memory. */
   journal?: Journal | undefined;
   /** Under load, rows are collected for this long before they are committed together. */
   maxWaitMs?: number;
-  /** Rows of one insert. */
+  /** The most rows of one insert. */
   maxRows?: number;
-  /** Rows kept while the store fails; beyond it new ones are refused. */
+  /** The most rows kept while the store fails; new ones beyond it are rejected. */
   maxQueued?: number;
   /**
-   * After this, a caller continues although its row is not yet stored, so that calls are answered while the store is down. The row
-   * is in the journal then.
+   * After this, a caller continues although its row is not stored yet, so that calls are answered while the store is
+   * down. The row is then in the journal.
    */
   commitTimeoutMs?: number;
   /** How long `flush` and `close` wait for a store that fails. */
   drainMs?: number;
   /** Called when the first rows go to the journal. */
   onBehind?: () => void;
-  /** Called for every failed attempt, and for every row that is lost. */
+  /** Called for every failed attempt, and for every lost row. */
   onProblem: (error: unknown) => void;
-  /** Resolves when the reports are written: `close` may report more than a log holds at a time. */
+  /** Resolves when the reports are written: `close` may report more than a log buffers at a time. */
   written?: () => Promise<void>;
 }
 
 interface Entry {
   receipt: Receipt;
   sinceMs: number;
-  /** It is in the journal, or on its way there. */
+  /** It is in the journal, or being written there. */
   journaled: boolean;
-  /** It will be there after a crash. */
+  /** It survives a crash. */
   isDurable: boolean;
-  /** Lets the caller go on; calling it twice does no harm. */
+  /** Lets the caller continue; a second call does nothing. */
   release: () => void;
 }
 
-/** An attempt without an answer by then counts as failed; its rows are sent again, which is idempotent. */
+/** An attempt without a response by then has failed; its rows are sent again, which is idempotent. */
 const ATTEMPT_MS = 10_000;
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 2_000;
@@ -71,22 +71,22 @@ export class LedgerWriter {
   #taken = 0;
   #finished = 0;
   #flushes: { upTo: number; resolve: () => void }[] = [];
-  /** When the next commit comes: in this turn of the event loop, or after `maxWaitMs`. */
+  /** When the next commit starts: in this turn of the event loop, or after `maxWaitMs`. */
   #planned: "soon" | "later" | undefined;
   #watching = false;
   #backingOff = false;
   #closed = false;
-  /** Since the store last took rows, and since the start. */
+  /** Since the store last accepted rows, and since the start. */
   #failures = 0;
   #allFailures = 0;
   #lastFailure: unknown;
   #lost = 0;
   #lastStartMs = Number.NEGATIVE_INFINITY;
-  /** Rows of the queue that are in the journal, or on their way there. */
+  /** Rows of the queue that are in the journal, or being written there. */
   #journaled = 0;
   #journalPlanned = false;
   #journaling: Promise<void> = Promise.resolve();
-  /** The running insert. */
+  /** The insert in flight. */
   #attempt: symbol | undefined;
 
   constructor(options: LedgerWriterOptions) {
@@ -108,7 +108,7 @@ export class LedgerWriter {
     return this.#queue.length;
   }
 
-  /** How long the row that has waited longest does. */
+  /** How long the oldest row has been waiting. */
   get oldestMs(): number {
     const [first] = this.#queue;
     return first === undefined ? 0 : this.#clock.nowMs() - first.sinceMs;
@@ -119,17 +119,17 @@ export class LedgerWriter {
     return this.#allFailures;
   }
 
-  /** Rows that were lost; their content is in the log. */
+  /** Lost rows; their content is in the log. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** Whether the next row cannot be kept. */
+  /** Whether the next row would be rejected. */
   get full(): boolean {
     return this.#queue.length >= this.#maxQueued || this.#journal?.full === true;
   }
 
-  /** Whether rows are in the journal that the store has not. */
+  /** Whether the journal has rows that the store does not have. */
   get isBehind(): boolean {
     return this.#journaled > 0;
   }
@@ -147,7 +147,7 @@ export class LedgerWriter {
    */
   write(receipt: Receipt, alone = false): Promise<void> {
     if (this.#closed || this.full) {
-      this.#giveUp(receipt, this.#closed ? "the ledger is closed" : `${this.#queue.length} rows wait already`);
+      this.#giveUp(receipt, this.#closed ? "the ledger is closed" : `${this.#queue.length} rows are already waiting`);
       return Promise.resolve();
     }
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -155,7 +155,7 @@ export class LedgerWriter {
     return promise;
   }
 
-  /** The same of a call that has not reached a provider yet; whether a crash would leave its row. */
+  /** The same for a call that has not reached a provider yet; returns whether its row would survive a crash. */
   async writeIntent(intent: Receipt, alone = false): Promise<boolean> {
     if (this.#closed || this.full) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -171,7 +171,7 @@ export class LedgerWriter {
     this.#flushes.push({ upTo: this.#taken, resolve });
     const cancel = this.#clock.after(this.#drainMs, () => {
       reject(
-        new GatewayError("internal", `${this.#queue.length} receipts are not stored: the store does not take them.`),
+        new GatewayError("internal", `${this.#queue.length} receipts are not stored: the store does not accept them.`),
       );
     });
     void this.#commit();
@@ -184,8 +184,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Accepts no more rows and stores those that wait. What cannot be stored in time stays in the journal for the next start; rows
-   * that are not there either are reported one by one.
+   * Accepts no more rows and stores the waiting ones. Rows that cannot be stored in time stay in the journal for the
+   * next start; rows that are not there either are reported one by one.
    */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -247,7 +247,7 @@ export class LedgerWriter {
     if (this.#attempt === attempt) this.#succeed(batch);
   }
 
-  /** The store refuses one of these rows permanently: without it, the others and those after them are stored. */
+  /** The store rejects one of these rows permanently: without it, the others and those after them are stored. */
   async #commitSingly(batch: readonly Entry[], attempt: symbol): Promise<void> {
     for (const entry of batch) {
       let refused: unknown;
@@ -261,7 +261,7 @@ export class LedgerWriter {
         this.#fail(refused);
         return;
       }
-      if (refused !== undefined) this.#giveUp(entry.receipt, "the store refuses it", refused);
+      if (refused !== undefined) this.#giveUp(entry.receipt, "the store rejects it", refused);
       this.#finish([entry], refused === undefined);
     }
     this.#succeed([]);
@@ -317,7 +317,10 @@ export class LedgerWriter {
     });
   }
 
-  /** While the store fails, rows do not wait for it: in the next turn, those that have come until then go to the journal together. */
+  /**
+   * While the store fails, rows do not wait for it: in the next turn, all that have arrived go to the journal
+   * together.
+   */
   #planJournal(): void {
     if (this.#journal === undefined || this.#journalPlanned) return;
     this.#journalPlanned = true;
@@ -327,7 +330,7 @@ export class LedgerWriter {
     });
   }
 
-  /** Their callers go on when they are on the disk. Where that fails as well, they are in memory alone. */
+  /** Their callers continue when they are on disk. If that fails as well, they are only in memory. */
   #toJournal(entries: readonly Entry[]): Promise<void> {
     const journal = this.#journal;
     if (journal === undefined) return Promise.resolve();
@@ -347,7 +350,7 @@ export class LedgerWriter {
       (cause: unknown) => {
         for (const entry of added) this.#forget(entry);
         this.#onProblem(
-          new GatewayError("internal", `The journal failed: ${added.length} receipts are in memory alone.`, { cause }),
+          new GatewayError("internal", `The journal failed: ${added.length} receipts are only in memory.`, { cause }),
         );
         release(false);
       },
@@ -356,7 +359,7 @@ export class LedgerWriter {
     return this.#journaling;
   }
 
-  /** The journal need not hold it any more, or does not. */
+  /** The journal no longer needs to hold it, or does not hold it. */
   #forget(entry: Entry): void {
     if (!entry.journaled) return;
     entry.journaled = false;
@@ -372,14 +375,14 @@ export class LedgerWriter {
     }
   }
 
-  /** Nothing is lost with an intent: its call is refused. */
+  /** Losing an intent loses nothing: its call is refused. */
   #giveUp(receipt: Receipt, reason: string, cause?: unknown): void {
     if (isIntent(receipt)) return;
     this.#lost += 1;
     this.#onProblem(refusal(receipt, reason, cause));
   }
 
-  /** One timer for all rows that wait, instead of one for each. */
+  /** One timer for all waiting rows, instead of one for each. */
   #watch(delayMs: number): void {
     if (this.#watching) return;
     this.#watching = true;
@@ -412,6 +415,6 @@ export class LedgerWriter {
 function refusal(receipt: Receipt, reason: string, cause?: unknown): GatewayError {
   const { id, project, key, model, provider, outcome, usage, usageSource, costNanoUsd, createdAtMs } = receipt;
   const what = JSON.stringify({ project, key, model, provider, outcome, usage, usageSource, createdAtMs });
-  const message = `The receipt ${id} of key ${key} (${costNanoUsd} nano-dollars) was not kept: ${reason}. It said ${what}.`;
+  const message = `The receipt ${id} of key ${key} (${costNanoUsd} nano-dollars) was lost: ${reason}. Its content: ${what}.`;
   return new GatewayError("overloaded", message, { cause });
 }

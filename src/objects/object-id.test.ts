@@ -4,7 +4,7 @@ import { newObjectRandom, objectId, parseObjectId } from "./object-id.ts";
 
 const RANDOM = "AbCdEfGhIjKlMnOpQrStU1";
 
-test("decision 0087: the three forms of a file have one random part, and any of them leads to it", () => {
+test("decision 0087: the three forms of a file id share one random part, and each of them finds it", () => {
   const forms = [
     objectId("file", "chat", RANDOM),
     objectId("file", "messages", RANDOM),
@@ -31,7 +31,7 @@ test("decision 0087: each kind has the vendors' own form", () => {
   expect(parseObjectId(`msgbatch_${RANDOM}`)).toEqual({ kind: "batch", random: RANDOM });
 });
 
-test("what no gateway makes is no id", () => {
+test("strings that no gateway creates are not ids", () => {
   for (const written of [
     "",
     RANDOM,
@@ -48,7 +48,7 @@ test("what no gateway makes is no id", () => {
   }
 });
 
-test("the random part is 22 letters and digits, drawn evenly", () => {
+test("the random part has 22 letters and digits, uniformly distributed", () => {
   const drawn = Array.from({ length: 2_000 }, () => newObjectRandom(system.random));
   expect(drawn.every((one) => /^[0-9A-Za-z]{22}$/.test(one))).toBe(true);
   expect(new Set(drawn).size).toBe(drawn.length);
@@ -59,7 +59,7 @@ test("the random part is 22 letters and digits, drawn evenly", () => {
   for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(expected / 3);
 });
 
-test("bytes that would make some letters more likely are not used", () => {
+test("bytes that would make some letters more likely are discarded", () => {
   const bytes = [255, 250, 248, 0, 61, 62, 247];
   let at = 0;
   const random = { id: () => "", bytes: (length: number) => Uint8Array.from({ length }, () => bytes[at++ % 7] ?? 0) };

@@ -1,7 +1,7 @@
 import type { Random } from "../base/sources.ts";
 import type { ObjectKind } from "../canon/ownership.ts";
 
-/** How each protocol writes the id of a kind, where it has that kind. The random part is the same in all of them. */
+/** How each protocol writes the id of a kind, if it has that kind. The random part is the same in all of them. */
 const FORMS = {
   file: { chat: "file-", messages: "file_", genai: "files/" },
   batch: { chat: "batch_", messages: "msgbatch_", genai: "batches/" },
@@ -25,14 +25,14 @@ const ID = new RegExp(
   `^(?:https?://[^?#]*/)?(?<prefix>${[...KIND_OF_PREFIX.keys()].join("|")})(?<random>[0-9A-Za-z]{${LENGTH}})$`,
 );
 
-/** What an id says, whatever its form. */
+/** The parts of an id, whatever its form. */
 export interface ParsedObjectId {
   kind: ObjectKind;
-  /** What the object is stored by. */
+  /** The part that the object is stored under. */
   random: string;
 }
 
-/** Characters that no one can guess: 62 to the power of 22 are 131 bits. */
+/** Unguessable characters: 62 to the power of 22 is 131 bits. */
 export function newObjectRandom(random: Random): string {
   let made = "";
   while (made.length < LENGTH) {
@@ -49,7 +49,7 @@ export const objectId = <Kind extends ObjectKind>(
   random: string,
 ): string => `${(FORMS[kind] as Readonly<Record<string, string>>)[form]}${random}`;
 
-/** Undefined for what cannot be an id of the gateway's own. */
+/** Undefined for strings that cannot be an id of this gateway. */
 export function parseObjectId(written: string): ParsedObjectId | undefined {
   const { prefix = "", random = "" } = ID.exec(written)?.groups ?? {};
   const kind = KIND_OF_PREFIX.get(prefix);

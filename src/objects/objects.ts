@@ -9,13 +9,16 @@ interface ObjectsOptions {
   clock: Clock;
 }
 
-/** Where a request names an object, and which kind can be meant there. */
+/** Where a request names an object, and which kind is allowed there. */
 export interface NamedObject {
   id: string;
   kind: ObjectKind;
 }
 
-/** `own`: the reader may use it. `hidden`: it is another's. `unknown`: it is not the gateway's, and perhaps a provider's. */
+/**
+ * `own`: the reader may use it. `hidden`: it belongs to another. `unknown`: it is not the gateway's, and perhaps a
+ * provider's.
+ */
 export type Found = "own" | "hidden" | "unknown";
 
 const SWEEP_ROWS = 500;
@@ -29,7 +32,7 @@ export class Objects {
     this.#options = options;
   }
 
-  /** What each name leads to, in their order. One query for all of them, and none where no name has the form of an id. */
+  /** Resolves each name, in order, with one query for all of them, and none if no name has the form of an id. */
   async find(reader: Reader, names: readonly NamedObject[]): Promise<Found[]> {
     const { storage, clock } = this.#options;
     const parsed = names.map(({ id }) => parseObjectId(id));
@@ -44,7 +47,7 @@ export class Objects {
     });
   }
 
-  /** The object that an id names in any form, of whichever project; for operators. */
+  /** The object with this id in any form, of any project; for operators. */
   async owner(id: string): Promise<StoredObject | undefined> {
     const { storage, clock } = this.#options;
     const named = parseObjectId(id);
@@ -58,7 +61,7 @@ export class Objects {
     return deleteObject(this.#options.storage, id);
   }
 
-  /** Removes what has expired. Several instances may do so at once. */
+  /** Removes expired objects. Several instances may do so at once. */
   async sweep(): Promise<void> {
     const { storage, clock } = this.#options;
     for (let sweep = 0; sweep < MAX_SWEEPS; sweep++) {

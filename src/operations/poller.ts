@@ -50,7 +50,7 @@ class LeaseLost extends Error {}
 export class OperationPoller {
   readonly #options: Required<PollerOptions>;
   readonly #stopping = new AbortController();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
   #looks = 0;
   #loop: Promise<void> | undefined;
   #wake: () => void = () => {};
@@ -73,7 +73,7 @@ export class OperationPoller {
     this.#stopping.abort();
     this.#wake();
     await this.#loop;
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#inFlight);
   }
 
   async #run(): Promise<void> {
@@ -90,17 +90,17 @@ export class OperationPoller {
   async #lookOnce(): Promise<void> {
     const { storage, clock, leaseMs, settlement } = this.#options;
     await settlement.followOthers();
-    const free = MAX_CONCURRENT - this.#underWay.size;
+    const free = MAX_CONCURRENT - this.#inFlight.size;
     if (free <= 0) return;
     const now = clock.nowMs();
     // A new owner name for each round: a process that was suspended may find its own lease expired, and take it again.
     const owner = `${this.#options.owner}/${++this.#looks}`;
     for (const operation of await leaseDue(storage, { owner, untilMs: now + leaseMs }, now, free)) {
       const work = this.#work(operation, owner).finally(() => {
-        this.#underWay.delete(work);
+        this.#inFlight.delete(work);
         this.#wake();
       });
-      this.#underWay.add(work);
+      this.#inFlight.add(work);
     }
   }
 

@@ -12,7 +12,7 @@ export function optionalText(row: StoredRow, column: string): string | undefined
   return typeof value === "string" ? value : undefined;
 }
 
-/** A numeric column. PostgreSQL hands out BIGINT and sums as text, SQLite as numbers. */
+/** A numeric column. PostgreSQL returns BIGINT and sums as text, SQLite as numbers. */
 export function number(row: StoredRow, column: string): number {
   return optionalNumber(row, column) ?? 0;
 }
@@ -22,13 +22,13 @@ export function optionalNumber(row: StoredRow, column: string): number | undefin
   return value === null || value === undefined ? undefined : Number(value);
 }
 
-/** A column of bytes; both engines hand out an array of them. */
+/** A column of bytes; both engines return an array of them. */
 export function bytes(row: StoredRow, column: string): Uint8Array {
   const value = row[column];
   return value instanceof Uint8Array ? value : new Uint8Array();
 }
 
-/** A word that this program does not know must not open what a newer one has closed. */
+/** An unknown value must not open what a newer program has restricted. */
 export function readSharing(row: StoredRow, column = "objects"): Sharing | undefined {
   const written = optionalText(row, column);
   return written === undefined ? undefined : (SHARING.find((known) => known === written) ?? "private");

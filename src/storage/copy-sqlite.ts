@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
 
-/** One consistent copy of a database, which may be in use: what is in its write-ahead log is in it too. */
+/** Makes one consistent copy of a database that may be in use, including its write-ahead log. */
 export function copySqlite(from: string, to: string): void {
-  // No other user may read it, from its first byte on (S09).
+  // No other user may read it, from the first byte on (S09).
   closeSync(openSync(to, "wx", 0o600));
   const database = new Database(from, { readonly: true });
   try {
@@ -14,7 +14,7 @@ export function copySqlite(from: string, to: string): void {
   }
 }
 
-/** Why a file is no sound database; undefined where it is one. */
+/** Why a file is not a sound database; undefined if it is one. */
 export function damageOf(file: string): string | undefined {
   let database: Database | undefined;
   try {

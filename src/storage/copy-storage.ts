@@ -5,18 +5,18 @@ import { RECEIPT_COLUMNS } from "./receipts/receipt-columns.ts";
 import { rollUpNext } from "./receipts/roll-ups.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "./storage.ts";
 
-/** What only says something of the database itself, or of processes that run on it. */
+/** Tables about the database itself, or about the processes that use it. */
 const LEFT_OUT = new Set(["migrations", "instances", "rolled_up"]);
 /** The tables of SQLite that receipts are read from. */
 const PARTS_OF_RECEIPTS = new Set(["receipt_kinds", "receipt_writers", "receipt_rows"]);
 const RECEIPTS: Table = { name: "receipts", columns: RECEIPT_COLUMNS.map(({ name }) => name), key: ["id"] };
-/** Has rows from the beginning; they are replaced. */
+/** Has initial rows, which are replaced. */
 const PREPARED = "change_counters";
 const ROWS_AT_ONCE = 200;
 const ROWS_TO_SUM_UP = 10_000;
 /** After the id of every receipt. */
 const AFTER_ALL = "~";
-/** Neither copying nor checking has a bound of its own: both go on as long as the databases answer. */
+/** Neither copying nor checking has a time limit of its own: both run as long as the databases answer. */
 const COPY_MS = 24 * 3_600_000;
 
 interface Table {
@@ -32,14 +32,14 @@ interface CopiedTable {
 }
 
 /**
- * Copies every row of a SQLite storage into an empty PostgreSQL one, whose tables are of the same version. Each row is read back
- * and compared. All of it is one transaction: if anything fails, the target is as empty as before.
+ * Copies every row of a SQLite storage into an empty PostgreSQL one with tables of the same version. Each row is read
+ * back and compared. Everything happens in one transaction: if anything fails, the target stays empty.
  */
 export async function copyStorage(source: Storage, target: Storage): Promise<CopiedTable[]> {
-  // In the target, all receipts are in the sums.
+  // The sums of the target include all receipts.
   while (await rollUpNext(source, AFTER_ALL, ROWS_TO_SUM_UP));
   return target.transaction(async (to) => {
-    // The sums are copied like everything else, and hold more than receipts that were deleted.
+    // The sums are copied like everything else; they include receipts that were deleted.
     await to.query("ALTER TABLE receipts DISABLE TRIGGER receipts_rolled_up");
     const copied = await source.transaction(async (from) => {
       const tables = await tablesOf(from);
@@ -53,7 +53,7 @@ export async function copyStorage(source: Storage, target: Storage): Promise<Cop
   }, COPY_MS);
 }
 
-/** In the order in which they were made: what another table refers to comes first. */
+/** In the order of their creation: a table that others refer to comes first. */
 async function tablesOf(from: Queries): Promise<Table[]> {
   const rows = await from.query(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid",
@@ -80,7 +80,7 @@ async function requireEmpty(to: Queries, { name }: Table): Promise<void> {
   if (rows.length === 0) return;
   throw new GatewayError(
     "invalid_request",
-    `The target has rows in ${name} already: nothing was copied. Name a database that no gateway has used.`,
+    `The target already has rows in ${name}, so nothing was copied. Use a database that no gateway has used.`,
   );
 }
 
@@ -115,12 +115,12 @@ async function copyTable(from: Queries, to: Queries, table: Table): Promise<numb
   }
   const [count] = await to.query(`SELECT COUNT(*) AS count FROM ${name}`);
   if (count === undefined || number(count, "count") !== copied) {
-    throw new GatewayError("internal", `${name} has another number of rows in the target: nothing was copied.`);
+    throw new GatewayError("internal", `${name} has a different number of rows in the target, so nothing was copied.`);
   }
   return copied;
 }
 
-/** As PostgreSQL can hold it, or as it is. */
+/** As PostgreSQL can store it, or unchanged. */
 function cellOf(row: StoredRow, column: string, forTarget = true): Parameter {
   const value = row[column];
   if (value === null || value === undefined) return null;
@@ -137,11 +137,14 @@ function compareRows({ name, columns, key }: Table, rows: readonly StoredRow[], 
     const different = other && columns.find((column) => shown(row, column) !== shown(other, column));
     if (other !== undefined && different === undefined) continue;
     const what = other === undefined ? "is missing" : `differs in ${different}`;
-    throw new GatewayError("internal", `A row of ${name}, ${keyOf(row)}, ${what} in the target: nothing was copied.`);
+    throw new GatewayError(
+      "internal",
+      `A row of ${name}, ${keyOf(row)}, ${what} in the target, so nothing was copied.`,
+    );
   }
 }
 
-/** The same text for the same value, whatever type an engine gives it. */
+/** The same text for the same value, whatever type an engine returns. */
 function shown(row: StoredRow, column: string): string {
   const value = cellOf(row, column);
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");

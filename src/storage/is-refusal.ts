@@ -1,7 +1,7 @@
 import { SQLiteError } from "bun:sqlite";
 
 const SQLITE_REFUSAL = /^SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG|RANGE)/;
-/** Data exceptions, broken constraints, limits of the program, types that do not fit. */
+/** Data exceptions, violated constraints, program limits, and type mismatches. */
 const POSTGRES_REFUSAL = /^(?:22|23|54|42804)/;
 
 /**

@@ -3,11 +3,11 @@ import { isRefusal } from "./is-refusal.ts";
 import { ReportsBusy } from "./reports-busy.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
 
-/** A statement that is wrong in itself: a mistake of the program, which waiting does not cure. */
+/** A statement that is wrong in itself: a bug, which waiting does not cure. */
 const SQLITE_MISTAKE = /^SQLITE_(?:ERROR|MISUSE)/;
 const POSTGRES_MISTAKE = /^42/;
 
-/** Whether something failed because the store cannot be used now: held, full, frozen, restarting or unreachable. */
+/** Whether a failure means that the store cannot be used now: locked, full, frozen, restarting or unreachable. */
 export function isUnavailable(thrown: unknown): boolean {
   if (thrown instanceof StorageTimeout || thrown instanceof ReportsBusy) return true;
   if (isRefusal(thrown)) return false;

@@ -7,8 +7,8 @@ import { MIGRATION_MS, type Queries, type Storage } from "./storage.ts";
 const MIGRATION_LOCK = 7_481_206;
 
 /**
- * Brings the tables up to date, one transaction a migration; several processes may start at once. Only a start that has something to
- * do waits for the others, and may take long.
+ * Brings the tables up to date, with one transaction for each migration; several processes may start at once. Only a
+ * start that has migrations to run waits for the others, and may take long.
  */
 export async function migrate(storage: Storage, migrations: readonly Migration[], nowMs: number): Promise<void> {
   const found = await versionOf(storage);
@@ -35,7 +35,7 @@ const HAS_MIGRATIONS: Readonly<Record<Storage["engine"], string>> = {
   postgres: "SELECT COUNT(to_regclass('migrations')) AS count",
 };
 
-/** The version of the tables; 0 where there are none. */
+/** The version of the tables; 0 if there are none. */
 async function versionOf(storage: Storage): Promise<number> {
   const [table] = await storage.query(HAS_MIGRATIONS[storage.engine]);
   if (table === undefined || number(table, "count") === 0) return 0;

@@ -21,7 +21,7 @@ const CREATED_MS = Date.UTC(2026, 2, 3, 4, 5);
 const idOf = (number: number): string => `rcp_${timePrefix(CREATED_MS)}${number}`;
 
 const sinceOf = (migration: string): number => MIGRATIONS.find(({ name }) => name === migration)?.version ?? 0;
-/** A project had no id beside its name before. */
+/** Earlier, a project had only a name and no id. */
 const ACCOUNTS_SINCE = sinceOf("accounts");
 const SUMS_SINCE = sinceOf("roll-ups");
 
@@ -40,7 +40,7 @@ async function insert(queries: Queries, table: string, row: Readonly<Record<stri
   );
 }
 
-/** What the first version wrote. */
+/** Rows as the first version wrote them. */
 async function fill(storage: Storage, version: number, receipts: readonly number[]): Promise<void> {
   const ids = version < ACCOUNTS_SINCE ? { name: "team-a" } : { id: "team-a", name: "Team A" };
   await insert(storage, "projects", { ...ids, created_at_ms: 1_000 });
@@ -89,12 +89,12 @@ function migrationsContract(databases: TestDatabases): void {
     afterAll(() => databases.clear());
 
     test.each(MIGRATIONS.map(({ version, name }) => [version, name] as const))(
-      "H21: what version %i (%s) has written is there after all later ones, and can be added to",
+      "H21: rows written by version %i (%s) survive all later migrations, and new ones can be added",
       async (version) => {
         const url = await databases.fresh();
         const old = await connect(url);
         await migrate(old, MIGRATIONS.slice(0, version), 1);
-        // In SQLite, whoever writes receipts from that version on writes the sums as well.
+        // In SQLite, from that version on the writer of receipts also writes the sums.
         const receipts = databases.engine === "postgres" || version < SUMS_SINCE ? [1, 2] : [];
         await fill(old, version, receipts);
         await old.close();
@@ -109,7 +109,7 @@ function migrationsContract(databases: TestDatabases): void {
       },
     );
 
-    test("H29: where there is nothing to do, no lock is taken and no answer is waited for longer than usual", async () => {
+    test("H29: without pending migrations, no lock is taken and no statement gets a longer timeout", async () => {
       const storage = await openStorage(await databases.fresh(), system.clock);
       try {
         const limits: (number | undefined)[] = [];
@@ -179,11 +179,12 @@ describe.skipIf(postgres === undefined)("SQLite to PostgreSQL", () => {
     }),
   );
 
-  test("every row of every table is there, sums and secrets too, and nothing is summed twice", async () => {
+  test("every row of every table is copied, including sums and secrets, and nothing is summed twice", async () => {
     const { source, target } = await both();
     await insertReceipts(source, receipts);
     await insert(source, "settings", { name: "secret", value: "kept" });
-    // As after retention, the sums of receipts that are gone; and as in a running gateway, receipts that are in no sum yet.
+    // As after retention, with sums of deleted receipts; and as in a running gateway, with receipts that no sum
+    // includes yet.
     await rollUpNext(source, receipts[500]?.id ?? "", 1_000);
     await source.query("DELETE FROM receipt_rows WHERE id < ?", [receipts[10]?.id ?? ""]);
     const copied = await copyStorage(source, target);
@@ -203,18 +204,18 @@ describe.skipIf(postgres === undefined)("SQLite to PostgreSQL", () => {
       ["team-a", 1_003, 1_003 * 420_000],
     ]);
     expect(await shown(target)).toEqual(await shown(source));
-    // The trigger is in place again.
+    // The trigger is back in place.
     await insertReceipts(target, [sampleReceipt({ id: idOf(9), createdAtMs: CREATED_MS })]);
     const [after] = await target.query(sums);
     expect(Number(after?.["calls"])).toBe(1_004);
     await Promise.all([source.close(), target.close()]);
   });
 
-  test("a target with rows is refused, and one whose copy fails stays empty", async () => {
+  test("a target with rows is rejected, and stays empty if a copy fails", async () => {
     const { source, target } = await both();
     await insertReceipts(source, receipts.slice(0, 300));
     await insertReceipts(target, receipts.slice(0, 1));
-    await expect(copyStorage(source, target)).rejects.toThrow("has rows in receipts already");
+    await expect(copyStorage(source, target)).rejects.toThrow("already has rows in receipts");
     expect(await target.query("SELECT id FROM receipts")).toHaveLength(1);
     await target.close();
     const other = await openStorage((await postgres?.fresh()) ?? "", system.clock);

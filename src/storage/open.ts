@@ -8,9 +8,12 @@ import { SqliteStorage } from "./sqlite.ts";
 import type { Storage } from "./storage.ts";
 import { storageFailure } from "./storage-failure.ts";
 
-/** Of PostgreSQL. The runtime opens all of a pool at once, each of which is a process of the server: a command asks one question after the other. */
+/**
+ * For PostgreSQL. The runtime opens all connections of a pool at once, each a process of the server, but a command
+ * runs one query after the other.
+ */
 const FEW_CONNECTIONS = 2;
-/** For a gateway, which asks many at once. */
+/** For a gateway, which runs many queries at once. */
 export const MANY_CONNECTIONS = 10;
 
 /** Opens `sqlite:<path>`, `sqlite::memory:` or `postgres://…`, and brings its tables up to date. */
@@ -34,7 +37,10 @@ async function connect(url: string, clock: Clock, connections: number, statement
   const path = sqlitePath(url);
   if (path !== undefined) {
     if (path === "")
-      throw new GatewayError("invalid_request", "`storage` names no file: write sqlite:./data/trivium.db.");
+      throw new GatewayError(
+        "invalid_request",
+        "`storage` does not name a file. Set it to, for example, sqlite:./data/trivium.db.",
+      );
     return await opened(url, () => SqliteStorage.open(path, clock, statementMs));
   }
   if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) {

@@ -5,14 +5,14 @@ import { type FollowUp, type Parameter, type Queries, STATEMENT_MS, type Storage
 import { StorageTimeout } from "./storage-timeout.ts";
 import { readKeyChanges } from "./tables/change-counter.ts";
 
-/** The timeout to connect is shorter than that of a statement, to distinguish a silent host from a slow one. */
+/** The connect timeout is shorter than the statement timeout, to distinguish a silent host from a slow one. */
 const CONNECT_SHARE = 0.8;
-/** How long a server that is alive may take to confirm that it has stopped a statement. */
+/** How long a live server may take to confirm that it has stopped a statement. */
 const CANCEL_SHARE = 0.2;
-/** A server that has to be woken takes longer for the first connection. */
+/** A server that has to be started takes longer for the first connection. */
 const START_CONNECT_MS = 10_000;
 
-/** PostgreSQL's text cannot hold a NUL; a hostile string with one is still only data, and finds nothing. */
+/** PostgreSQL's text cannot contain a NUL; a hostile string with one is still only data, and matches nothing. */
 export function postgresText(value: string): string {
   return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
 }
@@ -20,16 +20,16 @@ export function postgresText(value: string): string {
 /** Statements under one deadline, on the connections that were open when they began. */
 interface Attempt {
   pool: SQL;
-  /** Nothing more may be done under it. */
+  /** Nothing more may run under it. */
   over: boolean;
-  /** What the server is asked to stop when time is up. */
+  /** The statement that the server is asked to stop when time is up. */
   running?: SQL.Query<StoredRow[]>;
 }
 
 /**
- * PostgreSQL, which may stop answering without closing its connections: a frozen host, a pooler that hangs, a firewall that
- * forgot them (H29). Each statement has a deadline. A server that is alive then stops the statement when asked; one
- * that stays silent loses all of its connections, and new ones are made.
+ * PostgreSQL, which may stop answering without closing its connections: a frozen host, a pooler that hangs, a firewall
+ * that dropped them (H29). Each statement has a deadline. A live server then stops the statement on request; a silent
+ * one loses all of its connections, and new ones are opened.
  */
 export class PostgresStorage implements Storage {
   readonly engine = "postgres";
@@ -152,11 +152,11 @@ export class PostgresStorage implements Storage {
     this.#silent = true;
     if (this.#pool !== attempt.pool || this.#closed) return;
     this.#pool = this.#makePool();
-    // Statements on other connections, which may be alive, get a moment to end.
+    // Statements on other connections, which may be alive, get a moment to finish.
     void this.#dispose(attempt.pool);
   }
 
-  /** Closes the connections; what still runs on them fails. */
+  /** Closes the connections; statements that still run on them fail. */
   async #dispose(pool: SQL): Promise<void> {
     const graceMs = this.#statementMs * CANCEL_SHARE;
     const closed = pool.close({ timeout: graceMs / 1000 });
@@ -177,10 +177,10 @@ async function run(
   return await query;
 }
 
-/** The client puts the number beside the rows, of which a statement without RETURNING has none. */
+/** The client adds the count to the rows; a statement without RETURNING has no rows. */
 const changesOf = (rows: readonly StoredRow[]): number => ("count" in rows && Number(rows.count)) || 0;
 
-/** `?` written as PostgreSQL writes it: `$1`, `$2`, … None of our statements has a question mark of its own. */
+/** Writes `?` as PostgreSQL's `$1`, `$2`, … No statement contains a question mark otherwise. */
 function numbered(text: string): string {
   let count = 0;
   return text.replaceAll("?", () => {

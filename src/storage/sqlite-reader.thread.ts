@@ -1,4 +1,4 @@
-/** Runs in a thread of its own: see sqlite-reader.ts. */
+/** Runs in a separate thread: see sqlite-reader.ts. */
 import { Database } from "bun:sqlite";
 import { setPriority } from "node:os";
 import type { Parameter, StoredRow } from "./storage.ts";
@@ -13,18 +13,18 @@ export interface ReaderQuestion {
 
 export type ReaderAnswer = { number: number } & ({ rows: StoredRow[] } | { problem: string });
 
-/** A writer that resets the log keeps readers out for a moment. */
+/** A writer that resets the log blocks readers for a moment. */
 const BUSY_MS = 1_000;
 
-/** Where processors are short, calls come first. */
+/** If processors are short, calls take precedence. */
 const NICENESS = 10;
 
-/** On Linux each thread has a priority of its own; elsewhere it would be that of the whole gateway. */
+/** On Linux each thread has its own priority; elsewhere it would be that of the whole gateway. */
 function makeWayForCalls(): void {
   try {
     if (process.platform === "linux") setPriority(NICENESS);
   } catch {
-    // A sandbox may forbid it, which is no reason to read nothing.
+    // A sandbox may forbid it, which must not prevent reading.
   }
 }
 

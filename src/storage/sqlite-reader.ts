@@ -4,16 +4,16 @@ import type { ReaderAnswer, ReaderQuestion } from "./sqlite-reader.thread.ts";
 import type { Parameter, StoredRow } from "./storage.ts";
 import { StorageTimeout } from "./storage-timeout.ts";
 
-/** What tells the thread of a compiled program that it is this one (src/main.ts). */
+/** How the thread of a compiled program knows its role (src/main.ts). */
 export const READER_THREAD = "sqlite-reader";
 
-/** A compiled program has one file for all modules, and no others. */
+/** A compiled program has one file for all modules. */
 const PROGRAM = import.meta.path === Bun.main ? Bun.main : new URL("./sqlite-reader.thread.ts", import.meta.url);
 
-/** After this much idleness the thread ends, and its memory is free again. */
+/** After this idle time the thread ends and frees its memory. */
 const IDLE_MS = 30_000;
 
-/** Threads that still read what is of no use any more. Each takes a processor, as long as calls leave one. */
+/** The most threads that still run abandoned statements. Each takes a processor if calls leave one free. */
 const MAX_ABANDONED = 2;
 
 interface Asked {
@@ -23,9 +23,9 @@ interface Asked {
 }
 
 /**
- * Reads a SQLite file in a thread of its own, with a connection of its own: what an operator asks of a large ledger takes longer than
- * any stream may wait. A statement whose time is up is left alone with its thread, which ends after it: SQLite can be told to stop
- * in the middle of one, but the runtime has no way to say so.
+ * Reads a SQLite file in a separate thread with its own connection, because reports over a large ledger take longer
+ * than any stream may wait. A statement that times out is abandoned together with its thread, which ends after it:
+ * SQLite could interrupt it, but the runtime cannot.
  */
 export class SqliteReader {
   readonly #path: string;
@@ -64,7 +64,7 @@ export class SqliteReader {
     const worker = new Worker(PROGRAM, options);
     worker.onmessage = ({ data }: MessageEvent<ReaderAnswer>) => this.#take(data);
     worker.onerror = ({ message }) => {
-      if (this.#worker === worker) this.#fail(new Error(`the thread that reads the storage broke: ${message}`));
+      if (this.#worker === worker) this.#fail(new Error(`the thread that reads the storage failed: ${message}`));
     };
     return worker;
   }
@@ -77,12 +77,12 @@ export class SqliteReader {
     if ("rows" in answer) asked.resolve(answer.rows);
     else asked.reject(new Error(answer.problem));
     if (this.#asked.size > 0) return;
-    // It keeps no program alive that has nothing else to do.
+    // It must not keep an otherwise finished program alive.
     this.#worker?.unref();
     this.#cancelEnd = this.#clock.after(IDLE_MS, () => this.#end(), { background: true });
   }
 
-  /** One statement runs at a time, so that all others have waited for it as well. */
+  /** One statement runs at a time, so all others have waited for it as well. */
   #fail(reason: Error): void {
     this.#end();
     const all = [...this.#asked.values()];

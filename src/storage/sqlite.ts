@@ -16,7 +16,7 @@ import {
 import { StorageTimeout } from "./storage-timeout.ts";
 import { readKeyChanges } from "./tables/change-counter.ts";
 
-/** How much of that wait SQLite may spend inside one call, where it blocks the whole event loop. */
+/** The part of that wait that SQLite may spend inside one call, where it blocks the whole event loop. */
 const BLOCKING_WAIT_MS = 5;
 const LOCK_RETRY_MS = 10;
 const MAX_PREPARED = 100;
@@ -27,7 +27,7 @@ const isBusy = (thrown: unknown): boolean =>
 /** The file is missing, belongs to another user, or is on a disk without modes. */
 const UNCHANGEABLE = new Set(["ENOENT", "EPERM", "ENOTSUP"]);
 
-/** The file holds the secret that signs file URLs: no other user may read it, from its first byte on (S09). */
+/** The file contains the secret that signs file URLs: no other user may read it, from the first byte on (S09). */
 function makePrivate(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
@@ -52,8 +52,8 @@ function closeToOthers(path: string): void {
 const codeOf = (thrown: unknown): string => (thrown as NodeJS.ErrnoException).code ?? "";
 
 /**
- * SQLite through the runtime's own binding, which keeps statements prepared. The general SQL client speaks to SQLite too,
- * with more work for each statement, and every call of the gateway writes one row.
+ * SQLite through the runtime's own binding, which keeps statements prepared. The general SQL client does more work for
+ * each statement, and every call of the gateway writes one row.
  */
 export class SqliteStorage implements Storage {
   readonly engine = "sqlite";
@@ -62,17 +62,17 @@ export class SqliteStorage implements Storage {
   readonly #begin: Statement;
   readonly #commit: Statement;
   /**
-   * Set while a transaction is open. There is one connection, so a statement from elsewhere would land inside the
-   * transaction and be lost with it on a rollback: all others wait.
+   * Set while a transaction is open. There is only one connection, so a statement from elsewhere would become part of
+   * the transaction and be lost on a rollback: all others wait.
    */
   #openTransaction: Promise<void> | undefined;
 
-  /** By their text. The runtime's own cache compares all of it, which takes longer than to run it. */
+  /** By their text. The runtime's cache compares the whole text, which takes longer than running the statement. */
   readonly #prepared = new Map<string, Statement<unknown, Parameter[]>>();
 
   readonly #clock: Clock;
   readonly #statementMs: number;
-  /** For reports, which may take long; undefined where the database is in memory, and only here. */
+  /** For reports, which may take long; undefined for a database in memory, which no other connection can read. */
   readonly #reader: SqliteReader | undefined;
 
   private constructor(database: Database, clock: Clock, statementMs: number, reader: SqliteReader | undefined) {
@@ -95,7 +95,7 @@ export class SqliteStorage implements Storage {
     return storage;
   }
 
-  /** Of a database that is open. Where it is a file, reports have a reader of it. */
+  /** Uses an open database. If it is a file, reports get a separate reader. */
   static async over(
     database: Database,
     clock: Clock,
@@ -107,7 +107,7 @@ export class SqliteStorage implements Storage {
     await storage.query("PRAGMA journal_mode = WAL");
     await storage.query("PRAGMA synchronous = NORMAL");
     await storage.query("PRAGMA foreign_keys = ON");
-    // A checkpoint copies the log into the file and waits for the disk: seldom is a third of the cost of often.
+    // A checkpoint copies the log into the file and waits for the disk: rare ones cost a third of frequent ones.
     await storage.query("PRAGMA wal_autocheckpoint = 8000");
     return storage;
   }
@@ -177,8 +177,8 @@ export class SqliteStorage implements Storage {
   }
 
   /**
-   * Waits for an open transaction, and tries again while another process holds the file; the event loop stays free. The
-   * statement itself is run at once or not at all: here, only waiting has a limit.
+   * Waits for an open transaction, and retries while another process holds the file, without blocking the event loop.
+   * The statement itself runs at once or not at all: only the wait has a limit.
    */
   async #whenFree<Result>(work: () => Result, limitMs = this.#statementMs): Promise<Result> {
     const { nowMs, sleep } = this.#clock;

@@ -29,7 +29,7 @@ test("S10: an error of PostgreSQL is reported with its URL, without user and pas
   });
 });
 
-test("a mistake of the program stays what it was", () => {
+test("a bug in the program is not reported as a storage failure", () => {
   const thrown = new TypeError("undefined is not a function");
   expect(storageFailure(thrown, "sqlite:x.db")).toBe(thrown);
 });

@@ -47,7 +47,7 @@ function sampleKey(changes: Partial<StoredKey> = {}): StoredKey {
 
 const LATEST = MIGRATIONS.at(-1)?.version ?? 0;
 
-/** What every engine must do alike. */
+/** Tests that every engine must pass. */
 export function storageContract(databases: TestDatabases): void {
   const { engine } = databases;
   describe(`storage contract on ${engine}`, () => {
@@ -61,7 +61,7 @@ export function storageContract(databases: TestDatabases): void {
     afterEach(() => storage.close());
     afterAll(() => databases.clear());
 
-    test("several openings at once make the tables once", async () => {
+    test("opening it several times at once creates the tables once", async () => {
       const empty = await databases.fresh();
       const opened = await Promise.all([1, 2, 3, 4].map(() => openStorage(empty, system.clock)));
       const rows = await opened[0]?.query("SELECT version FROM migrations");
@@ -69,7 +69,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(rows?.length).toBe(MIGRATIONS.length);
     });
 
-    test("a migration that fails changes nothing, and the next start tries it again", async () => {
+    test("a failing migration changes nothing, and the next start retries it", async () => {
       const next = { version: LATEST + 1, name: "next", statements: ["CREATE TABLE half (id TEXT)"] };
       const broken = { ...next, statements: [...next.statements, "SELECT nonsense FROM nowhere"] };
       await expect(migrate(storage, [...MIGRATIONS, broken], 1)).rejects.toThrow();
@@ -78,7 +78,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(await storage.query("SELECT id FROM half")).toHaveLength(0);
     });
 
-    test("tables of a newer program are refused with both versions named", async () => {
+    test("tables of a newer program are rejected, and the error names both versions", async () => {
       await storage.query("INSERT INTO migrations (version, name, applied_at_ms) VALUES (?, ?, ?)", [900, "x", 1]);
       await expect(openStorage(url, system.clock)).rejects.toThrow(new RegExp(`version 900.*up to ${LATEST}`));
     });
@@ -98,7 +98,7 @@ export function storageContract(databases: TestDatabases): void {
       expect((await selectProjects(storage)).map((project) => project.name)).toEqual(["other"]);
     });
 
-    test("choices 9: a project has an id once, and keeps what may change in it", async () => {
+    test("choices 9: a project id is unique, and its changeable fields are stored", async () => {
       const project = { id: "team-a", name: "Team A", limits: { concurrent: 3 }, createdAtMs: 7 };
       expect(await insertProject(storage, project)).toBe(true);
       const stamp = await storage.changeStamp();
@@ -111,7 +111,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(await selectProject(storage, "' OR 1=1 --")).toBeUndefined();
     });
 
-    test("the audit log takes acts and refuses every change, and pages through them", async () => {
+    test("the audit log accepts acts, rejects every change, and returns pages", async () => {
       for (const id of ["act_1", "act_2", "act_3"]) {
         await insertAct(storage, { id, atMs: Number(id.at(-1)), who: "test", act: "key.create", target: id });
       }
@@ -127,7 +127,7 @@ export function storageContract(databases: TestDatabases): void {
       for (const hostile of HOSTILE) expect(await selectActs(storage, { who: hostile }, { limit: 9 })).toEqual([]);
     });
 
-    test("a key's networks, scopes, rotation and last use are kept", async () => {
+    test("a key's networks, scopes, rotation and last use are stored", async () => {
       const key = sampleKey({ networks: ["10.0.0.0/8"], scopes: ["keys:create"] });
       await insertKey(storage, key);
       expect(await selectKeys(storage)).toEqual([key]);
@@ -144,7 +144,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(await selectKeys(storage)).toEqual([{ ...plain, name: "other", models: ["*"] }]);
     });
 
-    test("S05: revoking a key revokes all that it made, and no other", async () => {
+    test("S05: revoking a key revokes its children, and no other", async () => {
       const make = (id: string, madeBy?: string) =>
         insertKey(storage, sampleKey({ id, hash: id.padEnd(64, "0"), ...withoutAbsent({ madeBy }) }));
       await make("maker");
@@ -159,7 +159,7 @@ export function storageContract(databases: TestDatabases): void {
       expect((await selectKeysMadeBy(storage, "maker")).map(({ id }) => id)).toEqual(["child"]);
     });
 
-    test("tables of before accounts keep their projects and keys", async () => {
+    test("tables from before accounts keep their projects and keys", async () => {
       const old = await databases.fresh();
       const before = MIGRATIONS.slice(
         0,
@@ -194,7 +194,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(await selectProjects(storage)).toHaveLength(20);
     });
 
-    test("two connections see each other's work, and the stamp moves with keys only", async () => {
+    test("two connections see each other's work, and only key changes move the stamp", async () => {
       const other = await openStorage(url, system.clock);
       const before = await storage.changeStamp();
       await insertReceipts(other, [sampleReceipt()]);
@@ -208,7 +208,7 @@ export function storageContract(databases: TestDatabases): void {
       await other.close();
     });
 
-    test("a key comes back as it was kept, with and without its optional parts", async () => {
+    test("a key is read back unchanged, with and without its optional fields", async () => {
       const full = sampleKey({
         id: "key_2",
         hash: "b".repeat(64),
@@ -226,7 +226,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(await selectKeysByIdOrName(storage, "key_2")).toEqual([{ ...full, revokedAtMs: 3_000 }]);
     });
 
-    test("settings are written over, and claimed once", async () => {
+    test("settings can be overwritten, and are claimed once", async () => {
       expect(await readSetting(storage, "admin")).toBeUndefined();
       await writeSetting(storage, "admin", "one");
       await writeSetting(storage, "admin", "two");
@@ -235,7 +235,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(new Set(claims).size).toBe(1);
     });
 
-    test("H06: a receipt comes back as it was written, unknown counters still unknown and zeros still zeros", async () => {
+    test("H06: a receipt is read back unchanged: unknown counters stay unknown and zeros stay zeros", async () => {
       const full = sampleReceipt();
       const {
         stop: _stop,
@@ -264,7 +264,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(await sumCostByKey(storage, 0, 0)).toMatchObject([{ keyId: "key_1", total: 3 * 420_000 }]);
     });
 
-    test("figures that no integer column takes do not keep a batch out", async () => {
+    test("numbers that do not fit an integer column do not block a batch", async () => {
       const odd = sampleReceipt({
         usage: { input: 1.4, output: Number.NaN, reasoning: 1e300, seconds: Number.POSITIVE_INFINITY },
         totalMs: 12.6,
@@ -276,7 +276,7 @@ export function storageContract(databases: TestDatabases): void {
       expect([kept?.totalMs, kept?.firstContentMs]).toEqual([13, 3]);
     });
 
-    test("H21: a value of another type instead of a string does not keep a batch out", async () => {
+    test("H21: a value of another type instead of a string does not block a batch", async () => {
       const odd = sampleReceipt({ stop: { unified: Object as never, raw: {} as never }, outcome: [] as never });
       await insertReceipts(storage, [odd, sampleReceipt({ id: "rcp_2" })]);
       const kept = await selectReceipt(storage, "default", "rcp_1");
@@ -284,7 +284,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(await selectReceipt(storage, "default", "rcp_2")).toBeDefined();
     });
 
-    test("H21: a statement that is refused for its values is distinguished from one that may succeed later", async () => {
+    test("H21: a statement that is rejected for its values is distinguished from one that may succeed later", async () => {
       const thrownBy = (text: string, ...parameters: (string | null)[]) =>
         storage.query(text, parameters).then(
           () => undefined,
@@ -298,7 +298,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(isRefusal(new Error("connection lost"))).toBe(false);
     });
 
-    test("S02: hostile strings are data, in what is written and in what is asked", async () => {
+    test("S02: hostile strings are data, in writes and in queries", async () => {
       const receipts = HOSTILE.map((hostile, index) =>
         sampleReceipt({
           id: `${hostile}-${index}`,
@@ -308,7 +308,7 @@ export function storageContract(databases: TestDatabases): void {
         }),
       );
       await insertReceipts(storage, receipts);
-      // Only what the engine's text cannot hold comes back changed.
+      // Only what the engine's text cannot hold is changed.
       const asKept = (hostile: string): string =>
         engine === "postgres" ? hostile.toWellFormed().replaceAll("\0", "\uFFFD") : hostile.toWellFormed();
       for (const receipt of receipts) {
@@ -324,7 +324,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(await selectReceipt(storage, "default", long)).toBeUndefined();
     });
 
-    test("the prices of receipts are kept once, each part's too, and before the rows that refer to them", async () => {
+    test("the prices of receipts are stored once, including those of parts, and before the rows that refer to them", async () => {
       const prices = { id: "a".repeat(32), text: '{"form":1,"pricings":{}}' };
       const other = { id: "b".repeat(32), text: '{"form":1,"pricings":{"prompt":[]}}' };
       await insertReceipts(storage, [
@@ -332,7 +332,7 @@ export function storageContract(databases: TestDatabases): void {
         sampleReceipt({ id: "rcp_2", pricedBy: prices }),
         sampleReceipt({ id: "rcp_3", pricedBy: [prices, other].map((one) => ({ prices: one, usage: { input: 7 } })) }),
       ]);
-      // The same digest is the same text: what is there stays.
+      // The same digest means the same text, so the existing row stays.
       await insertReceipt(
         storage,
         sampleReceipt({ id: "rcp_4", pricedBy: { id: other.id, text: "changed" } }),
@@ -352,7 +352,7 @@ export function storageContract(databases: TestDatabases): void {
       expect(Number(row?.["n"])).toBe(2);
     });
 
-    test("usage is summed by group, with failures apart and unknown counters left out", async () => {
+    test("usage is summed by group, with failures separate and unknown counters left out", async () => {
       const day = 86_400_000;
       await insertReceipts(storage, [
         sampleReceipt({

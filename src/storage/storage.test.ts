@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 for (const databases of testDatabases("the storage contract")) storageContract(databases);
 
 describe("openStorage", () => {
-  test("memory storages are apart from each other", async () => {
+  test("memory storages are separate", async () => {
     const [one, two] = [
       await openStorage("sqlite::memory:", system.clock),
       await openStorage("sqlite::memory:", system.clock),
@@ -25,13 +25,13 @@ describe("openStorage", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  test("the URL may have slashes, and the folder is made", async () => {
+  test("the URL may have slashes, and the folder is created", async () => {
     const path = join(folder, "deep", "er", "file.db");
     await (await openStorage(`sqlite://${path}`, system.clock)).close();
     expect(statSync(path).isFile()).toBe(true);
   });
 
-  test("S09: the file, its log and the folder made for them are for this user alone; so is what was open before", async () => {
+  test("S09: only this user can read the file, its log and the folder created for them, including a file that was readable before", async () => {
     const nested = join(folder, "private", "deep");
     const path = join(nested, "file.db");
     const modes = () => readdirSync(nested).map((name) => [name, statSync(join(nested, name)).mode & 0o777]);
@@ -51,14 +51,14 @@ describe("openStorage", () => {
     }
   });
 
-  test("a folder at the path of the file is refused and left as it is", async () => {
+  test("a folder at the path of the file is rejected and left alone", async () => {
     const path = join(folder, "taken");
     mkdirSync(path, { mode: 0o755 });
     await expect(openStorage(`sqlite:${path}`, system.clock)).rejects.toThrow();
     expect(statSync(path).mode & 0o777).toBe(0o755);
   });
 
-  test("S10: a server that does not answer is named without its password", async () => {
+  test("S10: the error about a server that does not answer omits its password", async () => {
     const thrown = await openStorage("postgres://user:hunter2@127.0.0.1:1/db", system.clock).catch(
       (error: unknown) => error,
     );
@@ -66,13 +66,13 @@ describe("openStorage", () => {
     expect(Bun.inspect(thrown)).not.toContain("hunter2");
   });
 
-  test("an invalid storage URL is refused with the valid forms", async () => {
+  test("an invalid storage URL is rejected with the valid forms", async () => {
     for (const url of ["", "mysql://host/db", "./data.db", "sqlite:", "postgres"]) {
       await expect(openStorage(url, system.clock)).rejects.toThrow(/sqlite:/);
     }
   });
 
-  test("H21: a file held by another process does not stop the event loop", async () => {
+  test("H21: a file locked by another process does not block the event loop", async () => {
     const path = join(folder, "held.db");
     const storage = await openStorage(`sqlite:${path}`, system.clock);
     const holder = new SQL({ adapter: "sqlite", filename: path });

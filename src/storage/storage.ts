@@ -1,21 +1,21 @@
 /** The values that a query takes. They are always sent as parameters, never inside the text (S02). */
 export type Parameter = string | number | null | Uint8Array;
 
-/** One row as the engine gives it; `columns.ts` reads values out of it the same way for both engines. */
+/** One row as returned by the engine; `columns.ts` reads its values the same way for both engines. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
 /** How long a statement, or a transaction as a whole, may take by default (H29). */
 export const STATEMENT_MS = 5_000;
-/** For what an operator asks of the whole ledger. In SQLite such a statement, which only reads, runs in a thread of its own. */
+/** For reports over the whole ledger. In SQLite such a statement, which only reads, runs in a separate thread. */
 export const REPORT_MS = 30_000;
-/** For what a start must know of a ledger of any size. An answer that is lost must not keep it for longer. */
+/** For sums that a start needs from a ledger of any size. A lost response must not delay it for longer. */
 export const START_SUMS_MS = 300_000;
 /** For migrations of tables of any size at the start, while nothing else waits. */
 export const MIGRATION_MS = 1_800_000;
 
 /** A statement with its parameters. */
 export type BoundStatement = readonly [text: string, parameters: readonly Parameter[]];
-/** What follows upon the rows of `runForEach`. */
+/** Statements that follow the rows of `runForEach`. */
 export interface FollowUp {
   /** A statement whose rows are read first, in the same transaction. */
   given: string;
@@ -29,19 +29,19 @@ export interface Queries {
 }
 
 /**
- * The one durable store of the gateway: SQLite or PostgreSQL, the same queries on both. Every query ends in time: with a
- * `StorageTimeout` if the store does not answer.
+ * The durable store of the gateway: SQLite or PostgreSQL, with the same queries on both. Every query ends in time,
+ * with a `StorageTimeout` if the store does not answer.
  */
 export interface Storage extends Queries {
   readonly engine: "sqlite" | "postgres";
   /**
-   * Runs `work` in one transaction: all of it is kept, or none. Inside, only the queries handed to `work` may be used;
-   * the storage's own would wait for this transaction to end.
+   * Runs `work` in one transaction: all of it is kept, or none. Inside, use only the queries passed to `work`; the
+   * storage's own would wait for this transaction to end.
    */
   transaction<Result>(work: (queries: Queries) => Promise<Result>, limitMs?: number): Promise<Result>;
-  /** Runs one statement for each row of parameters, and then what follows upon them: all of it is kept, or none. */
+  /** Runs one statement for each row of parameters, and then the follow-up: all of it is kept, or none. */
   runForEach(text: string, rows: readonly (readonly Parameter[])[], followUp?: FollowUp): Promise<void>;
-  /** Changes whenever any process creates or revokes a key; cheap enough to ask twice a second. */
+  /** Changes whenever any process creates or revokes a key; cheap enough to read twice a second. */
   changeStamp(): Promise<string>;
   close(): Promise<void>;
 }

@@ -5,6 +5,8 @@ export function readStoredJson<Value>(of: string, column: string, value: string)
   try {
     return JSON.parse(value) as Value;
   } catch (thrown) {
-    throw new GatewayError("internal", `The stored ${of} has a \`${column}\` that is not JSON.`, { cause: thrown });
+    throw new GatewayError("internal", `The stored ${of} has a field \`${column}\` that is not valid JSON.`, {
+      cause: thrown,
+    });
   }
 }

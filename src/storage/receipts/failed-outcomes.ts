@@ -1,5 +1,5 @@
-/** Stands for every kind of error, where an outcome is asked for. */
+/** Matches every kind of error in a filter by outcome. */
 export const FAILED = "failed";
 
-/** Whoever disconnects has not failed. */
+/** A client disconnect is not a failure. */
 export const HAS_FAILED = "outcome NOT IN ('ok', 'client_gone')";

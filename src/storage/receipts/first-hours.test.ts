@@ -3,7 +3,7 @@ import { inFirstHours } from "./first-hours.ts";
 import type { Span } from "./usage-spans.ts";
 
 const HOUR_MS = 3_600_000;
-/** From hour 1000, a quarter of which is left out, to the middle of hour 2000. */
+/** From hour 1000, of which a quarter is left out, to the middle of hour 2000. */
 const sources = {
   days: [],
   hours: [[1_001, 2_000]] as Span[],
@@ -13,7 +13,7 @@ const sources = {
   ] as Span[],
 };
 
-/** The hours that were read until there were so many groups, each hour having `ofHour` of them. */
+/** The hours that were read until there were enough groups, with `ofHour` groups in each hour. */
 async function readHours(limit: number, ofHour: number): Promise<{ read: number[]; found: number }> {
   const read: number[] = [];
   const found = await inFirstHours(sources, limit, async ({ hours, receipts }, most) => {
@@ -26,7 +26,7 @@ async function readHours(limit: number, ofHour: number): Promise<{ read: number[
   return { read, found: found.length };
 }
 
-test("hours are read in their order, each once, until there are as many groups as are wanted", async () => {
+test("hours are read in order, each once, until there are enough groups", async () => {
   const { read, found } = await readHours(1_000, 10);
   expect(found).toBe(1_000);
   expect(read).toEqual(Array.from(read, (_, index) => 1_000 + index));
@@ -34,7 +34,7 @@ test("hours are read in their order, each once, until there are as many groups a
   expect(read.length).toBeLessThan(200);
 });
 
-test("where there are not as many groups, every hour is read", async () => {
+test("every hour is read if there are too few groups", async () => {
   for (const ofHour of [0, 1]) {
     const { read, found } = await readHours(5_000, ofHour);
     expect(read).toEqual(Array.from({ length: 1_001 }, (_, index) => 1_000 + index));

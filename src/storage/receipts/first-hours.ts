@@ -1,14 +1,14 @@
 import type { Span, UsageSources } from "./usage-spans.ts";
 
 const HOUR_MS = 3_600_000;
-/** Read first; what they have tells how many more are needed. */
+/** Read first; they show how many more are needed. */
 const FIRST_HOURS = 48;
-/** Hours differ: rather some more at once than a third time. */
+/** Hours differ: rather some more at once than a third read. */
 const MARGIN = 1.2;
 
 /**
- * Groups that have an hour come in the order of hours: of a long range, those that a report may give are found in its first hours, and the
- * others need not be read. Asks for groups in some hours after the other until there are as many as that, or no hours left.
+ * Groups by hour are in the order of hours: of a long range, a report needs only its first hours. Reads groups hour by
+ * hour until there are enough, or no hours are left.
  */
 export async function inFirstHours<Group>(
   sources: UsageSources,
@@ -19,7 +19,7 @@ export async function inFirstHours<Group>(
   const found: Group[] = [];
   for (let at = first; at < end && found.length < limit; ) {
     const next = at + nextHours(at - first, found.length, limit);
-    // Little would be saved by leaving out the rest.
+    // Leaving out the rest would save little.
     const until = next + FIRST_HOURS < end ? next : end;
     found.push(...(await groupsIn(within(sources, [at, until]), limit - found.length)));
     at = until;
@@ -32,7 +32,7 @@ function nextHours(read: number, found: number, limit: number): number {
   return Math.ceil(Math.min(((limit - found) * read * MARGIN) / Math.max(1, found), read * 10));
 }
 
-/** From the first to behind the last. */
+/** From the first to after the last. */
 function hoursOf({ hours, receipts }: UsageSources): Span {
   const starts = [...hours.map(([from]) => from), ...receipts.map(([fromMs]) => Math.floor(fromMs / HOUR_MS))];
   const ends = [...hours.map(([, until]) => until), ...receipts.map(([, untilMs]) => Math.ceil(untilMs / HOUR_MS))];

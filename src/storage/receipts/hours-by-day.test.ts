@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 const hourOf = (moment: string): number => Date.parse(moment) / HOUR_MS;
 const dayOf = (date: string): number => Date.parse(date) / (24 * HOUR_MS);
 
-test("hours are divided where the days of a zone begin, also where one has 25 of them", () => {
+test("hours are divided where the days of a zone begin, including a day of 25 hours", () => {
   const [from, until] = [hourOf("2026-10-31T10:00Z"), hourOf("2026-11-02T12:00Z")];
   const zone = TimeZone.named("America/New_York");
   expect(hoursByDay([[from, until]], zone.offsets(from * HOUR_MS, until * HOUR_MS))).toEqual([

@@ -7,12 +7,12 @@ const MINUTE_MS = 60_000;
 
 /** Hours that begin in one day. */
 export interface HoursOfDay {
-  /** Its number since 1970. */
+  /** Days since 1970. */
   day: number;
   hours: Span;
 }
 
-/** The spans of hours, divided where a day begins: of the zone with these offsets, of UTC without any. */
+/** The spans of hours, divided where a day begins: in the zone with these offsets, or in UTC without any. */
 export function hoursByDay(spans: readonly Span[], offsets: readonly ZoneOffset[]): HoursOfDay[] {
   const found: HoursOfDay[] = [];
   for (const [from, until] of spans) {
@@ -26,7 +26,7 @@ export function hoursByDay(spans: readonly Span[], offsets: readonly ZoneOffset[
   return found;
 }
 
-/** The same as statements reckon it. */
+/** As the statements compute it. */
 function dayOf(hour: number, offsets: readonly ZoneOffset[]): number {
   const utcMs = hour * HOUR_MS;
   const { minutes = 0 } = offsets.findLast(({ sinceMs }) => utcMs >= sinceMs) ?? offsets[0] ?? {};

@@ -4,9 +4,9 @@ import { firstIdOf } from "./receipt-ids.ts";
 
 interface InstanceSumsQuestion {
   sinceMs: number;
-  /** Not included. */
+  /** Exclusive. */
   untilMs: number;
-  /** These are told apart; all others are summed up as "". */
+  /** These are listed separately; all others are summed up as "". */
   instances: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export interface InstanceSum {
   costNanoUsd: number;
 }
 
-/** What instances have spent, by key: one statement, so that no row is missed or counted twice between two. */
+/** The spending of instances, by key, in one statement, so that no row is missed or counted twice between two. */
 export async function sumCostByInstance(
   queries: Queries,
   { sinceMs, untilMs, instances }: InstanceSumsQuestion,

@@ -27,7 +27,7 @@ for (const databases of testDatabases("counts of outcomes")) {
     afterEach(() => storage.close());
     afterAll(() => databases.clear());
 
-    test("are counted by provider, of calls that ended within the time, whenever they began; corrections are no calls", async () => {
+    test("are counted by provider, for calls that ended in the range, whenever they began; corrections do not count as calls", async () => {
       const ended = receiptAt(2 * MINUTE_MS);
       await insertReceipts(storage, [
         ended,

@@ -2,20 +2,20 @@ import { number, text } from "../columns.ts";
 import { type Queries, REPORT_MS } from "../storage.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 
-/** How many calls of a provider ended in the same way. */
+/** How many calls of a provider had the same outcome. */
 export interface OutcomeCount {
-  /** The one that answered, or was tried last; empty where none was. */
+  /** The one that answered, or was tried last; empty if none was. */
   provider: string;
   outcome: string;
   calls: number;
 }
 
-/** Rows that the question reads at most: the newest. */
+/** The most rows that the query reads: the newest. */
 const MAX_ROWS = 100_000;
-/** A row is found by when its call began. One that waited for a host that hangs began this long before it ended, or less. */
+/** A row is found by when its call began, at most this long before it ended, even if the host hung. */
 const LONGEST_MS = 600_000;
 
-/** Of the newest calls that ended within that time; corrections are none. */
+/** Of the newest calls that ended in the range, without corrections. */
 export async function selectOutcomeCounts(
   queries: Queries,
   { sinceMs, untilMs }: { sinceMs: number; untilMs: number },

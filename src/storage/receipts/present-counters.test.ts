@@ -16,7 +16,7 @@ const receiptOf = (id: number, usage: object) => {
   return sampleReceipt({ id: `rcp_${timePrefix(createdAtMs)}${id}`, createdAtMs, usage });
 };
 
-test("a report leaves out counters that nothing has, and is made again with all where one comes meanwhile", async () => {
+test("a report omits counters that are never used, and runs again with all of them if one appears in the meantime", async () => {
   const storage = await openStorage("sqlite::memory:", system.clock);
   await insertReceipts(storage, [receiptOf(1, { input: 1, output: 2 })]);
   expect(await withPresentCounters(storage, { by: [], sources }, async (counters) => counters)).toEqual([

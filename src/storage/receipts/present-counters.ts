@@ -6,13 +6,13 @@ import type { Span, UsageSources } from "./usage-spans.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Of fewer hours, what is saved would be less than what asking costs. */
+/** For fewer hours, the check would cost more than it saves. */
 const MANY_HOURS = 96;
 
 /**
- * Runs a report over those counters that anything in its range has, and leaves the others out: most gateways count few of them, and SQLite
- * sorts rows for groups, the slower the wider they are. Sums of tags are many, and for them PostgreSQL takes twice as long with all
- * counters. A counter that comes to be used meanwhile is noticed: none ever ceases to be.
+ * Runs a report with the counters that occur in its range, and omits the others: most gateways use few of them, and
+ * SQLite's sorting for groups is slower the wider the rows are. For the many sums of tags, PostgreSQL takes twice as
+ * long with all counters. A counter that appears in the meantime is noticed, because counters never disappear.
  */
 export async function withPresentCounters<Result>(
   storage: Storage,
@@ -46,7 +46,7 @@ async function selectPresent(storage: Storage, sources: UsageSources): Promise<s
   return COUNTERS.filter((name) => number(row, name) > 0);
 }
 
-/** The days that hold all of it. */
+/** The days that cover all of it. */
 function daysOf({ days, hours, receipts }: UsageSources): Span {
   const inDays = (spans: readonly Span[], ms: number) => spans.flat().map((at) => (at * ms) / DAY_MS);
   const moments = [...inDays(days, DAY_MS), ...inDays(hours, HOUR_MS), ...inDays(receipts, 1)];

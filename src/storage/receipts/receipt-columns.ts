@@ -49,7 +49,7 @@ const ofType =
 
 const isFraction = (counter: UsageCounter): boolean => counter === "seconds";
 
-/** Every column of a receipt's row, in the order in which `receiptValues` has its values. */
+/** Every column of a receipt's row, in the order of `receiptValues`. */
 export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   ...["id", "project", "key_id"].map(ofType("TEXT")),
   { name: "created_at_ms", type: "BIGINT" },
@@ -66,7 +66,7 @@ export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   ...["provider_first_content_ms", "provider_stream_ms", "client_ms", "backoff_ms", "queue_ms"].map(ofType("BIGINT")),
 ];
 
-/** What a row has of its own in SQLite, where the words that many have in common are in other tables. */
+/** The columns of a row in SQLite, where values that many rows share are in other tables. */
 const ROW_COLUMNS: readonly string[] = [
   ...["id", "kind", "writer", "created_at_ms", "cost_nano_usd", "first_content_ms", "total_ms"],
   ...["offers", "fields", "routing", "adjusts", "priced_by", "tags", "request_id", "trace_id"],
@@ -76,7 +76,10 @@ const ROW_COLUMNS: readonly string[] = [
 export const INSERT_ROW = `INSERT INTO receipt_rows (${ROW_COLUMNS.join(", ")}) VALUES (${ROW_COLUMNS.map(() => "?").join(",")})
   ON CONFLICT (id) DO NOTHING`;
 
-/** The values of `INSERT_ROW`. In one piece: it is made for every call, and a function for each column costs several times as much. */
+/**
+ * The values of `INSERT_ROW`. In one piece: it runs for every call, and a function for each column costs several times
+ * as much.
+ */
 export function rowValues(receipt: Receipt, kind: number, writer: number | null): Parameter[] {
   const { timing = NO_TIMING } = receipt;
   return [
@@ -95,7 +98,7 @@ export function rowValues(receipt: Receipt, kind: number, writer: number | null)
     word(tagsText(receipt.tags)),
     word(receipt.requestId),
     word(receipt.traceId),
-    // What the gateway took is the rest of the total, and not stored.
+    // The gateway's own time is the rest of the total, and is not stored.
     whole(timing.providerFirstContentMs),
     whole(timing.providerStreamMs),
     whole(timing.clientMs),
@@ -138,7 +141,7 @@ function usageValues(usage: Usage): Parameter[] {
   ];
 }
 
-/** The row of a receipt with all that it says, as PostgreSQL has it. */
+/** The complete row of a receipt in PostgreSQL. */
 export function receiptValues(receipt: Receipt): Parameter[] {
   const { stop, timing = NO_TIMING } = receipt;
   return [
@@ -180,7 +183,7 @@ export function receiptValues(receipt: Receipt): Parameter[] {
   ];
 }
 
-/** As JSON: no character of a tag is escaped in it, so that `"tag"` with its quotes is found where the call has that tag. */
+/** As JSON, in which no character of a tag is escaped, so that `"tag"` with its quotes can be searched for. */
 export const tagsText = (tags: readonly string[] | undefined): string | undefined =>
   tags === undefined || tags.length === 0 ? undefined : JSON.stringify(tags);
 
@@ -189,10 +192,10 @@ export function readTags(row: StoredRow): Pick<Receipt, "tags"> {
   return tags === undefined ? {} : { tags: JSON.parse(tags) as string[] };
 }
 
-/** The id of the prices; where parts have their own, a list of them. */
+/** The id of the prices, or a list of ids if parts have their own. */
 const pricedByText = (receipt: Receipt): string | undefined => pricesIdOf(receipt) ?? partsText(receipt);
 
-/** Undefined where parts have their own prices. */
+/** Undefined if parts have their own prices. */
 export const pricesIdOf = ({ pricedBy }: Pick<Receipt, "pricedBy">): string | undefined =>
   pricedBy !== undefined && "id" in pricedBy ? pricedBy.id : undefined;
 
@@ -207,7 +210,7 @@ function readPricedBy(text: string): NonNullable<Receipt["pricedBy"]> {
   return parts.map(({ prices, usage }) => ({ prices: { id: prices }, usage }));
 }
 
-/** The parts of a receipt that one column holds: most calls have none of them. */
+/** The rare fields of a receipt, which share one column because most calls have none of them. */
 interface Rare extends Pick<Receipt, "plan" | "continued" | "hedged" | "corrected" | "unpriced"> {
   tools?: Usage["tools"];
 }
@@ -224,7 +227,7 @@ function readRare(written: string | undefined, usage: Usage): Omit<Rare, "tools"
   return { ...rare, usage: tools === undefined ? usage : { ...usage, tools } };
 }
 
-/** The row as a receipt again. Words are taken as they are stored: only this program writes them. */
+/** Reads a receipt from its row. Values are not checked: only this program writes them. */
 export function readReceipt(row: StoredRow): Receipt {
   const stopUnified = optionalText(row, "stop_unified");
   const firstContentMs = optionalNumber(row, "first_content_ms");
@@ -270,7 +273,7 @@ export function readReceipt(row: StoredRow): Receipt {
   };
 }
 
-/** The counters of a receipt's row, or of a sum over many; what is NULL stays unknown. `counters`: those that it can have. */
+/** The counters of a receipt's row, or of a sum; NULL stays unknown. `counters`: those that the row can have. */
 export function readUsage(row: StoredRow, counters: readonly UsageCounter[] = USAGE_COUNTERS): Usage {
   const usage: Usage = {};
   for (const counter of counters) {

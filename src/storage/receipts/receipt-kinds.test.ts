@@ -42,7 +42,7 @@ const without = (...names: (keyof Receipt)[]): Receipt => {
   return receipt as Receipt;
 };
 
-/** Each differs from the first in one word, or lacks one. */
+/** Each differs from the first in one value, or lacks one. */
 const DIFFERENT: readonly Partial<Receipt>[] = [
   {},
   { project: "other" },
@@ -73,7 +73,7 @@ const receipts = [
   ...DIFFERENT.map((change) => sampleReceipt(change)),
 ].map((receipt, index) => ({ ...receipt, id: `rcp_${String(index).padStart(3, "0")}`, createdAtMs: 1_000 + index }));
 
-test("receipts that were stored in one table read the same from their kinds, to the last column", async () => {
+test("receipts that were stored in one table read the same from their kinds, in every column", async () => {
   const storage = await openAt(BEFORE);
   // Columns that later migrations add come last.
   const columns = (await storage.query("SELECT name FROM pragma_table_info('receipts')")).length;
@@ -90,7 +90,7 @@ test("receipts that were stored in one table read the same from their kinds, to 
   expect(await rows()).toEqual(before);
 });
 
-test("every word of a receipt is kept, and receipts that are alike share them", async () => {
+test("every value of a receipt is stored, and similar receipts share them", async () => {
   const [written, singly] = [await openAt(LATEST), await openAt(LATEST)];
   await insertReceipts(written, receipts.slice(0, 7));
   await insertReceipts(written, receipts);
@@ -100,13 +100,13 @@ test("every word of a receipt is kept, and receipts that are alike share them", 
   for (const storage of [written, singly]) {
     for (const receipt of receipts) expect(await selectReceipt(storage, receipt.project, receipt.id)).toEqual(receipt);
     expect(await count(storage, "receipt_rows")).toBe(receipts.length);
-    // Neither the writer, nor what is corrected, nor prices of parts make another kind; that there is no stop does.
+    // Neither the writer, nor a correction, nor prices of parts make another kind; a missing stop reason does.
     expect(await count(storage, "receipt_kinds")).toBe(DIFFERENT.length - 3 + 1);
     expect(await count(storage, "receipt_writers")).toBe(2);
   }
 });
 
-test("whatever a host says, each receipt is read back with its own words", async () => {
+test("whatever a host sends, each receipt is read back with its own values", async () => {
   const storage = await openAt(LATEST);
   const odd = Array.from({ length: 50 }, (_, index) =>
     sampleReceipt({
@@ -119,7 +119,7 @@ test("whatever a host says, each receipt is read back with its own words", async
   for (const receipt of odd) expect(await selectReceipt(storage, receipt.project, receipt.id)).toEqual(receipt);
 });
 
-test("receipts are deleted by their age, and those that stay keep their words", async () => {
+test("receipts are deleted by age, and the remaining ones keep their values", async () => {
   const storage = await openAt(LATEST);
   const old = sampleReceipt({ id: "rcp_000000001", createdAtMs: 1 });
   const young = sampleReceipt({ id: "rcp_0mwjkjm9h", createdAtMs: 1_790_000_000_000 });

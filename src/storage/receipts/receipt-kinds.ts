@@ -3,16 +3,16 @@ import { number } from "../columns.ts";
 import type { Parameter, Queries, Storage } from "../storage.ts";
 import { pricesIdOf, word } from "./receipt-columns.ts";
 
-/** More than most gateways ever have; what is forgotten is only looked up again. */
+/** More than most gateways ever have; a dropped entry is only looked up again. */
 const MAX_KNOWN = 20_000;
 
-/** The words of a receipt that many others have in common, and their number in SQLite. */
+/** The values of a receipt that many others share, and their number in SQLite. */
 interface Kind {
   number: number;
   words: Receipt;
 }
 
-/** What rows of receipts refer to in a SQLite storage: kinds and writers, which are there for certain. */
+/** The kinds and writers that are known to be stored, which rows of receipts refer to in SQLite. */
 class ReceiptKinds {
   readonly #byModel = new Map<string, Kind[]>();
   readonly #writers = new Map<string, number>();
@@ -20,7 +20,7 @@ class ReceiptKinds {
   /** Consecutive calls are often alike. */
   #last: Kind | undefined;
 
-  /** Undefined where it is not known. */
+  /** Undefined if it is not known. */
   numberOf(receipt: Receipt): number | undefined {
     if (this.#last !== undefined && areAlike(this.#last.words, receipt)) return this.#last.number;
     for (const kind of this.#byModel.get(`${receipt.key} ${receipt.model}`) ?? []) {
@@ -35,7 +35,7 @@ class ReceiptKinds {
     return instance === undefined ? null : this.#writers.get(instance);
   }
 
-  /** Stores the kind and the writer of a receipt. Before the receipt: what no row refers to does no harm. */
+  /** Stores the kind and the writer of a receipt before the receipt: an unused row does no harm. */
   async keep(storage: Storage, receipt: Receipt): Promise<{ kind: number; writer: number | null }> {
     const kind = await findOrAddKind(storage, receipt);
     const writer = await findOrAddWriter(storage, receipt);
@@ -103,7 +103,7 @@ const wordsOf = (receipt: Receipt): Record<string, Parameter> => ({
   priced_by: word(pricesIdOf(receipt)),
 });
 
-/** Two processes may add the same one at once: then it has two numbers, and either does. */
+/** Two processes may add the same kind at once: then it has two numbers, and either works. */
 export async function findOrAddKind(queries: Queries, receipt: Receipt): Promise<number> {
   const words = wordsOf(receipt);
   const names = Object.keys(words);
@@ -120,7 +120,7 @@ export async function findOrAddKind(queries: Queries, receipt: Receipt): Promise
   return number(added ?? {}, "id");
 }
 
-/** Null where the receipt does not say who wrote it. */
+/** Null if the receipt does not name its writer. */
 export async function findOrAddWriter(queries: Queries, { instance }: Receipt): Promise<number | null> {
   if (instance === undefined) return null;
   await queries.query("INSERT INTO receipt_writers (instance) VALUES (?) ON CONFLICT (instance) DO NOTHING", [

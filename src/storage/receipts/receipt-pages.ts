@@ -6,26 +6,29 @@ import { RECEIPT_COLUMNS, readReceipt } from "./receipt-columns.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 import { mayBeUnsummed, NOT_ROLLED_UP } from "./roll-up-columns.ts";
 
-/** Receipts that fit all that is given. */
+/** Matches receipts that have all of the given values. */
 export interface ReceiptFilter {
   project?: string;
   key?: string;
   model?: string;
   provider?: string;
-  /** `failed` stands for every kind of error. */
+  /** `failed` matches every kind of error. */
   outcome?: string;
-  /** That of the client. */
+  /** The client's dialect. */
   dialect?: string;
   lane?: string;
   stream?: boolean;
   minTotalMs?: number;
   fromMs?: number;
-  /** Not included. */
+  /** Exclusive. */
   toMs?: number;
   minCostNanoUsd?: number;
   /** One of its tags. */
   tag?: string;
-  /** The beginning of the id of a receipt, a request or a trace, or a part of the model's, the provider's or the key's name, in any case. */
+  /**
+   * The start of the id of a receipt, a request or a trace, or part of the name of the model, the provider or the key,
+   * ignoring case.
+   */
   text?: string;
 }
 
@@ -57,29 +60,29 @@ function dimensionsOf(filter: ReceiptFilter): Condition[] {
 
 const positionIn = (engine: Storage["engine"]): string => (engine === "postgres" ? "strpos" : "instr");
 
-/** Tags are stored as JSON, and have no quotes in them. */
+/** Tags are stored as JSON, and contain no quotes. */
 const tagCondition = ({ tag }: ReceiptFilter, engine: Storage["engine"]): Condition[] =>
   tag === undefined ? [] : [{ text: `${positionIn(engine)}(tags, ?) > 0`, parameters: [`"${tag}"`] }];
 
-/** Receipts of one trace, as far as they are searched for. */
+/** The most receipts of one trace that are searched. */
 const MAX_OF_TRACE = 1_000;
 
 /** A trace id, or its beginning. */
 const isTraceId = (words: string): boolean => /^[0-9a-f]{16,32}$/i.test(words);
 
-/** Whether an index finds what the filter looks for, so that nothing has to be searched part by part. */
+/** Whether an index can find the matches, so that no range has to be searched part by part. */
 export const hasTrace = ({ text = "" }: ReceiptFilter): boolean => isTraceId(text);
 
 /** How long after its arrival a request may still have calls admitted. */
 const REQUEST_SPAN_MS = 2 * 3_600_000;
 
-/** When the request arrived that the filter looks for, by the time in its id; undefined where it looks for none. */
+/** When the request that the filter looks for arrived, by the time in its id; undefined if it looks for none. */
 export function requestTimeOf({ text = "" }: ReceiptFilter): number | undefined {
   const digits = /^req_([0-9a-z]{9})/.exec(text)?.[1];
   return digits === undefined ? undefined : Number.parseInt(digits, 36);
 }
 
-/** No word of a caller is a pattern: it is looked for as it is (S02). */
+/** Text from callers is never a pattern (S02). */
 function textOf(words: string, engine: Storage["engine"], columns: readonly string[]): Condition {
   if (requestTimeOf({ text: words }) !== undefined)
     return { text: "request_id >= ? AND request_id < ?", parameters: [words, `${words}~`] };
@@ -117,26 +120,26 @@ function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Conditi
   ];
 }
 
-/** The same of calls that have no receipt yet; undefined where none of them can fit, since they have no provider and no cost. */
+/** The same for calls without a receipt; undefined if none can match, because they have no provider and no cost. */
 export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] | undefined {
   const { minCostNanoUsd = 0, minTotalMs = 0, provider, lane, text, ...rest } = filter;
   if (minCostNanoUsd > 0 || minTotalMs > 0 || provider !== undefined || lane !== undefined) return undefined;
-  // How it ends is not known yet.
+  // The outcome is not known yet.
   if (rest.outcome === FAILED) return undefined;
-  // Which request and trace it belongs to is written down when it is settled.
+  // The request and the trace are recorded when the call is settled.
   if (requestTimeOf(filter) !== undefined || hasTrace(filter)) return undefined;
   const found = text === undefined || text === "" ? [] : [textOf(text, engine, ["model", "key_id"])];
   return [...conditionsOf(rest, engine), ...found];
 }
 
-/** From which id on, and before which; in the order of ids, which is that of time. */
+/** A range of ids, in the order of ids, which is the order of time. */
 export interface IdRange {
   firstId: string;
-  /** Not included. */
+  /** Exclusive. */
   endId: string;
 }
 
-/** After every id of a receipt. */
+/** After every receipt id. */
 const LAST_ID = "rcp_~";
 
 export function idRangeOf(filter: ReceiptFilter): IdRange {
@@ -155,7 +158,7 @@ export function idRangeOf(filter: ReceiptFilter): IdRange {
   };
 }
 
-/** The receipts of the range that fit the filter: the newest first, or the oldest. */
+/** The matching receipts of the range, newest or oldest first. */
 export async function selectReceipts(
   storage: Storage,
   filter: ReceiptFilter,
@@ -175,7 +178,9 @@ export async function selectReceipts(
   return rows.map(readReceipt);
 }
 
-/** The id of the receipt that is so many after the beginning of the range, or before its end; undefined where there are fewer. */
+/**
+ * The id of the receipt at this position from the start of the range, or from its end; undefined if there are fewer.
+ */
 export async function selectIdAt(
   queries: Queries,
   { firstId, endId }: IdRange,
@@ -190,8 +195,8 @@ export async function selectIdAt(
 }
 
 /**
- * The last hour, or the first, of that span in which the filter may find something, according to the roll-ups. Sums of hours are read for
- * the day in which the span begins, and for the next that has something: a key that was not used for long is looked for among days.
+ * The last or first hour of the span that can match, according to the roll-ups. Sums of hours are read for the day in
+ * which the span begins, and for the next day that has any: a key that was not used for long is searched by day.
  */
 export async function selectHourWith(
   storage: Storage,
@@ -211,7 +216,7 @@ export async function selectHourWith(
   const day = joined([{ text: "day >= ? AND day < ?", parameters: beyond }, ...sought]);
   const next = `(SELECT day FROM ${days} WHERE ${day.text} ORDER BY day ${order} LIMIT 1)`;
   const inNext: Condition = {
-    // SQLite finds hours by one bound at each end: by those of the day, not by the ones that are hidden from it.
+    // SQLite looks up hours by one bound at each end: use those of the day, and hide the others from it.
     text: `hour >= ${HOURS_A_DAY} * ${next} AND hour < ${HOURS_A_DAY} + ${HOURS_A_DAY} * ${next} AND +hour >= ? AND +hour < ?`,
     parameters: [...day.parameters, ...day.parameters, fromHour, untilHour],
   };
@@ -247,7 +252,7 @@ const joined = (conditions: readonly Condition[]): Condition => ({
   parameters: conditions.flatMap(({ parameters }) => parameters),
 });
 
-/** Whether roll-ups can tell where to look. */
+/** Whether roll-ups can narrow the search. */
 export const hasDimensions = (filter: ReceiptFilter): boolean =>
   dimensionsOf(filter).length > 0 || filter.tag !== undefined;
 
@@ -257,7 +262,7 @@ export const idRangeOfHour = (hour: number): IdRange => ({
   endId: endIdOf((hour + 1) * HOUR_MS),
 });
 
-/** Whatever its project is. */
+/** In any project. */
 export async function selectReceiptOfAny(queries: Queries, id: string): Promise<Receipt | undefined> {
   const [row] = await queries.query(`SELECT ${NAMES} FROM receipts WHERE id = ?`, [id]);
   return row === undefined ? undefined : readReceipt(row);

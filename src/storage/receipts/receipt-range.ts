@@ -8,15 +8,15 @@ const NAMES = RECEIPT_COLUMNS.map((column) => column.name).join(", ");
 
 interface ReceiptRange {
   fromMs: number;
-  /** Not included. */
+  /** Exclusive. */
   untilMs: number;
   project?: string | undefined;
-  /** Only those behind this one. */
+  /** Only receipts after this one. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Receipts of calls in the order of their ids; corrections are not among them. */
+/** Receipts of calls by id, without corrections. */
 export async function selectReceiptRange(queries: Queries, range: ReceiptRange): Promise<Receipt[]> {
   const { fromMs, untilMs, project, after, limit } = range;
   const parameters: Parameter[] = [after ?? firstIdAt(fromMs), firstIdAt(untilMs + 2), fromMs, untilMs];
@@ -30,7 +30,7 @@ export async function selectReceiptRange(queries: Queries, range: ReceiptRange):
   return rows.map(readReceipt);
 }
 
-/** The ids of receipts begin with their time, which is rounded in the row. */
+/** Receipt ids begin with their time, which is rounded in the row. */
 const firstIdAt = (ms: number): string => RECEIPT_PREFIX + timePrefix(Math.max(0, ms - 1));
 
 /** The corrections of a receipt so far. */
@@ -39,7 +39,10 @@ export interface Corrections {
   costNanoUsd: number;
 }
 
-/** The corrections of calls in this range, by the id of the receipt. They have its time, so that the range of ids holds them. */
+/**
+ * The corrections of calls in this range, by the id of the receipt. They have its time, so that the range of ids
+ * includes them.
+ */
 export async function selectCorrections(
   queries: Queries,
   { fromMs, toMs }: { fromMs: number; toMs: number },

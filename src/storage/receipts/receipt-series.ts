@@ -3,11 +3,11 @@ import { number } from "../columns.ts";
 import { type Queries, REPORT_MS, type Storage } from "../storage.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 
-/** Each class of a distribution is a third wider than the one before: quantiles are right to a sixth. */
+/** Each class of a distribution is a third wider than the previous one: quantiles are accurate to a sixth. */
 const GROWTH = 4 / 3;
 const LONGEST_MS = 600_000;
 const BOUNDS_MS = boundsUpTo(LONGEST_MS);
-/** Rows that a question reads at most: the newest. */
+/** The most rows that a query reads: the newest. */
 const MAX_ROWS = 200_000;
 
 function boundsUpTo(longest: number): number[] {
@@ -19,15 +19,15 @@ function boundsUpTo(longest: number): number[] {
   return bounds;
 }
 
-/** How many calls of one part of the time took how long; `class` is the index of the first bound above. */
+/** How many calls of one part of the range took how long; `class` is the index of the first bound above. */
 export interface LatencyCount {
-  /** The part of the time: it began so many times `everyMs` after `sinceMs`. */
+  /** The part of the range: it began this many times `everyMs` after `sinceMs`. */
   bucket: number;
   class: number;
   calls: number;
 }
 
-/** Receipts that a question about latencies reads at most: as many of each part of the time. */
+/** The most receipts that a query of latencies reads, the same number from each part. */
 const MAX_SAMPLED = 20_000;
 const NOT_KNOWN = -1;
 
@@ -36,13 +36,13 @@ const classOf = (latency: string): string => {
   return `CASE WHEN ${latency} IS NULL THEN ${NOT_KNOWN} ${ladder} ELSE ${BOUNDS_MS.length} END`;
 };
 
-/** The distributions of latencies over time, of the newest receipts of each of its parts. */
+/** The distribution of latencies over time, from the newest receipts of each part. */
 export async function selectLatencies(
   storage: Storage,
   { sinceMs, everyMs, parts }: { sinceMs: number; everyMs: number; parts: number },
 ): Promise<Record<"firstContents" | "totals", LatencyCount[]>> {
   const most = Math.ceil(MAX_SAMPLED / parts);
-  // Of the view that SQLite has, each part would be planned with its joins, and no word of theirs is asked for.
+  // SQLite's view would plan each part with its joins, and none of those columns are needed.
   const table = storage.engine === "sqlite" ? "receipt_rows" : "receipts";
   const newest = Array.from(
     { length: parts },
@@ -51,7 +51,8 @@ export async function selectLatencies(
          WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ${most}) AS part_${bucket}`,
   );
   const ids = Array.from({ length: parts + 1 }, (_, at) => RECEIPT_PREFIX + timePrefix(sinceMs + at * everyMs));
-  // Each latency by itself: together they would be as many rows as receipts, and the event loop has to take each of them.
+  // Each latency separately: together they would make as many rows as receipts, all of which the event loop would
+  // have to process.
   const counted = (latency: string) =>
     `SELECT '${latency}' AS latency, bucket, ${classOf(latency)} AS class, COUNT(*) AS calls FROM newest GROUP BY 2, 3`;
   const rows = await storage.query(
@@ -68,7 +69,7 @@ export async function selectLatencies(
   return { firstContents: counts("first_content_ms"), totals: counts("total_ms") };
 }
 
-/** The latency that this share of the calls stays within; undefined without calls. */
+/** The latency that this share of the calls does not exceed; undefined without calls. */
 export function quantileOf(counts: readonly LatencyCount[], share: number): number | undefined {
   const byClass = new Map<number, number>();
   for (const { class: of, calls } of counts) byClass.set(of, (byClass.get(of) ?? 0) + calls);
@@ -82,7 +83,7 @@ export function quantileOf(counts: readonly LatencyCount[], share: number): numb
   return LONGEST_MS;
 }
 
-/** What was called and spent in one part of the time. */
+/** Calls and spending in one part of the range. */
 export interface CallCount {
   bucket: number;
   calls: number;
@@ -93,14 +94,14 @@ export interface CallCount {
   outputTokens: number;
 }
 
-/** As `promptTokens` and `completionTokens` count them, without what came from a cache. */
+/** As `promptTokens` and `completionTokens` count them, without cache reads. */
 const INPUT = ["usage_input", "usage_cache_write_5m", "usage_cache_write_1h", "usage_image_input", "usage_audio_input"];
 const OUTPUT = ["usage_output", "usage_reasoning", "usage_image_output", "usage_audio_output"];
 
 const together = (columns: readonly string[]): string =>
   `CAST(SUM(${columns.map((column) => `COALESCE(${column}, 0)`).join(" + ")}) AS BIGINT)`;
 
-/** Of the newest receipts of that time: for parts of it that are shorter than those of roll-ups. */
+/** From the newest receipts of that time, for parts that are shorter than those of roll-ups. */
 export async function selectCallCounts(
   queries: Queries,
   { sinceMs, untilMs, everyMs }: { sinceMs: number; untilMs: number; everyMs: number },

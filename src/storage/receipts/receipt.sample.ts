@@ -1,6 +1,6 @@
 import type { Receipt } from "../../canon/receipt.ts";
 
-/** A receipt for tests: every optional part is there. */
+/** A receipt for tests with every optional part. */
 export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
   return {
     id: "rcp_1",

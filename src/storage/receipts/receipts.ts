@@ -16,11 +16,10 @@ const INSERT_JSON = `INSERT INTO receipts (${NAMES}) SELECT ${NAMES}
   AS row_of (${RECEIPT_COLUMNS.map((column) => `${column.name} ${column.type}`).join(", ")}) ${ONCE}`;
 
 /**
- * Writes the rows together, so that all are kept or none. A receipt that is already there is left as it is: the
- * same rows may be sent again when an answer was lost.
- *
- * SQLite is fastest with one prepared statement run for each row; PostgreSQL, over a socket, with one statement that
- * takes all rows as JSON, and whose trigger keeps the roll-ups.
+ * Writes the rows together: all of them or none. A receipt that exists already is left alone, because the same rows
+ * are sent again after a lost response.
+ * SQLite is fastest with one prepared statement run for each row. PostgreSQL, over a socket, is fastest with one
+ * statement that takes all rows as JSON; its trigger updates the roll-ups.
  */
 export async function insertReceipts(storage: Storage, receipts: readonly Receipt[]): Promise<void> {
   if (receipts.length === 0) return;
@@ -47,7 +46,7 @@ async function sqliteRows(storage: Storage, receipts: readonly Receipt[]): Promi
   return rows;
 }
 
-/** One receipt inside the caller's transaction. */
+/** Inserts one receipt in the caller's transaction. */
 export async function insertReceipt(queries: Queries, receipt: Receipt, engine: Storage["engine"]): Promise<void> {
   const prices = pricesOf(receipt);
   if (prices.length > 0) await insertPrices(queries, prices, receipt.createdAtMs);
@@ -64,7 +63,7 @@ export async function insertReceipt(queries: Queries, receipt: Receipt, engine: 
 function asJsonRow(receipt: Receipt): Record<string, Parameter> {
   const row: Record<string, Parameter> = {};
   for (const [index, value] of receiptValues(receipt).entries()) {
-    // Neither a NUL nor half a surrogate pair can be read out of JSON by PostgreSQL.
+    // PostgreSQL can read neither a NUL nor half a surrogate pair from JSON.
     row[RECEIPT_COLUMNS[index]?.name ?? ""] = typeof value === "string" ? postgresText(value.toWellFormed()) : value;
   }
   return row;
@@ -75,7 +74,7 @@ export async function selectReceipt(queries: Queries, project: string, id: strin
   return row === undefined ? undefined : readReceipt(row);
 }
 
-/** Deletes the oldest receipts before that time that are rolled up, at most so many, and returns how many there were. */
+/** Deletes the oldest rolled-up receipts before that time, at most `limit`, and returns how many. */
 export async function deleteReceiptsBefore(storage: Storage, beforeMs: number, limit: number): Promise<number> {
   const table = storage.engine === "sqlite" ? "receipt_rows" : "receipts";
   const rows = await storage.query(

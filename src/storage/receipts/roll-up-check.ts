@@ -14,13 +14,13 @@ import {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Sums that should be the same, and are not. */
+/** Sums that should be equal, and are not. */
 export interface Difference {
-  /** Such as `usage_hours beside receipts`. */
+  /** For example `usage_hours vs receipts`. */
   where: string;
-  /** Which hour or day, and the values of the dimensions. */
+  /** The hour or day, and the values of the dimensions. */
   group: string;
-  /** What each says; undefined where it has no such group. */
+  /** The two sums; undefined if there is no such group. */
   here: string | undefined;
   there: string | undefined;
 }
@@ -31,7 +31,7 @@ interface Kind {
   hours: string;
   days: string;
   dimensions: readonly string[];
-  /** Each receipt is in them once for each of its tags. */
+  /** They contain each receipt once for each of its tags. */
   tagged: boolean;
 }
 
@@ -53,7 +53,7 @@ async function differencesOf(storage: Storage, kind: Kind, day: number, receipts
   const hours = await sums(storage, { from: kind.hours, unit: "hour", ...inDay });
   const days = await sums(storage, { from: kind.days, unit: "day", where: "day = ?", parameters: [day], dimensions });
   const ofHours = await sums(storage, { from: kind.hours, unit: "hour / 24", ...inDay });
-  const found = compare(`${kind.days} beside ${kind.hours}`, days, ofHours);
+  const found = compare(`${kind.days} vs ${kind.hours}`, days, ofHours);
   if (!receipts) return found;
   const [fromMs, untilMs] = [day * DAY_MS, (day + 1) * DAY_MS];
   const ofReceipts = await sums(storage, {
@@ -63,7 +63,7 @@ async function differencesOf(storage: Storage, kind: Kind, day: number, receipts
     parameters: [firstIdOf(fromMs), endIdOf(untilMs), fromMs, untilMs],
     dimensions,
   });
-  return [...found, ...compare(`${kind.hours} beside receipts`, hours, ofReceipts)];
+  return [...found, ...compare(`${kind.hours} vs receipts`, hours, ofReceipts)];
 }
 
 function receiptsAs({ dimensions, tagged }: Kind, engine: Storage["engine"]): string {

@@ -2,13 +2,13 @@ import { USAGE_COUNTERS } from "../../canon/usage.ts";
 import type { Storage } from "../storage.ts";
 import { USAGE_COLUMNS } from "./receipt-columns.ts";
 
-/** What sums of hours and of days are told apart by. */
+/** The dimensions of the sums of hours and days. */
 export const DIMENSIONS = ["project", "key_id", "model", "provider", "dialect", "outcome"];
-/** The same of the sums that each tag has. */
+/** The same for the sums by tag. */
 export const TAG_DIMENSIONS = ["tag", ...DIMENSIONS];
 /** Sums that are never NULL. */
 export const AMOUNTS = ["calls", "cost_nano_usd", "total_ms", "first_contents", "first_content_ms"];
-/** What no receipt has counted stays NULL. */
+/** Counters that no receipt has stay NULL. */
 export const COUNTERS = USAGE_COUNTERS.map((counter) => USAGE_COLUMNS[counter]);
 
 const OF_RECEIPT: Readonly<Record<string, string>> = {
@@ -18,19 +18,19 @@ const OF_RECEIPT: Readonly<Record<string, string>> = {
   first_content_ms: "COALESCE(first_content_ms, 0)",
 };
 
-/** What a receipt has for a column of the sums. */
+/** The expression over a receipt for a column of the sums. */
 export const ofReceipt = (name: string): string => OF_RECEIPT[name] ?? name;
 
-/** Holds for receipts that are in no sum yet: in SQLite those of the last seconds, in PostgreSQL none. */
+/** Matches receipts that no sum includes yet: in SQLite those of the last seconds, in PostgreSQL none. */
 export const NOT_ROLLED_UP = "receipts.id >= (SELECT until_id FROM rolled_up)";
 
 /**
- * Whether there may be such receipts. Where there are none, no statement may ask for them: PostgreSQL does not know that before it has
- * looked, and plans for reading a third of the table, with processes of its own to help.
+ * Whether there may be such receipts. If not, no statement may query them: PostgreSQL does not know that in advance,
+ * and plans for reading a third of the table with parallel workers.
  */
 export const mayBeUnsummed = (engine: Storage["engine"]): boolean => engine === "sqlite";
 
-/** Beside `receipts`: its rows once for each of their tags, which is `tagged.tag`. */
+/** Joined to `receipts`: its rows once for each of their tags, which is `tagged.tag`. */
 export const withTags = (engine: Storage["engine"]): string =>
   engine === "postgres"
     ? "CROSS JOIN LATERAL json_array_elements_text(CAST(receipts.tags AS JSON)) AS tagged (tag)"

@@ -23,7 +23,7 @@ const TAGS = place("tags");
 /** Receipts of one hour that are alike in all dimensions, summed up. */
 interface Group {
   hour: number;
-  /** They are summed up for one of their tags. */
+  /** Set for the sum of one of their tags. */
   tag?: string;
   dimensions: Parameter[];
   amounts: number[];
@@ -33,8 +33,8 @@ interface Group {
 const UNTIL_ID = "SELECT until_id FROM rolled_up";
 
 /**
- * In SQLite receipts are summed up some seconds after they are written, many at a time. Only those that come later than that, whose
- * hours are summed up already, are added to the sums in the transaction that writes them.
+ * SQLite sums up receipts in batches some seconds after they are written. Only later ones, whose hours are already
+ * summed up, are added to the sums in the transaction that writes them.
  */
 export const rollUpLate = (receipts: readonly Receipt[]): FollowUp => ({
   given: UNTIL_ID,
@@ -52,8 +52,8 @@ export async function rollUpLateOne(queries: Queries, receipt: Receipt): Promise
 }
 
 /**
- * Sums up the next receipts before that id in SQLite, at most so many, and returns whether there may be more. Who reads sums adds what
- * is not rolled up yet, so that no moment of this shows.
+ * Sums up the next receipts before that id in SQLite, at most `limit`, and returns whether there may be more. Readers
+ * of sums add what is not rolled up yet, so no intermediate state is visible.
  */
 export function rollUpNext(storage: Storage, beforeId: string, limit: number): Promise<boolean> {
   return storage.transaction(async (queries) => {
@@ -153,7 +153,10 @@ const LAST_OF_NEXT = `SELECT MAX(id) AS id, COUNT(*) AS count
   FROM (SELECT id FROM receipt_rows WHERE id >= ? AND id < ? ORDER BY id LIMIT ?) AS next_ones`;
 const SUMS = [...AMOUNTS, ...COUNTERS].map((name) => `SUM(${ofReceipt(name)}) AS ${name}`).join(", ");
 const WORDS = DIMENSIONS.map((name) => `${ofReceipt(name)} AS ${name}`).join(", ");
-/** By their kinds, which are numbers: to sort by words takes several times as long. Two kinds may be alike in all dimensions. */
+/**
+ * By their kinds, which are numbers: sorting by text takes several times as long. Two kinds may be alike in all
+ * dimensions.
+ */
 const SUM_UP = `SELECT hour, ${WORDS}, ${[...AMOUNTS, ...COUNTERS].join(", ")}, tagged
   FROM (SELECT created_at_ms / ${HOUR_MS} AS hour, kind, ${SUMS}, COUNT(tags) AS tagged
     FROM receipt_rows WHERE id >= ? AND id < ? GROUP BY 1, 2) CROSS JOIN receipt_kinds ON receipt_kinds.id = kind`;

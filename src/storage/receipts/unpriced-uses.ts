@@ -6,7 +6,7 @@ export interface UnpricedUse {
   keyId: string;
   /** What has no price. */
   name: string;
-  /** The tool or term of the request that it came from; empty where the request had none. */
+  /** The tool or term of the request that caused it; empty if the request had none. */
   producedBy: string;
   project: string;
   /** Of the last call. */
@@ -34,11 +34,11 @@ export async function countUnpricedUse(queries: Queries, use: Omit<UnpricedUse, 
 interface UsesAsked {
   sinceMs: number;
   limit: number;
-  /** Of this project alone. */
+  /** Only of this project. */
   project?: string | undefined;
 }
 
-/** The latest first. */
+/** Latest first. */
 export async function selectUnpricedUses(
   queries: Queries,
   { sinceMs, limit, project }: UsesAsked,

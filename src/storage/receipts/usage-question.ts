@@ -14,22 +14,22 @@ export const USAGE_DIMENSIONS = [
 ] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 
-/** Receipts that are alike in all that is given. */
+/** Matches receipts that have all of the given values. */
 export interface UsageFilter {
   project?: string;
   keyId?: string;
   model?: string;
   provider?: string;
   dialect?: string;
-  /** `failed` stands for every kind of error. */
+  /** `failed` matches every kind of error. */
   outcome?: string;
-  /** Those that have this one among their tags. */
+  /** Receipts that have this tag. */
   tag?: string;
 }
 
 export interface UsageQuestion extends UsageFilter {
   by: readonly UsageDimension[];
   sources: UsageSources;
-  /** Those of the zone whose days are meant, in order; none for UTC. */
+  /** The offsets of the zone whose days are meant, in order; empty for UTC. */
   offsets: readonly ZoneOffset[];
 }

@@ -10,10 +10,10 @@ import type { UsageDimension, UsageQuestion } from "./usage-question.ts";
 import { boundsOf, rowsOf, type Source, sourcesOf, usageStatement } from "./usage-statement.ts";
 
 export interface UsageSum {
-  /** In the order of the dimensions that were asked for. Hours and days are their numbers since 1970. */
+  /** In the order of the requested dimensions. Hours and days are numbers since 1970. */
   groups: string[];
   calls: number;
-  /** Calls that ended in an error; a client that disconnected is not an error. */
+  /** Calls that ended in an error; client disconnects do not count. */
   failures: number;
   usage: Usage;
   costNanoUsd: number;
@@ -25,8 +25,8 @@ interface LimitedQuestion extends UsageQuestion {
 }
 
 /**
- * Calls, counters, cost and failures by group. Each group is read in one statement over all sources: rows that are written meanwhile are
- * in all of them or in none. Times come in their order, other groups by cost, highest first.
+ * Calls, counters, cost and failures by group. Each group is read in one statement over all sources: rows written in
+ * the meantime are in all of them or in none. Times are in order, other groups by cost, highest first.
  */
 export async function sumUsage(storage: Storage, question: LimitedQuestion): Promise<UsageSum[]> {
   const { by, sources, limit } = question;
@@ -65,7 +65,7 @@ async function sumSources(
   }));
 }
 
-/** Sums of tags that one report reads at most: callers invent tags, and other reports wait for this one in SQLite. */
+/** The most sums of tags that one report reads: callers invent tags, and in SQLite other reports wait for this one. */
 const MAX_TAG_SUMS = 200_000;
 
 class TagSums {
@@ -76,7 +76,7 @@ class TagSums {
     this.#storage = storage;
   }
 
-  /** Counts those that are about to be read. Throws where they are too many, together with those before. */
+  /** Counts the sums that are about to be read. Throws if they are too many, together with the previous ones. */
   async count(sources: readonly Source[]): Promise<void> {
     const sums = sources.filter(({ table }) => table !== "receipts");
     if (sums.length === 0) return;
@@ -89,7 +89,7 @@ class TagSums {
     );
     this.#left -= row === undefined ? 0 : number(row, "count");
     if (this.#left >= 0) return;
-    const message = `There are more than ${MAX_TAG_SUMS.toLocaleString("en")} sums of tags in this range, which is more than a report reads: ask for a shorter one, or for one tag.`;
+    const message = `This range has more than ${MAX_TAG_SUMS.toLocaleString("en")} sums of tags, the most that a report reads. Use a shorter range, or filter by one tag.`;
     throw new GatewayError("invalid_request", message, { path: "by" });
   }
 }

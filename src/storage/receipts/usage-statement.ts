@@ -13,13 +13,13 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** The sums of tags have rows for each tag by itself. */
+/** Sums by tag have separate rows for each tag. */
 type Table = "usage_hours" | "usage_days" | "tag_hours" | "tag_days" | "receipts";
 
 export interface Source {
   table: Table;
   spans: readonly (Span | MovedSpan)[];
-  /** Of receipts, only those that are in no sum, or only those that are in one. */
+  /** For receipts: only those that no sum includes, or only those that one does. */
   only?: "unsummed" | "summed";
   /** Its rows are needed once for each tag. */
   byTag: boolean;
@@ -33,7 +33,7 @@ export interface Part {
   parameters: Parameter[];
 }
 
-/** What a question reads. A source that has nothing to give is left out: PostgreSQL would plan for reading all of it. */
+/** What a query reads. An empty source is omitted: PostgreSQL would plan for reading all of it. */
 export function sourcesOf(engine: Engine, { by, tag, sources }: UsageQuestion): Source[] {
   const byTag = by.includes("tag") || tag !== undefined;
   const [days, hours] = byTag ? (["tag_days", "tag_hours"] as const) : (["usage_days", "usage_hours"] as const);
@@ -49,7 +49,7 @@ export function sourcesOf(engine: Engine, { by, tag, sources }: UsageQuestion): 
   return all.filter(({ spans }) => spans.length > 0);
 }
 
-/** What sums are read for. */
+/** The range that is read from sums. */
 function inMs({ days, hours }: UsageSources): Span[] {
   const times = (spans: readonly Span[], ms: number) => spans.map(([from, until]): Span => [from * ms, until * ms]);
   return [...times(days, DAY_MS), ...times(hours, HOUR_MS)];
@@ -76,7 +76,7 @@ function hourOrDay(unit: "hour" | "day", table: Table, offsets: readonly ZoneOff
   return `(${utcMs} + ${offset}) / ${DAY_MS}`;
 }
 
-/** Sums are of hours of UTC and of its days: only with hours for groups are they read by the days of the zone. */
+/** Sums are of UTC hours and UTC days: the days of the zone are used only to group hours. */
 const offsetsFor = ({ by, offsets }: UsageQuestion, table: Table): readonly ZoneOffset[] =>
   table === "receipts" || by.includes("hour") ? offsets : [];
 
@@ -98,12 +98,12 @@ const UNITS: Readonly<Record<Table, string>> = {
   receipts: "created_at_ms",
 };
 
-/** More are rows of their own: a condition for each would be slower to plan than it is to join them. */
+/** More spans are passed as rows: a condition for each would be slower to plan than the join. */
 const MAX_CONDITIONS = 2;
 
 /**
- * The spans of sums that PostgreSQL reads as conditions: it then knows how much of the table is needed, and reads it in its own order, if
- * need be with several processes. A span that comes as a row leads to one look at the heap for each sum.
+ * The spans of sums that PostgreSQL reads as conditions: it can then estimate how much of the table is needed, and
+ * reads it in physical order, in parallel if needed. A span passed as a row causes one heap access for each sum.
  */
 function asConditions(engine: Engine, { table, spans, isMoved }: Source): readonly Span[] | undefined {
   if (engine === "sqlite" || table === "receipts" || isMoved || spans.length > MAX_CONDITIONS) return undefined;
@@ -127,8 +127,8 @@ function spansAsJson({ table, spans }: Source): string {
 }
 
 /**
- * The rows of a source: its spans as rows, each of which leads to a range of the table's primary key. With a limit, SQLite reads their JSON
- * once, not for each row.
+ * The rows of a source: its spans as rows, each of which is a range of the table's primary key. With a limit, SQLite
+ * reads their JSON once, not for each row.
  */
 export function rowsOf(engine: Engine, source: Source, read: string = source.table): string {
   const { table, only, byTag } = source;
@@ -143,7 +143,7 @@ export function rowsOf(engine: Engine, source: Source, read: string = source.tab
           .join(", ")})`
       : `(SELECT ${names.map((name) => `value ->> '${name}' AS ${name}`).join(", ")} FROM json_each(?) LIMIT -1) AS span`;
   const within = `${unit} >= span.start AND ${unit} < span.until`;
-  // SQLite begins with what comes first here.
+  // SQLite starts with the first table here.
   const tagged = table === "receipts" && byTag ? withTags(engine) : "";
   if (only === "unsummed") return `${read} CROSS JOIN ${spans} ${tagged} WHERE ${NOT_ROLLED_UP} AND ${within}`;
   const ids = table === "receipts" ? "receipts.id >= span.first_id AND receipts.id < span.end_id AND " : "";
@@ -161,7 +161,7 @@ function sumsOf(calls: string, counters: readonly string[]): string {
   ].join(", ");
 }
 
-/** What a source is grouped by, and the names of that: of what is moved, both its days. */
+/** The expressions and names that a source is grouped by; for moved spans, both days. */
 function groupsOf(engine: Engine, question: UsageQuestion, { table, isMoved }: Source) {
   return question.by.flatMap((dimension, index) => {
     if (dimension === "day" && isMoved)
@@ -174,7 +174,7 @@ function groupsOf(engine: Engine, question: UsageQuestion, { table, isMoved }: S
 
 const grouped = (names: readonly string[]): string => (names.length === 0 ? "" : ` GROUP BY ${names.join(", ")}`);
 
-/** One source's sums, with the same columns as those of the others. */
+/** The sums of one source, with the same columns as the others. */
 function part(engine: Engine, question: UsageQuestion, source: Source, counters: readonly string[]): Part {
   if (engine === "sqlite" && source.table === "receipts" && !source.byTag) return byKind(question, source, counters);
   const groups = groupsOf(engine, question, source);
@@ -187,7 +187,10 @@ function part(engine: Engine, question: UsageQuestion, source: Source, counters:
   };
 }
 
-/** Receipts in SQLite, by their kinds first, which are numbers: to join each with its words, and to sort by them, takes twice as long. */
+/**
+ * Receipts in SQLite, first by their kinds, which are numbers: joining each with its text values and sorting by them
+ * takes twice as long.
+ */
 function byKind(question: UsageQuestion, source: Source, counters: readonly string[]): Part {
   const groups = groupsOf("sqlite", question, source);
   const times = groups.filter(({ isTime }) => isTime);
@@ -217,12 +220,12 @@ function filtersOf(engine: Engine, question: UsageQuestion, table: Table): Part 
   };
 }
 
-/** More parts would be slower to plan than they are to read. */
+/** More parts would be slower to plan than to read. */
 const MAX_DAYS = 100;
 
 /**
- * Hours in SQLite, each day by itself: a day is then known without looking, hours come in the order of the index, and what is sorted for
- * other groups is small. Undefined where that does not fit.
+ * Hours in SQLite, day by day: the day is then a constant, hours are in index order, and sorting for other groups is
+ * small. Undefined if that does not apply.
  */
 function partsByDay(question: UsageQuestion, source: Source, counters: readonly string[]): Part[] | undefined {
   const { table, spans, isMoved } = source;
@@ -230,7 +233,7 @@ function partsByDay(question: UsageQuestion, source: Source, counters: readonly 
   const days = hoursByDay(spans as readonly Span[], offsetsFor(question, table));
   if (days.length > MAX_DAYS) return undefined;
   const filters = filtersOf("sqlite", question, table);
-  // What sorts as numbers comes last: rows are in that order already.
+  // Numeric groups are last: rows are already in that order.
   const order = question.by.map((dimension, index) => [dimension, `group_${index}`] as const);
   const names = [...order.filter(([dimension]) => dimension !== "hour"), ...order.filter(([name]) => name === "hour")]
     .filter(([dimension]) => dimension !== "day")
@@ -252,7 +255,7 @@ const together = (parts: readonly Part[]): Part => ({
   parameters: parts.flatMap(({ parameters }) => parameters),
 });
 
-/** What is moved, twice: added to the day of the zone, and taken from that of UTC. */
+/** Moved spans twice: added to the day of the zone, and subtracted from that of UTC. */
 function bothWays({ by }: UsageQuestion, moved: Part, counters: readonly string[]): Part {
   const groups = by.map((dimension, index) =>
     dimension === "day" ? `CASE sign WHEN 1 THEN zone_day ELSE utc_day END AS group_${index}` : `group_${index}`,
@@ -265,11 +268,14 @@ function bothWays({ by }: UsageQuestion, moved: Part, counters: readonly string[
   };
 }
 
-// A sum of BIGINT is NUMERIC in PostgreSQL; seconds are the one counter with a fraction.
+// A sum of BIGINT is NUMERIC in PostgreSQL; seconds are the only counter with a fraction.
 const sumOf = (name: string): string =>
   name === "usage_seconds" ? `SUM(parts.${name})` : `CAST(SUM(parts.${name}) AS BIGINT)`;
 
-/** A counter, of which all was moved elsewhere where nothing is left of something. What is taken away again may leave a trace in the last digits of a fraction. */
+/**
+ * A counter that was used but entirely moved to another day is unknown here. Subtracting may leave a remainder in the
+ * last digits of a fraction.
+ */
 function restOf(name: string): string {
   const sum =
     name === "usage_seconds" ? `CAST(ROUND(CAST(SUM(parts.${name}) AS NUMERIC), 6) AS DOUBLE PRECISION)` : sumOf(name);
@@ -277,8 +283,8 @@ function restOf(name: string): string {
 }
 
 /**
- * The sums of all sources by group, without an order. Each source is grouped by itself first: SQLite sorts for that, and what it sorts is
- * then as narrow as can be.
+ * The sums of all sources by group, unordered. Each source is grouped separately first: SQLite sorts for that, and its
+ * rows are then as narrow as possible.
  */
 export function usageStatement(
   engine: Engine,
@@ -300,7 +306,7 @@ export function usageStatement(
     ...["calls", "failures", "cost_nano_usd"].map((name) => `${sumOf(name)} AS ${name}`),
     ...counters.map((name) => `${moved.length === 0 ? sumOf(name) : restOf(name)} AS ${name}`),
   ];
-  // A group of which all was moved elsewhere is none.
+  // A group that was entirely moved elsewhere is omitted.
   const having = moved.length === 0 ? "" : " HAVING SUM(parts.calls) <> 0 OR SUM(parts.cost_nano_usd) <> 0";
   return {
     text: `SELECT ${[...groups, ...sums].join(", ")} FROM (${all.text}) AS parts${grouped(groups)}${having}`,

@@ -11,7 +11,7 @@ interface InstanceCost {
   costNanoUsd: number;
 }
 
-/** What one process has booked for each key, of calls that began in the range. */
+/** What one process has booked for each key, for calls that began in the range. */
 export async function sumCostOfInstance(
   queries: Queries,
   { instance, sinceMs, untilMs }: { instance: string; sinceMs: number; untilMs: number },
@@ -37,7 +37,9 @@ interface KeyCost {
   total: number;
 }
 
-/** What every key has spent in every project since the two days began, and in total: also of receipts that are kept no more. */
+/**
+ * The spending of every key in every project since the two times, and in total, including receipts that are deleted.
+ */
 export async function sumCostByKey(storage: Storage, dayStartMs: number, monthStartMs: number): Promise<KeyCost[]> {
   const unsummed = mayBeUnsummed(storage.engine)
     ? `UNION ALL SELECT project, key_id, created_at_ms / ${DAY_MS}, cost_nano_usd FROM receipts WHERE ${NOT_ROLLED_UP}`

@@ -4,7 +4,7 @@ import { readSums } from "./read-sums.ts";
 import type { UsageDimension, UsageQuestion } from "./usage-question.ts";
 import { sourcesOf, usageStatement } from "./usage-statement.ts";
 
-/** What one group of one dimension comes to. */
+/** The sum of one group of one dimension. */
 export interface TopSum {
   of: UsageDimension;
   name: string;
@@ -20,7 +20,7 @@ interface LimitedQuestion extends UsageQuestion {
 
 const SUMS = ["calls", "failures", "cost_nano_usd"].map((name) => `CAST(SUM(${name}) AS BIGINT) AS ${name}`).join(", ");
 
-/** The dearest groups of each dimension by itself. What they are sums of is read and sorted once for all dimensions. */
+/** The most expensive groups of each dimension. Their sources are read and sorted once for all dimensions. */
 export async function sumTops(storage: Storage, question: LimitedQuestion): Promise<TopSum[]> {
   const { by, limit } = question;
   const sources = sourcesOf(storage.engine, question);

@@ -3,16 +3,16 @@ import type { Queries } from "../storage.ts";
 
 interface Opening {
   subject: string;
-  /** The process that sees it, and will see its end. */
+  /** The process that observes it, and will report its end. */
   owner: string;
   nowMs: number;
-  /** The same thing is not opened again sooner than this after it was opened last. */
+  /** The minimum time between two openings of the same incident. */
   pauseMs: number;
-  /** One that no process has seen for so long is over, though no one has told so. */
+  /** An incident that no process has observed for this long is over, though nobody reported it. */
   forgottenMs: number;
 }
 
-/** `opened`: by this call. `known`: it is open already. `too soon`: it was open a moment ago. */
+/** `opened`: by this call. `known`: it is already open. `too soon`: it was opened a moment ago. */
 export async function openIncident(queries: Queries, opening: Opening): Promise<"opened" | "known" | "too soon"> {
   const { subject, owner, pauseMs, forgottenMs } = opening;
   const now = Math.floor(opening.nowMs);
@@ -34,11 +34,11 @@ interface Closing {
   subject: string;
   owner: string;
   nowMs: number;
-  /** An owner that has not seen it for so long is taken for dead. */
+  /** An owner that has not observed it for this long is considered dead. */
   staleMs: number;
 }
 
-/** True where this call ended it. */
+/** True if this call ended it. */
 export async function closeIncident(queries: Queries, closing: Closing): Promise<boolean> {
   const { subject, owner, staleMs } = closing;
   const now = Math.floor(closing.nowMs);
@@ -52,13 +52,13 @@ export async function closeIncident(queries: Queries, closing: Closing): Promise
 
 interface Seeing {
   owner: string;
-  /** What this process sees down. */
+  /** What this process observes as down. */
   subjects: readonly string[];
   nowMs: number;
   staleMs: number;
 }
 
-/** What is open, whoever has seen it. Those that this process sees are its own where it has them, or where their owner is dead. */
+/** All open incidents. Those that this process observes become its own if their owner is dead. */
 export async function seeIncidents(queries: Queries, seeing: Seeing): Promise<Set<string>> {
   const { owner, subjects, staleMs } = seeing;
   const rows = await queries.query("SELECT subject FROM alert_incidents WHERE state = 'down'");

@@ -7,19 +7,19 @@ export interface StoredAlert {
   id: string;
   type: string;
   atMs: number;
-  /** What is sent, byte for byte. */
+  /** Sent byte for byte. */
   body: string;
 }
 
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-/** The way of one alert to one webhook. */
+/** The delivery of one alert to one webhook. */
 export interface StoredDelivery {
   alertId: string;
   webhook: string;
   state: DeliveryState;
   tries: number;
-  /** Of the last try. */
+  /** Of the last attempt. */
   triedAtMs?: number;
   status?: number;
   error?: string;
@@ -27,7 +27,7 @@ export interface StoredDelivery {
 
 export type NewDelivery = Pick<StoredDelivery, "webhook" | "state" | "tries" | "status" | "error">;
 
-/** Returns those of the names that no one has taken before; from now on they are taken. */
+/** Claims the names, and returns those that nobody had claimed before. */
 export async function takeClaims(
   queries: Queries,
   names: readonly string[],
@@ -49,7 +49,7 @@ export async function countPending(queries: Queries): Promise<number> {
   return row === undefined ? 0 : number(row, "count");
 }
 
-/** Once; an alert that is there already stays as it is. */
+/** Inserts it once; an existing alert is left alone. */
 export async function insertAlert(
   queries: Queries,
   alert: StoredAlert,
@@ -83,17 +83,20 @@ export interface LeasedDelivery {
 }
 
 interface LeaseRequest {
-  /** Those that this process knows. */
+  /** The webhooks that this process knows. */
   webhooks: readonly string[];
   owner: string;
   nowMs: number;
   leaseMs: number;
-  /** A lease that ends later than this from now, or a try that is due so late, is of a clock that has been set back since. */
+  /**
+   * A lease that ends later than this, or an attempt that is due later, comes from a clock that has been set back
+   * since.
+   */
   farMs: number;
   limit: number;
 }
 
-/** Takes deliveries that are due and that no other process works on. */
+/** Leases deliveries that are due and that no other process works on. */
 export async function leaseDeliveries(queries: Queries, request: LeaseRequest): Promise<LeasedDelivery[]> {
   const { webhooks, owner, leaseMs, farMs, limit } = request;
   if (webhooks.length === 0) return [];
@@ -135,7 +138,7 @@ interface Tried {
   error: string | undefined;
 }
 
-/** Writes down how a try went, and lets the delivery go. Whoever has lost the lease changes nothing. */
+/** Records the outcome of an attempt, and releases the delivery. Does nothing if the lease is lost. */
 export async function writeTry(queries: Queries, tried: Tried): Promise<void> {
   await queries.query(
     `UPDATE alert_deliveries SET state = ?, tries = ?, tried_at_ms = ?, due_at_ms = ?, status = ?, error = ?,
@@ -153,7 +156,7 @@ export async function writeTry(queries: Queries, tried: Tried): Promise<void> {
   );
 }
 
-/** Gives back what was leased and not tried. */
+/** Releases a leased delivery without an attempt. */
 export async function releaseDelivery(queries: Queries, id: string, owner: string): Promise<void> {
   await queries.query(
     "UPDATE alert_deliveries SET lease_owner = '', lease_until_ms = 0 WHERE id = ? AND lease_owner = ?",
@@ -162,8 +165,8 @@ export async function releaseDelivery(queries: Queries, id: string, owner: strin
 }
 
 /**
- * Makes a delivery due at once: one that has ended with all of its tries before it, one that waits with those that are left. One that is
- * being made right now stays as it is.
+ * Makes a delivery due at once: with all attempts if it has ended, or with the remaining ones if it is pending. One
+ * that is being sent is left alone.
  */
 export async function deliverAgain(
   queries: Queries,
@@ -178,7 +181,7 @@ export async function deliverAgain(
   );
 }
 
-/** An alert, and its way to each webhook. */
+/** An alert with its deliveries. */
 export type DeliveredAlert = StoredAlert & { deliveries: StoredDelivery[] };
 
 export async function selectAlert(queries: Queries, id: string): Promise<DeliveredAlert | undefined> {
@@ -187,7 +190,7 @@ export async function selectAlert(queries: Queries, id: string): Promise<Deliver
   return found;
 }
 
-/** The newest first; `after` is the last id of the page before. */
+/** Newest first; `after` is the last id of the previous page. */
 export async function selectAlerts(
   queries: Queries,
   { limit, after }: { limit: number; after?: string | undefined },
@@ -218,7 +221,7 @@ async function withDeliveries(queries: Queries, rows: readonly StoredRow[]): Pro
   }));
 }
 
-/** The last try of a webhook, whichever alert it was. */
+/** The last attempt of a webhook, for any alert. */
 export async function selectLastTry(queries: Queries, webhook: string): Promise<StoredDelivery | undefined> {
   const [row] = await queries.query(
     `SELECT alert_id, webhook, state, tries, tried_at_ms, status, error FROM alert_deliveries
@@ -243,7 +246,10 @@ function readDelivery(row: StoredRow): StoredDelivery {
   });
 }
 
-/** Ends what was due then and no process has delivered since (its webhook is configured no more), and forgets what is older still. */
+/**
+ * Ends deliveries that were due then and that no process has made since, because their webhook is no longer
+ * configured. Removes older alerts.
+ */
 export async function sweepAlerts(
   queries: Queries,
   { abandonedMs, forgottenMs, nowMs }: { abandonedMs: number; forgottenMs: number; nowMs: number },

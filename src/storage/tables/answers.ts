@@ -3,34 +3,34 @@ import type { Owned } from "../../canon/ownership.ts";
 import { bytes, number, optionalText, readSharing, text } from "../columns.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
 
-/** `pending`: it is made in the background. `done`: later requests may build on it. */
+/** `pending`: it is being made in the background. `done`: later requests may build on it. */
 export type AnswerState = "pending" | "done" | "failed" | "cancelled";
 
-/** An answer as it is kept; what was said in it is sealed. */
+/** A stored answer; its content is sealed. */
 export interface StoredAnswer extends Owned {
   id: string;
   /** The answer that it builds on. */
   previousId?: string;
   state: AnswerState;
-  /** The items that its own request brought. */
+  /** The items of its own request. */
   input: Uint8Array;
-  /** The answer as its client got it. */
+  /** The answer as its client received it. */
   answer: Uint8Array;
-  /** In bytes, before they were sealed: what reading them takes. */
+  /** In bytes, before sealing: the memory needed to read them. */
   inputLength: number;
   answerLength: number;
   createdAtMs: number;
   expiresAtMs: number;
 }
 
-/** What of an answer is known without its contents. */
+/** An answer without its content. */
 export type AnswerHead = Omit<StoredAnswer, "input" | "answer">;
 
 const HEAD =
   "id, project, key_id, share, previous_id, state, input_length, answer_length, created_at_ms, expires_at_ms";
 const ALL = `${HEAD}, input, answer`;
 
-/** What of an answer is read. */
+/** The parts of an answer to read. */
 export type AnswerParts = "both" | "input" | "answer";
 const COLUMNS: Readonly<Record<AnswerParts, string>> = {
   both: ALL,
@@ -38,7 +38,7 @@ const COLUMNS: Readonly<Record<AnswerParts, string>> = {
   answer: `${HEAD}, answer`,
 };
 
-/** At most so many values in one statement. */
+/** The most values in one statement. */
 const AT_ONCE = 500;
 
 export async function insertAnswer(storage: Storage, answer: StoredAnswer, itemIds: readonly string[]): Promise<void> {
@@ -76,7 +76,7 @@ async function insertItems(
   }
 }
 
-/** The end of an answer that was pending. False where it was cancelled, deleted or ended before. */
+/** Ends a pending answer. False if it was cancelled, deleted or ended before. */
 export async function endAnswer(
   storage: Storage,
   answer: Pick<StoredAnswer, "id" | "project" | "state" | "answer" | "answerLength">,
@@ -93,7 +93,7 @@ export async function endAnswer(
   });
 }
 
-/** Those of the answers that are kept, by id; a part that is not read is empty. */
+/** The stored ones of these answers, by id; a part that is not read is empty. */
 export async function selectAnswers(
   queries: Queries,
   project: string,
@@ -108,7 +108,7 @@ export async function selectAnswers(
   return new Map(rows.map((row) => [text(row, "id"), readAnswer(row)]));
 }
 
-/** The answer, the one that it builds on, and so on to the first, as far as they are kept. */
+/** The answer, the one that it builds on, and so on to the first, as far as they are stored. */
 export async function selectChain(
   queries: Queries,
   project: string,
@@ -131,7 +131,7 @@ export async function selectChain(
   return rows.map(readHead);
 }
 
-/** The answer of that id, of whichever project. */
+/** The answer of that id, in any project. */
 export async function selectAnswerHead(queries: Queries, id: string, nowMs: number): Promise<AnswerHead | undefined> {
   const [row] = await queries.query(`SELECT ${HEAD} FROM answers WHERE id = ? AND expires_at_ms > ? LIMIT 1`, [
     id,
@@ -146,7 +146,7 @@ interface ItemHolder {
   head: AnswerHead;
 }
 
-/** The answers that hold any of the items, the oldest first. */
+/** The answers that hold any of the items, oldest first. */
 export async function selectHolders(
   queries: Queries,
   project: string,
@@ -168,7 +168,7 @@ export async function selectHolders(
   return holders;
 }
 
-/** Those that are built on live as long as what builds on them. */
+/** An answer lives as long as those that build on it. */
 export async function prolongAnswers(
   queries: Queries,
   project: string,
@@ -183,7 +183,7 @@ export async function prolongAnswers(
   }
 }
 
-/** False where there was none. */
+/** False if there was none. */
 export async function deleteAnswer(queries: Queries, project: string, id: string, nowMs: number): Promise<boolean> {
   const rows = await queries.query(
     "DELETE FROM answers WHERE id = ? AND project = ? AND expires_at_ms > ? RETURNING id",
@@ -201,13 +201,13 @@ export async function deleteExpiredAnswers(queries: Queries, nowMs: number, limi
   return rows.length;
 }
 
-/** What each project's answers take. */
+/** The size of each project's answers. */
 export async function sumAnswerSizes(queries: Queries): Promise<Map<string, number>> {
   const rows = await queries.query("SELECT project, CAST(SUM(size) AS BIGINT) AS total FROM answers GROUP BY project");
   return new Map(rows.map((row) => [text(row, "project"), number(row, "total")]));
 }
 
-/** The oldest answers of a project, and what each takes. */
+/** The oldest answers of a project, with their sizes. */
 export async function selectOldestAnswers(
   queries: Queries,
   project: string,

@@ -2,18 +2,18 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import { number, optionalText, text } from "../columns.ts";
 import type { Parameter, Queries, StoredRow } from "../storage.ts";
 
-/** One administrative act. Rows are added and never changed: the tables refuse it. */
+/** One administrative act. Rows are only added: the tables reject changes. */
 export interface StoredAct {
   /** Sorts by time. */
   id: string;
   atMs: number;
   /** `operator:<name>`, `key:<id>`, `command line`, `gateway`. */
   who: string;
-  /** Where it came from. */
+  /** The client's address. */
   address?: string;
   /** Such as `key.create`. */
   act: string;
-  /** The id of what it was done to. */
+  /** The id of the object. */
   target: string;
   project?: string;
   /** JSON of what the act changed, without secrets. */
@@ -43,11 +43,11 @@ export interface ActFilter {
   target?: string;
   project?: string;
   fromMs?: number;
-  /** Not included. */
+  /** Exclusive. */
   toMs?: number;
 }
 
-/** The newest first; `after` is the last id of the page before. */
+/** Newest first; `after` is the last id of the previous page. */
 export async function selectActs(
   queries: Queries,
   filter: ActFilter,

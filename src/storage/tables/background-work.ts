@@ -2,15 +2,15 @@ import { text } from "../columns.ts";
 import type { Queries } from "../storage.ts";
 import type { Lease } from "./operations.ts";
 
-/** An answer that some process makes in the background, under a lease of the operations' table. */
+/** An answer that some process makes in the background, under a lease in the operations' table. */
 export interface BackgroundWork {
-  /** That of the answer. */
+  /** The answer's id. */
   id: string;
   project: string;
   keyId: string;
   receiptId: string;
   model: string;
-  /** In whose words the answer is kept. */
+  /** The dialect that the answer is stored in. */
   dialect: string;
   createdAtMs: number;
 }
@@ -58,7 +58,7 @@ export async function leaseAbandonedWork(
   }));
 }
 
-/** It has ended, or is wanted no more: whoever works on it finds its lease gone. */
+/** It has ended or been cancelled: its worker finds the lease gone. */
 export async function deleteWork(queries: Queries, project: string, id: string): Promise<void> {
   await queries.query("DELETE FROM operations WHERE id = ? AND project = ? AND kind = 'answer'", [id, project]);
 }

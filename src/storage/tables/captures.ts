@@ -1,7 +1,7 @@
 import { bytes, number, text } from "../columns.ts";
 import type { Queries, Storage } from "../storage.ts";
 
-/** What is kept of the bodies of one call. */
+/** The stored bodies of one call. */
 export interface StoredCapture {
   receiptId: string;
   project: string;
@@ -11,7 +11,7 @@ export interface StoredCapture {
   bodies: Uint8Array;
 }
 
-/** At most one for each receipt. Returns what they take. */
+/** Inserts at most one for each receipt. Returns their size. */
 export async function insertCaptures(storage: Storage, captures: readonly StoredCapture[]): Promise<number> {
   await storage.runForEach(
     `INSERT INTO captures (receipt_id, project, key_id, created_at_ms, size, bodies) VALUES (?, ?, ?, ?, ?, ?)
@@ -28,7 +28,7 @@ export async function insertCaptures(storage: Storage, captures: readonly Stored
   return captures.reduce((sum, { bodies }) => sum + bodies.length, 0);
 }
 
-/** Undefined where there is none, or only one that is older. */
+/** Undefined if there is none, or only an older one. */
 export async function selectCapture(
   queries: Queries,
   receiptId: string,
@@ -66,7 +66,7 @@ export async function deleteCapturesBefore(queries: Queries, beforeMs: number, l
   return rows.length;
 }
 
-/** Returns what the deleted ones took; 0 where there was none left. */
+/** Returns the size of the deleted ones; 0 if none was left. */
 export async function deleteOldestCaptures(queries: Queries, limit: number): Promise<number> {
   const rows = await queries.query(
     `DELETE FROM captures WHERE receipt_id IN (
@@ -76,7 +76,7 @@ export async function deleteOldestCaptures(queries: Queries, limit: number): Pro
   return rows.reduce((sum, row) => sum + number(row, "size"), 0);
 }
 
-/** What all of them take. */
+/** The size of all of them. */
 export async function sumCaptureSizes(queries: Queries): Promise<number> {
   const [row] = await queries.query("SELECT CAST(SUM(size) AS BIGINT) AS total FROM captures");
   return row === undefined ? 0 : number(row, "total");

@@ -28,7 +28,7 @@ function sampleFile(changes: Partial<StoredFile> = {}): StoredFile {
   };
 }
 
-/** What every engine must do alike. */
+/** Tests that every engine must pass. */
 function filesContract(databases: TestDatabases): void {
   describe(`files on ${databases.engine}`, () => {
     let url: string;
@@ -40,7 +40,7 @@ function filesContract(databases: TestDatabases): void {
     afterEach(() => storage.close());
     afterAll(() => databases.clear());
 
-    test("a file comes back as it was kept, with a size beyond 32 bits and text that would break a query", async () => {
+    test("a file is read back unchanged, with a size beyond 32 bits and text that would break a query", async () => {
       const hostile = sampleFile({ id: "file_2", project: "' OR 1=1 --", ownerId: '"; DROP TABLE files; --' });
       expect(await insertFile(storage, sampleFile(), PLENTY)).toBe("kept");
       expect(await insertFile(storage, hostile, PLENTY)).toBe("kept");
@@ -50,7 +50,7 @@ function filesContract(databases: TestDatabases): void {
       await expect(insertFile(storage, sampleFile(), PLENTY)).rejects.toThrow();
     });
 
-    test("expired files come the longest expired first, and no more than were asked for", async () => {
+    test("expired files are listed longest expired first, up to the limit", async () => {
       for (const [id, expiresAtMs] of [
         ["c", 30],
         ["a", 10],
@@ -79,7 +79,7 @@ function filesContract(databases: TestDatabases): void {
       expect(await sumFileSizes(storage)).toBe(40);
     });
 
-    test("deleting takes what is named and nothing else, and again is no fault", async () => {
+    test("deleting removes only what is named, and repeating it is not an error", async () => {
       for (const id of ["a", "b", "c"]) await insertFile(storage, sampleFile({ id, size: 7 }), PLENTY);
       await deleteFiles(storage, []);
       expect(await sumFileSizes(storage)).toBe(21);
@@ -89,7 +89,7 @@ function filesContract(databases: TestDatabases): void {
       expect(await sumFileSizes(storage)).toBe(7);
     });
 
-    test("files that two instances keep at once do not pass the limit together", async () => {
+    test("files that two instances store at once do not exceed the limit together", async () => {
       const other = await openStorage(url, system.clock);
       const kept = await Promise.all(
         Array.from({ length: 16 }, (_, index) =>

@@ -1,12 +1,12 @@
 import { number, text } from "../columns.ts";
 import type { Queries, Storage, StoredRow } from "../storage.ts";
 
-/** A generated file that is kept for a while; its bytes lie in the file store under the same id. */
+/** A generated file that is kept for a while; its bytes are in the file store under the same id. */
 export interface StoredFile {
   id: string;
   /** The only project that may see it. */
   project: string;
-  /** Id of the operation or receipt that it belongs to. */
+  /** The operation or receipt that it belongs to. */
   ownerId: string;
   mimeType: string;
   size: number;
@@ -23,8 +23,8 @@ interface StoreLimits {
 }
 
 /**
- * Keeps the row if all files together, and those of its project, stay within their limits, and says whether it did. Instances
- * that keep files at the same moment take turns, so that they cannot all pass on the same remainder.
+ * Inserts the row if all files together, and those of its project, stay within their limits, and returns whether it
+ * did. Instances that store files at the same moment take turns, so that they cannot all use the same remainder.
  */
 export async function insertFile(
   storage: Storage,
@@ -54,7 +54,7 @@ export async function selectFile(queries: Queries, id: string): Promise<StoredFi
   return row === undefined ? undefined : readFile(row);
 }
 
-/** Expired files, the longest expired first. */
+/** Expired files, longest expired first. */
 export async function selectExpiredFiles(queries: Queries, nowMs: number, limit: number): Promise<StoredFile[]> {
   const rows = await queries.query(
     `SELECT ${COLUMNS} FROM files WHERE expires_at_ms <= ? ORDER BY expires_at_ms, id LIMIT ?`,
@@ -63,7 +63,7 @@ export async function selectExpiredFiles(queries: Queries, nowMs: number, limit:
   return rows.map(readFile);
 }
 
-/** Those of the ids that have a row. */
+/** The ids that have a row. */
 export async function selectKnownFiles(queries: Queries, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await queries.query(`SELECT id FROM files WHERE id IN (${placeholders(ids)})`, ids);
@@ -75,7 +75,7 @@ export async function deleteFiles(queries: Queries, ids: readonly string[]): Pro
   if (ids.length > 0) await queries.query(`DELETE FROM files WHERE id IN (${placeholders(ids)})`, ids);
 }
 
-/** Of one project's files, or of all. */
+/** The size of one project's files, or of all. */
 export async function sumFileSizes(queries: Queries, project?: string): Promise<number> {
   const [row] =
     project === undefined

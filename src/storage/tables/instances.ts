@@ -6,21 +6,24 @@ export interface Instance {
   id: string;
   /** Host and process, for people. */
   place: string;
-  /** A name that no other process has; "" if the system cannot provide one. */
+  /** A unique name of the process; "" if the system cannot provide one. */
   process: string;
   startedAtMs: number;
-  /** Through what it shares its limits; "" where it does not. */
+  /** What it shares its limits through; "" if it does not. */
   shares: string;
-  /** Counts up while it lives, and down from 0 while it starts. */
+  /** Counts up while it is alive, and down from 0 while it starts. */
   beats: number;
 }
 
-/** Both are in one column, because earlier versions on the same storage know no other. They do not take such an instance for dead. */
+/**
+ * Both are in one column, because earlier versions on the same storage know no other. They do not consider such an
+ * instance dead.
+ */
 const SEPARATOR = "\n";
 const placeColumn = ({ place, process }: Pick<Instance, "place" | "process">): string =>
   process === "" ? place : place + SEPARATOR + process;
 
-/** It starts. */
+/** Adds an instance that is starting. */
 export async function insertInstance(queries: Queries, instance: Omit<Instance, "beats">): Promise<void> {
   const { id, startedAtMs, shares } = instance;
   await queries.query("INSERT INTO instances (id, place, started_at_ms, shares, beats) VALUES (?, ?, ?, ?, 0)", [
@@ -40,7 +43,7 @@ export async function beat(queries: Queries, instance: Omit<Instance, "beats">):
   );
 }
 
-/** It still starts. */
+/** Shows that it is still starting. */
 export async function countDown(queries: Queries, id: string): Promise<void> {
   await queries.query("UPDATE instances SET beats = beats - 1 WHERE id = ?", [id]);
 }

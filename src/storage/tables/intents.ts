@@ -6,7 +6,7 @@ import { endIdOf } from "../receipts/receipt-ids.ts";
 import { type IdRange, intentConditions, type ReceiptFilter } from "../receipts/receipt-pages.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
 
-/** The outcome of a call that is not settled, and of one that was not when its process ended. */
+/** The outcome of a call that is not settled, and of one whose process ended before. */
 export const PENDING = "pending";
 const INTERRUPTED = "interrupted";
 
@@ -33,7 +33,7 @@ const INSERT_ONE = `INSERT INTO intents (${NAMES}) VALUES (${Object.keys(COLUMNS
 const INSERT_JSON = `INSERT INTO intents (${NAMES}) SELECT ${NAMES}
   FROM json_to_recordset(CAST(CAST(? AS TEXT) AS JSON)) AS row_of (${TYPES}) ${ONCE}`;
 
-/** Writes that these calls are about to reach a provider. One that is there already is left as it is. */
+/** Records that these calls are about to reach a provider. An existing row is left alone. */
 export async function insertIntents(storage: Storage, intents: readonly Receipt[]): Promise<void> {
   if (intents.length === 0) return;
   if (storage.engine === "postgres") await storage.query(INSERT_JSON, [JSON.stringify(intents.map(asJsonRow))]);
@@ -50,12 +50,12 @@ const asJsonRow = (intent: Receipt): Record<string, Parameter> =>
     }),
   );
 
-/** What a process writes that does not run any more is never settled, unless its journal is found. */
+/** A call whose process no longer runs is never settled, unless its journal is found. */
 const OUTCOME = `CASE WHEN EXISTS (SELECT 1 FROM instances WHERE instances.id = intents.instance)
   THEN '${PENDING}' ELSE '${INTERRUPTED}' END`;
 const UNSETTLED = "NOT EXISTS (SELECT 1 FROM receipts WHERE receipts.id = intents.id)";
 
-/** Calls of the range without a receipt that fit the filter: the newest first, or the oldest. */
+/** The matching calls without a receipt, newest or oldest first. */
 export async function selectUnsettled(
   storage: Storage,
   filter: ReceiptFilter,
@@ -80,10 +80,10 @@ export async function selectIntent(queries: Queries, id: string): Promise<Receip
 
 const RULES = {
   [PENDING]: "not settled yet",
-  [INTERRUPTED]: "not settled: the gateway ended before; what the provider charged is not known",
+  [INTERRUPTED]: "not settled: the gateway stopped first; the provider's charge is unknown",
 };
 
-/** As much of a receipt as is known: nothing of what was used, and no cost. */
+/** The known part of a receipt: without usage and cost. */
 function readIntent(row: StoredRow): Receipt {
   const outcome = text(row, "outcome") === PENDING ? PENDING : INTERRUPTED;
   return {
@@ -112,7 +112,7 @@ function readIntent(row: StoredRow): Receipt {
   };
 }
 
-/** Deletes some that have a receipt, and returns how many. Several processes may do so at once. */
+/** Deletes some intents that have a receipt, and returns how many. Several processes may do so at once. */
 export async function deleteSettledIntents(storage: Storage, limit: number): Promise<number> {
   const unlocked = storage.engine === "postgres" ? "FOR UPDATE SKIP LOCKED" : "";
   const rows = await storage.query(
@@ -123,7 +123,7 @@ export async function deleteSettledIntents(storage: Storage, limit: number): Pro
   return rows.length;
 }
 
-/** Deletes the oldest of calls before that time, at most so many, and returns how many there were. */
+/** Deletes the oldest intents before that time, at most `limit`, and returns how many. */
 export async function deleteIntentsBefore(queries: Queries, beforeMs: number, limit: number): Promise<number> {
   const rows = await queries.query(
     "DELETE FROM intents WHERE id IN (SELECT id FROM intents WHERE id < ? ORDER BY id LIMIT ?) RETURNING id",

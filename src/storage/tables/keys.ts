@@ -7,7 +7,7 @@ import { readStoredJson } from "../stored-json.ts";
 import { type Changed, countKeyChange } from "./change-counter.ts";
 import { insertProject, readPolicy } from "./projects.ts";
 
-/** An API key as it is kept: never the key itself, only its digest and last characters. */
+/** A stored API key: never the key itself, only its digest and last characters. */
 export interface StoredKey {
   id: string;
   name: string;
@@ -18,34 +18,34 @@ export interface StoredKey {
   models: readonly string[];
   protocols?: readonly string[];
   limits: Readonly<Record<string, number>>;
-  /** Calls that cannot be honoured to the letter are refused. */
+  /** Calls that cannot be honoured exactly are refused. */
   strict?: boolean;
-  /** How its calls are served where they do not say otherwise. */
+  /** How its calls are served by default. */
   routing?: Readonly<Record<string, unknown>>;
   expiresAtMs?: number;
-  /** Where it may be used from, in CIDR notation; without them, from everywhere. */
+  /** Where it may be used from, in CIDR notation; absent: everywhere. */
   networks?: readonly string[];
-  /** What it may do beside calling models, such as `keys:create`. */
+  /** What it may do in addition to calling models, such as `keys:create`. */
   scopes?: readonly string[];
-  /** What all its calls are marked with. */
+  /** Tags of all its calls. */
   tags?: readonly string[];
   /** The bodies of its calls are kept for a while. */
   capture?: boolean;
   /** Its requests may name objects in providers' accounts. */
   providerObjects?: boolean;
-  /** Who may see what it stores; absent: the default of its project, or of a key that a key has made. */
+  /** Who may see what it stores; absent: the default of its project, or of a child key. */
   objects?: Sharing;
-  /** What becomes of its requests for what has no known price; absent where its project, the gateway or its budget decides. */
+  /** What happens to requests without a known price; absent if its project, the gateway or its budget decides. */
   unpriced?: UnpricedPolicy;
   createdAtMs: number;
-  /** Id of the key that made this one. */
+  /** The id of the parent key. */
   madeBy?: string;
   revokedAtMs?: number;
-  /** Digest of the secret before the last rotation, and until when it still works. */
+  /** The digest of the previous secret, and until when it still works. */
   previousHash?: string;
   previousUntilMs?: number;
   rotatedAtMs?: number;
-  /** Some seconds late, and only while the storage can be written. */
+  /** Accurate to some seconds, and only while the storage is writable. */
   lastUsedAtMs?: number;
 }
 
@@ -81,7 +81,7 @@ const MARKS = COLUMNS.map(() => "?").join(", ");
 
 const optionalJson = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
-/** Keeps the key, and its project where there is none of that id, and lets running servers notice. In one transaction. */
+/** Inserts the key, and its project if it does not exist, and notifies running servers. Call it in a transaction. */
 export async function insertKey(queries: Queries, key: StoredKey): Promise<void> {
   await insertProject(queries, { id: key.project, createdAtMs: key.createdAtMs });
   const changeNumber = await countKeyChange(queries);
@@ -115,7 +115,7 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
   ]);
 }
 
-/** What may change in a key while it lives. */
+/** The fields of a key that can change. */
 export type KeyChange = Pick<
   StoredKey,
   | "name"
@@ -134,7 +134,7 @@ export type KeyChange = Pick<
   | "unpriced"
 >;
 
-/** Replaces what may change, and lets running servers notice. In one transaction. */
+/** Replaces the changeable fields, and notifies running servers. Call it in a transaction. */
 export async function replaceKey(queries: Queries, id: string, key: KeyChange): Promise<void> {
   const changeNumber = await countKeyChange(queries);
   await queries.query(
@@ -160,7 +160,7 @@ export async function replaceKey(queries: Queries, id: string, key: KeyChange): 
   );
 }
 
-/** Gives the key another secret; the one of before still works until `previousUntilMs`. In one transaction. */
+/** Replaces the secret; the previous one works until `previousUntilMs`. Call it in a transaction. */
 export async function replaceSecret(
   queries: Queries,
   id: string,
@@ -174,8 +174,8 @@ export async function replaceSecret(
 }
 
 /**
- * Revokes the key and all that it made, except those that already are, and lets running servers notice. Returns the ids of those
- * that it revoked. In one transaction.
+ * Revokes the key and its children, except those already revoked, and notifies running servers. Returns the ids that
+ * it revoked. Call it in a transaction.
  */
 export async function markKeyRevoked(queries: Queries, id: string, revokedAtMs: number): Promise<string[]> {
   const changeNumber = await countKeyChange(queries);
@@ -190,7 +190,9 @@ export async function markKeyRevoked(queries: Queries, id: string, revokedAtMs: 
   return rows.map((row) => text(row, "id"));
 }
 
-/** What was used since the last time; the latest use counts, whichever process writes it. Servers need not notice. */
+/**
+ * Writes the uses since the last time; the latest one counts, whichever process writes it. Servers are not notified.
+ */
 export function writeLastUsed(storage: Storage, ids: readonly string[], usedAtMs: number): Promise<void> {
   return storage.runForEach(
     "UPDATE api_keys SET last_used_at_ms = ? WHERE id = ? AND (last_used_at_ms IS NULL OR last_used_at_ms < ?)",
@@ -202,7 +204,10 @@ export function selectKeys(queries: Queries): Promise<StoredKey[]> {
   return select(queries, "", []);
 }
 
-/** Keys that have changed since the counter had that value, in the order of their changes: a key comes after the one that made it. */
+/**
+ * Keys that have changed since the counter had that value, in the order of their changes: a child comes after its
+ * parent.
+ */
 export async function selectChangedKeys(queries: Queries, since: number): Promise<Changed<StoredKey>[]> {
   const rows = await queries.query(
     `SELECT ${LISTED}, change_number FROM api_keys WHERE change_number > ? ORDER BY change_number`,
@@ -220,7 +225,7 @@ export function selectKeysByIdOrName(queries: Queries, idOrName: string): Promis
   return select(queries, "WHERE id = ? OR name = ?", [idOrName, idOrName]);
 }
 
-/** Which key made which: ids by the ids of what they made. */
+/** Parent ids by the ids of their children. */
 export async function selectMakers(queries: Queries): Promise<ReadonlyMap<string, string>> {
   const rows = await queries.query("SELECT id, made_by FROM api_keys WHERE made_by IS NOT NULL");
   return new Map(rows.map((row) => [text(row, "id"), text(row, "made_by")]));

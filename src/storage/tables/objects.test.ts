@@ -29,7 +29,7 @@ const sample = (changes: Partial<StoredObject> = {}): StoredObject => ({
   ...changes,
 });
 
-/** What every engine must do alike. */
+/** Tests that every engine must pass. */
 function objectsContract(databases: TestDatabases): void {
   describe(`objects on ${databases.engine}`, () => {
     let storage: Storage;
@@ -39,7 +39,7 @@ function objectsContract(databases: TestDatabases): void {
     afterEach(() => storage.close());
     afterAll(() => databases.clear());
 
-    test("an object comes back as it was stored, one without an end too", async () => {
+    test("an object is read back unchanged, with and without an expiry", async () => {
       const { expiresAtMs, ...endless } = sample({ id: "e".repeat(22), share: "private" });
       await insertObject(storage, sample());
       await insertObject(storage, endless);
@@ -48,19 +48,19 @@ function objectsContract(databases: TestDatabases): void {
       await expect(insertObject(storage, sample())).rejects.toThrow();
     });
 
-    test("ids differ by the case of their letters", async () => {
+    test("ids are case-sensitive", async () => {
       await insertObject(storage, sample());
       expect((await selectObjects(storage, [sample().id.toLowerCase()], NOW)).size).toBe(0);
     });
 
-    test("many ids are asked for at once", async () => {
+    test("many ids are looked up at once", async () => {
       await insertObject(storage, sample());
       const ids = Array.from({ length: 1_200 }, (_, index) => `x${index}`);
       expect([...(await selectObjects(storage, [...ids, sample().id], NOW)).keys()]).toEqual([sample().id]);
       expect((await selectObjects(storage, [], NOW)).size).toBe(0);
     });
 
-    test("an object ends at its time, and the sweep removes it with its copies, in parts", async () => {
+    test("an object expires, and the sweep removes it with its copies, in batches", async () => {
       for (let n = 0; n < 3; n++) await insertObject(storage, sample({ id: `old${n}`, expiresAtMs: NOW - n }));
       await insertObject(storage, sample());
       await writeObjectCopy(storage, "old0", { credential: "one", providerId: "file-abc" });
@@ -73,7 +73,7 @@ function objectsContract(databases: TestDatabases): void {
       expect(await selectObjectCopies(storage, "old0", 0)).toEqual([]);
     });
 
-    test("each credential has its own id of an object; a later one takes the place of an earlier one", async () => {
+    test("each credential has its own id of an object; a later one replaces an earlier one", async () => {
       await insertObject(storage, sample());
       await writeObjectCopy(storage, sample().id, { credential: "one", providerId: "file-a", expiresAtMs: NOW + 10 });
       await writeObjectCopy(storage, sample().id, { credential: "two", providerId: "file-b" });
@@ -89,7 +89,7 @@ function objectsContract(databases: TestDatabases): void {
       await expect(writeObjectCopy(storage, "none", { credential: "one", providerId: "x" })).rejects.toThrow();
     });
 
-    test("a deleted object is gone, and its copies with it", async () => {
+    test("deleting an object deletes its copies", async () => {
       await insertObject(storage, sample());
       await writeObjectCopy(storage, sample().id, { credential: "one", providerId: "file-a" });
       expect(await deleteObject(storage, sample().id)).toBe(true);

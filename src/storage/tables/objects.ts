@@ -4,34 +4,34 @@ import { number, optionalNumber, readSharing, text } from "../columns.ts";
 import type { Parameter, Queries, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 
-/** An object that a client created. What it contains is stored elsewhere. */
+/** An object that a client created. Its content is stored elsewhere. */
 export interface StoredObject extends Owned {
   /** The random part that all forms of its id share. */
   id: string;
   kind: ObjectKind;
   keyId: string;
-  /** In the words of its kind, such as `uploaded` or `in_progress`. */
+  /** In the terms of its kind, such as `uploaded` or `in_progress`. */
   state: string;
   /** In bytes. */
   size: number;
-  /** What its kind needs to know of it. */
+  /** Data that its kind needs. */
   metadata: Readonly<Record<string, unknown>>;
   createdAtMs: number;
   /** Absent: it stays until it is deleted. */
   expiresAtMs?: number;
 }
 
-/** An object as one credential's provider knows it. */
+/** An object at one credential's provider. */
 export interface ObjectCopy {
   credential: string;
   providerId: string;
-  /** When the provider forgets it, where it says so. */
+  /** When the provider deletes it, if known. */
   expiresAtMs?: number;
 }
 
 const COLUMNS = "id, kind, project, key_id, share, state, size, metadata, created_at_ms, expires_at_ms";
 
-/** At most so many values in one statement. */
+/** The most values in one statement. */
 const AT_ONCE = 500;
 
 export async function insertObject(queries: Queries, object: StoredObject): Promise<void> {
@@ -49,7 +49,7 @@ export async function insertObject(queries: Queries, object: StoredObject): Prom
   ]);
 }
 
-/** Those of the objects that have not expired, of whichever project, by id. */
+/** The objects of any project that have not expired, by id. */
 export async function selectObjects(
   queries: Queries,
   ids: readonly string[],
@@ -67,7 +67,7 @@ export async function selectObjects(
   return found;
 }
 
-/** Records under which id a provider knows an object; a later id takes the place of an earlier one. */
+/** Records a provider's id of an object; a later id replaces an earlier one. */
 export async function writeObjectCopy(queries: Queries, objectId: string, copy: ObjectCopy): Promise<void> {
   await queries.query(
     `INSERT INTO object_copies (object_id, credential, provider_id, expires_at_ms) VALUES (?, ?, ?, ?)
@@ -92,7 +92,7 @@ export async function selectObjectCopies(queries: Queries, objectId: string, now
   );
 }
 
-/** False where there was none. Its copies go with it. */
+/** False if there was none. Its copies are deleted with it. */
 export async function deleteObject(queries: Queries, id: string): Promise<boolean> {
   return (await queries.query("DELETE FROM objects WHERE id = ? RETURNING id", [id])).length === 1;
 }

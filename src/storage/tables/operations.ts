@@ -16,7 +16,7 @@ export interface Lease {
 const COLUMNS =
   "id, project, key_id, receipt_id, model, provider, credential, state, job, parts, error, request_digest, idempotency_key, claimed, created_at_ms, deadline_at_ms, due_at_ms, ended_at_ms, expires_at_ms, tags";
 
-/** False where the project has an operation under that idempotency key already. */
+/** False if the project already has an operation under that idempotency key. */
 export async function insertOperation(queries: Queries, operation: Operation, lease: Lease): Promise<boolean> {
   const values: Parameter[] = [
     operation.id,
@@ -50,7 +50,7 @@ export async function insertOperation(queries: Queries, operation: Operation, le
   return rows.length === 1;
 }
 
-/** Only the project that made it can see it (S09). */
+/** Only visible to the project that created it (S09). */
 export async function selectOperation(queries: Queries, project: string, id: string): Promise<Operation | undefined> {
   const [row] = await queries.query(
     `SELECT ${COLUMNS} FROM operations WHERE id = ? AND project = ? AND kind = 'video'`,
@@ -72,7 +72,7 @@ export async function selectByIdempotencyKey(
   return row === undefined ? undefined : readOperation(row);
 }
 
-/** Lets an old operation's idempotency key be used anew. */
+/** Makes an old operation's idempotency key available again. */
 export async function forgetIdempotencyKey(
   queries: Queries,
   project: string,
@@ -94,8 +94,9 @@ const HEARD = 1;
 const LEFT = 2;
 
 /**
- * An operation of the same request whose client disconnected before it received the name, or whose process died before that:
- * the client is asking again. Only one call gets it. While a client waits for its answer, an equal request is a new one.
+ * An operation of the same request whose client disconnected before it received the name, or whose process died before
+ * that: the client is retrying. Only one call gets it. While a client waits for its response, an equal request is a
+ * new one.
  */
 export async function claimUnheard(
   queries: Queries,
@@ -124,7 +125,7 @@ export async function markUnheard(queries: Queries, id: string): Promise<void> {
   await queries.query(`UPDATE operations SET claimed = ${LEFT} WHERE id = ?`, [id]);
 }
 
-/** Takes the lease of operations that are due and have no worker. */
+/** Leases operations that are due and have no worker. */
 export async function leaseDue(queries: Queries, lease: Lease, nowMs: number, limit: number): Promise<Operation[]> {
   const now = Math.floor(nowMs);
   const rows = await queries.query(
@@ -138,7 +139,7 @@ export async function leaseDue(queries: Queries, lease: Lease, nowMs: number, li
   return rows.map(readOperation);
 }
 
-/** False where the lease is lost: another worker took it after it expired. */
+/** False if the lease is lost: another worker took it after it expired. */
 export async function renewLease(queries: Queries, id: string, lease: Lease): Promise<boolean> {
   const rows = await queries.query(
     "UPDATE operations SET lease_until_ms = ? WHERE id = ? AND lease_owner = ? RETURNING id",
@@ -147,7 +148,7 @@ export async function renewLease(queries: Queries, id: string, lease: Lease): Pr
   return rows.length === 1;
 }
 
-/** Saves the state of an operation; `release` also releases the lease. False where the lease is lost. */
+/** Saves the state of an operation; `release` also releases the lease. False if the lease is lost. */
 export async function saveOperation(
   queries: Queries,
   operation: Operation,
@@ -172,7 +173,7 @@ export async function saveOperation(
   return rows.length === 1;
 }
 
-/** The end: the last state and the bill in one transaction, so that it is billed once. False where the lease is lost. */
+/** Saves the final state and the bill in one transaction, so that it is billed once. False if the lease is lost. */
 export async function endOperation(
   storage: Storage,
   operation: Operation,
@@ -201,7 +202,7 @@ export async function endOperation(
   });
 }
 
-/** Operations that have not ended: what they may cost is still reserved. */
+/** Operations that have not ended: their estimated cost is still reserved. */
 export async function selectOpenOperations(queries: Queries): Promise<Operation[]> {
   const rows = await queries.query(
     `SELECT ${COLUMNS} FROM operations WHERE kind = 'video' AND state IN ('submitting', 'running')`,
@@ -209,7 +210,7 @@ export async function selectOpenOperations(queries: Queries): Promise<Operation[
   return rows.map(readOperation);
 }
 
-/** For operators: with what a process is at work on in the background. */
+/** For operators: includes background work. */
 export interface ListedOperation extends Operation {
   kind: "video" | "answer";
 }
@@ -230,7 +231,7 @@ const FILTERS: readonly [name: keyof OperationFilter, column: string][] = [
   ["state", "state"],
 ];
 
-/** Newest first; `after`: the last one of the page before. */
+/** Newest first; `after`: the last one of the previous page. */
 export async function selectOperationPage(
   queries: Queries,
   filter: OperationFilter,
@@ -266,8 +267,8 @@ const readListed = (row: StoredRow): ListedOperation => ({
 });
 
 /**
- * Lets the worker of a video that has not ended give it up: its deadline is then not after its beginning, which no other has. False
- * where it has ended.
+ * Makes the worker of an unfinished video cancel it: its deadline is set to its start, which no other operation has.
+ * False if it has ended.
  */
 export async function cancelVideo(queries: Queries, id: string): Promise<boolean> {
   const rows = await queries.query(
@@ -278,10 +279,10 @@ export async function cancelVideo(queries: Queries, id: string): Promise<boolean
   return rows.length === 1;
 }
 
-/** At most so many ids in one statement. */
+/** The most ids in one statement. */
 const IDS_AT_ONCE = 500;
 
-/** Those of the operations that have ended. */
+/** The operations that have ended. */
 export async function selectEndedOperations(queries: Queries, ids: readonly string[]): Promise<Operation[]> {
   const ended: Operation[] = [];
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
@@ -306,8 +307,8 @@ export async function selectNextDue(queries: Queries): Promise<number | undefine
 }
 
 /**
- * No process writes leases that end so late, or work that is due so late: a clock that was ahead has, and was set back since (H30). What it
- * has left is free after one lease, and due now.
+ * No process writes leases that end so late, or work that is due so late: they come from a clock that was ahead and
+ * has been set back (H30). Such a lease ends after one lease time, and such work is due now.
  */
 export async function shortenLeases(queries: Queries, nowMs: number, leaseMs: number): Promise<void> {
   const now = Math.floor(nowMs);
@@ -360,7 +361,7 @@ function readOperation(row: StoredRow): Operation {
 
 type StoredPart = Omit<OperationPart, "providerJob"> & { ticket?: JsonObject };
 
-/** Rows name the provider's job `ticket`. */
+/** Rows call the provider's job `ticket`. */
 const encodeParts = (parts: readonly OperationPart[]): string =>
   JSON.stringify(
     parts.map(({ providerJob, ...part }): StoredPart => (providerJob ? { ...part, ticket: providerJob } : part)),

@@ -9,7 +9,7 @@ interface StoredLink {
   expiresAtMs: number;
 }
 
-/** Those that have expired go. */
+/** Also deletes expired links. */
 export async function insertLink(queries: Queries, link: StoredLink, nowMs: number): Promise<void> {
   await queries.query("DELETE FROM operator_links WHERE expires_at_ms < ?", [nowMs]);
   await queries.query("INSERT INTO operator_links (hash, secret_hash, expires_at_ms) VALUES (?, ?, ?)", [
@@ -19,7 +19,7 @@ export async function insertLink(queries: Queries, link: StoredLink, nowMs: numb
   ]);
 }
 
-/** Uses a link up: of two that try it at once, one gets what it opens. */
+/** Uses a link: of two concurrent attempts, only one succeeds. */
 export async function takeLink(queries: Queries, hash: string, nowMs: number): Promise<string | undefined> {
   const [row] = await queries.query(
     "DELETE FROM operator_links WHERE hash = ? AND expires_at_ms > ? RETURNING secret_hash",

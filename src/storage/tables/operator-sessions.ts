@@ -11,7 +11,7 @@ export interface StoredSession {
   usedAtMs: number;
 }
 
-/** Adds the session; of those of its operator only the newest `most` stay. What began before `sinceMs` goes, too. */
+/** Adds the session; its operator keeps only the newest `most`. Sessions that began before `sinceMs` are deleted. */
 export async function insertSession(
   storage: Storage,
   session: StoredSession,

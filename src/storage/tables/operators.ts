@@ -7,7 +7,7 @@ export interface StoredOperator {
   id: string;
   name: string;
   role: Role;
-  /** Of an operator with the role `project`. */
+  /** For an operator with the role `project`. */
   project?: string;
   /** SHA-256 of the secret. */
   hash: string;
@@ -45,7 +45,7 @@ export async function selectOperatorByHash(queries: Queries, hash: string): Prom
   return found;
 }
 
-/** Revokes the operator, and ends the sessions. */
+/** Revokes the operator, and ends its sessions. */
 export async function markOperatorRevoked(queries: Queries, id: string, revokedAtMs: number): Promise<void> {
   await queries.query("UPDATE operators SET revoked_at_ms = ? WHERE id = ? AND revoked_at_ms IS NULL", [
     revokedAtMs,

@@ -2,9 +2,9 @@ import type { KeptPrices, Receipt } from "../../canon/receipt.ts";
 import { text } from "../columns.ts";
 import type { Queries, Storage } from "../storage.ts";
 
-/** The prices that are in the table for certain, by the store that they are in. */
+/** The prices that are known to be stored, by store. */
 const stored = new WeakMap<Storage, Set<string>>();
-/** More than any catalogue has; what is forgotten is only written again. */
+/** More than any catalogue has; a dropped entry is only written again. */
 const MAX_KNOWN = 20_000;
 
 /** Prices, and the time of a call that was billed by them. */
@@ -13,7 +13,7 @@ export interface NewPrices {
   atMs: number;
 }
 
-/** The prices of these receipts that may not be stored yet; undefined, and nothing made, in the usual case. */
+/** The prices of these receipts that may not be stored yet; undefined in the usual case, without allocating. */
 export function newPrices(storage: Storage, receipts: readonly Receipt[]): NewPrices | undefined {
   const known = knownOf(storage);
   let found: NewPrices | undefined;
@@ -29,7 +29,7 @@ export function newPrices(storage: Storage, receipts: readonly Receipt[]): NewPr
   return found;
 }
 
-/** Before the receipts: prices that no receipt refers to do no harm, a receipt without its prices would. */
+/** Call it before inserting the receipts: prices without a receipt do no harm, a receipt without its prices would. */
 export async function keepPrices(storage: Storage, { prices, atMs }: NewPrices): Promise<void> {
   await insertPrices(storage, prices, atMs);
   const known = knownOf(storage);
@@ -46,7 +46,7 @@ function knownOf(storage: Storage): Set<string> {
   return known;
 }
 
-/** Those whose text is known: a receipt that was read from the ledger has only their ids. */
+/** The prices whose text is known: a receipt that was read from the ledger has only their ids. */
 export function pricesOf({ pricedBy }: Receipt): KeptPrices[] {
   if (pricedBy === undefined) return [];
   const all = "id" in pricedBy ? [pricedBy] : pricedBy.map(({ prices }) => prices);

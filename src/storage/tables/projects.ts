@@ -6,28 +6,28 @@ import type { Parameter, Queries, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 import { type Changed, countKeyChange } from "./change-counter.ts";
 
-/** `deleted` ones stay as rows: receipts name them, and no later project may take their id. */
+/** `deleted` projects stay as rows: receipts name them, and no later project may take their id. */
 export type ProjectStatus = "active" | "suspended" | "deleted";
 
-/** What owns keys, receipts, operations and files. */
+/** Owns keys, receipts, operations and files. */
 export interface StoredProject {
-  /** Unique and unchanging: receipts, operations and files have it. */
+  /** Unique and permanent: receipts, operations and files refer to it. */
   id: string;
   name: string;
   limits: Readonly<Record<string, number>>;
-  /** What its calls cost less than the list price; as `src/access/projects.ts` reads it. */
+  /** Discounts on the list price; `src/access/projects.ts` reads them. */
   discounts: readonly unknown[];
   status: ProjectStatus;
   /** Requests of its keys may name objects in providers' accounts. */
   providerObjects?: boolean;
   /** Who may see what its keys store; absent: all of them. */
   objects?: Sharing;
-  /** What becomes of its keys' requests for what has no known price; absent where another level decides. */
+  /** What happens to requests without a known price; absent if another level decides. */
   unpriced?: UnpricedPolicy;
   createdAtMs: number;
 }
 
-/** What may change in a project. */
+/** The fields of a project that can change. */
 export type ProjectChange = Pick<
   StoredProject,
   "name" | "limits" | "discounts" | "status" | "providerObjects" | "objects" | "unpriced"
@@ -35,7 +35,7 @@ export type ProjectChange = Pick<
 
 const COLUMNS = "id, name, limits, discounts, status, created_at_ms, provider_objects, objects, unpriced";
 
-/** Keeps the project where there is none of that id, and lets running servers notice. Returns whether it is new. */
+/** Inserts the project if its id does not exist, and notifies running servers. Returns whether it is new. */
 export async function insertProject(
   queries: Queries,
   project: Pick<StoredProject, "id" | "createdAtMs"> & Partial<ProjectChange>,
@@ -61,7 +61,7 @@ export async function insertProject(
   return true;
 }
 
-/** Replaces what may change, and lets running servers notice. */
+/** Replaces the changeable fields, and notifies running servers. */
 export async function replaceProject(queries: Queries, id: string, project: ProjectChange): Promise<void> {
   const changeNumber = await countKeyChange(queries);
   await queries.query(
@@ -80,12 +80,12 @@ export async function replaceProject(queries: Queries, id: string, project: Proj
   );
 }
 
-/** Deleted ones, too. */
+/** Includes deleted projects. */
 export function selectProjects(queries: Queries): Promise<StoredProject[]> {
   return select(queries, "", []);
 }
 
-/** Projects that have changed since the counter of keys had that value. */
+/** Projects that have changed since the keys' counter had that value. */
 export async function selectChangedProjects(queries: Queries, since: number): Promise<Changed<StoredProject>[]> {
   const rows = await queries.query(
     `SELECT ${COLUMNS}, change_number FROM projects WHERE change_number > ? ORDER BY change_number`,
@@ -119,11 +119,11 @@ function readProject(row: StoredRow): StoredProject {
   });
 }
 
-/** A word that this program does not know must not let anything through. */
+/** An unknown value must not allow anything. */
 export const readPolicy = (written: string | undefined): UnpricedPolicy | undefined =>
   written === undefined || written === "mark" ? written : "refuse";
 
-/** A status that this program does not know must not let calls through. */
+/** An unknown status must not allow calls. */
 function readStatus(written: string): ProjectStatus {
   return written === "active" || written === "deleted" ? written : "suspended";
 }

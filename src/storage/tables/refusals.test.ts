@@ -28,7 +28,7 @@ function refusalsContract(databases: TestDatabases): void {
     afterAll(() => databases.clear());
     const all = { fromMs: START_MS, toMs: START_MS + 24 * HOUR_MS };
 
-    test("each instance replaces its own counts, and the sums are of all", async () => {
+    test("each instance replaces its own counts, and sums include all instances", async () => {
       const many = Array.from({ length: 120 }, (_, index) => row({ address: `203.0.113.${index}` }));
       await writeRefusals(storage, "a", many);
       await writeRefusals(storage, "a", [row({ address: "203.0.113.1", requests: 5 })]);
@@ -40,7 +40,7 @@ function refusalsContract(databases: TestDatabases): void {
       ]);
     });
 
-    test("times are in order, everything else by the number of requests; filters narrow both", async () => {
+    test("times are in order, everything else by the number of requests; filters apply to both", async () => {
       const later = START_MS / 60_000 + 61;
       await writeRefusals(storage, "a", [
         row({ requests: 2 }),

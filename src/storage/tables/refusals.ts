@@ -1,14 +1,14 @@
 import { number, text } from "../columns.ts";
 import { type Parameter, REPORT_MS, type Storage } from "../storage.ts";
 
-/** How many requests of a minute did not become a call, for one reason. */
+/** How many requests of a minute were refused for one reason. */
 export interface RefusalRow {
-  /** Since 1970. */
+  /** Minutes since 1970. */
   minute: number;
   reason: string;
-  /** Empty where no key was shown that exists. */
+  /** Empty if no existing key was presented. */
   project: string;
-  /** The same; `other` where there were too many to count one by one, as in `address`. */
+  /** The same; `other` if there were too many to count separately, as in `address`. */
   keyId: string;
   addressClass: string;
   address: string;
@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 const ROWS_AT_ONCE = 50;
 const COLUMNS = ["minute", "instance", "reason", "project", "key_id", "address_class", "address", "requests"];
 
-/** Replaces what this instance had written of these rows: a row that is written twice counts once. */
+/** Replaces the rows that this instance had written: a row that is written twice counts once. */
 export async function writeRefusals(storage: Storage, instance: string, rows: readonly RefusalRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
     const some = rows.slice(at, at + ROWS_AT_ONCE);
@@ -53,7 +53,7 @@ const MINUTES: Readonly<Partial<Record<RefusalDimension, number>>> = { minute: 1
 export interface RefusalsQuestion {
   by: readonly RefusalDimension[];
   fromMs: number;
-  /** Not included. */
+  /** Exclusive. */
   toMs: number;
   reason?: string;
   keyId?: string;
@@ -62,12 +62,12 @@ export interface RefusalsQuestion {
 }
 
 export interface RefusalSum {
-  /** In the order of `by`; times as ISO 8601 writes them. */
+  /** In the order of `by`; times in ISO 8601. */
   groups: string[];
   requests: number;
 }
 
-/** Sums by these dimensions: times in order, else the most first. */
+/** Sums by these dimensions: times in order, otherwise the most requests first. */
 export async function sumRefusals(storage: Storage, question: RefusalsQuestion, limit: number): Promise<RefusalSum[]> {
   const { by, fromMs, toMs } = question;
   const filters = { reason: question.reason, key_id: question.keyId, project: question.project };

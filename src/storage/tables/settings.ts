@@ -14,8 +14,8 @@ export async function writeSetting(queries: Queries, name: string, value: string
 }
 
 /**
- * Writes the setting if there is none, and returns the stored value. Of two processes that start for the first
- * time together, one sees its own value and the other sees that it came second.
+ * Writes the setting if there is none, and returns the stored value. If two processes start for the first time
+ * together, one sees its own value and the other sees that it was second.
  */
 export async function claimSetting(queries: Queries, name: string, value: string): Promise<string> {
   await queries.query("INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", [name, value]);
