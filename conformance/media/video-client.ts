@@ -21,7 +21,7 @@ export interface VideoOutcome {
 }
 
 const STOPPED =
-  "The gateway was stopped while it submitted this video. Submit it again, under a new Idempotency-Key if it had one.";
+  "The gateway was stopped while it was submitting this video. Submit it again, with a new Idempotency-Key if it had one.";
 const TIMEOUT_MS = 60_000;
 const PAUSE_MS = 100;
 

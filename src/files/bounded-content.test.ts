@@ -3,7 +3,7 @@ import { system } from "../base/system.ts";
 import { boundedContent } from "./bounded-content.ts";
 
 describe("bounded content", () => {
-  test("a source that falls silent is abandoned in time, and cancelled while it is still awaited", async () => {
+  test("a silent source is abandoned in time, and cancelled while a read is pending", async () => {
     const cancelled = Promise.withResolvers<void>();
     const silent = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new Uint8Array(3)),
@@ -16,7 +16,7 @@ describe("bounded content", () => {
     await cancelled.promise;
   });
 
-  test("time that the reader takes is not counted against the source", async () => {
+  test("time that the reader takes does not count against the source", async () => {
     const content = (async function* () {
       yield new Uint8Array(1);
       yield new Uint8Array(2);

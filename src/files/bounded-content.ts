@@ -8,16 +8,19 @@ interface ContentBounds {
   maxBytes: number;
   /** How long the source may be silent between two chunks. */
   stallMs?: number;
-  /** How long the whole may take; as long as a file may take to be written, unless said otherwise. */
+  /** How long the whole may take; default: the limit for writing a file. */
   limitMs?: number;
 }
 
 const STALL_MS = 60_000;
 
-/** How long the whole may take. It is shorter than the time after which a file without a row is taken for a lost one. */
+/**
+ * The time limit for writing a file. It is shorter than the time after which a file without a row is considered
+ * orphaned.
+ */
 export const WRITE_LIMIT_MS = 30 * 60_000;
 
-/** The chunks of a content as they come, within bounds of size and time. A source that is abandoned is cancelled. */
+/** The chunks of a content, within limits of size and time. An abandoned source is cancelled. */
 export async function* boundedContent(
   content: FileContent,
   bounds: ContentBounds,
@@ -36,7 +39,7 @@ export async function* boundedContent(
       if (chunk === undefined) return;
       size += chunk.length;
       if (size > maxBytes) {
-        throw new GatewayError("too_large", `The file is larger than ${maxBytes} bytes, the most that is kept of one.`);
+        throw new GatewayError("too_large", `The file is larger than ${maxBytes} bytes, the maximum size of a file.`);
       }
       yield chunk;
     }

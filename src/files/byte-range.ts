@@ -1,8 +1,8 @@
 import type { ByteRange } from "./file-store.ts";
 
 /**
- * What a `range` header asks of a file. Several ranges, other units and what is not well formed are read as no range, as
- * the protocol allows: the whole file is always a valid answer.
+ * Reads a `range` header. Several ranges, other units and malformed values count as no range, as the protocol allows:
+ * the whole file is always a valid response.
  */
 export function readByteRange(header: string | null, size: number): ByteRange | "whole" | "unsatisfiable" {
   const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "") ?? [];

@@ -7,8 +7,8 @@ export interface Chunks {
 }
 
 /**
- * The chunks of a content, one at a time. A stream is read by its reader, because that can be cancelled while a chunk is
- * still awaited: the iterator that a stream offers would wait for the chunk first.
+ * The chunks of a content, one at a time. A stream is read by its reader, because that can be cancelled while a read
+ * is pending: the stream's iterator would wait for the chunk first.
  */
 export function chunksOf(content: FileContent): Chunks {
   if (content instanceof ReadableStream) {

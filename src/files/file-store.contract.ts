@@ -27,7 +27,7 @@ export async function namesIn(store: FileStore): Promise<string[]> {
 
 const MiB = 1024 * 1024;
 
-/** What every kind of file store must do alike. */
+/** Tests that every kind of file store must pass. */
 export function fileStoreContract(kind: string, store: () => FileStore): void {
   const read = async (name: string, start?: number, end?: number): Promise<Uint8Array | undefined> => {
     const opened = await store().open(name, start === undefined || end === undefined ? undefined : { start, end });
@@ -37,7 +37,7 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
     one !== undefined && Bun.hash(one) === Bun.hash(other);
 
   describe(`file store contract: ${kind}`, () => {
-    test("bytes, a stream and an iterable come back as they were, with their size", async () => {
+    test("bytes, a stream and an iterable are read back unchanged, with their size", async () => {
       const bytes = sampleBytes(3 * MiB + 17);
       for (const content of [bytes, new Blob([bytes.slice().buffer]).stream(), inChunks(bytes, 65_521)]) {
         const name = newName();
@@ -47,13 +47,13 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
       }
     });
 
-    test("a file without a byte is a file", async () => {
+    test("an empty file is a file", async () => {
       const name = newName();
       expect(await store().put(name, new Uint8Array(0), 10)).toEqual({ size: 0 });
       expect((await read(name))?.length).toBe(0);
     });
 
-    test("ranges are exact to the byte, over the edges of what is read at once", async () => {
+    test("ranges are exact to the byte, across read boundaries", async () => {
       const bytes = sampleBytes(600 * 1024);
       const name = newName();
       await store().put(name, bytes, MiB);
@@ -65,7 +65,7 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
       }
     });
 
-    test("a content beyond its limit leaves nothing, and its source is cancelled", async () => {
+    test("content beyond its limit leaves nothing, and its source is cancelled", async () => {
       const before = await namesIn(store());
       let cancelled = false;
       const endless = new ReadableStream<Uint8Array>({
@@ -83,7 +83,7 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
       expect(await namesIn(store())).toEqual(before);
     });
 
-    test("a source that breaks, early or late, leaves nothing, and its own error is thrown", async () => {
+    test("a source that fails, early or late, leaves nothing, and its error is thrown", async () => {
       const before = await namesIn(store());
       for (const chunks of [0, 1, 20]) {
         const breaking = (async function* () {
@@ -95,7 +95,7 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
       expect(await namesIn(store())).toEqual(before);
     });
 
-    test("what is not there cannot be opened, and is removed without a fault, twice at once too", async () => {
+    test("a missing file cannot be opened, and removing it is not an error, even twice at once", async () => {
       expect(await store().open(newName())).toBeUndefined();
       const name = newName();
       await store().put(name, sampleBytes(10), 10);
@@ -105,7 +105,7 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
       expect(await namesIn(store())).not.toContain(name);
     });
 
-    test("S09: names that the gateway did not make are refused before anything is touched", async () => {
+    test("S09: names that the gateway did not create are rejected before anything is touched", async () => {
       const hostile = ["", "..", "../x", "/etc/passwd", "file_", `file_${"a".repeat(21)}/`, `file_${"a".repeat(23)}`];
       for (const name of [
         ...hostile,
@@ -113,18 +113,18 @@ export function fileStoreContract(kind: string, store: () => FileStore): void {
         `../file_${"a".repeat(22)}`,
         `file_${"é".repeat(22)}`,
       ]) {
-        await expect(store().put(name, sampleBytes(1), 1)).rejects.toThrow("did not make");
-        await expect(store().open(name)).rejects.toThrow("did not make");
-        await expect(store().remove(name)).rejects.toThrow("did not make");
+        await expect(store().put(name, sampleBytes(1), 1)).rejects.toThrow("did not create");
+        await expect(store().open(name)).rejects.toThrow("did not create");
+        await expect(store().remove(name)).rejects.toThrow("did not create");
       }
     });
 
-    test("the list tells when a file was written", async () => {
+    test("the list includes when a file was written", async () => {
       const name = newName();
       const beforeMs = Date.now();
       await store().put(name, sampleBytes(5), 5);
       for await (const file of store().list()) {
-        // Some stores know the second only.
+        // Some stores only have second precision.
         if (file.name === name) expect(file.writtenAtMs).toBeWithin(beforeMs - 2_000, Date.now() + 2_000);
       }
     });

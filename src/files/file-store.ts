@@ -2,7 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 
 export type FileContent = Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** A part of a file, from the byte `start` up to and without the byte `end`. */
+/** A part of a file, from the byte `start` to before the byte `end`. */
 export interface ByteRange {
   start: number;
   end: number;
@@ -24,27 +24,31 @@ export interface ListedFile {
 export interface FileStore {
   /** Afterwards the whole content is stored or, if this fails or the process is killed, nothing. */
   put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }>;
-  /** Undefined where there is no file of that name. A file that is being read can be read to its end, even if it is removed. */
+  /**
+   * Undefined if there is no file of that name. A file that is being read can be read to its end, even if it is
+   * removed.
+   */
   open(name: string, range?: ByteRange): Promise<OpenFile | undefined>;
   /** A missing file is not an error: two instances may remove the same one. */
   remove(name: string): Promise<void>;
   /**
-   * Every file with a name of ours. Other programs' files in the same folder or bucket are not listed, and so never removed.
+   * Every file with a name of this gateway. Other programs' files in the same folder or bucket are not listed, and so
+   * never removed.
    */
   list(): AsyncIterable<ListedFile>;
   /** The free space, if known. */
   freeBytes?(): Promise<number>;
-  /** Removes what writers left that were killed long before this time. */
+  /** Removes the remains of writers that were killed long before this time. */
   removeUnfinished(nowMs: number): Promise<void>;
 }
 
 const NAME = /^file_[A-Za-z0-9_-]{22}$/;
 
-/** Names are made by the gateway alone: `file_` and 22 characters for 128 random bits. No path can be spelt like that. */
+/** Only the gateway creates names: `file_` and 22 characters for 128 random bits. No path has that form. */
 export const isFileName = (name: string): boolean => NAME.test(name);
 
-/** The name itself. A name of another form comes from elsewhere and must not become part of a path. */
+/** Returns the name. Another form comes from elsewhere and must not become part of a path. */
 export function checkedFileName(name: string): string {
   if (isFileName(name)) return name;
-  throw new GatewayError("internal", "A name that the gateway did not make was given to the file store.");
+  throw new GatewayError("internal", "The file store received a name that the gateway did not create.");
 }

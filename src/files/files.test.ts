@@ -66,7 +66,7 @@ describe("files", () => {
     expect(await files.read(id, [{ project: "red" }], NOW + 48 * HOUR_MS)).toBeUndefined();
   });
 
-  test("a type that a browser would run as a page of the gateway's is kept as plain bytes", async () => {
+  test("a type that a browser would run as a page of the gateway is stored as plain bytes", async () => {
     const files = await open();
     const typeOf = async (mimeType: string) => (await files.keep(video({ mimeType }))).mimeType;
     for (const type of [
@@ -107,7 +107,7 @@ describe("files", () => {
     expect(await files.read(second.id, [claim], NOW)).toBeUndefined();
   });
 
-  test("a URL may expire before its file does, and never after it", async () => {
+  test("a URL may expire before its file, and never after it", async () => {
     const files = await open();
     const record = await files.keep(video());
     const short = claimIn(files.urlOf(record, NOW + 60_000));
@@ -126,7 +126,7 @@ describe("files", () => {
     expect(await files.read(id, [{ project: "blue" }, { project: "red" }], NOW)).toBeDefined();
   });
 
-  test("one file beyond its limit is refused, and leaves neither row nor blob", async () => {
+  test("a file beyond its limit is rejected, and leaves neither row nor blob", async () => {
     const files = await open({ maxFileBytes: 2_000 });
     for (const content of [sampleBytes(2_001), inChunks(sampleBytes(2_001), 100)]) {
       await expect(files.keep(video({ content }))).rejects.toHaveProperty("kind", "too_large");
@@ -136,7 +136,7 @@ describe("files", () => {
     expect((await files.keep(video({ content: sampleBytes(2_000) }))).size).toBe(2_000);
   });
 
-  test("a full store refuses until files expire, and then frees space by itself", async () => {
+  test("a full store rejects files until some expire, and then frees space automatically", async () => {
     const files = await open({ maxTotalBytes: 2_500 });
     const first = await files.keep(video());
     const second = await files.keep(video({ nowMs: NOW + HOUR_MS }));
@@ -159,7 +159,7 @@ describe("files", () => {
     expect(blobs()).toHaveLength(2);
   });
 
-  test("whether there is space can be asked before anything is made", async () => {
+  test("free space can be checked before anything is generated", async () => {
     const files = await open({ maxTotalBytes: 2_500, maxProjectBytes: 1_500 });
     const first = await files.keep(video());
     await files.requireSpace("red", 500, NOW);
@@ -168,11 +168,11 @@ describe("files", () => {
     await expect(files.requireSpace("blue", 1_501, NOW)).rejects.toHaveProperty("kind", "overloaded");
     await files.requireSpace("red", 1_500, first.expiresAtMs);
     const unbounded = await open({ maxTotalBytes: 1e18, maxProjectBytes: 1e18 });
-    // No disk has that much.
+    // No disk is that large.
     await expect(unbounded.requireSpace("red", 1e17, NOW)).rejects.toHaveProperty("kind", "overloaded");
   });
 
-  test("files kept at the same time do not fill the store beyond its limit", async () => {
+  test("files stored at the same time do not exceed the limit together", async () => {
     const files = await open({ maxTotalBytes: 3_500 });
     const kept = await Promise.allSettled(
       Array.from({ length: 10 }, () => files.keep(video({ content: inChunks(sampleBytes(1_000), 100) }))),
@@ -180,13 +180,13 @@ describe("files", () => {
     const records = kept.flatMap((one) => (one.status === "fulfilled" ? [one.value.id] : []));
     expect(records.length).toBeLessThanOrEqual(3);
     expect(blobs()).toEqual(records.sort());
-    // What was refused is not counted for ever.
+    // Rejected files do not count forever.
     const left = 3 - records.length;
     for (let count = 0; count < left; count += 1) await files.keep(video());
     expect(await sumFileSizes(storage)).toBe(3_000);
   });
 
-  test("a content of unknown size is stopped when the store is full, not at its end", async () => {
+  test("content of unknown size is stopped when the store is full, not at its end", async () => {
     const files = await open({ maxTotalBytes: 2_500 });
     await files.keep(video());
     let given = 0;
@@ -198,7 +198,7 @@ describe("files", () => {
     expect(blobs()).toHaveLength(1);
   });
 
-  test("H20: a stream that is refused before it is read is closed", async () => {
+  test("H20: a stream that is rejected before it is read is closed", async () => {
     const files = await open({ maxTotalBytes: 10 });
     await files.keep(video({ content: sampleBytes(10) }));
     let isClosed = false;
@@ -211,21 +211,21 @@ describe("files", () => {
     expect(isClosed).toBe(true);
   });
 
-  test("a row that cannot be written takes its blob with it", async () => {
+  test("a failed insert of the row removes the blob", async () => {
     const broken: Storage = {
       engine: storage.engine,
       query: (text, parameters) => storage.query(text, parameters),
-      transaction: () => Promise.reject(new Error("the storage is away")),
+      transaction: () => Promise.reject(new Error("the storage is unavailable")),
       runForEach: (text, rows) => storage.runForEach(text, rows),
       changeStamp: () => storage.changeStamp(),
       close: () => storage.close(),
     };
     const files = await open({}, { storage: broken });
-    await expect(files.keep(video())).rejects.toThrow("the storage is away");
+    await expect(files.keep(video())).rejects.toThrow("the storage is unavailable");
     expect(blobs()).toEqual([]);
   });
 
-  test("the sweep takes expired files and blobs that lost their row an hour ago, and nothing else", async () => {
+  test("the sweep removes expired files and blobs that lost their row an hour ago, and nothing else", async () => {
     const files = await open();
     const expired = await files.keep(video());
     const later = expired.expiresAtMs + 1;
@@ -246,7 +246,7 @@ describe("files", () => {
     expect(await selectFile(storage, kept.id)).toEqual(kept);
   });
 
-  test("two instances that sweep at once, while files are kept, do no harm", async () => {
+  test("two instances may sweep at once while files are being stored", async () => {
     const files = await open();
     const old = await Promise.all(Array.from({ length: 450 }, () => files.keep(video({ content: sampleBytes(10) }))));
     const later = (old[0]?.expiresAtMs ?? 0) + HOUR_MS;

@@ -20,7 +20,7 @@ export interface FileLimits {
   /** How long a file is kept. */
   retentionMs: number;
   maxFileBytes: number;
-  /** Of all files of all projects together. */
+  /** For all files of all projects. */
   maxTotalBytes: number;
   /** For the files of one project: no project may fill the store for all others. */
   maxProjectBytes: number;
@@ -43,19 +43,19 @@ interface FilesOptions {
 
 export interface FileToKeep {
   project: string;
-  /** Id of the operation or receipt that it belongs to. */
+  /** The operation or receipt that it belongs to. */
   owner: string;
   mimeType: string;
   content: FileContent;
   nowMs: number;
 }
 
-/** What authorizes a request for a file: a key of a project, or a signed URL. */
+/** Authorizes a request for a file: a key of a project, or a signed URL. */
 export type FileClaim = { project: string } | { expires: string; signature: string };
 
 const SECRET_SETTING = "file_url_secret";
 
-/** A blob that had no row for this long lost it in a crash; a younger one may be about to get its row. */
+/** A blob that has had no row for this long lost it in a crash; a younger one may be about to get its row. */
 const ORPHAN_MS = 60 * 60_000;
 const SWEEP_BATCH = 200;
 const MAX_SWEEP_BATCHES = 500;
@@ -81,17 +81,17 @@ export class Files {
     this.#secret = secret;
   }
 
-  /** The secret of signed URLs is made once: they are valid on every instance, and after a restart. */
+  /** The secret of signed URLs is created once, so that they are valid on every instance and after a restart. */
   static async open(options: FilesOptions): Promise<Files> {
     const made = Buffer.from(options.random.bytes(32)).toString("base64url");
     return new Files(options, await claimSetting(options.storage, SECRET_SETTING, made));
   }
 
-  /** The blob comes first and the row after it, so that no row is ever without its blob. */
+  /** The blob is written before its row, so that no row is ever without its blob. */
   async keep({ project, owner, mimeType, content, nowMs }: FileToKeep): Promise<StoredFile> {
     const known = content instanceof Uint8Array ? content.length : 0;
     const used = await this.#usedBytes(project, known, nowMs).catch((refusal: unknown) => {
-      // The connection that it comes on would stay open until its timeout.
+      // Otherwise its connection would stay open until it times out.
       if (content instanceof ReadableStream) void content.cancel().catch(() => {});
       throw refusal;
     });
@@ -125,7 +125,7 @@ export class Files {
     }
   }
 
-  /** Throws if this many more bytes of the project could not be kept. Called before they are generated. */
+  /** Throws if this many more bytes of the project could not be stored. Call it before they are generated. */
   async requireSpace(project: string, bytes: number, nowMs: number): Promise<void> {
     await this.#usedBytes(project, bytes, nowMs);
     const free = await this.#store.freeBytes?.();
@@ -155,7 +155,7 @@ export class Files {
     return this.#store.open(record.id, range);
   }
 
-  /** Removes what has expired and what crashes left. Several instances may do so at once. */
+  /** Removes expired files and the remains of crashes. Several instances may do so at once. */
   async sweep(nowMs: number): Promise<void> {
     this.#sweeping ??= this.#sweep(nowMs).finally(() => {
       this.#sweeping = undefined;
@@ -193,7 +193,7 @@ export class Files {
     await removeUnknown();
   }
 
-  /** What is kept already, with space for so many bytes more: expired files are removed before a file is refused. */
+  /** The used space, after making room for `wanted` bytes: expired files are removed before a file is rejected. */
   async #usedBytes(project: string, wanted: number, nowMs: number): Promise<{ total: number; ofProject: number }> {
     const look = async () => {
       const total = await sumFileSizes(this.#storage);
@@ -215,7 +215,7 @@ export class Files {
     return used;
   }
 
-  /** After a failure it may be unknown whether the row was written: a blob is removed only if it surely has none. */
+  /** After a failure it may be unknown whether the row was written: a blob is removed only if it certainly has none. */
   async #removeUnlessKept(id: string): Promise<void> {
     try {
       if ((await selectFile(this.#storage, id)) === undefined) await this.#store.remove(id);
@@ -228,11 +228,11 @@ export class Files {
 const storeFull = (): GatewayError =>
   new GatewayError(
     "overloaded",
-    "The file store is full: generated media cannot be kept until older files expire, or its limit is raised.",
+    "The file store is full: generated media cannot be stored until older files expire or its limit is raised.",
   );
 
 const shareUsed = (project: string): GatewayError =>
   new GatewayError(
     "overloaded",
-    `The project "${project}" has used its share of the file store: its generated media cannot be kept until older files of it expire.`,
+    `The project "${project}" has used its share of the file store: generated media cannot be stored until older files of the project expire.`,
   );

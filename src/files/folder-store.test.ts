@@ -22,12 +22,12 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 fileStoreContract("folder", () => store);
 
 describe("folder store", () => {
-  test("the folder is made for this user alone, and no temporary file is left in it", () => {
+  test("the folder is created for this user only, and no temporary file is left in it", () => {
     expect(statSync(folder).mode & 0o077).toBe(0);
     expect(readdirSync(folder).filter((name) => name.includes("part"))).toEqual([]);
   });
 
-  test("a writer killed in the middle leaves nothing to see, and its rest is swept once it is stale", async () => {
+  test("a writer killed in the middle leaves nothing visible, and its remains are swept once they are stale", async () => {
     const folder = join(root, "killed");
     const name = newName();
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "put.child.ts"), folder, name], {
@@ -45,7 +45,7 @@ describe("folder store", () => {
     const reopened = await openFileStore(folder, {}, system);
     expect(await namesIn(reopened)).toEqual([]);
     expect(await reopened.open(name)).toBeUndefined();
-    // Another instance may still be writing what is young.
+    // Another instance may still be writing a young one.
     expect(readdirSync(folder)).toEqual(left);
     await openFileStore(
       folder,
@@ -58,7 +58,7 @@ describe("folder store", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("H29: a disk that hangs ends each step with an error, without its path", async () => {
+  test("H29: a hanging disk ends each step with an error that omits its path", async () => {
     const hanging = await FolderStore.open(join(root, "hanging"), system, 20);
     const works = { ...disk };
     const never = () => new Promise<never>(() => {});
@@ -84,7 +84,7 @@ describe("folder store", () => {
     expect(await namesIn(hanging)).toEqual([]);
   });
 
-  test("others' files in the folder are neither listed nor swept", async () => {
+  test("other programs' files in the folder are neither listed nor swept", async () => {
     const folder = join(root, "shared");
     const shared = await openFileStore(folder, {}, system);
     const foreign = ["notes.txt", "video.part", "file_short", `${newName()}.part`, `.${newName()}`];
@@ -121,7 +121,7 @@ describe("folder store", () => {
     expect(openFiles()).toBeLessThan(before + 10);
   });
 
-  test("choices 7: a folder that cannot be used is reported at the start with its path and its reason", async () => {
+  test("choices 7: an unusable folder is reported at the start with its path and the reason", async () => {
     const taken = join(root, "taken");
     writeFileSync(taken, "a file");
     const problemOf = (folder: string) => openFileStore(folder, {}, system).catch((error: unknown) => String(error));
@@ -131,7 +131,7 @@ describe("folder store", () => {
     );
   });
 
-  test("choices 7: so is one that nothing can be written to, unless by root", async () => {
+  test("choices 7: so is a folder without write access, unless the user is root", async () => {
     const closed = join(root, "closed");
     mkdirSync(closed, { mode: 0o500 });
     const opened = await openFileStore(closed, {}, system).catch((error: unknown) => error);
@@ -139,7 +139,7 @@ describe("folder store", () => {
     else expect(String(opened)).toContain(`The folder ${closed} of the file store cannot be used: EACCES.`);
   });
 
-  test("a folder that disappears later is reported to clients with its reason and without its path", async () => {
+  test("a folder that disappears later is reported to clients with the reason and without its path", async () => {
     const folder = join(root, "gone");
     const gone = await openFileStore(folder, {}, system);
     rmSync(folder, { recursive: true });
@@ -157,7 +157,7 @@ describe("openFileStore", () => {
     ["s3://", "s3://bucket/prefix"],
     ["s3://key:secret@bucket/x", "s3://bucket/prefix"],
     ["s3://bucket/x", "S3_ACCESS_KEY_ID"],
-  ])("%p is refused with what would be right", async (url, right) => {
+  ])("%p is rejected with the valid forms", async (url, right) => {
     const thrown = await openFileStore(url, {}, system).catch((error: unknown) => error);
     expect(String(thrown)).toContain(right);
     expect(String(thrown)).not.toContain("secret@");

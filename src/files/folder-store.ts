@@ -39,7 +39,7 @@ export class FolderStore implements FileStore {
     const { clock } = sources;
     try {
       await withTimeout(mkdir(folder, { recursive: true, mode: 0o700 }), DISK_MS, clock, hangs);
-      // A folder without write access fails now, not with the first video that was paid for.
+      // A folder without write access fails now, not with the first paid video.
       await withTimeout(access(folder, constants.R_OK | constants.W_OK | constants.X_OK), DISK_MS, clock, hangs);
     } catch (cause) {
       // The operator reads this and needs the path.
@@ -151,7 +151,7 @@ export class FolderStore implements FileStore {
   }
 }
 
-const hangs = () => Object.assign(new Error("the disk does not answer"), { code: "ETIMEDOUT" });
+const hangs = () => Object.assign(new Error("the disk does not respond"), { code: "ETIMEDOUT" });
 
 async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let written = 0; written < chunk.length; ) {

@@ -1,6 +1,9 @@
 const ANYTHING = "application/octet-stream";
 
-/** Images, sound and video. An image in XML is a page: it can hold a script, which would run as the gateway's own. */
+/**
+ * Images, audio and video. An image in XML is a page: it can contain a script, which would run on the gateway's
+ * origin.
+ */
 const MEDIA = /^(?:image|video|audio)\/(?!.*xml)[a-z0-9][a-z0-9.+-]{0,60}$/;
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -15,7 +18,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   "audio/wav": "wav",
 };
 
-/** The type under which a file may be served: a medium's own, and for everything else one that no browser opens. */
+/** The type under which a file may be served: its own if it is media, otherwise one that no browser opens. */
 export function servedType(said: string): string {
   const type = (said.split(";")[0] ?? "").trim().toLowerCase();
   return MEDIA.test(type) ? type : ANYTHING;

@@ -6,7 +6,7 @@ import { type S3Settings, S3Store } from "./s3-store.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Opens a folder, created if missing, or `s3://bucket/prefix`, and removes what killed writers left. */
+/** Opens a folder, created if missing, or `s3://bucket/prefix`, and removes the remains of killed writers. */
 export async function openFileStore(url: string, environment: Environment, sources: Sources): Promise<FileStore> {
   const store = await connect(url, environment, sources);
   await store.removeUnfinished(sources.clock.wallMs());
@@ -25,14 +25,14 @@ async function connect(url: string, environment: Environment, sources: Sources):
 function readS3Settings(url: string, environment: Environment): S3Settings {
   const [, bucket = "", path = ""] = /^s3:\/\/([^/?#@:]+)(?:\/([^?#]*))?$/.exec(url) ?? [];
   if (bucket === "") {
-    const message = "`files` must be s3://bucket/prefix; credentials and endpoint come from the environment.";
+    const message = "`files` must be s3://bucket/prefix; set credentials and endpoint in the environment.";
     throw new GatewayError("invalid_request", message);
   }
   const first = (...names: string[]) => names.map((name) => environment[name]).find(Boolean);
   const accessKeyId = first("S3_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID");
   const secretAccessKey = first("S3_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY");
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    const message = `\`files\` is in the bucket ${bucket}, and its credentials are missing: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.`;
+    const message = `\`files\` is in the bucket ${bucket}, but its credentials are missing: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.`;
     throw new GatewayError("invalid_request", message);
   }
   const sessionToken = first("S3_SESSION_TOKEN", "AWS_SESSION_TOKEN");

@@ -1,4 +1,4 @@
-/** Runs as a process next to the tests: writes a file that never ends, and says when a part of it is on the disk. */
+/** Runs as a separate process: writes a file that never ends, and reports when a part of it is on disk. */
 
 import { writeSync } from "node:fs";
 import { system } from "../base/system.ts";

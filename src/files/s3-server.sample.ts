@@ -6,17 +6,17 @@ import { freePort } from "../../testing/free-port.ts";
 interface TemporaryS3 {
   /** The usual environment variables. */
   environment: Record<string, string>;
-  /** Uploads that were begun and neither completed nor aborted. */
+  /** Uploads that were neither completed nor aborted. */
   openUploads(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export const BUCKET = "trivium-files";
-/** So many files are on a page of a listing that asks for no number; with S3 it is a thousand. */
+/** The default page size of a listing; a thousand with S3. */
 export const PAGE = 50;
 const START_MS = 30_000;
 
-/** moto's server on a free port of loopback, with one empty bucket. Undefined where it is not installed. */
+/** moto's server on a free port of loopback, with one empty bucket. Undefined if it is not installed. */
 export async function startS3(): Promise<TemporaryS3 | undefined> {
   const program = Bun.which("moto_server");
   if (!program) return undefined;

@@ -5,7 +5,7 @@ import { S3Store } from "./s3-store.ts";
 
 const SIZE = 1000;
 
-/** A bucket that answers every question and then sends half of a file. */
+/** A bucket that answers every query and then sends half of a file. */
 function startHalfHost(): Bun.Server<undefined> {
   return Bun.serve({
     port: 0,
@@ -25,7 +25,7 @@ function startHalfHost(): Bun.Server<undefined> {
   });
 }
 
-test("a bucket that falls silent in the middle of a file ends it with an error, and is not waited for", async () => {
+test("a bucket that falls silent in the middle of a file ends it with an error, without waiting", async () => {
   const host = startHalfHost();
   const endpoint = `http://127.0.0.1:${host.port}`;
   const settings = { bucket: "b", prefix: "", accessKeyId: "id", secretAccessKey: "secret", endpoint, stallMs: 200 };

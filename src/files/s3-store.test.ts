@@ -33,7 +33,7 @@ if (server === undefined) {
       expect(await server.openUploads()).toBe(0);
     });
 
-    test("what lies under another prefix is not seen", async () => {
+    test("files under another prefix are not visible", async () => {
       const other = await openFileStore(`s3://${BUCKET}/other`, environment, system);
       const name = newName();
       await other.put(name, sampleBytes(3), 3);
@@ -42,7 +42,7 @@ if (server === undefined) {
       expect(await namesIn(await openFileStore(`s3://${BUCKET}`, environment, system))).toEqual([]);
     });
 
-    test("a listing goes on beyond its first page, and its second", async () => {
+    test("a listing continues beyond its first and second page", async () => {
       const many = await openFileStore(`s3://${BUCKET}/many`, environment, system);
       const names = Array.from({ length: 2 * PAGE + 3 }, newName);
       await Promise.all(names.map((name) => many.put(name, sampleBytes(1), 1)));

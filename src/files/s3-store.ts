@@ -17,7 +17,7 @@ import {
 
 export interface S3Settings {
   bucket: string;
-  /** Before every name; empty, or ends in a slash. */
+  /** Prepended to every name; empty, or ends in a slash. */
   prefix: string;
   accessKeyId: string;
   secretAccessKey: string;
@@ -30,7 +30,7 @@ export interface S3Settings {
 
 const ANSWER_MS = 30_000;
 
-/** Parts in flight times their size is what one upload holds in memory. */
+/** Parts in flight times their size is the memory that one upload takes. */
 const UPLOAD = { partSize: 8 * 1024 * 1024, queueSize: 2, retry: 3 };
 
 /** Files in an S3 bucket of Amazon or of a compatible host. */
@@ -58,7 +58,7 @@ export class S3Store implements FileStore {
 
   /**
    * A part of an upload is not an object: the name appears with the last step. The runtime aborts an upload whose
-   * stream fails; ending its writer with an error, as its types offer, was seen to complete the upload instead.
+   * stream fails; ending its writer with an error, as its types offer, has been seen to complete the upload instead.
    */
   async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {
     const key = this.#key(name);
@@ -128,7 +128,10 @@ export class S3Store implements FileStore {
     } while (continuationToken !== undefined);
   }
 
-  /** Uploads of killed writers are no objects, and the runtime cannot list them: the bucket's lifecycle rule ends them. */
+  /**
+   * Uploads of killed writers are not objects, and the runtime cannot list them: the bucket's lifecycle rule removes
+   * them.
+   */
   async removeUnfinished(): Promise<void> {}
 
   #key(name: string): string {
@@ -137,7 +140,7 @@ export class S3Store implements FileStore {
 
   async #ask<Answer>(answer: Promise<Answer>, waitMs = ANSWER_MS): Promise<Answer> {
     try {
-      return await withTimeout(answer, waitMs, this.#clock, () => new Error("no answer in time"));
+      return await withTimeout(answer, waitMs, this.#clock, () => new Error("no response in time"));
     } catch (cause) {
       const reason = errorCode(cause) ?? (cause instanceof Error ? cause.message : "unknown reason");
       throw new GatewayError("internal", `The file store ${this.#shown} cannot be used: ${reason}.`, { cause });

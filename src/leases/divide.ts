@@ -1,41 +1,41 @@
-/** What calls that wait for more of a window need of it. */
+/** What waiting calls need of a window. */
 export interface Waits {
-  /** How much the one needs that has waited longest, and the one that needs least; and all of them. */
+  /** The needs of the call that has waited longest, of the one that needs least, and of all of them. */
   first: number;
   least: number;
   all: number;
-  /** How much is enough for the one that has waited longest where no other call has reserved any of it. */
+  /** How much is enough for the call that has waited longest if no other call has reserved any. */
   alone?: number;
-  /** Of some other window there is too little for each of them, as far as it is known: they are served last. */
+  /** Another window has too little for each of them, as far as is known: they are served last. */
   isHopeless?: boolean;
 }
 
-/** What the source knows of one instance that lives. */
+/** What the source knows of a live instance. */
 export interface Party {
   readonly id: string;
   readonly held: number;
   readonly used: number;
-  /** Of what is used, what calls in flight have reserved. */
+  /** The part of `used` that calls in flight have reserved. */
   readonly reserved: number;
   /** What recent calls have used or may use: others get it last. */
   readonly busy: number;
   readonly waits?: Waits & { sinceMs: number };
-  /** How much it would like to hold, calls that wait aside; an equal share of all. */
+  /** How much it would like to hold, apart from waiting calls; `share` is an equal share. */
   readonly wants?: number | "share";
 }
 
-/** How much of a window an instance is to hold. */
+/** How much of a window an instance should hold. */
 export interface Part {
   /** More than it holds: it gets it as soon as it is free. Less: it gives back what it does not use. */
   level: number;
-  /** What it uses and what its waiting calls need: nobody else may have it first. */
+  /** What it uses and what its waiting calls need: nobody else gets it first. */
   firm: number;
 }
 
 /**
- * Divides what is left of a window among the instances that live. Calls that wait come first, in the order in which they came, as far as
- * there is enough for each. A call for which there is not enough keeps nothing from others. What nobody waits for stays where it is, as long
- * as it need not move. `instances` counts those that live, known to the window or not.
+ * Divides the rest of a window among the live instances. Waiting calls come first, in the order of their arrival, as
+ * long as there is enough for each. A call for which there is not enough withholds nothing from others. The rest stays
+ * where it is unless it has to move. `instances` counts the live ones, known to the window or not.
  */
 export function divide(parties: readonly Party[], left: number, instances: number): Map<string, Part> {
   const parts = new Map<string, Part>();
@@ -79,7 +79,7 @@ export function divide(parties: readonly Party[], left: number, instances: numbe
   return parts;
 }
 
-/** Instances keep what they hold and do not use, where it is not needed elsewhere: first what calls may need soon. */
+/** Instances keep what they hold and do not use unless it is needed elsewhere: first what calls may need soon. */
 function keep(parties: readonly Party[], parts: ReadonlyMap<string, Part>, pool: number): void {
   let busySum = 0;
   let idleSum = 0;
@@ -97,7 +97,7 @@ function keep(parties: readonly Party[], parts: ReadonlyMap<string, Part>, pool:
   }
 }
 
-/** All of it where there is enough for all. */
+/** All of it if there is enough for all. */
 const partOf = (amount: number, sum: number, pool: number): number =>
   sum <= pool ? amount : Math.floor((amount / sum) * pool);
 
@@ -107,7 +107,10 @@ const isWaiting = (party: Party): party is Waiting => party.waits !== undefined;
 const isActive = ({ waits, wants, busy, used }: Party): boolean =>
   waits !== undefined || wants !== undefined || busy > used;
 
-/** Whose calls are served first: those that came first. By their names where they came at the same time, so that every table comes to the same order. */
+/**
+ * Whose calls are served first: those that arrived first. Ties are broken by name, so that every table has the same
+ * order.
+ */
 export function isBefore(one: Party, other: Party): boolean {
   if (one.waits === undefined) return false;
   if (other.waits === undefined) return true;

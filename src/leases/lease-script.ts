@@ -12,20 +12,21 @@ import {
 } from "./lease-source.ts";
 
 /**
- * `LeaseTable` in Redis: one call, one round trip, all or nothing. What it keeps, each key behind KEYS[1]:
- * `meta` (epoch, grace, heard, ahead, news), `instances` (id → number|seen|gone|folder of a journal with receipts that the ledger has not), `scarce` (windows of which some instance is short),
- * `news`, `b:<instance>` (its budgets), and for each window a hash `w:<window>` with what is in a `WindowRow`: h: held, r: reclaimed,
- * s: short, u: used, n: needed. A window of another epoch is an empty one. Instances that should ask again soon are named on the channel `wanted`.
+ * `LeaseTable` in Redis: one call, one round trip, all or nothing. Each key begins with KEYS[1]: `meta` (epoch, grace,
+ * heard, ahead, news), `instances` (id → number|seen|gone|folder of a journal with receipts that the ledger does not
+ * have), `scarce` (windows of which some instance is short), `news`, `b:<instance>` (its budgets), and for each window
+ * a hash `w:<window>` with the content of a `WindowRow`: h: held, r: reclaimed, s: short, u: used, n: needed. A window
+ * of another epoch counts as empty. Instances that should sync again soon are named on the channel `wanted`.
  *
- * Earlier versions know neither u: nor n:, and remove them when they write. All that such an instance holds counts as used, and where it is short it gets
- * an equal share: limits hold while both versions run.
+ * Earlier versions know neither u: nor n:, and remove them when they write. Everything that such an instance holds
+ * counts as used, and if it is short it gets an equal share: limits hold while both versions run.
  *
- * Redis has no clock but that of its machine, which may be set (H30). Times here are those of that clock and what is `ahead`, which changes when
- * the clock is set: they never go back, and no further than what the instance that tells something knows to have passed since it last did.
- * One that cannot know, because it is new, moves them on only where it is the first.
+ * Redis only has its machine's clock, which may be set (H30). Times here are that clock plus `ahead`, which changes
+ * when the clock is set: they never go back, and advance by no more than the sender knows to have passed since its
+ * last message. A new instance cannot know that, and advances them only if it is the first.
  *
- * ARGV: the sync as JSON, how long a lease lasts, a name for a new epoch, and the time in tests. Amounts are returned as text,
- * because they may need all 53 bits.
+ * ARGV: the sync as JSON, how long a lease lasts, a name for a new epoch, and the time in tests. Amounts are returned
+ * as text, because they may need all 53 bits.
  */
 export const LEASE_SCRIPT = `
 local prefix = KEYS[1]
@@ -478,8 +479,8 @@ return { epoch, text(living()), held, unknown, wanted, dead, news, text(newsNumb
 `;
 
 /**
- * Deletes what has another type than `LEASE_SCRIPT` gives it, and returns the names: of the keys that every sync reads, of the windows
- * in ARGV[1], and of the budgets of every instance that is known.
+ * Deletes keys of another type than `LEASE_SCRIPT` writes, and returns their names: of the keys that every sync reads,
+ * of the windows in ARGV[1], and of the budgets of every known instance.
  */
 export const REPAIR_SCRIPT = `
 local prefix = KEYS[1]

@@ -16,38 +16,38 @@ import {
 } from "./lease-source.ts";
 
 interface LeaseTableOptions {
-  /** An instance that was not heard of for so long is dead. */
+  /** An instance that has not been heard of for this long is dead. */
   leaseMs: number;
   nowMs: () => number;
-  /** Names the table: another one has another name. */
+  /** A unique name of the table. */
   epoch: () => string;
-  /** An instance should sync soon: another wants some of what it holds, or has given what it wants. */
+  /** An instance should sync soon: another needs some of what it holds, or has given what it needs. */
   onWanted?: (instance: string) => void;
 }
 
 interface InstanceRow {
   number: number;
   seenMs: number;
-  /** Undefined while it lives. */
+  /** Undefined while it is alive. */
   goneMs: number | undefined;
-  /** The folder of the journal that has receipts which the ledger has not; "" where there are none. */
+  /** The folder of the journal with receipts that the ledger does not have; "" if there are none. */
   unstoredIn: string;
 }
 
 interface WindowRow {
   kind: WindowKind;
   limit: number;
-  /** Of a budget: what was spent by instances that are not in `held`; undefined until it is told. */
+  /** For a budget: what instances not in `held` have spent; undefined until it is reported. */
   base: number | undefined;
   held: Map<string, number>;
-  /** What instances held when they first told of it in this epoch: in the time of grace no more than that is granted. */
+  /** What instances held when they first reported it in this epoch: the grace period grants no more than that. */
   told: number;
-  /** What was added to the base for an instance that was thought dead: it may come back and claim it itself. */
+  /** What was added to the base for an instance that was considered dead: it may return and claim it itself. */
   reclaimed: Map<string, number>;
   said: Map<string, Said>;
 }
 
-/** What an instance last said of a window beside what it holds. */
+/** The last report of an instance about a window, apart from what it holds. */
 interface Said {
   atMs: number;
   used: number;
@@ -62,9 +62,9 @@ interface Said {
 interface Division {
   parties: readonly Party[];
   parts: ReadonlyMap<string, Part>;
-  /** What nobody holds. */
+  /** What no instance holds. */
   free: number;
-  /** What nobody uses. */
+  /** What no instance uses. */
   idle: number;
 }
 
@@ -86,11 +86,11 @@ export class LeaseTable {
   readonly #onWanted: (instance: string) => void;
   readonly #instances = new Map<string, InstanceRow>();
   readonly #windows = new Map<string, WindowRow>();
-  /** Of which some instance is short, or was. */
+  /** Windows of which some instance is or was short. */
   readonly #scarce = new Set<string>();
-  /** Instances that a sync concerns beside its sender. */
+  /** Instances that a sync affects in addition to its sender. */
   readonly #concerned = new Set<string>();
-  /** Of which the sender of a sync holds all that is left. */
+  /** Windows of which the sender of a sync holds all that is left. */
   #alone: string[] = [];
   #epoch = "";
   /** Nothing is granted until then: others may hold what is not known here. */
@@ -111,7 +111,7 @@ export class LeaseTable {
     this.#begin(sync, nowMs);
     this.#alone = [];
     const known = this.#instances.get(sync.instance);
-    // What comes late was overtaken: its sender has told more since, and does not wait for this.
+    // A late message was overtaken: its sender has reported more since, and does not wait for this one.
     if (known !== undefined && sync.number <= known.number)
       return this.#answer(sync, { granted: [], unknown: [] }, nowMs);
     this.#instances.set(sync.instance, {
@@ -139,7 +139,7 @@ export class LeaseTable {
     if (row !== undefined) row.goneMs ??= this.#nowMs();
   }
 
-  /** For tests and for people. */
+  /** For tests and diagnostics. */
   sumHeld(window: string): number {
     const row = this.#windows.get(window);
     return row === undefined ? 0 : (row.base ?? 0) + this.#heldByOthers(row, undefined, this.#nowMs());
@@ -157,13 +157,13 @@ export class LeaseTable {
     this.#graceUntilMs = mayHold ? nowMs + this.#leaseMs : 0;
   }
 
-  /** What an instance held that was taken for dead is gone for another reason. */
+  /** An instance considered dead lost its part for another reason. */
   #hasLostWindow({ instance, claims }: Sync, known: InstanceRow | undefined): boolean {
     if (known === undefined || known.goneMs !== undefined) return false;
     return claims.some(({ window, isKnown }) => isKnown && !this.#windows.get(window)?.held.has(instance));
   }
 
-  /** A table that was away itself cannot say that an instance was. */
+  /** A table that was itself unavailable cannot tell that an instance was. */
   #excuse(nowMs: number, isFirst: boolean): void {
     const silentMs = nowMs - this.#heardMs;
     this.#heardMs = nowMs;
@@ -198,12 +198,12 @@ export class LeaseTable {
     row.held.set(instance, held);
     if (this.#holdsAll(division, claim, instance, held)) this.#alone.push(claim.window);
     if (this.#scarce.has(claim.window)) this.#noteConcerned(this.#divide(row, nowMs), row, instance);
-    // Where more is held than there is, what was used counts, but gives no right to more.
+    // If more is held than there is, what was used counts, but gives no right to more.
     const over = held + this.#heldByOthers(row, instance, nowMs) - (row.limit - (row.base ?? 0));
     return { held: Math.max(0, held - Math.max(0, over)), left: division.idle };
   }
 
-  /** Of what is held by nobody, calls that came earlier get theirs first, and those that wait before what is wanted only. */
+  /** Of what no instance holds, earlier calls get theirs first, and waiting calls before mere wishes. */
   #grant({ parties, parts, free }: Division, instance: string, held: number): number {
     const me = parties.find(({ id }) => id === instance);
     const part = parts.get(instance);
@@ -227,7 +227,7 @@ export class LeaseTable {
     return parties.every((party) => party.id === instance || (party.held <= party.used && party.reserved === 0));
   }
 
-  /** Who holds what others need, who can have what it waits for, and whose use is not known since others wait. */
+  /** Notes who holds what others need, who can have what it waits for, and whose use is unknown while others wait. */
   #noteConcerned({ parties, parts, free }: Division, row: WindowRow, instance: string): void {
     let latestMs = Number.NEGATIVE_INFINITY;
     for (const { waits } of parties) latestMs = Math.max(latestMs, waits?.sinceMs ?? latestMs);
@@ -272,7 +272,7 @@ export class LeaseTable {
     return row;
   }
 
-  /** An instance that lives tells by itself what it has spent; until it does, what the ledger says counts as held by it. */
+  /** A live instance reports its own spending; until it does, the ledger's sum counts as held by it. */
   #setBase(row: WindowRow, claimant: string, spent: Readonly<Record<string, number>>): void {
     row.base = 0;
     for (const [id, nanoUsd] of Object.entries(spent)) {
@@ -287,7 +287,7 @@ export class LeaseTable {
     }
   }
 
-  /** What may be held now: of a table that was empty, for a while, only what instances tell that they held. */
+  /** What may be held now: an initially empty table grants, for a while, only what instances report that they held. */
   #left(row: WindowRow, nowMs: number): number {
     const isGrace = nowMs < this.#graceUntilMs + (row.kind === "rate" ? MINUTE_MS : 0);
     return Math.min(row.limit - (row.base ?? 0), isGrace ? row.told : Number.POSITIVE_INFINITY);
@@ -379,7 +379,7 @@ export class LeaseTable {
       const { parties, parts } = this.#divide(row, nowMs);
       if (!parties.some(({ waits, wants }) => waits !== undefined || wants !== undefined)) this.#scarce.delete(window);
       if (wanted.length >= MAX_WANTED) continue;
-      // Where it has lost what the instance holds, it is to be told of it.
+      // If it has lost what the instance holds, it must be told.
       const held = row.held.get(instance) ?? Number.POSITIVE_INFINITY;
       const level = parts.get(instance)?.level ?? 0;
       const isAwaited = parties.some(({ id, waits }) => id !== instance && waits !== undefined);
@@ -411,7 +411,7 @@ const said = (claim: Claim, nowMs: number): Said => ({
   wants: claim.wants,
 });
 
-/** Of what an instance has not told of itself, all counts as used. */
+/** Everything that an instance has not reported counts as used. */
 function partyOf(id: string, held: number, said: Said | undefined, nowMs: number): Party {
   if (said === undefined) return { id, held, used: held, reserved: 0, busy: held };
   const { used, reserved, busy, waits, wants, shortUntilMs } = said;

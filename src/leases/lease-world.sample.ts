@@ -8,19 +8,19 @@ import { Leases } from "./leases.ts";
 
 export const LIMITS = { rate: 300, slots: 40, budget: 1_000_000_007 } as const;
 const NAMES = ["rate", "slots", "budget"] as const;
-/** By whole seconds: of a minute that began within one, 59 seconds are certain. */
+/** In whole seconds: of a minute that began within one, 59 seconds are certain. */
 const CERTAIN_MS = 59_000;
 export const LEASE_MS = 5_000;
 
-/** What the world does to messages. */
+/** What happens to messages. */
 export interface Weather {
-  /** Of requests, and of answers. */
+  /** The share of lost requests and answers. */
   lost: number;
-  /** Delivered so late that its sender has given up. */
+  /** The share that arrives after the sender has given up. */
   late: number;
 }
 
-/** Where the leases of a test come from, and how it is made to forget. */
+/** The source of a test's leases, and how to make it forget. */
 export interface TestSource {
   sync(sync: Sync): Promise<SyncAnswer>;
   flush(): Promise<void>;
@@ -31,24 +31,24 @@ interface Call {
   endsAtMs: number;
 }
 
-/** Several instances that share limits, on a clock of their own, with everything between them that can go wrong. */
+/** Several instances that share limits, on one simulated clock, with everything between them that can go wrong. */
 export class LeaseWorld {
   readonly clock = new VirtualClock({ turns: 1 });
   readonly random: SeededRandom;
   readonly source: TestSource;
   readonly instances: LeaseInstance[] = [];
   readonly ledger = new Map<string, number>();
-  /** What is in journals alone, by folder and instance. */
+  /** What is only in journals, by folder and instance. */
   readonly journals = new Map<string, number>();
   isStoreAway = false;
   weather: Weather = { lost: 0, late: 0 };
   admitted = 0;
   refused = 0;
   broken: string[] = [];
-  /** What may be used beyond each limit: only where the test parts an instance for long. */
+  /** What may be used beyond each limit: only if the test separates an instance for long. */
   tolerance = 0;
   #started = 0;
-  /** The source was not heard of since it lost what it knew. */
+  /** The source has not been heard of since it lost its state. */
   #isEmpty = false;
   readonly #admittedAtMs: number[] = [];
   readonly #pending = new Set<Promise<unknown>>();
@@ -72,7 +72,7 @@ export class LeaseWorld {
     this.isStoreAway = true;
   }
 
-  /** Those that live store what they have in their journals. */
+  /** Live instances store what they have in their journals. */
   findsStore(): void {
     this.isStoreAway = false;
     for (const { id, folder } of this.living) this.#recover(folder, id);
@@ -85,16 +85,16 @@ export class LeaseWorld {
     this.ledger.set(instance, (this.ledger.get(instance) ?? 0) + nanoUsd);
   }
 
-  /** What the ledger says of a dead instance, to one that has read the journals in its own folder. */
+  /** What the ledger shows of a dead instance, for one that has read the journals in its own folder. */
   async spentBy(dead: string, folder: string): Promise<number> {
-    if (this.isStoreAway) throw new Error("the store is away");
+    if (this.isStoreAway) throw new Error("the store is unavailable");
     this.#recover(folder, dead);
     return this.ledger.get(dead) ?? 0;
   }
 
-  /** `folder`: of an instance that it takes the place of. */
+  /** `folder`: of the instance that it replaces. */
   async start(folder?: string): Promise<LeaseInstance> {
-    // Where all instances and the source have lost what they knew, nothing is left that knows of the last minute.
+    // If all instances and the source have lost their state, nothing knows of the last minute.
     if (this.living.length === 0 && this.#isEmpty) this.#admittedAtMs.length = 0;
     const instance = new LeaseInstance(this, `instance_${++this.#started}`, this.living.length === 0, folder);
     this.instances.push(instance);
@@ -102,7 +102,7 @@ export class LeaseWorld {
     return instance;
   }
 
-  /** Lets time pass; what is asked of a real server is answered in between. */
+  /** Lets time pass; a real server answers in between. */
   async pass(ms: number, step = () => {}): Promise<void> {
     for (let passed = 0; passed < ms; passed += 5) {
       await Promise.all(this.#pending);
@@ -131,7 +131,7 @@ export class LeaseWorld {
         const isLate = this.random.chance(this.weather.late);
         await this.clock.sleep(isLate ? this.random.between(1_000, 8_000) : delay());
         if (isLost) return never();
-        // A copy, as it is on the wire: what its sender changes later is not seen.
+        // A copy, as on the wire: later changes by the sender are not visible.
         const asked = this.source.sync(JSON.parse(JSON.stringify(sync)) as Sync);
         this.#isEmpty = false;
         this.#pending.add(asked);
@@ -148,7 +148,7 @@ export class LeaseWorld {
     this.#admittedAtMs.push(this.clock.nowMs());
   }
 
-  /** No limit is ever passed, whatever was lost: neither in what is used nor in what may be. */
+  /** No limit is ever exceeded, whatever was lost: neither in use nor in what may be used. */
   check(): void {
     const nowMs = this.clock.nowMs();
     while ((this.#admittedAtMs[0] ?? nowMs) <= nowMs - CERTAIN_MS) this.#admittedAtMs.shift();
@@ -177,7 +177,7 @@ export class LeaseWorld {
 
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
-/** One gateway, as far as its limits go. */
+/** One gateway, as far as its limits are concerned. */
 class LeaseInstance {
   readonly id: string;
   readonly folder: string;
@@ -230,7 +230,7 @@ class LeaseInstance {
     return name === "slots" ? this.calls.length : this.spent + this.reserved;
   }
 
-  /** Admits a call or refuses it, as the gateway does: at once. */
+  /** Admits or refuses a call at once, as the gateway does. */
   call(costNanoUsd: number, tookMs: number): boolean {
     const nowMs = this.#world.clock.nowMs();
     const needs = { rate: 1, slots: 1, budget: costNanoUsd };
@@ -259,7 +259,7 @@ class LeaseInstance {
     }
   }
 
-  /** Like SIGKILL: its calls are gone, and what the ledger has is what it has spent. */
+  /** Like SIGKILL: its calls are gone, and the ledger has what it has spent. */
   kill(): void {
     this.isAlive = false;
     this.isParted = true;

@@ -2,19 +2,22 @@ import type { Cancel, Clock } from "../base/clock.ts";
 import { type Claim, MINUTE_MS, type WindowKind } from "./lease-source.ts";
 import { RecentPeak } from "./recent-peak.ts";
 
-/** What a window needs to know of its leases as a whole. */
+/** The state of all leases that a window needs to know. */
 export interface LeaseState {
   /** Until when what is held may be used, on the monotonic clock. */
   readonly validUntilMs: number;
-  /** Since when the source is away for longer than a lease lasts. */
+  /** Since when the source has been unavailable for longer than a lease lasts. */
   readonly partedMs: number;
   readonly instances: number;
-  /** By how much the source's clock is ahead of this process's. It does not change while the source remembers: calls are served by their time. */
+  /**
+   * How far the source's clock is ahead of this process's. It does not change while the source keeps its state: calls
+   * are served by their time.
+   */
   readonly sourceAheadMs: number;
   readonly clock: Clock;
-  /** The source answers, so that more may be had of it. */
+  /** The source answers, so that more can be had from it. */
   readonly isAnswered: boolean;
-  /** The source is to be told of it, soon where calls wait for that. */
+  /** The source must be told of it, soon if calls wait for that. */
   touch(window: LeasedWindow, isUrgent: boolean): void;
   /** What is held is no longer valid. */
   part(nowMs: number): void;
@@ -24,16 +27,19 @@ export interface WindowOptions {
   name: string;
   kind: WindowKind;
   limit: number;
-  /** What this process has used of it: in the last minute, calls under way, or money spent since its start and reserved. */
+  /**
+   * What this process has used of it: in the last minute, calls in flight, or money spent since its start and
+   * reserved.
+   */
   inUse: (nowMs: number) => number;
-  /** Of a budget: what of it calls in flight have reserved. */
+  /** For a budget: the part that calls in flight have reserved. */
   reserved?: () => number;
 }
 
-/** What a call that waits needs of one window. */
+/** What a waiting call needs of one window. */
 export interface Need {
   needed: number;
-  /** Of a budget: how much is enough for it where it runs alone. */
+  /** For a budget: how much is enough if the call runs alone. */
   alone?: number | undefined;
 }
 
@@ -42,11 +48,11 @@ export interface Waiter {
   readonly sinceMs: number;
   /** More is held than before, or its time is up. */
   wake(): void;
-  /** Of some window that it needs there is too little, whoever holds it. */
+  /** One of the windows that it needs has too little, whoever holds it. */
   isHopeless(): boolean;
 }
 
-/** What this process may use of one limit. Nothing of it waits for the source. */
+/** What this process may use of one limit. Nothing here waits for the source. */
 export class LeasedWindow {
   readonly name: string;
   readonly kind: WindowKind;
@@ -59,20 +65,20 @@ export class LeasedWindow {
   #held = 0;
   /** What no instance used of it when the source last answered. */
   #left = Number.POSITIVE_INFINITY;
-  /** No other instance holds anything that it has not spent. True from an answer until the next message. */
+  /** No other instance holds anything unspent. True from an answer until the next message. */
   #holdsAll = false;
-  /** What may be used while the source is away for too long. */
+  /** What may be used while the source is unavailable for too long. */
   #fallback: number | undefined;
   #shortage = 0;
-  /** Until when it asks others for its share. */
+  /** Until when it requests its share from others. */
   #joinsUntilMs: number;
   #claimed = { limit: 0, held: 0, used: 0, waits: false };
-  /** When a call last came. */
+  /** When a call last arrived. */
   #calledMs = Number.NEGATIVE_INFINITY;
-  /** Calls under way at one time, of late: at this moment there may be none. */
+  /** Recent concurrent calls: at this moment there may be none. */
   readonly #peak = new RecentPeak();
   readonly #waiting = new Map<Waiter, Need>();
-  /** Until then no call waits that needs as much: those before have waited in vain. */
+  /** Until then no call that needs as much waits: earlier ones have waited in vain. */
   #inVain = { untilMs: Number.NEGATIVE_INFINITY, needed: 0 };
 
   constructor({ name, kind, limit, inUse, reserved = () => 0 }: WindowOptions, state: LeaseState, nowMs: number) {
@@ -123,20 +129,20 @@ export class LeasedWindow {
     return this.#withoutSource(nowMs);
   }
 
-  /** The most that may be in use while the source is away for longer than a lease lasts. */
+  /** The most that may be in use while the source is unavailable for longer than a lease lasts. */
   #withoutSource(nowMs: number): number {
-    // Everywhere less is used by then, so that the shares of all are no more than the limit.
+    // By then every instance uses less, so that all shares together do not exceed the limit.
     const isSettled = this.kind !== "budget" && nowMs - this.#state.partedMs >= MINUTE_MS;
     return this.#fallback === undefined || isSettled ? this.#share() : this.#fallback;
   }
 
-  /** A call found too little that needed so much. */
+  /** A call found too little for its need. */
   short(needed: number): void {
     this.#shortage += needed;
     this.#state.touch(this, true);
   }
 
-  /** Whether a call that needs so much has a reason to wait for it. */
+  /** Whether a call with this need has a reason to wait. */
   mayWait({ needed }: Need): boolean {
     const { clock, isAnswered, validUntilMs } = this.#state;
     const nowMs = clock.nowMs();
@@ -149,7 +155,7 @@ export class LeasedWindow {
     return alone > this.#left;
   }
 
-  /** The source is told what the call needs, until the returned function is called. */
+  /** Reports the call's need to the source until the returned function is called. */
   wait(waiter: Waiter, need: Need): () => void {
     this.#waiting.set(waiter, need);
     this.#state.touch(this, true);
@@ -160,17 +166,17 @@ export class LeasedWindow {
     return this.#state.clock.after(ms, run);
   }
 
-  /** A call has waited in vain: the next ones do not, for a while. */
+  /** A call has waited in vain: the next ones do not wait for a while. */
   giveUp({ needed }: Need): void {
     const nowMs = this.#state.clock.nowMs();
-    // Of those that waited in vain the one counts that needed least, for as long as it says something about the last second.
+    // Of the calls that waited in vain, the smallest need counts, for about a second.
     if (nowMs >= this.#inVain.untilMs || needed <= this.#inVain.needed)
       this.#inVain = { untilMs: nowMs + IN_VAIN_MS, needed };
-    // Others are not to make room for it any longer.
+    // Others need not make room for it any longer.
     this.#state.touch(this, true);
   }
 
-  /** The source was away for as long as a lease lasts: others may be using what was held here. */
+  /** The source was unavailable for as long as a lease lasts: others may be using what was held here. */
   part(nowMs: number): void {
     const share = this.#share();
     const inUse = this.#inUse(nowMs);
@@ -189,13 +195,14 @@ export class LeasedWindow {
       this.#holdsAll = false;
       this.#joinsUntilMs = nowMs;
     }
-    // Told in any case: the source may believe that more is used, or have lost it.
+    // Reported in any case: the source may believe that more is used, or have lost it.
     this.#state.touch(this, isLess || inUse < this.#claimed.used);
   }
 
   claim(nowMs: number, spent: Readonly<Record<string, number>> | undefined): Claim {
     const used = this.#inUse(nowMs);
-    // A source that comes back empty grants nothing for a while but what is told, which must be what calls use meanwhile.
+    // A source that returns empty grants nothing for a while except what is reported, which must be what calls use
+    // in the meantime.
     const fallback = this.#fallback === undefined ? 0 : this.#withoutSource(nowMs);
     const held = Math.max(this.#held, used, fallback);
     this.#holdsAll = false;
@@ -260,17 +267,17 @@ export class LeasedWindow {
     this.#holdsAll = holdsAll && this.#limit === claimed.limit;
     this.#fallback = undefined;
     const isOver = held < claimed.held || this.#inUse(nowMs) > held;
-    // What was held before is no longer: all must have their share again.
+    // What was held before is lost: all must get their share again.
     if (!this.isKnown) this.#joinsUntilMs = nowMs + JOIN_MS;
     this.isKnown = true;
     const isMore = held > claimed.held || this.#holdsAll;
     this.#wake(nowMs);
-    // What is used of it now is to be known before others wait for it.
+    // Its current use must be known before others wait for it.
     if (isMore && claimed.waits) this.#state.touch(this, true);
     else if (isOver || this.#waiting.size > 0 || this.#joins(nowMs)) this.#state.touch(this, false);
   }
 
-  /** Tries those that fit now, the oldest first. Calls that have ended here make room, too. */
+  /** Retries the calls that fit now, oldest first. Calls that have ended here make room, too. */
   #wake(nowMs: number): void {
     let idle = this.#held - this.#inUse(nowMs);
     for (const [waiter, { needed, alone = needed }] of this.#byAge()) {
@@ -286,7 +293,7 @@ export class LeasedWindow {
     return [...this.#waiting].sort(([one], [other]) => one.sinceMs - other.sinceMs);
   }
 
-  /** It is used no more: only what was used is still held. */
+  /** It is no longer used: only what was used is still held. */
   leave(nowMs: number): void {
     this.#held = Math.min(this.#held, this.#inUse(nowMs));
     this.#holdsAll = false;
@@ -294,7 +301,7 @@ export class LeasedWindow {
     this.#state.touch(this, false);
   }
 
-  /** It is new, and has not got its share yet. */
+  /** It is new, and has not received its share yet. */
   #joins(nowMs: number): boolean {
     return nowMs < this.#joinsUntilMs && this.#held < this.#share();
   }
@@ -306,13 +313,16 @@ export class LeasedWindow {
 
 const scale = (held: number, from: number, to: number): number => Math.floor((held / from) * to);
 
-/** So many times what was refused is asked for: more calls will come. */
+/** How many times a refused amount is requested: more calls will arrive. */
 const AHEAD = 4;
-/** For so long a new window asks others for its share. */
+/** How long a new window requests its share from others. */
 const JOIN_MS = 3_000;
-/** For so long after a call, what is held for further ones is given to others last. */
+/** How long after a call others get its spare capacity last. */
 const BUSY_MS = 2_000;
-/** More calls than this do not wait for one window: what is refused holds no memory (S17). */
+/** The most calls that wait for one window: refused calls hold no memory (S17). */
 const MAX_WAITING = 1_000;
-/** For so long no call waits after one has waited in vain: with that wait, less than a second after there was too little. */
+/**
+ * How long no call waits after one has waited in vain: including that wait, less than a second after there was too
+ * little.
+ */
 const IN_VAIN_MS = 400;

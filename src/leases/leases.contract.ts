@@ -3,16 +3,16 @@ import type { Clock } from "../base/clock.ts";
 import type { Claim, SyncAnswer } from "./lease-source.ts";
 import { LEASE_MS, LeaseWorld, LIMITS, type TestSource } from "./lease-world.sample.ts";
 
-/** Calls that are small beside the budget. */
+/** Calls that are small compared with the budget. */
 const COST = 2_000_000;
 
-/** What every source of leases must do alike. */
+/** Tests that every source of leases must pass. */
 export function leaseContract(name: string, source: (clock: Clock) => TestSource, runs: number): void {
   const worldOf = (seed: number) => new LeaseWorld(seed, source);
 
   describe(`H23, choices 9: limits of several instances, with leases from ${name}`, () => {
     for (let seed = 1; seed <= runs; seed++) {
-      test(`no limit is passed when messages are lost or late, instances die and join, and the source forgets (${seed})`, async () => {
+      test(`no limit is exceeded when messages are lost or late, instances die and join, and the source forgets (${seed})`, async () => {
         const world = worldOf(seed);
         for (let count = world.random.between(1, 4); count > 0; count--) await world.start();
         world.weather = { lost: world.random.next() * 0.2, late: world.random.next() * 0.05 };
@@ -41,7 +41,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       });
     }
 
-    test("of what even load could use, at most 2% is refused", async () => {
+    test("with even load at most 2% of the usable capacity is refused", async () => {
       const world = worldOf(101);
       for (let count = 0; count < 3; count++) await world.start();
       // Five times what the rate allows.
@@ -50,7 +50,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect(world.admitted).toBeGreaterThanOrEqual(0.98 * LIMITS.rate);
     });
 
-    test("where all load comes to one instance, the others give back what they do not use", async () => {
+    test("if all load goes to one instance, the others give back what they do not use", async () => {
       const world = worldOf(102);
       const first = await world.start();
       await world.start();
@@ -58,7 +58,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       await world.pass(4_000, () => first.call(0, 5));
       expect(world.broken).toEqual([]);
       expect(world.admitted).toBeGreaterThanOrEqual(0.98 * LIMITS.rate);
-      // And when it goes to another a minute later.
+      // And when it moves to another a minute later.
       const [, second] = world.living;
       await world.pass(62_000);
       const before = world.admitted;
@@ -67,7 +67,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect(world.broken).toEqual([]);
     });
 
-    test("who has got what it was short of takes no more from others, which have calls too", async () => {
+    test("an instance that has received what it was short of takes no more from others that have calls too", async () => {
       const claim = claimAt(worldOf(112), { window: "w", kind: "rate", limit: 900, held: 0, used: 0 });
       await claim("b", 1, {}, true);
       expect((await claim("a", 1, { wants: 900 })).held).toEqual([900]);
@@ -78,7 +78,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 4, { held: 450, busy: 450 })).wanted).toEqual([]);
     });
 
-    test("who joins while a source that was empty grants nothing new gets its share of what others told", async () => {
+    test("an instance that joins while an empty source grants nothing new gets its share of what others reported", async () => {
       const claim = claimAt(worldOf(115), { window: "w", kind: "slots", limit: 1_000, held: 0, used: 0 });
       expect((await claim("b", 1, { wants: "share" })).held).toEqual([0]);
       expect((await claim("a", 1, { held: 500 })).wanted).toEqual([{ window: "w", level: 250 }]);
@@ -87,7 +87,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 3, { held: 250 })).wanted).toEqual([]);
     });
 
-    test("what is left moves to the call that came first, and only as far as it needs", async () => {
+    test("the rest moves to the call that arrived first, and only as much as it needs", async () => {
       const claim = claimAt(worldOf(117), { window: "w", kind: "rate", limit: 90, held: 0, used: 0 });
       const waits = (needed: number, sinceMs: number) => ({ sinceMs, first: needed, least: needed, all: needed });
       const { nowMs } = await claim("a", 1, { held: 30 }, true);
@@ -108,7 +108,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("b", 4, { held: b, waits: ofB })).held).toEqual([b]);
       expect((await claim("c", 3, { held: c })).held).toEqual([c]);
       expect((await claim("a", 3, { held: 30, waits: ofA })).held).toEqual([80]);
-      // The one for which there is too little is not in the way of a third.
+      // The call for which there is too little does not block a third.
       await claim("a", 4, { held: 80, used: 80 });
       const ofC = waits(10, nowMs + 3);
       await claim("c", 4, { held: c, waits: ofC });
@@ -117,7 +117,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("c", 5, { held: c, waits: ofC })).held).toEqual([10]);
     });
 
-    test("a call runs alone where its instance holds all that is left, and no other has reserved any", async () => {
+    test("a call runs alone if its instance holds all that is left, and no other has reserved any", async () => {
       const claim = claimAt(worldOf(118), { window: "w", kind: "budget", limit: 100, held: 0, used: 0 });
       const waits = { sinceMs: 0, first: 500, least: 500, all: 500, alone: 10 };
       await claim("a", 1, { held: 50, spent: {} }, true);
@@ -135,7 +135,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 5, { held: 20, used: 20, waits: small })).left).toEqual([0]);
     });
 
-    test("what an instance has spent counts once, though a source that was empty hears of it first by the ledger", async () => {
+    test("an instance's spending counts once, even if an empty source learns of it first from the ledger", async () => {
       const world = worldOf(114);
       const claim = claimAt(world, { window: "w", kind: "budget", limit: 100, held: 0, used: 0 });
       expect((await claim("a", 1, { held: 30, used: 30 })).unknown).toEqual(["w"]);
@@ -146,7 +146,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 3, { held: 30, used: 30, wants: 100 })).held).toEqual([80]);
     });
 
-    test("a budget is used to its end, and not beyond, by instances that die and return", async () => {
+    test("a budget is used up, and not exceeded, by instances that die and return", async () => {
       const world = worldOf(103);
       for (let count = 0; count < 3; count++) await world.start();
       const spend = () => world.random.pick(world.living).call(COST, 20);
@@ -161,12 +161,12 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect(world.broken).toEqual([]);
       const spent = [...world.ledger.values()].reduce((sum, one) => sum + one, 0);
       expect(spent).toBeLessThanOrEqual(LIMITS.budget);
-      // Calls cost half of what was reserved for them, on average.
+      // Calls cost half of their reservation, on average.
       expect(spent).toBeGreaterThan(0.3 * LIMITS.budget);
     });
 
     test.each([500, LEASE_MS + 500, 20_000])(
-      "who takes the place of one that was killed %d ms ago starts with a share of every limit, and refuses no call",
+      "the replacement of an instance killed %d ms ago starts with a share of every limit, and refuses no call",
       async (downMs) => {
         const world = worldOf(116);
         const stays = await world.start();
@@ -192,7 +192,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       },
     );
 
-    test("what a dead instance has in its journal alone counts as spent, until one with its folder has read it", async () => {
+    test("what a dead instance has only in its journal counts as spent, until one with its folder has read it", async () => {
       const world = worldOf(114);
       const first = await world.start();
       await world.start();
@@ -214,12 +214,12 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       for (let round = 0; round < 20; round++)
         await world.pass(2_000, () => void (world.random.chance(0.05) && costly()));
       expect(world.broken).toEqual([]);
-      // What was not spent has come back.
+      // What was not spent has been returned.
       const spent = world.ledger.values().reduce((sum, one) => sum + one, 0);
       expect([spent <= LIMITS.budget, spent > 0.9 * LIMITS.budget]).toEqual([true, true]);
     });
 
-    test("while the source is away an instance uses what it holds, then its equal share; together never more than the limit", async () => {
+    test("while the source is unavailable an instance uses what it holds, then its equal share; together never more than the limit", async () => {
       const world = worldOf(104);
       for (let count = 0; count < 2; count++) await world.start();
       for (const instance of world.living) instance.isParted = true;
@@ -233,7 +233,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect(world.broken).toEqual([]);
     });
 
-    test("a source that was away for longer than a lease and comes back empty takes no share from anyone", async () => {
+    test("a source that was unavailable for longer than a lease and returns empty takes no share from anyone", async () => {
       const world = worldOf(113);
       for (let count = 0; count < 2; count++) await world.start();
       const calls = () => void (world.random.chance(0.04) && world.random.pick(world.living).call(COST, 5));
@@ -247,7 +247,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect([world.refused, world.broken]).toEqual([0, []]);
     });
 
-    test("an instance that is parted alone for longer than its lease uses no more than an equal share beyond the limit", async () => {
+    test("a single instance separated for longer than its lease uses at most an equal share beyond the limit", async () => {
       const world = worldOf(105);
       const first = await world.start();
       const second = await world.start();
@@ -305,7 +305,7 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
   });
 }
 
-/** Where the start's own messages are lost, it is tried again. */
+/** If the messages of a start are lost, it is repeated. */
 async function joinInAnyWeather(world: LeaseWorld): Promise<void> {
   for (;;) {
     try {
@@ -317,7 +317,7 @@ async function joinInAnyWeather(world: LeaseWorld): Promise<void> {
   }
 }
 
-/** So that nothing is parted from the source for longer than a lease, which has a bound of its own. */
+/** So that nothing is separated from the source for longer than a lease, which has its own test. */
 async function calm(world: LeaseWorld): Promise<void> {
   const { weather } = world;
   world.weather = { lost: 0, late: 0 };
@@ -325,7 +325,7 @@ async function calm(world: LeaseWorld): Promise<void> {
   world.weather = weather;
 }
 
-/** Asks the source of a world for one window, as an instance that does nothing else. */
+/** Claims one window at the source of a world, as an instance that does nothing else. */
 const claimAt =
   (world: LeaseWorld, window: Claim) =>
   (instance: string, number: number, claimed: Partial<Claim>, isFirst = false): Promise<SyncAnswer> =>
@@ -334,7 +334,7 @@ const claimAt =
       number,
       epoch: "",
       answered: number - 1,
-      // As long ago as the test likes.
+      // Any time ago.
       answeredAgoMs: 10 * LEASE_MS,
       journals: "",
       isBehind: false,

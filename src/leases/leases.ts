@@ -3,9 +3,9 @@ import { withTimeout } from "../base/with-timeout.ts";
 import type { LeaseSource, Reclaim, Sync, SyncAnswer } from "./lease-source.ts";
 import { LeasedWindow, type LeaseState, type WindowOptions } from "./leased-window.ts";
 
-/** What the ledger says of budgets. */
+/** What the ledger knows of budgets. */
 export interface SpentByInstance {
-  /** What each instance has spent of each window; those that are long gone together as "". */
+  /** What each instance has spent of each window; those long gone together as "". */
   ofWindows(windows: readonly string[]): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>;
   /** What a dead instance has spent of these windows. */
   ofDead(instance: string, windows: readonly string[]): Promise<ReadonlyMap<string, number>>;
@@ -15,31 +15,34 @@ interface LeasesOptions {
   source: LeaseSource;
   clock: Clock;
   instance: string;
-  /** How long what is held stays valid without an answer of the source. */
+  /** How long what is held stays valid without an answer from the source. */
   leaseMs: number;
   spent: SpentByInstance;
   /** Whether no other instance was running when this one started. */
   isFirst: boolean;
   /** Instances that have died, as far as this one knows. */
   dead?: readonly string[];
-  /** The receipts of this process that the ledger has not; none are outside of it where this is absent. */
+  /** The receipts of this process that the ledger does not have; absent: there are none. */
   journal?: { folder: string; isBehind: () => boolean };
-  /** Told once when the source is away, and once, with undefined, when it is back. */
+  /** Called once when the source becomes unavailable, and once, with undefined, when it recovers. */
   onTrouble?: (reason: unknown) => void;
 }
 
-/** Between two syncs when there is nothing to tell. */
+/** Between two syncs when there is nothing to report. */
 const POLL_MS = 200;
-/** Between two syncs at least. */
+/** The minimum between two syncs. */
 const GAP_MS = 20;
-/** Where others must give back first, there is no use in asking sooner. */
+/** If others must give back first, asking sooner does not help. */
 const RETRY_MS = 50;
 /** A source that has not answered by then is tried again. */
 const SYNC_MS = 1_000;
 const MAX_CLAIMS = 500;
-/** Windows of which nothing is new that are told of in each sync. */
+/** How many unchanged windows are reported in each sync. */
 const REMINDED = 4;
-/** How long a start waits for its shares after the first answer: others may have to give them back, which takes seconds on machines that have too much to do. */
+/**
+ * How long a start waits for its shares after the first answer: others may have to give them back, which takes seconds
+ * on overloaded machines.
+ */
 const START_MS = 4_000;
 /** How long it waits for that answer. */
 const FIRST_ANSWER_MS = 5_000;
@@ -49,9 +52,9 @@ const LEDGER_RETRY_MS = 1_000;
 export class Leases implements LeaseState {
   readonly #options: LeasesOptions;
   readonly #windows = new Map<string, LeasedWindow>();
-  /** The source is to be told of these. */
+  /** To be reported to the source. */
   readonly #touched = new Set<LeasedWindow>();
-  /** The source of this epoch does not know of these, and something is held of them. */
+  /** Held windows that the source of this epoch does not know. */
   readonly #unregistered = new Set<LeasedWindow>();
   /** Forgotten once the source was told. */
   readonly #leaving = new Set<LeasedWindow>();
@@ -65,17 +68,17 @@ export class Leases implements LeaseState {
   #epoch = "";
   #number = 0;
   #answered = 0;
-  /** When the message was sent that this is the number of. */
+  /** When that message was sent. */
   #answeredSentMs = 0;
   #sentMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #syncing: Promise<void> | undefined;
-  /** Asked for while a sync was under way. */
+  /** Requested while a sync was in flight. */
   #nextGapMs = POLL_MS;
   #cancel: Cancel = () => {};
   #stopped = false;
   #trouble: unknown;
-  /** Told what other instances publish. */
+  /** Called with what other instances publish. */
   onNews: (news: string) => void = () => {};
   instances = Number.POSITIVE_INFINITY;
   sourceAheadMs = 0;
@@ -105,7 +108,7 @@ export class Leases implements LeaseState {
     return this.#options.clock.nowMs() >= this.validUntilMs;
   }
 
-  /** The window of that name, made where there is none. */
+  /** The window of that name, created if there is none. */
   window(options: WindowOptions): LeasedWindow {
     const known = this.#windows.get(options.name);
     const nowMs = this.#options.clock.nowMs();
@@ -120,7 +123,7 @@ export class Leases implements LeaseState {
     return made;
   }
 
-  /** It is used no more. */
+  /** It is no longer used. */
   drop(name: string): void {
     const window = this.#windows.get(name);
     if (window === undefined || this.#leaving.has(window)) return;
@@ -128,18 +131,18 @@ export class Leases implements LeaseState {
     window.leave(this.#options.clock.nowMs());
   }
 
-  /** Tells all other instances. */
+  /** Notifies all other instances. */
   publish(news: string): void {
     this.#news.push(news);
     this.#hurry(GAP_MS);
   }
 
-  /** Receipts go to the journal now: the source is to know before more of them do. */
+  /** Receipts go to the journal now: the source must know before more of them do. */
   tellBehind(): void {
     this.#hurry(GAP_MS);
   }
 
-  /** Takes the first shares. Rejects where the source does not answer. */
+  /** Takes the first shares. Rejects if the source does not answer. */
   async start(): Promise<void> {
     const { clock } = this.#options;
     for (const untilMs = clock.nowMs() + FIRST_ANSWER_MS; ; await clock.sleep(RETRY_MS)) {
@@ -181,7 +184,7 @@ export class Leases implements LeaseState {
     }
   }
 
-  /** The next sync comes this long after the last one, or earlier. */
+  /** The next sync starts this long after the last one, or earlier. */
   #hurry(gapMs: number): void {
     if (this.#stopped || this.#number === 0) return;
     if (this.#syncing !== undefined) {
@@ -234,7 +237,9 @@ export class Leases implements LeaseState {
     }
   }
 
-  /** What the source must know first comes first. A few others are told of each time, so that it does not forget them. */
+  /**
+   * What the source must know first comes first. A few others are reported each time, so that it does not forget them.
+   */
   #batch(): LeasedWindow[] {
     const batch: LeasedWindow[] = [];
     for (let count = 0; count < REMINDED; count++) {

@@ -1,4 +1,4 @@
-/** The most of something within the last one to two seconds. */
+/** The maximum within the last one to two seconds. */
 export class RecentPeak {
   #sinceMs = Number.NEGATIVE_INFINITY;
   #now = 0;

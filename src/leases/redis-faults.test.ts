@@ -8,7 +8,7 @@ import { RedisSource } from "./redis-source.ts";
 
 const LIMIT = 90;
 const leaseMs = 1_500;
-/** A bound, not a time: what heals does so within a second on a machine that is not busy. */
+/** A limit: on an idle machine it heals within a second. */
 const HEAL_MS = 15_000;
 const closing: (() => unknown)[] = [];
 afterAll(async () => {
@@ -27,7 +27,7 @@ function instanceAt(url: string, isFirst: boolean) {
   return { leases, held: () => window.heldAt(system.clock.nowMs()), short: (needed: number) => window.short(needed) };
 }
 
-/** A server that says the same to every command, after a pause. */
+/** A server that gives the same response to every command, after a pause. */
 function answering(text: string, afterMs = 0): string {
   const server = Bun.listen({
     hostname: "127.0.0.1",
@@ -46,7 +46,7 @@ function answering(text: string, afterMs = 0): string {
 const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
 const array = (...parts: string[]): string => `*${parts.length}\r\n${parts.join("")}`;
 
-describe("choices 9, H29: what answers is no Redis, or not one that can be used", () => {
+describe("choices 9, H29: the server is not Redis, or not a usable one", () => {
   const answers: readonly [what: string, answer: string, afterMs?: number][] = [
     ["another protocol", "HTTP/1.1 400 Bad Request\r\n\r\n"],
     ["bytes without sense", "\u0000\u0001\u0002\r\n\r\n\u0003"],
@@ -66,7 +66,7 @@ describe("choices 9, H29: what answers is no Redis, or not one that can be used"
     ["that a password is needed", "-NOAUTH Authentication required.\r\n"],
     ["the right thing after two seconds", "+OK\r\n", 2_000],
   ];
-  test.concurrent("nothing is taken from it, and a start says why within seconds", async () => {
+  test.concurrent("nothing is taken from it, and a start reports why within seconds", async () => {
     const began = performance.now();
     const started = answers.map(async ([what, answer, afterMs = 0]) => {
       const { leases } = instanceAt(answering(answer, afterMs), true);
@@ -92,7 +92,10 @@ const sent =
   (...command: readonly string[]): Fault =>
   (redis) =>
     send(redis, ...command);
-/** Lost while all instances are parted: the one that is back first may take all of it, beside the others' equal shares (decision 0046). */
+/**
+ * Lost while all instances are separated: the first to return may take all of it, in addition to the others' equal
+ * shares (decision 0046).
+ */
 const key = "faults:{leases}:w:slots";
 const FAULTS: readonly [what: string, begin: Fault, end?: Fault][] = [
   ["becomes a replica", sent("REPLICAOF", "127.0.0.1", "1"), sent("REPLICAOF", "NO", "ONE")],
@@ -109,7 +112,7 @@ const FAULTS: readonly [what: string, begin: Fault, end?: Fault][] = [
   ],
 ];
 
-/** One for each fault: the tests wait most of the time, so they run at the same time. */
+/** One for each fault: the tests mostly wait, so they run at the same time. */
 const servers = await Promise.all(FAULTS.map(() => startRedis()));
 for (const server of servers) closing.push(() => server?.stop());
 const isInstalled = isPresent(!servers.includes(undefined), "faults of a real Redis: redis-server not installed");
@@ -123,14 +126,17 @@ describe.skipIf(!isInstalled)("choices 9, H23, H29: a Redis that changes while i
       for (const { leases } of all) await leases.start();
       const sum = () => all.reduce((total, { held }) => total + held(), 0);
       let most = 0;
-      /** For this long, or until it holds, which it has to in time. One of the instances asks for everything meanwhile. */
+      /**
+       * Runs for this long, or until it holds, which must happen in time. One of the instances requests everything
+       * meanwhile.
+       */
       const watch = async (forMs: number, shortOne?: (typeof all)[number], holds?: () => boolean) => {
         for (const untilMs = Date.now() + forMs; Date.now() < untilMs; await Bun.sleep(10)) {
           shortOne?.short(LIMIT);
           most = Math.max(most, sum());
           if (holds?.()) return;
         }
-        if (holds !== undefined) throw new Error("it did not come to this in time");
+        if (holds !== undefined) throw new Error("it did not reach this state in time");
       };
       const [first, second, third] = all;
       await watch(300);

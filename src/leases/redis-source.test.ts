@@ -23,9 +23,9 @@ if (redis === undefined) {
     return source;
   };
   afterAll(() => Promise.all(sources.map((source) => source.close())));
-  /** By how much the clock of the server was set in the last world. */
+  /** How far the server's clock was set in the last world. */
   let setMs = 0;
-  /** A world of its own on the same server: the time is that of the test. */
+  /** A separate world on the same server: the time is that of the test. */
   const sourceOf = (clock: Clock): TestSource => {
     setMs = 0;
     const prefix = () => `world${++worlds}:`;
@@ -39,7 +39,7 @@ if (redis === undefined) {
       },
     };
   };
-  /** What Redis does with a full memory: one window is forgotten, and the rest is not. */
+  /** What Redis does when its memory is full: one window is forgotten, and the rest is not. */
   const evict = async (window: string) => {
     const client = new RedisClient(redis.url, { autoReconnect: false });
     expect(await client.send("DEL", [`world${worlds}:{leases}:w:${window}`])).toBe(1);
@@ -49,7 +49,7 @@ if (redis === undefined) {
 
   describe("choices 9, H23: a window that Redis has evicted", () => {
     for (const window of ["rate", "slots", "budget"] as const) {
-      test(`${window}: the instances that hold some of it pass no limit`, async () => {
+      test(`${window}: the instances that hold some of it exceed no limit`, async () => {
         const world = new LeaseWorld(201, sourceOf);
         for (let count = 0; count < 3; count++) await world.start();
         const call = () => void world.random.pick(world.living).call(1_000_000, 400);
@@ -62,7 +62,7 @@ if (redis === undefined) {
         expect(world.admitted).toBeGreaterThan(LIMITS.rate);
       });
 
-      test(`${window}: one that starts meanwhile takes no more than an equal share beyond it`, async () => {
+      test(`${window}: one that starts meanwhile takes at most an equal share beyond it`, async () => {
         const world = new LeaseWorld(202, sourceOf);
         for (let count = 0; count < 2; count++) await world.start();
         await world.pass(500);
@@ -104,7 +104,7 @@ if (redis === undefined) {
       expect(world.admitted).toBeGreaterThanOrEqual(LIMITS.rate + Math.floor(0.98 * LIMITS.rate));
     });
 
-    /** All that there is to have, asked for by calls. */
+    /** Everything that can be had, requested by calls. */
     const getsAll = async (world: LeaseWorld) => {
       const [last] = world.living;
       await world.pass(4_000, () => void last?.call(0, 3_500));
@@ -113,7 +113,7 @@ if (redis === undefined) {
       expect(last?.mayUse("rate")).toBe(LIMITS.rate);
     };
 
-    test("back: what dead instances held comes back, concurrent calls when their leases are over and rates a minute later", async () => {
+    test("back: what dead instances held is returned, concurrent calls when their leases expire and rates a minute later", async () => {
       const world = await startThree(302);
       const [first, second, third] = world.living;
       if (first === undefined || second === undefined || third === undefined) throw new Error("no instance");
@@ -129,7 +129,7 @@ if (redis === undefined) {
       expect(world.broken).toEqual([]);
     });
 
-    test("forward after a flush: nothing is granted before those that are not heard of have lost their leases", async () => {
+    test("forward after a flush: nothing is granted before the silent instances have lost their leases", async () => {
       const world = await startThree(303);
       const [first] = world.living;
       if (first === undefined) throw new Error("no instance");
@@ -143,7 +143,7 @@ if (redis === undefined) {
     });
 
     for (let seed = 310; seed < 310 + Number(process.env["LEASE_RUNS"] ?? 3); seed++) {
-      test(`again and again, while instances die and join: no limit is passed, and all of it comes back (${seed})`, async () => {
+      test(`repeatedly, while instances die and join: no limit is exceeded, and all of it is returned (${seed})`, async () => {
         const world = await startThree(seed);
         const call = () => {
           const { living } = world;
@@ -185,7 +185,7 @@ if (redis === undefined) {
       newsSeen: 0,
     };
 
-    test("is given up in time when it is frozen, and asked again over a new connection", async () => {
+    test("is abandoned in time when it is frozen, and called again over a new connection", async () => {
       const source = new RedisSource({ url: redis.url, prefix: "frozen:", leaseMs, ...system });
       expect((await source.sync(empty)).instances).toBe(1);
       redis.freeze();
@@ -199,7 +199,7 @@ if (redis === undefined) {
       await source.close();
     });
 
-    test("is asked again when it was stopped, and starts empty", async () => {
+    test("is called again after it was stopped and starts empty", async () => {
       const source = new RedisSource({ url: redis.url, prefix: "stopped:", leaseMs, ...system });
       const { epoch } = await source.sync(empty);
       await redis.halt();

@@ -9,32 +9,32 @@ import type { LeaseSource, Sync, SyncAnswer } from "./lease-source.ts";
 interface RedisSourceOptions {
   /** `redis://user:password@host:port/database`, `rediss://` over TLS. */
   url: string;
-  /** What all keys begin with. */
+  /** The prefix of all keys. */
   prefix: string;
   leaseMs: number;
   clock: Clock;
   random: Random;
-  /** The time that the script goes by; the server's own where absent. */
+  /** The time that the script uses; default: the server's own. */
   nowMs?: () => number;
 }
 
 /** Less than a sync may take as a whole. */
 const CONNECT_MS = 800;
 const ANSWER_MS = 900;
-/** Between two tries to listen. */
+/** Between two attempts to listen. */
 const LISTEN_AGAIN_MS = 1_000;
 const SETTINGS = { connectionTimeout: CONNECT_MS, autoReconnect: false, enableOfflineQueue: false };
 
 const SHA = createHash("sha1").update(LEASE_SCRIPT).digest("hex");
 
 /**
- * Leases from Redis or Valkey. A connection that fails or is silent is thrown away, and the next sync makes another: so no
- * command waits in a queue, and none is sent twice.
+ * Leases from Redis or Valkey. A connection that fails or is silent is discarded, and the next sync opens another: so
+ * no command waits in a queue, and none is sent twice.
  */
 export class RedisSource implements LeaseSource {
   readonly #options: RedisSourceOptions;
   #client: RedisClient | undefined;
-  /** Hears who is wanted. Without it instances ask by themselves, which takes longer. */
+  /** Receives notifications. Without it instances poll, which takes longer. */
   #listener: RedisClient | undefined;
   #listensAgainMs = Number.NEGATIVE_INFINITY;
   onWanted?: () => void;
@@ -58,8 +58,8 @@ export class RedisSource implements LeaseSource {
   }
 
   /**
-   * Another program has written under names of ours. What it put in their place is deleted, which is like losing them: the next sync
-   * begins them anew. Otherwise no sync would ever succeed again.
+   * Another program has written under this program's names. Its values are deleted, which is like losing them: the
+   * next sync starts over. Otherwise no sync would ever succeed again.
    */
   async #repair(sync: Sync, thrown: Error): Promise<Error> {
     const { prefix, clock } = this.#options;
@@ -69,7 +69,7 @@ export class RedisSource implements LeaseSource {
     const given = ["1", `${prefix}{leases}:`, JSON.stringify(windows)];
     const names = await withTimeout(client.send("EVAL", [REPAIR_SCRIPT, ...given]), ANSWER_MS, clock, late);
     const shown = list(names).map(word).join(", ");
-    return new Error(`keys of this program in Redis held values of another type and were deleted: ${shown}`, {
+    return new Error(`keys of this program in Redis had values of another type and were deleted: ${shown}`, {
       cause: thrown,
     });
   }
@@ -102,7 +102,7 @@ export class RedisSource implements LeaseSource {
     return `${this.#options.prefix}{leases}:`;
   }
 
-  /** Where it fails, or the user may not subscribe, it is tried again later. */
+  /** If it fails, or the user may not subscribe, it is retried later. */
   async #listen(instance: string): Promise<void> {
     const { clock, url } = this.#options;
     if (clock.nowMs() < this.#listensAgainMs) return;
@@ -145,11 +145,11 @@ export class RedisSource implements LeaseSource {
 const isWrongType = (thrown: unknown): thrown is Error =>
   thrown instanceof Error && thrown.message.includes("WRONGTYPE");
 
-/** What is not as the script writes it is no answer: what is held would be anything. */
+/** Anything that the script would not write is rejected: the amounts could not be trusted. */
 function readAnswer(answer: unknown, claims: number): SyncAnswer {
   const [epoch, instances, held, unknown, wanted, dead, news, newsSeen, left, alone, nowMs] = list(answer);
   const amounts = list(held).map(amount);
-  // None where the message was overtaken.
+  // None if the message was overtaken.
   if (amounts.length !== claims && amounts.length !== 0) throw strange();
   return {
     epoch: word(epoch),
@@ -172,7 +172,7 @@ function readAnswer(answer: unknown, claims: number): SyncAnswer {
   };
 }
 
-const strange = () => new Error("the answer of Redis is not that of this program's script");
+const strange = () => new Error("Redis returned something that this program's script does not write");
 
 function list(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw strange();

@@ -9,34 +9,37 @@ interface BackgroundLeasesOptions extends Sources {
   onProblem: (error: unknown) => void;
 }
 
-/** Of one answer. One of the two is called at its end. */
+/** The lease of one answer. Call one of the two at its end. */
 export interface BackgroundLease {
   /** The answer is stored. */
   release(): Promise<void>;
-  /** It could not be stored: when the lease is over, another process ends it. */
+  /** It could not be stored: another process ends it when the lease expires. */
   leave(): void;
 }
 
-/** How soon another process's cancellation is heard of. */
+/** How soon another process's cancellation is noticed. */
 const LISTEN_MS = 2_000;
 const ABANDONED_AT_ONCE = 50;
 
-/** Answers that this process makes in the background, each under a lease, so that every process knows which are still being made. */
+/**
+ * Answers that this process makes in the background, each under a lease, so that every process knows which are still
+ * running.
+ */
 export class BackgroundLeases {
   readonly #options: BackgroundLeasesOptions;
-  /** How each is ended that this process is making. */
+  /** Ends each answer that this process is making. */
   readonly #running = new Map<string, () => void>();
 
   constructor(options: BackgroundLeasesOptions) {
     this.#options = options;
   }
 
-  /** How many answers this process makes, or has made and not yet stored. */
+  /** How many answers this process is making, or has made and not stored yet. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** Begins; `lost` is called where the work is not wanted any more. */
+  /** Begins; `lost` is called if the work was cancelled. */
   async begin(work: BackgroundWork, lost: () => void): Promise<BackgroundLease> {
     const { storage, clock, random, leaseMs, onProblem } = this.#options;
     const owner = random.id();
@@ -56,13 +59,13 @@ export class BackgroundLeases {
     return { leave, release: () => deleteWork(storage, work.project, work.id).finally(leave) };
   }
 
-  /** Ends the making of an answer, in whichever process. */
+  /** Cancels an answer, whichever process makes it. */
   async cancel(project: string, id: string): Promise<void> {
     this.#end(id);
     await deleteWork(this.#options.storage, project, id);
   }
 
-  /** Passes to `bury` what processes have left that died. */
+  /** Passes the work of dead processes to `bury`. */
   async buryAbandoned(
     bury: (work: Pick<BackgroundWork, "id" | "project" | "keyId" | "dialect">) => Promise<void>,
   ): Promise<void> {

@@ -17,7 +17,7 @@ const ended = (parts: Operation["parts"], job: Partial<Operation["job"]> = {}): 
 const made = (count: number) => waitingPart({ state: "done", videos: Array.from({ length: count }, () => KEPT) });
 
 describe("contract 2.9: the bill of an operation", () => {
-  test("is the seconds of the videos that were made", () => {
+  test("is the seconds of the generated videos", () => {
     expect(billOf(ended([made(1), made(2), waitingPart({ state: "failed" })]))).toMatchObject({
       usage: { seconds: 15 },
       costNanoUsd: 3 * COST_NANO_USD,
@@ -25,13 +25,13 @@ describe("contract 2.9: the bill of an operation", () => {
     });
   });
 
-  test("is nothing where none was made", () => {
+  test("is zero if none was generated", () => {
     const nothing = { usage: {}, costNanoUsd: 0, priceRule: "nothing used" };
     expect(billOf(ended([waitingPart({ state: "failed" })]))).toEqual(nothing);
     expect(billOf(ended([]))).toEqual(nothing);
   });
 
-  test("goes by what the provider reports, where it reports anything, part by part", () => {
+  test("follows the provider's report, if there is one, part by part", () => {
     const reported = { ...made(1), seconds: 8, audio: true };
     expect(billOf(ended([reported, made(1)]))).toMatchObject({
       usage: { seconds: 13 },
@@ -40,7 +40,7 @@ describe("contract 2.9: the bill of an operation", () => {
     });
   });
 
-  test("keeps the prices of each part, which give its cost again; a discount holds for each", () => {
+  test("keeps the prices of each part, which reproduce its cost; a discount applies to each", () => {
     for (const discount of [0, 3_333]) {
       const bill = billOf(ended([{ ...made(1), seconds: 8, audio: true }, made(1)], { discount }));
       const parts = bill.pricedBy as readonly PricedPart[];
@@ -53,7 +53,7 @@ describe("contract 2.9: the bill of an operation", () => {
     expect(one).toMatchObject({ id: expect.any(String), text: expect.any(String) });
   });
 
-  test("H23: what is reserved is no less than what is billed, however the parts are rounded", () => {
+  test("H23: the reservation is at least the bill, however the parts are rounded", () => {
     const third = { video: price(0.000_000_003) } as Operation["job"]["pricings"];
     for (const discount of [1, 3_333, 9_999]) {
       const job = { pricings: third, discount, count: 3 };
@@ -63,7 +63,7 @@ describe("contract 2.9: the bill of an operation", () => {
     }
   });
 
-  test("goes by the resolution that was made", () => {
+  test("follows the actual resolution", () => {
     const pricings = {
       video: [...price(0.01), { ...price(0.05)[0], resolution: "1080p" }],
     } as Operation["job"]["pricings"];
@@ -72,20 +72,20 @@ describe("contract 2.9: the bill of an operation", () => {
     expect(billOf(ended([made(1)], { pricings, resolution: "1080p" })).costNanoUsd).toBe(5 * COST_NANO_USD);
   });
 
-  test("decision 0019: has videos that were made and could not be stored, and counts none twice", () => {
+  test("decision 0019: includes videos that were generated and could not be stored, and counts none twice", () => {
     const unkept = { kind: "overloaded" as const, message: "full" };
     expect(billOf(ended([waitingPart({ unkept: { ...unkept, made: 2 } })])).costNanoUsd).toBe(2 * COST_NANO_USD);
     expect(billOf(ended([{ ...made(1), unkept: { ...unkept, made: 2 } }])).costNanoUsd).toBe(2 * COST_NANO_USD);
   });
 
-  test("is expected to be that of everything that was asked for", () => {
+  test("is estimated for everything that was requested", () => {
     expect(expectedCostOf(ended([], { count: 3 }))).toBe(3 * COST_NANO_USD);
     expect(expectedCostOf(ended([], { count: 3, audio: true }))).toBe(6 * COST_NANO_USD);
   });
 });
 
 describe("the receipt of an operation", () => {
-  test("is dated by its request, and takes as long as the operation took", () => {
+  test("has the date of its request, and the duration of the operation", () => {
     const operation = ended([made(1)]);
     const { id, createdAtMs, totalMs, outcome, stream } = receiptOf(operation, operation.createdAtMs + 90_000);
     expect({ id, createdAtMs, totalMs, outcome, stream }).toEqual({
@@ -97,7 +97,7 @@ describe("the receipt of an operation", () => {
     });
   });
 
-  test("H30: never takes less than no time, whatever the clocks say", () => {
+  test("H30: never has a negative duration, whatever the clocks show", () => {
     const operation = ended([made(1)]);
     expect(receiptOf(operation, operation.createdAtMs - 5).totalMs).toBe(0);
   });

@@ -6,7 +6,7 @@ import type { Pricings } from "../catalogue/model.ts";
 import { priceCall } from "../catalogue/price-call.ts";
 import { pricingsOfVideo } from "../catalogue/video-prices.ts";
 
-/** The cost of an ended operation: the seconds of the videos that were made, at the prices of its first day. */
+/** The cost of an ended operation: the seconds of the generated videos, at the prices when it was submitted. */
 export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoUsd" | "priceRule" | "pricedBy"> {
   const { job } = operation;
   const { discount = 0 } = job;
@@ -16,7 +16,7 @@ export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoU
   const rules = new Set<string>();
   const parts: PricedPart[] = [];
   for (const part of operation.parts) {
-    // What a provider has made is billed, even if the store was full.
+    // What a provider has generated is billed, even if the store was full.
     const made = Math.max(part.videos.length, part.unkept?.made ?? 0);
     if (made === 0) continue;
     const seconds = (part.seconds ?? job.seconds) * made;
@@ -37,13 +37,16 @@ export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoU
   };
 }
 
-/** The cost if everything is made as requested. Each video by itself: however they are billed, rounding makes it no more. */
+/**
+ * The cost if everything is generated as requested. Each video is rounded separately, so that the bill can never be
+ * more.
+ */
 export function expectedCostOf({ job }: Operation): number {
   const pricings = pricingsOfVideo(job.pricings as Pricings, job);
   return priceCall({ seconds: job.seconds }, { pricings }, [], job.discount).costNanoUsd * job.count;
 }
 
-/** The one ledger row of an operation. */
+/** The ledger row of an operation. */
 export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
   const { job } = operation;
   return {

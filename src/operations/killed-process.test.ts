@@ -7,23 +7,23 @@ import { selectOperation } from "../storage/tables/operations.ts";
 
 const COUNT = 2;
 const SECONDS = 4;
-const STOPPED = "The gateway was stopped while it submitted this video.";
+const STOPPED = "The gateway was stopped while it was submitting this video.";
 
 const asked = (key: string | undefined): AskedVideo => ({
   parameters: { sampleCount: COUNT, durationSeconds: SECONDS },
   ...(key === undefined ? {} : { headers: { "idempotency-key": key } }),
 });
 
-/** A machine with a gateway that is killed, and the gateway that is there then. */
+/** A machine with a gateway that is killed, and the gateway that takes over. */
 interface Life {
   machine: Machine;
   process: MortalProcess;
   doomed: MemoryVideos;
-  /** Runs beside the doomed one, or is started after it. */
+  /** Runs in parallel with the killed one, or is started after it. */
   survivor: () => Promise<MemoryVideos>;
 }
 
-/** Between two polls, so that there are few steps at which nothing is to do. */
+/** Between two polls, so that few steps have nothing to do. */
 const POLL_MS = 1_000;
 const timings = { mediaPollFactor: POLL_MS / 10_000, operationLeaseMs: 10_000 };
 
@@ -37,7 +37,10 @@ async function begin(beside: boolean): Promise<Life> {
   return { machine, process, doomed, survivor: async () => other ?? (await start()) };
 }
 
-/** Submits, and lets time pass until the gateway is dead or the operation has ended. The name, where the client received it. */
+/**
+ * Submits, and lets time pass until the gateway is dead or the operation has ended. Returns the name if the client
+ * received it.
+ */
 async function submitUntilDeath({ machine, process, doomed }: Life, key: string | undefined): Promise<string> {
   let name = "";
   void doomed.send(asked(key)).answer.then(({ text }) => {
@@ -47,7 +50,7 @@ async function submitUntilDeath({ machine, process, doomed }: Life, key: string 
     await machine.clock.pass(1_000);
     if ((await operationsOf(machine)).some(({ endedAtMs }) => endedAtMs !== undefined)) break;
   }
-  // What the other side of the socket has, it has.
+  // The other side of the socket keeps what it has received.
   await machine.clock.pass(0);
   return name;
 }
@@ -62,7 +65,7 @@ async function operationsOf({ storage }: Machine): Promise<Operation[]> {
   return all;
 }
 
-/** What a client does: it asks again until it has a name, and a new key where the gateway tells it to. */
+/** What a client does: it retries until it has a name, with a new key if the gateway asks for one. */
 async function askUntilMade(videos: MemoryVideos, received: string, key: string | undefined) {
   let name = received;
   let current = key;
@@ -85,7 +88,9 @@ async function askUntilMade(videos: MemoryVideos, received: string, key: string 
   throw new Error("the client never got its videos");
 }
 
-/** Everything is accounted for: one receipt for each operation, one price for each video, one file, and no job unknown. */
+/**
+ * Everything is accounted for: one receipt for each operation, one price for each video, one file, and no unknown job.
+ */
 async function audit(life: Life, videos: MemoryVideos, name: string): Promise<void> {
   const { machine, doomed } = life;
   const { jobs } = doomed.host;
@@ -101,7 +106,7 @@ async function audit(life: Life, videos: MemoryVideos, name: string): Promise<vo
     const receipt = receipts.find(({ id }) => id === operation.receiptId);
     expect(receipt?.cost_nano_usd).toBe(made * SECONDS * SILENT_NANO_USD);
   }
-  // No job is paid twice: a job that no operation has is one that was on its way when the gateway died, and is told of.
+  // No job is paid twice: a job without an operation was in flight when the gateway died, and is reported.
   const known = operations.flatMap(({ parts }) =>
     parts.flatMap(({ providerJob }) => (providerJob ? [providerJob] : [])),
   );
@@ -126,11 +131,11 @@ async function dieAndRecover(death: Death, key: string | undefined, beside: bool
 
 const MAX_STEPS = 60;
 
-/** From the row of the operation to the last download, until the gateway outlives its operation. */
+/** From the operation's row to the last download, until the gateway survives its operation. */
 async function dieAtEachStep(key: string | undefined, beside: boolean, when: Death["when"]): Promise<void> {
   let step = 1;
   while (step < MAX_STEPS && (await dieAndRecover({ step, when }, key, beside))) step++;
-  // Another one beside it takes some of the steps.
+  // Another gateway in parallel takes some of the steps.
   expect(step).toBeWithin(beside ? 12 : 20, MAX_STEPS);
 }
 
@@ -138,13 +143,13 @@ describe("choices 5, H24: a gateway killed before or after any step ends its ope
   const cases: [string, string | undefined, boolean, Death["when"]][] = [
     ["before, under a key, and another is started", "a", false, "before"],
     ["after, under a key, and another is started", "a", false, "after"],
-    ["after, under a key, beside another", "a", true, "after"],
+    ["after, under a key, next to another", "a", true, "after"],
     ["after, without a key, and another is started", undefined, false, "after"],
   ];
   test.each(cases)("%s", (_, key, beside, when) => dieAtEachStep(key, beside, when), 30_000);
 });
 
-test("H24: two gateways on one storage ask about each job once at a time, and fetch each video once", async () => {
+test("H24: two gateways on one storage poll each job once at a time, and fetch each video once", async () => {
   const life = await begin(true);
   const name = await submitUntilDeath(life, undefined);
   expect((await life.doomed.stored(name.split("/").at(-1) ?? "")).state).toBe("done");

@@ -26,7 +26,7 @@ const accept =
   };
 
 describe("an operation that begins", () => {
-  test("is stored before its provider is asked, and runs when it was accepted", async () => {
+  test("is stored before its provider is called, and runs once it was accepted", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     const seen: string[] = [];
@@ -42,7 +42,7 @@ describe("an operation that begins", () => {
     expect(bench.clock.timers).toBe(0);
   });
 
-  test("is due when the first of its jobs is; parts that failed are not waited for", async () => {
+  test("is due when the first of its jobs is; failed parts are not waited for", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     await process.operations.begin(operation, STAYS, async () => {
@@ -55,7 +55,7 @@ describe("an operation that begins", () => {
     expect((await bench.read()).dueAtMs - bench.nowMs).toBe(7_000);
   });
 
-  test("ends at once where no provider accepted it, with a receipt that costs nothing, and the error is told", async () => {
+  test("ends at once if no provider accepted it, with a receipt without cost, and the error is returned", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     const beginning = process.operations.begin(operation, STAYS, async () => {
@@ -85,19 +85,19 @@ describe("an operation that begins", () => {
     expect((await bench.read()).state).toBe("running");
   });
 
-  test("that another process took over meanwhile is not written over", async () => {
+  test("is not overwritten if another process took it over", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     const beginning = process.operations.begin(operation, STAYS, async (save) => {
       await bench.storage.query("UPDATE operations SET lease_owner = 'other'");
       await accept(operation)(save);
     });
-    await expect(beginning).rejects.toThrow("The operation was taken over while it was submitted.");
+    await expect(beginning).rejects.toThrow("The operation was taken over while it was being submitted.");
     expect(await bench.read()).toMatchObject({ state: "submitting", parts: [] });
     expect(process.receipts).toEqual([]);
   });
 
-  test("writes one state after the other: a later one is never overtaken by an older", async () => {
+  test("writes its states in order: an older one never overtakes a newer one", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     const query = bench.storage.query.bind(bench.storage);
@@ -117,7 +117,7 @@ describe("an operation that begins", () => {
     expect((await bench.read()).parts[0]?.progress).toBe(2);
   });
 
-  test("H24: under an Idempotency-Key that is in use is refused, and nothing is submitted", async () => {
+  test("H24: is rejected under an Idempotency-Key that is in use, and nothing is submitted", async () => {
     const { bench, process } = await start();
     await bench.add({ idempotencyKey: "key" });
     let submitted = false;
@@ -134,7 +134,7 @@ describe("an operation that begins", () => {
 describe("H24: a client that disconnects before it has the name", () => {
   const claim = (bench: Bench) => claimUnheard(bench.storage, "key_1", "request", 0, bench.nowMs);
 
-  test("may claim the operation by its repeated request, and once", async () => {
+  test("can claim the operation once by repeating its request", async () => {
     const { bench, process } = await start();
     const leaving = Promise.withResolvers<void>();
     const client = { disconnected: false, disconnection: leaving.promise };
@@ -150,7 +150,7 @@ describe("H24: a client that disconnects before it has the name", () => {
     expect(await claim(bench)).toBeUndefined();
   });
 
-  test("may claim it at once, while the first request is still submitted", async () => {
+  test("can claim it at once, while the first request is still being submitted", async () => {
     const { bench, process } = await start();
     const leaving = Promise.withResolvers<void>();
     const operation = submitting(bench);
@@ -169,14 +169,14 @@ describe("H24: a client that disconnects before it has the name", () => {
     expect(await claim(bench)).toBeUndefined();
   });
 
-  test("a client that has stayed is told the name, and no other request may claim it", async () => {
+  test("a client that stays receives the name, and no other request can claim it", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     await process.operations.begin(operation, STAYS, accept(operation));
     expect(await process.operations.claimUnheard("key_1", "request", 0)).toBeUndefined();
   });
 
-  test("one whose process died before it could tell may be claimed when the lease has expired", async () => {
+  test("an operation whose process died before it could respond can be claimed when the lease has expired", async () => {
     const { bench, process } = await start();
     const operation = bench.operation({ claimed: false });
     await insertOperation(bench.storage, operation, { owner: "dead", untilMs: bench.nowMs + 1_000 });
@@ -187,7 +187,7 @@ describe("H24: a client that disconnects before it has the name", () => {
 });
 
 describe("H29: the storage is unavailable when the provider has accepted the job", () => {
-  /** Statements of this kind time out so many times, having taken effect or not. */
+  /** Statements of this kind time out this many times, with or without having taken effect. */
   function failing({ storage }: Bench, statement: RegExp, times: number, tookEffect: boolean): void {
     const query = storage.query.bind(storage);
     let left = times;
@@ -202,8 +202,8 @@ describe("H29: the storage is unavailable when the provider has accepted the job
   test.each([
     ["its last write has no effect", /lease_owner = NULL/, 3, false],
     ["its last write takes effect, and its confirmation is lost", /lease_owner = NULL/, 1, true],
-    ["that the client got its name cannot be written", /SET claimed/, 3, false],
-  ] as const)("%s: the operation is there, with its job", async (_, statement, times, tookEffect) => {
+    ["the delivery of its name cannot be recorded", /SET claimed/, 3, false],
+  ] as const)("%s: the operation is stored, with its job", async (_, statement, times, tookEffect) => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     failing(bench, statement, times, tookEffect);
@@ -217,7 +217,7 @@ describe("H29: the storage is unavailable when the provider has accepted the job
     expect(bench.nowMs - startedAtMs).toBe(times * 100);
   });
 
-  test("a storage that stays unavailable is waited for as long as the lease holds", async () => {
+  test("a storage that stays unavailable is retried as long as the lease lasts", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     failing(bench, /lease_owner = NULL/, Number.POSITIVE_INFINITY, false);
@@ -229,7 +229,7 @@ describe("H29: the storage is unavailable when the provider has accepted the job
     expect(bench.clock.timers).toBe(0);
   });
 
-  test("an error that is none of the storage's is told at once", async () => {
+  test("an error that does not come from the storage is returned at once", async () => {
     const { bench, process } = await start();
     const operation = submitting(bench);
     const query = bench.storage.query.bind(bench.storage);
@@ -266,7 +266,7 @@ describe("choices 5, decision 0014: an operation by its Idempotency-Key", () => 
     expect(row?.["idempotency_key"]).toBe(found === undefined ? null : "key");
   });
 
-  test("one that is too old is forgotten, and one of another project is not found", async () => {
+  test("an old one is forgotten, and one of another project is not found", async () => {
     const { bench, process } = await start();
     await bench.add({ idempotencyKey: "key" });
     expect(await process.operations.findByKey("other", "key", 0)).toBeUndefined();
@@ -277,7 +277,7 @@ describe("choices 5, decision 0014: an operation by its Idempotency-Key", () => 
   });
 
   test.each([
-    ["while it asked the provider stays with it: the job may have arrived", true, "operation_1"],
+    ["during the provider's request stays with it: the job may have arrived", true, "operation_1"],
     ["before any request was sent is free again", false, undefined],
   ])("one whose process died %s", async (_what, asked, found) => {
     const { bench, process } = await start();
@@ -290,8 +290,8 @@ describe("choices 5, decision 0014: an operation by its Idempotency-Key", () => 
   });
 });
 
-describe("operations that are kept", () => {
-  test("H23: reserve what they may cost until they end", async () => {
+describe("stored operations", () => {
+  test("H23: reserve their estimated cost until they end", async () => {
     const { bench, process } = await start();
     const operation = await bench.add();
     process.operations.reserve(operation);
@@ -303,7 +303,7 @@ describe("operations that are kept", () => {
     expect(await process.operations.open()).toEqual([]);
   });
 
-  test("S09: are found by their own project, and claimed by who has heard their name", async () => {
+  test("S09: are found by their own project, and claimed by whoever received their name", async () => {
     const { bench, process } = await start();
     await bench.add({ claimed: false });
     expect(await process.operations.find("other", "operation_1")).toBeUndefined();
@@ -328,7 +328,7 @@ describe("operations that are kept", () => {
     expect(expiresAtMs).toBeGreaterThan(KEPT_MS);
   });
 
-  test("a part's job is stored under the name that rows of earlier versions have", async () => {
+  test("a part's job is stored under the name that earlier versions use", async () => {
     const { bench } = await start();
     await bench.add();
     const [row] = await bench.storage.query("SELECT parts FROM operations", []);
@@ -337,7 +337,7 @@ describe("operations that are kept", () => {
   });
 });
 
-describe("H30: an operation that a process with another clock has left", () => {
+describe("H30: an operation left by a process with another clock", () => {
   const HOUR_MS = 3_600_000;
 
   test("is taken after one lease, though its lease and its next poll are an hour ahead", async () => {
@@ -352,7 +352,7 @@ describe("H30: an operation that a process with another clock has left", () => {
     expect(await taken()).toHaveLength(1);
   });
 
-  test("stays with a process that lives and renews its lease, however often others look", async () => {
+  test("stays with a live process that renews its lease, however often others look", async () => {
     const { bench, process } = await start();
     await insertOperation(bench.storage, bench.operation(), { owner: "lives", untilMs: bench.nowMs + LEASE_MS });
     for (let looks = 0; looks < 10; looks++) {

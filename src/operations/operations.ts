@@ -31,23 +31,25 @@ interface OperationsOptions {
   storage: Storage;
   settlement: Settlement;
   poller: Pick<OperationPoller, "wake">;
-  /** Names this process in leases. */
+  /** The name of this process in leases. */
   owner: string;
   clock: Clock;
   leaseMs: number;
   /** How long an operation is kept after its end. */
   keptMs: number;
-  /** What a running operation may cost stays reserved until it has ended. */
+  /** Reserves the estimated cost until the operation has ended. */
   reserve: (operation: Operation, costNanoUsd: number) => void;
 }
 
-/** The client that asked for an operation. `disconnection` resolves only if it disconnects before it is answered. */
+/** The client that requested an operation. `disconnection` resolves only if it disconnects before the response. */
 export interface WaitingClient {
   readonly disconnected: boolean;
   readonly disconnection: Promise<void>;
 }
 
-/** Asynchronous jobs as clients see them: started, found, distinguished from their repetitions. */
+/**
+ * Asynchronous jobs from the client's point of view: starting them, finding them, and recognising repeated requests.
+ */
 export class Operations {
   readonly #options: OperationsOptions;
 
@@ -56,9 +58,9 @@ export class Operations {
   }
 
   /**
-   * Saves the operation, lets `submit` send it to its provider, and hands it to the poller. Where the provider accepted
-   * nothing, the operation ends here with a receipt, and the error is thrown. A client that disconnects before it is answered
-   * does not cancel the job: its repeated request gets this operation.
+   * Saves the operation, lets `submit` send it to its provider, and hands it to the poller. If the provider accepted
+   * nothing, the operation ends here with a receipt, and the error is thrown. A client that disconnects before the
+   * response does not cancel the job: its repeated request gets this operation.
    */
   async begin(
     operation: Operation,
@@ -69,7 +71,7 @@ export class Operations {
     const owner = `${this.#options.owner}/${operation.id}`;
     const lease = () => ({ owner, untilMs: clock.nowMs() + leaseMs });
     if (!(await insertOperation(storage, operation, lease()))) {
-      const message = "A request with this Idempotency-Key is being handled. Ask again in a moment.";
+      const message = "A request with this Idempotency-Key is already being processed. Retry in a moment.";
       throw new GatewayError("rate_limited", message, { code: "idempotency_key_in_use", retryAfterSeconds: 2 });
     }
     client.disconnection.then(() => markUnheard(storage, operation.id)).catch(() => {});
@@ -80,7 +82,7 @@ export class Operations {
     const save = (release = false): Promise<void> => {
       const saved = saving.then(async () => {
         if (await saveOperation(storage, operation, owner, release)) return;
-        throw new GatewayError("internal", "The operation was taken over while it was submitted.");
+        throw new GatewayError("internal", "The operation was taken over while it was being submitted.");
       });
       saving = saved.catch(() => {});
       return saved;
@@ -98,7 +100,8 @@ export class Operations {
         ...operation.parts.filter((part) => part.state === "waiting").map((part) => part.dueAtMs),
       );
       await this.#onceStored(operation, async () => {
-        // Before the lease is released: in between, another client's equal request could claim the operation.
+        // Before the lease is released: otherwise another client's equal request could claim the operation in
+        // between.
         if (!client.disconnected) await markHeard(storage, operation.id);
         await save(true);
       });
@@ -109,8 +112,8 @@ export class Operations {
   }
 
   /**
-   * Only this process knows the jobs that a provider has just accepted, and they will be billed: it waits for a storage that
-   * is unavailable, as long as its lease holds (H29).
+   * Only this process knows the jobs that a provider has just accepted, and they will be billed: it waits for an
+   * unavailable storage as long as its lease lasts (H29).
    */
   async #onceStored(operation: Operation, write: () => Promise<void>): Promise<void> {
     const { storage, leaseMs } = this.#options;
@@ -118,7 +121,7 @@ export class Operations {
     const untilMs = nowMs() + leaseMs;
     for (let again = false; ; again = true) {
       try {
-        // A write that timed out may have taken effect all the same, and the lease is then released.
+        // A write that timed out may still have taken effect, and then the lease is released.
         const stored = again ? await selectOperation(storage, operation.project, operation.id) : undefined;
         if (!stored?.parts.some((part) => part.providerJob) || stored.state === "submitting") await write();
         return;
@@ -133,7 +136,7 @@ export class Operations {
     return selectOperation(this.#options.storage, project, id);
   }
 
-  /** The client has received its operation's name. */
+  /** Records that the client has received its operation's name. */
   async claim(id: string): Promise<void> {
     await markHeard(this.#options.storage, id);
   }
@@ -147,7 +150,7 @@ export class Operations {
     const { storage } = this.#options;
     const found = await selectByIdempotencyKey(storage, project, key, sinceMs);
     if (found === undefined) await forgetIdempotencyKey(storage, project, key, sinceMs);
-    // A submit that certainly did not arrive made nothing: the same key may try again.
+    // A submit that certainly did not arrive made nothing: the same key may be used again.
     if (found?.state !== "failed" || found.parts.some((part) => part.providerJob || part.uncertain)) return found;
     await forgetIdempotencyKey(storage, project, key, Number.MAX_SAFE_INTEGER);
     return undefined;
@@ -158,7 +161,7 @@ export class Operations {
     this.#options.reserve(operation, expectedCostOf(operation));
   }
 
-  /** Ends it without waiting for its provider, in whichever process polls. False where it has ended. */
+  /** Ends it without waiting for its provider, whichever process polls it. False if it has ended. */
   async cancel(id: string): Promise<boolean> {
     const { storage, poller } = this.#options;
     const cancelled = await cancelVideo(storage, id);
@@ -174,7 +177,7 @@ export class Operations {
     return this.#options.keptMs / MS_PER_HOUR;
   }
 
-  /** Deletes expired operations, and frees what a wrong clock would keep from all processes. */
+  /** Deletes expired operations, and frees those that a wrong clock would withhold from all processes. */
   async sweep(): Promise<number> {
     const { storage, clock, leaseMs } = this.#options;
     await shortenLeases(storage, clock.nowMs(), leaseMs);

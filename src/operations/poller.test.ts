@@ -13,7 +13,7 @@ const RUNNING: JobState<VideoReply> = { state: "waiting", job: { id: "job" } };
 const failure = (kind: ErrorKind, message: string) => new GatewayError(kind, message);
 const full = () => failure("overloaded", "The file store is full.");
 
-/** Polls that come to these, one after the other, the last of them from then on; and when they were. */
+/** Polls that return these states in order, the last one repeatedly, and the times of the polls. */
 function playPolls(bench: Bench, ...states: (JobState<VideoReply> | Error)[]) {
   const startedAtMs = bench.nowMs;
   const times: number[] = [];
@@ -26,8 +26,8 @@ function playPolls(bench: Bench, ...states: (JobState<VideoReply> | Error)[]) {
   return { poll, times };
 }
 
-describe("how often a provider is asked", () => {
-  test("at the interval of its API, or when its answer says", async () => {
+describe("how often a provider is polled", () => {
+  test("at the interval of its API, or when its response says", async () => {
     const bench = await Bench.open();
     const later: JobState<VideoReply> = { ...RUNNING, afterMs: 3_000 };
     const { poll, times } = playPolls(bench, RUNNING, later, RUNNING, DONE);
@@ -39,7 +39,7 @@ describe("how often a provider is asked", () => {
     expect(times).toEqual([0, 10_000, 13_000, 23_000]);
   });
 
-  test("after a failure twice as long, and twice as long again, up to a minute; then it has failed", async () => {
+  test("after a failure twice as long, and twice as long again, up to a minute; then the job has failed", async () => {
     const bench = await Bench.open();
     const { poll, times } = playPolls(bench, failure("upstream_failed", "no answer"));
     await bench.add();
@@ -49,7 +49,7 @@ describe("how often a provider is asked", () => {
     expect(ended).toMatchObject({ state: "failed", error: { kind: "upstream_failed", message: "no answer" } });
   });
 
-  test("an interval that is short grows to 64 times as long, and no further", async () => {
+  test("a short interval grows to 64 times its length, and no further", async () => {
     const bench = await Bench.open();
     const { poll, times } = playPolls(bench, failure("upstream_failed", "no answer"));
     await bench.add();
@@ -69,7 +69,7 @@ describe("how often a provider is asked", () => {
     expect(times).toEqual([0, 20_000, 60_000, 70_000, 90_000]);
   });
 
-  test("never again where the job is not found", async () => {
+  test("never again if the job is not found", async () => {
     const bench = await Bench.open();
     const { poll, times } = playPolls(bench, failure("not_found", "no such job"));
     await bench.add();
@@ -97,8 +97,8 @@ describe("how often a provider is asked", () => {
   });
 });
 
-describe("what a job comes to", () => {
-  test("progress and the newest name of the job are saved", async () => {
+describe("the result of a job", () => {
+  test("progress and the latest name of the job are saved", async () => {
     const bench = await Bench.open();
     const { poll } = playPolls(bench, { state: "waiting", job: { id: "renamed" }, progress: 30 }, RUNNING);
     await bench.add();
@@ -122,7 +122,7 @@ describe("what a job comes to", () => {
     expect(budget.spent).toBe(0);
   });
 
-  test("what was blocked is kept with its reasons, next to what was made", async () => {
+  test("a blocked video is stored with its reasons, next to the generated ones", async () => {
     const bench = await Bench.open();
     const { poll } = playPolls(bench, { state: "done", reply: { videos: [LINK], filtered: ["a fox"] } });
     await bench.add();
@@ -179,7 +179,7 @@ describe("what a job comes to", () => {
 });
 
 describe("choices 5: the deadline of an operation", () => {
-  test("ends what still waits, exactly then, and leaves what was made", async () => {
+  test("ends what is still running at that moment, and keeps what was generated", async () => {
     const bench = await Bench.open();
     const poll: JobRunner["poll"] = async (_operation, { providerJob }) =>
       providerJob?.["id"] === "a" ? DONE : RUNNING;
@@ -197,8 +197,8 @@ describe("choices 5: the deadline of an operation", () => {
   });
 });
 
-describe("decision 0019: a video that was made and cannot be stored", () => {
-  /** So many attempts to store it fail. */
+describe("decision 0019: a video that was generated and cannot be stored", () => {
+  /** This many attempts to store it fail. */
   const failing = (times: number, error: () => Error): JobRunner["keep"] => {
     let attempts = 0;
     return async (): Promise<KeptVideo> => {
@@ -208,7 +208,7 @@ describe("decision 0019: a video that was made and cannot be stored", () => {
     };
   };
 
-  test("is tried again every four intervals, however often it fails, and stored when there is space", async () => {
+  test("is retried every four intervals, however often it fails, and stored when there is space", async () => {
     const bench = await Bench.open();
     const { poll, times } = playPolls(bench, DONE);
     const { poller, budget, unkept } = bench.process("process", { poll, keep: failing(19, full) });
@@ -226,7 +226,7 @@ describe("decision 0019: a video that was made and cannot be stored", () => {
     expect(budget.spent).toBe(COST_NANO_USD);
   });
 
-  test("waits a minute at most", async () => {
+  test("waits at most a minute", async () => {
     const bench = await Bench.open();
     const { poll, times } = playPolls(bench, DONE);
     await bench.add();
@@ -235,7 +235,7 @@ describe("decision 0019: a video that was made and cannot be stored", () => {
     expect(times).toEqual([0, 60_000, 120_000]);
   });
 
-  test("H29: an unavailable storage counts no more than a full store", async () => {
+  test("H29: an unavailable storage counts like a full store", async () => {
     const bench = await Bench.open();
     const keep = failing(19, () => new StorageTimeout(1));
     const { poller, budget } = bench.process("process", { keep });
@@ -245,7 +245,7 @@ describe("decision 0019: a video that was made and cannot be stored", () => {
     expect(budget.spent).toBe(COST_NANO_USD);
   });
 
-  test("fails in the end with the store's reason, and is billed as it was made: its provider bills it", async () => {
+  test("finally fails with the store's reason, and is billed, because its provider bills it", async () => {
     const bench = await Bench.open();
     const reply = { videos: [LINK, LINK], filtered: [], seconds: 10 };
     const { poll } = playPolls(bench, { state: "done", reply });
@@ -259,7 +259,7 @@ describe("decision 0019: a video that was made and cannot be stored", () => {
     expect(budget).toEqual({ reserved: 0, spent: 4 * COST_NANO_USD });
   });
 
-  test("is billed though its link dies before there is space", async () => {
+  test("is billed even if its link expires before there is space", async () => {
     const bench = await Bench.open();
     let attempts = 0;
     const keep: JobRunner["keep"] = async () => {
@@ -272,7 +272,7 @@ describe("decision 0019: a video that was made and cannot be stored", () => {
     expect(budget.spent).toBe(COST_NANO_USD);
   });
 
-  test("one that could not be fetched for another reason costs nothing", async () => {
+  test("a video that could not be fetched for another reason costs nothing", async () => {
     const bench = await Bench.open();
     const keep: JobRunner["keep"] = async () => {
       throw failure("upstream_failed", "The link is dead.");
@@ -295,10 +295,10 @@ describe("decision 0019: a video that was made and cannot be stored", () => {
   });
 });
 
-describe("choices 5: an operation whose process died while it submitted", () => {
+describe("choices 5: an operation whose process died while it was being submitted", () => {
   const dead = { owner: "dead", untilMs: 0 };
 
-  test("before it had any jobs has failed, and does not count as done without videos", async () => {
+  test("without any jobs has failed, and does not count as done without videos", async () => {
     const bench = await Bench.open();
     await insertOperation(bench.storage, bench.operation({ state: "submitting", parts: [] }), dead);
     bench.process("alive").poller.start();
@@ -307,11 +307,11 @@ describe("choices 5: an operation whose process died while it submitted", () => 
     expect(error).toEqual({
       kind: "upstream_failed",
       message:
-        "The gateway was stopped while it submitted this video. Submit it again, under a new Idempotency-Key if it had one.",
+        "The gateway was stopped while it was submitting this video. Submit it again, with a new Idempotency-Key if it had one.",
     });
   });
 
-  test("keeps the jobs that are known, and ends those that may or may not have arrived", async () => {
+  test("keeps the known jobs, and ends those that may or may not have arrived", async () => {
     const bench = await Bench.open();
     const parts: OperationPart[] = [waitingPart(), waitingPart({ state: "asking" }), waitingPart({ state: "new" })];
     await insertOperation(bench.storage, bench.operation({ state: "submitting", parts }), dead);
@@ -324,7 +324,7 @@ describe("choices 5: an operation whose process died while it submitted", () => 
     expect(ended.parts.map(({ uncertain }) => uncertain)).toEqual([undefined, true, undefined]);
   });
 
-  test("is left alone while its lease holds", async () => {
+  test("is left alone during its lease", async () => {
     const bench = await Bench.open();
     const operation = bench.operation({ state: "submitting", parts: [] });
     await insertOperation(bench.storage, operation, { owner: "slow", untilMs: bench.nowMs + 30_000 });
@@ -337,7 +337,7 @@ describe("choices 5: an operation whose process died while it submitted", () => 
 });
 
 describe("a lease", () => {
-  test("is renewed while its worker works: no other asks or fetches", async () => {
+  test("is renewed while its worker is busy: no other polls or fetches", async () => {
     const bench = await Bench.open();
     let fetches = 0;
     const keep: JobRunner["keep"] = async () => {
@@ -401,7 +401,7 @@ describe("a lease", () => {
     expect((await bench.read()).parts[0]?.failures).toBe(0);
   });
 
-  test("is given back at once by a process that stops", async () => {
+  test("is released at once by a process that stops", async () => {
     const bench = await Bench.open();
     const keep: JobRunner["keep"] = (_operation, _source, signal) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
@@ -419,7 +419,7 @@ describe("a lease", () => {
     expect(stopping.budget.spent + next.budget.spent).toBe(COST_NANO_USD);
   });
 
-  test("that was not given back is taken when it has expired, and not before", async () => {
+  test("that was not released is taken when it has expired, and not before", async () => {
     const bench = await Bench.open();
     const operation = bench.operation();
     await insertOperation(bench.storage, operation, { owner: "slow", untilMs: bench.nowMs - 1 });
@@ -434,7 +434,7 @@ describe("a lease", () => {
 describe("the poller", () => {
   const ids = (count: number) => Array.from({ length: count }, (_, index) => `operation_${index + 1}`);
 
-  test("works at sixteen operations at once, and takes the next one when one of them is over", async () => {
+  test("works on sixteen operations at once, and takes the next one when one of them ends", async () => {
     const bench = await Bench.open();
     for (const id of ids(20)) await bench.add({ id, receiptId: `rcp_${id}` });
     const going: (() => void)[] = [];
@@ -461,7 +461,7 @@ describe("the poller", () => {
     expect(most).toBe(16);
   });
 
-  test("finds what another process has left within two seconds, and what it is woken for at once", async () => {
+  test("finds what another process has left within two seconds, and starts at once when woken", async () => {
     const bench = await Bench.open();
     const { poller } = bench.process();
     poller.start();
@@ -478,7 +478,7 @@ describe("the poller", () => {
     expect((await bench.read("operation_2")).state).toBe("done");
   });
 
-  test("looks no more often than every twenty milliseconds where more is due than it can take", async () => {
+  test("looks at most every twenty milliseconds if more is due than it can take", async () => {
     const bench = await Bench.open();
     for (const id of ids(17)) await bench.add({ id, receiptId: `rcp_${id}` });
     const query = bench.storage.query.bind(bench.storage);
@@ -492,7 +492,7 @@ describe("the poller", () => {
     expect(looks).toBeWithin(90, 103);
   });
 
-  test("H29: goes on where the storage fails, and reports it", async () => {
+  test("H29: continues if the storage fails, and reports it", async () => {
     const bench = await Bench.open();
     const { poller, problems } = bench.process();
     const query = bench.storage.query.bind(bench.storage);
@@ -506,7 +506,7 @@ describe("the poller", () => {
     expect((await bench.read()).state).toBe("done");
   });
 
-  test("H29: an operation whose state could not be saved is worked at again when its lease has expired", async () => {
+  test("H29: an operation whose state could not be saved is taken up again when its lease has expired", async () => {
     const bench = await Bench.open();
     const { poll, times } = playPolls(bench, RUNNING, DONE);
     const { poller, problems } = bench.process("process", { poll });
@@ -521,7 +521,7 @@ describe("the poller", () => {
     expect(times[1]).toBeWithin(LEASE_MS, LEASE_MS + 2_001);
   });
 
-  test("H23: releases the money held here for what another process has settled", async () => {
+  test("H23: releases the money reserved here for what another process has settled", async () => {
     const bench = await Bench.open();
     const [here, elsewhere] = [bench.process("here"), bench.process("elsewhere")];
     here.operations.reserve(await bench.add());

@@ -10,7 +10,7 @@ import type { Settlement } from "./settlement.ts";
 
 /** Polls jobs and fetches their videos. */
 export interface JobRunner {
-  /** Polls the provider once. Throws where the poll failed. */
+  /** Polls the provider once. Throws if the poll failed. */
   poll(operation: Operation, part: OperationPart, signal: AbortSignal): Promise<JobState<VideoReply>>;
   /** Between two polls. */
   pollIntervalMs(operation: Operation): number;
@@ -22,28 +22,28 @@ interface PollerOptions {
   storage: Storage;
   runner: JobRunner;
   settlement: Settlement;
-  /** Names this process in leases. */
+  /** The name of this process in leases. */
   owner: string;
   clock: Clock;
   leaseMs?: number;
   /** The longest sleep: another process may have left work. */
   maxSleepMs?: number;
   onProblem: (error: unknown) => void;
-  /** A video was made, and cannot be stored. */
+  /** A video was generated, and cannot be stored. */
   onUnkept: (operation: Operation, error: GatewayError) => void;
 }
 
 const MAX_CONCURRENT = 16;
 const MIN_SLEEP_MS = 20;
-/** Polls in a row that may fail before the job counts as lost. */
+/** The consecutive polls that may fail before the job counts as lost. */
 const MAX_FAILURES = 8;
 const MAX_BACKOFF_MS = 60_000;
-/** Poll intervals between two attempts to store a video that the store refused. */
+/** Poll intervals between two attempts to store a video that the store rejected. */
 const UNKEPT_INTERVALS = 4;
 /** No provider makes longer videos in one job. */
 const MAX_VIDEO_SECONDS = 3_600;
 
-/** Another worker took the operation after our lease expired, and will find again what we found. */
+/** Another worker took the operation after the lease expired, and will find the same results. */
 class LeaseLost extends Error {}
 
 /** Brings operations to their end, whether or not a client polls them. */
@@ -63,7 +63,7 @@ export class OperationPoller {
     this.#loop ??= this.#run();
   }
 
-  /** New work has come. */
+  /** Call it when there is new work. */
   wake(): void {
     this.#wake();
   }
@@ -117,7 +117,7 @@ export class OperationPoller {
     cancel();
   }
 
-  /** Advances one operation, under our lease, as far as possible. */
+  /** Advances one operation, under this process's lease, as far as possible. */
   async #work(operation: Operation, owner: string): Promise<void> {
     const { storage, clock, leaseMs, onProblem } = this.#options;
     const lost = new AbortController();
@@ -174,7 +174,7 @@ export class OperationPoller {
       if (thrown instanceof LeaseLost) throw thrown;
       const error = asGatewayError(thrown);
       if (state?.state === "done" && isOurs(error)) {
-        // Made and billed: stored as soon as there is space, as long as its link and the operation live.
+        // Generated and billed: stored as soon as there is space, until its link or the operation expires.
         part.unkept = { kind: error.kind, message: error.message, made: state.reply.videos.length };
         takeFacts(part, state.reply);
         part.dueAtMs = nowMs() + Math.min(MAX_BACKOFF_MS, pollIntervalMs * UNKEPT_INTERVALS);
@@ -216,15 +216,15 @@ export class OperationPoller {
   }
 }
 
-/** Why an operation ends that its provider has not ended. */
+/** Why an operation ends before its provider has ended it. */
 function givenUp({ deadlineAtMs, createdAtMs }: Operation): GatewayError {
   if (deadlineAtMs > createdAtMs) return new GatewayError("upstream_timeout", "The provider took too long.");
   return new GatewayError("upstream_failed", "The operator of this gateway has cancelled this operation.");
 }
 
-/** Takes over what the provider reports about its videos. */
+/** Applies what the provider reports about its videos. */
 function takeFacts(part: OperationPart, { seconds, resolution, audio }: VideoReply): void {
-  // An impossible length is ignored: the requested one counts then, and no bill is spoilt.
+  // An impossible length is ignored: the requested one counts instead.
   if (seconds !== undefined && seconds > 0 && seconds <= MAX_VIDEO_SECONDS) part.seconds = seconds;
   if (resolution !== undefined) part.resolution = resolution;
   if (audio !== undefined) part.audio = audio;
@@ -234,14 +234,14 @@ function takeFacts(part: OperationPart, { seconds, resolution, audio }: VideoRep
 const isOurs = ({ kind }: GatewayError): boolean => kind === "overloaded" || kind === "internal";
 
 /**
- * The process that submitted it is gone. Jobs that the provider is known to have accepted go on; whether the others arrived
- * is unknown, and submitting them again might make a second video.
+ * The process that submitted it is gone. Jobs that the provider is known to have accepted continue; whether the others
+ * arrived is unknown, and submitting them again might make a second video.
  */
 function abandonSubmit(operation: Operation): void {
   operation.state = "running";
   for (const part of operation.parts) if (part.state === "asking") part.uncertain = true;
-  const again = "Submit it again, under a new Idempotency-Key if it had one.";
-  const message = `The gateway was stopped while it submitted this video. ${again}`;
+  const again = "Submit it again, with a new Idempotency-Key if it had one.";
+  const message = `The gateway was stopped while it was submitting this video. ${again}`;
   failParts(operation, { kind: "upstream_failed", message }, ({ state }) => state === "new" || state === "asking");
 }
 

@@ -13,7 +13,7 @@ import { Settlement } from "./settlement.ts";
 export const LEASE_MS = 60_000;
 export const KEPT_MS = 3_600_000;
 export const POLL_MS = 10_000;
-/** Of five seconds at the price of the sample. */
+/** Five seconds at the sample's price. */
 export const COST_NANO_USD = 50_000_000;
 
 export const WAITING: OperationPart = {
@@ -53,7 +53,7 @@ export class Bench {
     return this.clock.nowMs();
   }
 
-  /** An operation of one video whose job runs. */
+  /** An operation of one video whose job is running. */
   operation(changes: Partial<Operation> = {}): Operation {
     const price = { value: 0.01, unit: "perSecond", currency: "USD" };
     return {
@@ -85,7 +85,7 @@ export class Bench {
     };
   }
 
-  /** Stores one that no process works at. */
+  /** Stores an operation that no process works on. */
   async add(changes: Partial<Operation> = {}): Promise<Operation> {
     const operation = this.operation(changes);
     await insertOperation(this.storage, operation, { owner: "none", untilMs: 0 });
@@ -113,7 +113,7 @@ export class Bench {
   }
 }
 
-/** What one process has for operations, with the budget's view of them. */
+/** The operations of one process, with the budget's view of them. */
 export class SampleProcess {
   readonly budget = { reserved: 0, spent: 0 };
   readonly problems: unknown[] = [];

@@ -13,7 +13,7 @@ function bookkeeping() {
   return { books, reservations };
 }
 
-test("H23: money is held once for an operation, and paid once, by the time of its receipt", () => {
+test("H23: money is reserved once for an operation, and paid once, at the time of its receipt", () => {
   const { books, reservations } = bookkeeping();
   const operation = bench.operation({ createdAtMs: 77 });
   reservations.add(operation, 30);
@@ -24,7 +24,7 @@ test("H23: money is held once for an operation, and paid once, by the time of it
   expect(books).toEqual(["key_1 holds 30", "key_1 pays 20 at 77"]);
 });
 
-test("H23: an operation that another process held money for is paid here all the same", () => {
+test("H23: an operation that another process reserved money for is still paid here", () => {
   const { books, reservations } = bookkeeping();
   reservations.settle(bench.operation({ createdAtMs: 77 }), 20);
   expect(books).toEqual(["key_1 holds 0", "key_1 pays 20 at 77"]);

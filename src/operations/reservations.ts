@@ -24,7 +24,7 @@ export class Reservations {
     return [...this.#held.keys()];
   }
 
-  /** The operation has ended; its cost is counted, whether or not this process held money for it. */
+  /** The operation has ended; its cost is counted, whether or not this process reserved money for it. */
   settle(operation: Operation, actualNanoUsd: number): void {
     const release = this.#held.get(operation.id) ?? this.#hold(operation, 0);
     this.#held.delete(operation.id);

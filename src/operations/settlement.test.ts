@@ -23,7 +23,7 @@ describe("the end of an operation", () => {
   const blocked = waitingPart({ state: "done", filtered: ["a fox"] });
   const failed = waitingPart(FAILED);
 
-  test("is saved with its bill, and both together", async () => {
+  test("is saved together with its bill", async () => {
     const { bench, receipts, process } = await end([made]);
     const { state, endedAtMs = 0, expiresAtMs = 0, createdAtMs, error } = await bench.read();
     expect({ state, error, tookMs: endedAtMs - createdAtMs, keptMs: expiresAtMs - endedAtMs }).toEqual({
@@ -49,21 +49,21 @@ describe("the end of an operation", () => {
     expect([ended.state, ended.error]).toEqual([state, state === "failed" ? FAILED.error : undefined]);
   });
 
-  test("H24: is somebody else's where the lease is, and is settled once", async () => {
+  test("H24: belongs to the holder of the lease, and is settled once", async () => {
     const { first, receipts, process, bench } = await end([made], "another/1");
     expect([first, receipts, process.receipts]).toEqual([false, [], []]);
     expect(process.budget).toEqual({ reserved: COST_NANO_USD, spent: 0 });
     expect((await bench.read()).state).toBe("running");
   });
 
-  test("H24: comes once, however often it is tried", async () => {
+  test("H24: happens once, however often it is tried", async () => {
     const { process, operation, first } = await end([made]);
     expect([first, await process.settlement.end(operation, LEASED.owner)]).toEqual([true, false]);
     expect(process.budget.spent).toBe(COST_NANO_USD);
   });
 });
 
-describe("H23: money held here for an operation that another process settles", () => {
+describe("H23: money reserved here for an operation that another process settles", () => {
   async function two() {
     const bench = await Bench.open();
     const [here, elsewhere] = [bench.process("here"), bench.process("elsewhere")];
@@ -73,7 +73,7 @@ describe("H23: money held here for an operation that another process settles", (
     return { bench, here, elsewhere, operation };
   }
 
-  test("stays held until then, and is counted and released once", async () => {
+  test("stays reserved until then, and is counted and released once", async () => {
     const { bench, here, elsewhere, operation } = await two();
     await here.settlement.followOthers();
     expect(here.budget).toEqual({ reserved: 70_000_000, spent: 0 });
@@ -84,11 +84,11 @@ describe("H23: money held here for an operation that another process settles", (
     }
     expect(here.budget).toEqual({ reserved: 0, spent: COST_NANO_USD });
     expect(elsewhere.budget).toEqual({ reserved: 0, spent: COST_NANO_USD });
-    // Who has ended it writes its log line.
+    // Whoever ended it writes its log line.
     expect([here.receipts.length, elsewhere.receipts.length]).toEqual([0, 1]);
   });
 
-  test("is released also where this process was about to settle it, and the other was faster", async () => {
+  test("is also released if this process was about to settle it, and the other was faster", async () => {
     const { bench, here, elsewhere, operation } = await two();
     await elsewhere.settlement.end(operation, "elsewhere/1");
     expect(await here.settlement.end(operation, "here/1")).toBe(false);
@@ -97,7 +97,7 @@ describe("H23: money held here for an operation that another process settles", (
     expect(here.budget).toEqual({ reserved: 0, spent: COST_NANO_USD });
   });
 
-  test("is looked for once a second", async () => {
+  test("is checked once a second", async () => {
     const { bench, here, elsewhere, operation } = await two();
     await here.settlement.followOthers();
     await elsewhere.settlement.end(operation, "elsewhere/1");
@@ -109,14 +109,14 @@ describe("H23: money held here for an operation that another process settles", (
     expect(here.budget.spent).toBe(COST_NANO_USD);
   });
 
-  test("is not released twice where this process settles it at the same moment", async () => {
+  test("is not released twice if this process settles it at the same moment", async () => {
     const { bench, elsewhere, operation } = await two();
     elsewhere.reservations.add(operation, 70_000_000);
     const seen: string[][] = [];
     const { transaction } = bench.storage;
     bench.storage.transaction = async (work, limitMs) => {
       const result = await transaction.call(bench.storage, work, limitMs);
-      // The row is written, and this process has not learnt of it yet.
+      // The row is written, and this process does not know it yet.
       await elsewhere.settlement.followOthers();
       seen.push(elsewhere.reservations.held);
       return result as never;

@@ -33,7 +33,7 @@ export class Settlement {
     this.#options = options;
   }
 
-  /** Settles an operation whose parts have all ended. False where another worker was faster. `owner`: of the lease. */
+  /** Settles an operation whose parts have all ended. False if another worker was faster. `owner`: of the lease. */
   async end(operation: Operation, owner: string): Promise<boolean> {
     const { instance, storage, nowMs, keptMs, onSettled, onEnded } = this.#options;
     const endedAtMs = Math.round(nowMs());
