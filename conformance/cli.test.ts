@@ -306,7 +306,7 @@ describe("commands next to a running gateway", () => {
     const without = await command(workspace.folder, "providers", ...at);
     expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("TRIVIUM_ADMIN_SECRET")]);
     const wrong = await command(workspace.folder, "providers", ...at, "--secret", "a-wrong-secret");
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("needs the secret of an operator")]);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("requires an operator's secret")]);
     const unreachable = await command(workspace.folder, "providers", "--url", "http://127.0.0.1:1", "--secret", "s");
     expect([unreachable.code, unreachable.stderr]).toEqual([1, expect.stringContaining("trivium serve")]);
   });

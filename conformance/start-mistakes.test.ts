@@ -301,7 +301,7 @@ test("choices 5: the operator's listener has its own message for unknown endpoin
       status: 404,
       code: "unknown_address",
       message:
-        "Unknown endpoint GET /v1/models. This is the Admin API; GET /openapi.json lists its endpoints, and models are called at the gateway's other port.",
+        "Unknown endpoint GET /v1/models. This is the Admin API: GET /openapi.json lists its endpoints. Call models at the gateway's other port.",
     });
     expect(await call("POST", "/api/keys", { name: "x", expires_at: "2027-02-31" })).toMatchObject({
       status: 400,
@@ -317,7 +317,7 @@ test("choices 5: the operator's listener has its own message for unknown endpoin
       expect(await call("POST", "/api/keys", { name: "narrow", [field]: value })).toMatchObject({
         status: 400,
         param: field,
-        message: expect.stringContaining(`${field} is not a field here; known are name, project, models, `),
+        message: expect.stringContaining(`${field} is not a field here; expected one of name, project, models, `),
       });
     }
     expect(await call("POST", "/api/keys", { name: "narrow", limits: { concurent: 1 } })).toMatchObject({

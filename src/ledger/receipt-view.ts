@@ -18,7 +18,7 @@ interface ReceiptView {
     plan: { provider: string; credential: string | null; model: string | null; place: number; why: string }[] | null;
     offers: {
       provider: string;
-      /** The label of one of several credentials. */
+      /** The label of the credential, if the provider has several. */
       credential: string | null;
       outcome: OfferTried["outcome"];
       reason: string | null;

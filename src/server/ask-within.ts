@@ -2,7 +2,7 @@ import type { PublicListener } from "./admin/define-route.ts";
 import type { RequestHandler, ServedConnection } from "./request-handler.ts";
 import type { RoutedRequest } from "./routed-request.ts";
 
-/** A listener that is asked from within the program: the request came to another one, on its connection. */
+/** Calls a listener from within the program, for a request that came to another one, on its connection. */
 export const askWithin =
   (handle: RequestHandler): PublicListener =>
   (request, connection) =>

@@ -1,11 +1,11 @@
 import { type IpNetwork, plainAddress, readNetwork } from "../base/ip-network.ts";
 
-/** Where a client is, from the other end of its connection and the headers of its request. */
+/** The client's address, from its connection and the headers of its request. */
 export type ClientAddress = (peer: string, headers: Headers) => string;
 
 /**
- * Anybody can send X-Forwarded-For: it is believed only from proxies that the configuration names. Each proxy adds whom it was
- * asked by at the end, so the last address that is not such a proxy is the client's, whatever it wrote before that.
+ * Anybody can send X-Forwarded-For, so it is used only from configured proxies. Each proxy appends the address of its
+ * client, so the last address that is not such a proxy is the client's, whatever it wrote before that.
  */
 export function clientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = trustedProxies.map(readNetwork).filter((network): network is IpNetwork => network !== undefined);

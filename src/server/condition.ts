@@ -1,16 +1,16 @@
-/** One of the things that the gateway depends on. */
+/** A dependency of the gateway. */
 export interface PartCondition {
   part: "storage" | "ledger" | "keys" | "limits" | "memory" | "calls";
   ok: boolean;
   /** What an operator should know. */
   detail: string;
-  /** Of what is known of it. */
+  /** The age of this state. */
   age_ms: number;
 }
 
 /** The health of the gateway. */
 export interface Condition {
-  /** `degraded`: calls are answered and their receipts kept, but a dependency of the gateway needs attention. */
+  /** `degraded`: calls are served and their receipts kept, but a dependency needs attention. */
   status: "ready" | "degraded" | "not ready";
   reasons: readonly string[];
 }

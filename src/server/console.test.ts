@@ -35,11 +35,11 @@ describe("S14: the console", () => {
     expect(policy).not.toContain("unsafe");
   });
 
-  test("each of its pages can be opened by its address, and loaded again", async () => {
+  test("each of its pages can be opened and reloaded at its address", async () => {
     const app = await Bun.file(new URL("../../console/app.tsx", import.meta.url)).text();
     const names = [...app.matchAll(/^ {2}(\w+): async \(\) => \(await import/gm)].map(([, name]) => name);
     expect(names.length).toBeGreaterThan(10);
-    // One call has its address below that of all.
+    // One call has its address below that of the list.
     for (const name of names.filter((one) => one !== "call"))
       expect([name, (await served()(`/${name}`))?.status]).toEqual([name, 200]);
   });
@@ -48,7 +48,7 @@ describe("S14: the console", () => {
     expect(await served()(path)).toBeUndefined();
   });
 
-  test("a file is sent as it is kept, or unpacked, and may be kept for ever", async () => {
+  test("a file is sent compressed or not, and may be cached forever", async () => {
     const ask = served();
     const packed = await ask("/assets/main-1.js", { "accept-encoding": "gzip, br" });
     expect(packed?.headers.get("content-encoding")).toBe("gzip");
@@ -58,7 +58,7 @@ describe("S14: the console", () => {
     expect((await ask("/assets/other.js"))?.status).toBe(404);
   });
 
-  test("is bundled once, for the first request; a failure is told, and tried again", async () => {
+  test("is bundled once, for the first request; a failure is reported, and retried", async () => {
     let tries = 0;
     const ask = served(async () => {
       tries += 1;

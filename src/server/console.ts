@@ -24,7 +24,7 @@ interface ServedConsole {
   files: ReadonlyMap<string, ServedFile>;
 }
 
-/** What is in a page's address after the first part is for the page itself to read. */
+/** The page itself reads the rest of its address. */
 const PAGES = [
   "calls",
   "usage",
@@ -40,7 +40,7 @@ const PAGES = [
   "bodies",
 ] as const;
 
-/** Nothing is loaded from elsewhere, nothing in a text becomes code, and no page of another origin shows this one (S14). */
+/** Nothing is loaded from elsewhere, no text becomes code, and no page of another origin can embed this one (S14). */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -73,12 +73,12 @@ const FILE_HEADERS = {
   vary: "Accept-Encoding",
 };
 
-/** The console's pages and files. `read` is called once, for the first request: most processes are never asked for it. */
+/** The console's pages and files. `read` is called once, for the first request: most processes never need it. */
 export function consoleRoutes(read: () => Promise<BundledConsole>): Route<Handler>[] {
   let served: Promise<ServedConsole> | undefined;
   const load = (): Promise<ServedConsole> => {
     served ??= read().then(prepare);
-    // What failed once may work when it is asked for again.
+    // A later attempt may succeed.
     served.catch(() => (served = undefined));
     return served;
   };
@@ -86,14 +86,14 @@ export function consoleRoutes(read: () => Promise<BundledConsole>): Route<Handle
     try {
       return new Response((await load()).page, { headers: PAGE_HEADERS });
     } catch (err) {
-      gateway.log.error({ err }, "the console could not be bundled");
-      const text = "The console could not be bundled; the log says why. The Admin API works without it.\n";
+      gateway.log.error({ err }, "bundling the console failed");
+      const text = "The console could not be bundled; see the log for the reason. The Admin API works without it.\n";
       return new Response(text, { status: 500, headers: { ...PAGE_HEADERS, "content-type": "text/plain" } });
     }
   };
   const sendFile: Handler = async ({ request, parameters }) => {
     const file = (await load()).files.get(parameters["name"] ?? "");
-    if (file === undefined) return new Response("There is no such file.\n", { status: 404 });
+    if (file === undefined) return new Response("File not found.\n", { status: 404 });
     const headers = { ...FILE_HEADERS, "content-type": file.type };
     const takesGzip = /\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
     if (takesGzip) return new Response(file.gzip, { headers: { ...headers, "content-encoding": "gzip" } });

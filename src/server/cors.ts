@@ -21,10 +21,7 @@ const METHODS = "GET, HEAD, POST, DELETE";
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]{1,100}(?:\s*,\s*[\w!#$%&'*+.^`|~-]{1,100}){0,99}$/;
 const PREFLIGHT_SECONDS = "600";
 
-/**
- * Pages of the origins that the operator names may call the gateway from a browser (`server.cors`); without any, none may
- * (S11).
- */
+/** Pages of the configured origins may call the gateway from a browser (`server.cors`); by default none may (S11). */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
   readonly #any: boolean;
@@ -38,7 +35,7 @@ export class Cors {
     return this.#any || this.#origins.has(origin);
   }
 
-  /** The answer to a browser that asks before it calls. */
+  /** The response to a browser's preflight request. */
   preflight({ method, headers }: Request): Response | undefined {
     const origin = headers.get("origin");
     if (method !== "OPTIONS" || origin === null || !headers.has("access-control-request-method")) return undefined;
@@ -56,7 +53,7 @@ export class Cors {
     });
   }
 
-  /** Lets a page of an allowed origin read the answer. */
+  /** Lets a page of an allowed origin read the response. */
   mark(response: Response, request: Request): Response {
     if (this.#origins.size === 0) return response;
     const origin = request.headers.get("origin");

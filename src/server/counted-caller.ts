@@ -9,7 +9,7 @@ interface Counted extends Pick<RoutedRequest, "request" | "dialect" | "connectio
   query: URLSearchParams | undefined;
 }
 
-/** Who sends a request that calls no model. It counts as one of the key's requests, whatever becomes of it. */
+/** The caller of a request that calls no model. It counts as one of the key's requests, whatever its outcome. */
 export async function countedCaller(
   { request, query, dialect, connection }: Counted,
   gateway: Gateway,

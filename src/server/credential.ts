@@ -2,7 +2,7 @@ import { GatewayError } from "../canon/error.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { KeyHeader } from "../dialects/endpoint.ts";
 
-/** The key that a request presents, whichever of the three headers carries it. */
+/** The key that a request presents, in any of the three headers. */
 export function credentialOf(
   request: Request,
   query: URLSearchParams | undefined,
@@ -24,7 +24,7 @@ export function credentialOf(
 
 const KEY_HEADERS: readonly KeyHeader[] = ["authorization", "x-api-key", "x-goog-api-key"];
 
-/** Whether a request tries to say who sends it, right or wrong: an empty key is a wrong one. */
+/** Whether a request presents a credential, right or wrong: an empty key is a wrong one. */
 export const presentsCredential = ({ headers }: Request, query: URLSearchParams): boolean =>
   query.has("key") || KEY_HEADERS.some((name) => headers.has(name));
 

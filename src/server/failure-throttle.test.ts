@@ -24,7 +24,7 @@ test("S21: a hundred wrong credentials a minute are refused at once, each furthe
   expect(await fail("10.0.0.1", 100)).toBe(0);
 });
 
-test("S21: a network of IPv6 counts as one address", async () => {
+test("S21: an IPv6 network counts as one address", async () => {
   const { fail } = harness();
   await fail("2001:db8:0:1:aaaa::1", 100);
   expect(await fail("2001:db8:0:1:bbbb:1:2:3", 1)).toBe(1);

@@ -3,16 +3,20 @@ import type { Clock } from "../base/clock.ts";
 /** How many refusals for a wrong credential an IP address gets without delay in each window. */
 const FREE_FAILURES = 100;
 const WINDOW_MS = 60_000;
-/** How long the answer to each further one takes. */
+/** The delay of each further refusal. */
 const DELAY_MS = 1_000;
-/** Addresses that are counted one by one; all others share one count. */
+/** Addresses that are counted separately; all others share one count. */
 const MAX_ADDRESSES = 10_000;
-/** Delayed answers at one time. Beyond that, answers are sent at once: the delays must not become a load of their own. */
+/**
+ * The most delayed responses at a time. Beyond that, responses are sent at once, so that delays do not become a load
+ * themselves.
+ */
 const MAX_WAITING = 1_000;
 
 /**
- * Slows down guessing (S21). Only refusals wait, never a valid credential: clients that share an IP address, such as that of a
- * proxy, do not slow each other down. A connection has one request at a time, so its guesses come one a second.
+ * Slows down guessing (S21). Only refusals are delayed, never a valid credential: clients that share an IP address,
+ * such as a proxy's, do not slow each other down. A connection has one request at a time, so it can guess once a
+ * second.
  */
 export class FailureThrottle {
   readonly #clock: Clock;

@@ -4,7 +4,7 @@ import { credentialOf } from "./credential.ts";
 import { namingOf } from "./naming.ts";
 import type { RoutedRequest } from "./routed-request.ts";
 
-/** A routed request as the relay takes it, whatever it asks for. */
+/** A routed request as the relay takes it, of any kind. */
 export function incomingRequest(routed: RoutedRequest): IncomingRequest {
   const { request, requestId, connection, query, dialect, door } = routed;
   return {

@@ -8,22 +8,24 @@ const messageOf = (code: string, host: string) => {
   return failure instanceof Error ? failure.message : failure;
 };
 
-describe("choices 7: a start that fails says what would be right", () => {
-  test("a port without rights, and a port in use", () => {
-    expect(messageOf("EACCES", "127.0.0.1")).toBe("Port 81 of 127.0.0.1 needs more rights; take one from 1024 on.");
+describe("choices 7: a failed start explains how to fix it", () => {
+  test("a privileged port, and a port in use", () => {
+    expect(messageOf("EACCES", "127.0.0.1")).toBe(
+      "Port 81 on 127.0.0.1 requires elevated privileges. Use a port from 1024 up.",
+    );
     expect(messageOf("EADDRINUSE", "127.0.0.1")).toBe(
-      "Port 81 of 127.0.0.1 is in use. Is another Trivium running? Set server.port to a free one.",
+      "Port 81 on 127.0.0.1 is in use. Is another Trivium running? Set server.port to a free port.",
     );
   });
 
-  test("a host that is not this machine's, whatever code the runtime gives for it", () => {
+  test("a host that is not on this machine, whatever code the runtime reports", () => {
     for (const code of ["EADDRNOTAVAIL", "EADDRINUSE", "EINVAL", "EACCES"]) {
       expect(messageOf(code, "nohost.invalid")).toBe("server.host: this machine has no address nohost.invalid.");
       expect(messageOf(code, "1.2.3.4")).toBe("server.host: this machine has no address 1.2.3.4.");
     }
   });
 
-  test("an error that a person cannot fix stays as it was", () => {
+  test("an error that a person cannot fix is unchanged", () => {
     const unknown = thrown("EMFILE");
     expect(listenFailure(unknown, { host: "127.0.0.1", port: 81, fields })).toBe(unknown);
   });

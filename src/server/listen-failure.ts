@@ -7,7 +7,7 @@ interface Wanted {
   fields: { host: string; port: string; portFlag?: string };
 }
 
-/** Why nothing listens, if a person can fix it; any other error as it was thrown. */
+/** Why the listener failed, if a person can fix it; any other error unchanged. */
 export function listenFailure(cause: unknown, { host, port, fields }: Wanted): unknown {
   if (!(cause instanceof Error && "code" in cause)) return cause;
   if (!isOfThisMachine(host)) {
@@ -16,11 +16,11 @@ export function listenFailure(cause: unknown, { host, port, fields }: Wanted): u
   }
   if (cause.code === "EADDRINUSE") {
     const settings = fields.portFlag === undefined ? fields.port : `${fields.port} or ${fields.portFlag}`;
-    const message = `Port ${port} of ${host} is in use. Is another Trivium running? Set ${settings} to a free one.`;
+    const message = `Port ${port} on ${host} is in use. Is another Trivium running? Set ${settings} to a free port.`;
     return new GatewayError("internal", message, { path: fields.port, cause });
   }
   if (cause.code === "EACCES") {
-    const message = `Port ${port} of ${host} needs more rights; take one from 1024 on.`;
+    const message = `Port ${port} on ${host} requires elevated privileges. Use a port from 1024 up.`;
     return new GatewayError("internal", message, { path: fields.port, cause });
   }
   return cause;

@@ -11,7 +11,7 @@ interface ListenOptions extends RequestHandlerOptions {
   port: number;
   /** Other processes listen on it too: the system gives each connection to one of them. */
   sharesPorts?: boolean;
-  /** Networks of proxies whose X-Forwarded-For is believed. */
+  /** Networks of proxies whose X-Forwarded-For is trusted. */
   trustedProxies?: readonly string[];
 }
 
@@ -19,21 +19,22 @@ export interface Listener {
   readonly url: string;
   readonly port: number;
   /**
-   * Continues as before for this long, or until the signal comes: load balancers need time to notice. Those that do not look at
-   * readiness notice then: no new connection is accepted, so that they ask another instance without having sent anything here.
+   * Continues as before for this long, or until the signal: load balancers need time to notice. Those that do not
+   * check readiness notice afterwards: no new connection is accepted, so they use another instance without having sent
+   * anything here.
    */
   linger(seconds: number, hurry?: AbortSignal): Promise<void>;
   /**
-   * Resolves when the running calls have ended; only then does the port close. When the time is up, or the signal comes, the
-   * remaining calls are ended with an error.
+   * Resolves when the calls in flight have ended; only then does the port close. When the time is up, or the signal
+   * fires, the remaining calls are ended with an error.
    */
   drain(seconds: number, hurry?: AbortSignal): Promise<void>;
-  /** Cuts every connection. Does nothing after a drain. */
+  /** Closes every connection. Does nothing after a drain. */
   close(): Promise<void>;
 }
 
 const DRAIN_LOOK_MS = 20;
-/** The port closes when no request came for this long: late clients get an answer that sends them elsewhere. */
+/** The port closes when no request has arrived for this long: late clients get a response that sends them elsewhere. */
 const QUIET_MS = 60;
 /** How long answering late clients may take. */
 const LAST_WORDS_MS = 1_000;
@@ -42,7 +43,10 @@ const LAST_WORDS_MS = 1_000;
 const HANG_UP_SECONDS = 1;
 const NO_LIMIT = 0;
 
-/** Bun's own limit is a backstop above everything that can be configured: ours applies first, in the caller's protocol. */
+/**
+ * Bun's own limit is a backstop above everything that can be configured: the gateway's applies first, in the caller's
+ * protocol.
+ */
 const OUTER_WALL_BYTES = 16 * 1024 ** 3;
 
 export function listen(options: ListenOptions): Listener {
@@ -54,7 +58,10 @@ export function listen(options: ListenOptions): Listener {
   const handle = createRequestHandler(options);
   const addressOf = clientAddress(options.trustedProxies ?? []);
 
-  /** Calls whose answer is not completely sent, streams included, and those that continue without their client (H26). */
+  /**
+   * Calls whose response is not completely sent, including streams, and those that continue without their client
+   * (H26).
+   */
   const pending = () => {
     const { runningCalls, background } = context.gateway;
     return Math.max(server.pendingRequests, runningCalls, background.running);
@@ -66,7 +73,7 @@ export function listen(options: ListenOptions): Listener {
   };
 
   let arrived = 0;
-  /** Resolves when no more requests come, or after a timeout. */
+  /** Resolves when no more requests arrive, or after a timeout. */
   const quiet = async (withinMs: number): Promise<void> => {
     const deadlineMs = clock.nowMs() + withinMs;
     for (let before = -1; before !== arrived && clock.nowMs() < deadlineMs; ) {
@@ -77,8 +84,8 @@ export function listen(options: ListenOptions): Listener {
 
   let lingers = false;
   /**
-   * Connections that wait to be accepted when the port closes are reset. Most come from clients that just got an answer and ask
-   * again, so answers wait for the moment of closing.
+   * Connections that wait to be accepted when the port closes are reset. Most come from clients that just got a
+   * response and retry, so responses wait for the moment of closing.
    */
   let portCloses: Promise<void> | undefined;
   const afterClosing = async (answer: Response | Promise<Response>): Promise<Response> => {
@@ -91,7 +98,7 @@ export function listen(options: ListenOptions): Listener {
     hostname: options.host,
     port: options.port,
     reusePort: options.sharesPorts ?? false,
-    // For connections without a valid key. One that sends no request at all is closed by the runtime after ten seconds.
+    // For connections without a valid key. The runtime closes one that sends no request at all after ten seconds.
     idleTimeout: strangerSeconds,
     maxRequestBodySize: OUTER_WALL_BYTES,
     fetch: (request, server) => {
@@ -164,7 +171,7 @@ class Connection implements ServedConnection {
   }
 }
 
-/** `section` is the part of the configuration that says where to listen. */
+/** `section` is the part of the configuration with the host and port. */
 function serveOrExplain(
   section: "server" | "admin",
   options: { hostname: string; port: number } & Bun.Serve.Options<undefined>,

@@ -6,9 +6,9 @@ import { networkOf } from "./failure-throttle.ts";
 const FREE_FAILURES = 5;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** What an address has done is forgotten after this long without a further failure. */
+/** The failures of an address are forgotten after this long without another one. */
 const MEMORY_MS = 600_000;
-/** Addresses that are counted one by one; all others share one count. */
+/** Addresses that are counted separately; all others share one count. */
 const MAX_ADDRESSES = 10_000;
 
 interface Failures {
@@ -17,8 +17,8 @@ interface Failures {
 }
 
 /**
- * Bounds the guessing of secrets at the login (S21): after five wrong ones an address waits, twice as long after each further one, and
- * what it sends until then is refused unread. The secret as a bearer token still works in the meantime.
+ * Limits guessing secrets at the login (S21): after five wrong ones an address waits, twice as long after each further
+ * one, and its requests until then are refused unread. The secret as a bearer token still works in the meantime.
  */
 export class LoginThrottle {
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class LoginThrottle {
     const leftMs = known.atMs + waitMs - this.#clock.nowMs();
     if (leftMs <= 0) return;
     const seconds = Math.ceil(leftMs / 1000);
-    throw new GatewayError("rate_limited", `Too many wrong secrets came from here. Try again in ${seconds} s.`, {
+    throw new GatewayError("rate_limited", `Too many wrong secrets from this address. Try again in ${seconds} s.`, {
       code: "too_many_logins",
       retryAfterSeconds: seconds,
     });
@@ -56,7 +56,7 @@ export class LoginThrottle {
   #counted(address: string): string {
     const network = networkOf(address);
     if (this.#failures.has(network) || this.#failures.size < MAX_ADDRESSES) return network;
-    // The map is in the order of the last failures: what is first may be over.
+    // The map is in the order of the last failures, so the first may be over.
     const [first = ""] = this.#failures.keys();
     return this.#known(first) === undefined ? network : "";
   }

@@ -13,7 +13,7 @@ export function createLoopbackGuard(
 ): (headers: Headers) => void {
   if (!LOOPBACK.has(listeningHost)) return () => undefined;
   const known = new Set([...LOOPBACK, new URL(publicUrl).hostname]);
-  /** The header of the last request that passed: nearly always that of the next one too. */
+  /** The header of the last request that passed, which is nearly always that of the next one. */
   let passed: string | undefined;
   return (headers) => {
     const host = headers.get("host");

@@ -1,7 +1,7 @@
 import type { Naming } from "../catalogue/catalogue.ts";
 import type { RoutedRequest } from "./routed-request.ts";
 
-/** How a door reads the names of models in a protocol (choices 1). */
+/** How a door reads model names in a protocol (choices 1). */
 export function namingOf({ dialect, door }: Pick<RoutedRequest, "dialect" | "door">): Naming {
   const { impliedPublisher } = dialect.http;
   const vendorNames = door === "dropin";

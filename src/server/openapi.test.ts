@@ -38,7 +38,7 @@ const document = openApiDocument({
   endpoints: ENDPOINTS,
 }) as Document;
 
-/** A check made from the document alone, as a reader of it would make one. */
+/** A check made only from the document, as a reader of it would make one. */
 function checkAgainst(schema: Record<string, unknown>): (value: unknown) => boolean {
   const whole = JSON.parse(JSON.stringify({ ...schema, components: document.components })) as object;
   const validator = Compile(whole);
@@ -68,7 +68,7 @@ test("it is a valid OpenAPI 3.1 document", async () => {
   expect(validator.version).toBe("3.1");
 });
 
-test("every reference leads somewhere", () => {
+test("every reference resolves", () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target ?? "");
   expect(references.length).toBeGreaterThan(100);
   for (const target of new Set(references)) {
@@ -80,7 +80,7 @@ test("every reference leads somewhere", () => {
   }
 });
 
-test("it says where it is served", () => {
+test("it names its own URL", () => {
   expect(document.servers).toEqual([{ url: "http://127.0.0.1:8787" }]);
 });
 
@@ -127,11 +127,11 @@ describe("choices 1: the endpoints of both doors", () => {
     expect(Object.keys(responses)).toEqual(["200", "400", "401", "403", "404", "429"]);
   });
 
-  test("the receipt needs a key", () => {
+  test("the receipt requires a key", () => {
     expect(operation("/api/v1/generation", "get").security.length).toBe(3);
   });
 
-  test("S09: a file needs a key unless its URL is signed, and another project's is a 404", () => {
+  test("S09: a file requires a key unless its URL is signed, and another project's is a 404", () => {
     for (const method of ["get", "head"]) {
       const { security, responses } = operation("/files/{id}", method);
       expect(security).toContainEqual({});
@@ -142,7 +142,7 @@ describe("choices 1: the endpoints of both doors", () => {
     expect(Object.keys(operation("/files/{id}", "get").responses)).toEqual(["200", "206", "304", "404", "416"]);
   });
 
-  test("contract 4: every route of the program that takes a key has its line", () => {
+  test("contract 4: every route that takes a key is documented", () => {
     const paths = Object.keys(document.paths);
     const filled = paths.map((path) => path.replaceAll("{provider}", "acme").replaceAll(/\{\w+\}/g, "m"));
     const missing = ROUTES.filter(({ path, access }) => {
@@ -176,7 +176,7 @@ describe("choices 1: the endpoints of both doors", () => {
   });
 });
 
-describe("the request schemas in the document take and refuse what the checks do", () => {
+describe("the request schemas in the document accept and reject the same as the checks", () => {
   const message = { role: "user", content: "Hello" };
   const contents = [{ parts: [{ text: "Hello" }] }];
   const genai = "/api/genai/v1/publishers/{provider}/models/{model}";
@@ -240,20 +240,20 @@ test("contract 4: an edit is a form whose images are files, with the fields that
   expect(form?.required).toEqual(["model", "prompt"]);
 });
 
-describe("the answers of the program fit the document", () => {
+describe("the program's responses match the document", () => {
   const made = { kind: "made", image: { mimeType: "image/png", base64: "iVBORw0KGgo=" } } as const;
   const failed = { kind: "failed", error: new GatewayError("overloaded", "The provider is overloaded.") } as const;
   const results = [made, { kind: "filtered", reason: "violence" } as const, failed];
   const usage = { input: 10, imageInput: 5, imageOutput: 100 };
 
-  test("contract 2.5: predictions, made, held back and failed", () => {
+  test("contract 2.5: predictions, generated, blocked and failed", () => {
     const fits = answerCheck("/api/genai/v1/publishers/{provider}/models/{model}:predict", "post");
     const answer = encodePredictions({ results });
     expect(fits(answer)).toBe(true);
     expect(fits({ predictions: [{ bytesBase64Encoded: 1 }] })).toBe(false);
   });
 
-  test("contract 2.14: images whole and as events", () => {
+  test("contract 2.14: images as a whole and as events", () => {
     const request = decodeGeneration({ model: "a/b", prompt: "a fox", stream: true });
     expect(answerCheck("/api/v1/images/generations", "post")(encodeImages({ results, usage }, request, 1))).toBe(true);
     const media = operation("/api/v1/images/generations").responses["200"]?.content?.["text/event-stream"];

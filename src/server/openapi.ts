@@ -11,7 +11,7 @@ import { TEXT_OPERATIONS } from "./openapi/text-operations.ts";
 interface DocumentOptions {
   publicUrl: string;
   version: string;
-  /** Besides those of the dialects. */
+  /** In addition to those of the dialects. */
   endpoints: readonly ClientEndpoint[];
 }
 
@@ -23,7 +23,7 @@ export function openApiDocument({ publicUrl, version, endpoints }: DocumentOptio
       title: "Trivium",
       version,
       description:
-        "One API key, every provider, four wire protocols. A model is named `<provider>/<model_name>`; each supports a part of the parameters.",
+        "One API key, every provider, four wire protocols. A model is named `<provider>/<model_name>`; not every model supports every parameter.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],
@@ -79,7 +79,7 @@ function* documented(endpoints: readonly ClientEndpoint[]): Generator<[Documente
   for (const { http } of BUILT_IN_DIALECTS.clients) {
     for (const at of http.endpoints.flatMap(({ documented: paths = [] }) => paths)) {
       const operation = TEXT_OPERATIONS[at.operation];
-      if (operation === undefined) throw new Error(`no operation ${at.operation} is described`);
+      if (operation === undefined) throw new Error(`operation ${at.operation} is not described`);
       yield [at, operation];
     }
   }

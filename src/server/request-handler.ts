@@ -20,39 +20,42 @@ import type { Handler, ServerContext } from "./routed-request.ts";
 import { traceRefused } from "./trace-refused.ts";
 import { unknownEndpoint } from "./unknown-endpoint.ts";
 
-/** The connection that a request came on. */
+/** The connection of a request. */
 export interface ServedConnection extends ClientConnection {
   /** A call in flight reports its own end. */
   readonly held: boolean;
 }
 
 export interface RequestHandlerOptions {
-  /** Where it listens, and its public URL: a request on loopback must name one of them. */
+  /** Its address and its public URL: a request on loopback must name one of them. */
   host: string;
   publicUrl: string;
   /** Origins whose pages may call. */
   cors?: readonly string[];
   routes: readonly Route<Handler>[];
-  /** Who sends a request to an endpoint for operators; throws where the role is none of these. Absent: no operator is let through. */
+  /**
+   * The operator who sends a request to an admin endpoint; throws if it has none of these roles. Absent: no operator
+   * is admitted.
+   */
   authorize?: (request: Request, roles: readonly Role[], connection: ServedConnection) => Promise<Operator>;
   context: ServerContext;
 }
 
 export type RequestHandler = (request: Request, connection: ServedConnection) => Promise<Response>;
 
-/** The part of the configuration that says where these routes are served. */
+/** The section of the configuration with the address of these routes. */
 export const sectionOf = (routes: readonly Route<Handler>[]): "admin" | "server" =>
   routes.some(({ access }) => access === "admin") ? "admin" : "server";
 
 const NO_QUERY = new URLSearchParams();
 
-/** What operators see is not kept by anyone on the way, and no browser takes it for another type than it has. */
+/** Responses to operators are not cached, and no browser may guess their type. */
 function protect(headers: Headers): void {
   headers.set("x-content-type-options", "nosniff");
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
 }
 
-/** From a request to its answer: route, guard, handler; every failure is in the caller's protocol. */
+/** From a request to its response: route, guard, handler. Every error is in the caller's protocol. */
 export function createRequestHandler(options: RequestHandlerOptions): RequestHandler {
   const { context } = options;
   const { clock, random } = context.gateway;
@@ -75,7 +78,8 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
 
   return async (request, connection) => {
     const startedAtMs = clock.nowMs();
-    // With the time first, an index over them grows at its end; in one millisecond 72 random bits tell them apart.
+    // With the time first, an index over ids grows at its end; within one millisecond 72 random bits distinguish
+    // them.
     const requestId = REQUEST_PREFIX + timePrefix(startedAtMs) + random.id().slice(-12);
     const { path, query } = splitUrl(request.url);
     const match = table.find(request.method, path);
@@ -129,7 +133,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       if (response.status === 405) response.headers.set("allow", table.methodsOf(path).join(", "));
       if (response.status === 401) await throttle.failed(connection.address);
       if (connection.trusted) connection.rest();
-      // A call with a receipt has a line of its own. An error message may quote the request, so it is not logged.
+      // A call with a receipt has its own log line. An error message may quote the request, so it is not logged.
       if (!(thrown instanceof RelayError)) {
         const { gateway } = context;
         const { status } = response;
@@ -163,7 +167,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
   };
 }
 
-/** Counts a request that did not become a call, and says whether it gets a line in the log: not each of many alike. */
+/** Counts a request that did not become a call, and returns whether to log it: not each of many similar ones. */
 function countRefusal({ metrics, refusals }: Gateway, reason: ErrorKind, connection: ServedConnection): boolean {
   const { address, shown } = connection;
   const ofAddress = addressClass(address);
@@ -172,7 +176,7 @@ function countRefusal({ metrics, refusals }: Gateway, reason: ErrorKind, connect
   return refusals.count({ reason, key, addressClass: ofAddress, address: networkOf(address) });
 }
 
-/** Closed unless the listener knows operators, and the route names their roles (S04, S08). */
+/** Closed unless the listener admits operators, and the route names their roles (S04, S08). */
 function admit(
   request: Request,
   connection: ServedConnection,
@@ -180,7 +184,9 @@ function admit(
   { authorize }: RequestHandlerOptions,
 ): Promise<Operator> {
   if (authorize !== undefined) return authorize(request, roles, connection);
-  throw new GatewayError("unauthenticated", "This listener knows no operators.", { code: "invalid_admin_secret" });
+  throw new GatewayError("unauthenticated", "This listener does not serve operators.", {
+    code: "invalid_admin_secret",
+  });
 }
 
 /**
@@ -213,7 +219,7 @@ function errorResponse(
     context.gateway.log.error({ err: error.cause ?? error, request_id: requestId }, "internal error");
   }
   if (isUnavailable(error.cause))
-    context.gateway.log.warn({ request_id: requestId }, `not answered: ${(error.cause as Error).message}`);
+    context.gateway.log.warn({ request_id: requestId }, `request failed: ${(error.cause as Error).message}`);
   const { status, headers, body } = errors.encode(error, requestId);
   if (thrown instanceof RelayError) {
     Object.assign(headers, thrown.headers);
@@ -221,7 +227,7 @@ function errorResponse(
   }
   if (error.kind === "rate_limited" || error.retryAfterSeconds !== undefined)
     headers["retry-after"] = String(clampRetryAfter(error.retryAfterSeconds));
-  // The vendors' SDKs obey it before they look at the status. A budget that only calls in flight fill is worth a retry.
+  // The vendors' SDKs follow it before the status. A budget that only calls in flight exhaust is worth a retry.
   if (!error.rule.clientMayRetry) {
     const frees = error.kind === "budget_exhausted" && error.retryAfterSeconds !== undefined;
     headers["x-should-retry"] = String(frees);
@@ -234,6 +240,6 @@ function errorResponse(
  */
 function storageAway(error: GatewayError): GatewayError {
   if (error.kind !== "internal" || !isUnavailable(error.cause)) return error;
-  const message = "The gateway's storage does not answer. Calls to models go on; try this again in a moment.";
+  const message = "The gateway's database does not answer. Calls to models still work; retry this request in a moment.";
   return new GatewayError("overloaded", message, { code: "storage_away", retryAfterSeconds: 5, cause: error.cause });
 }

@@ -1,6 +1,6 @@
 import type { Dialect } from "../dialects/dialect.ts";
 
-/** A path that does not exist is answered in the protocol whose paths, or else whose headers, it looks like. */
+/** Errors for an unknown path use the protocol whose paths, or else whose headers, it resembles. */
 export function resembledDialect(path: string, headers: Headers, dialects: readonly [Dialect, ...Dialect[]]): Dialect {
   // The paths of later dialects are more specific.
   const byPath = dialects.findLast(({ http }) => http.pathHint?.test(path));

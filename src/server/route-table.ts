@@ -12,14 +12,14 @@ export interface Route<Handler> {
   /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
   path: string | RegExp;
   access: "open" | "key" | "signed" | "admin";
-  /** With `admin`: which operators. Absent: none. */
+  /** With `admin`: the allowed roles. Absent: none. */
   roles?: readonly Role[];
   dialect: string;
-  /** Clients of other dialects come here too: a header that only they send tells them apart (choices 1). */
+  /** Clients of other dialects use it too: a header that only they send distinguishes them (choices 1). */
   shared?: boolean;
   door: Door;
   handle: Handler;
-  /** How errors are written, where not as the dialect does. */
+  /** How errors are encoded, if not as in the dialect. */
   errors?: Pick<Dialect["errors"], "encode"> | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface RouteMatch<Handler> {
   parameters: Readonly<Record<string, string>>;
 }
 
-/** A path as documents write it, `/api/keys/{id}`, as a pattern over the decoded path. */
+/** A documented path, such as `/api/keys/{id}`, as a pattern over the decoded path. */
 export function patternOf(path: string): string | RegExp {
   if (!path.includes("{")) return path;
   return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
@@ -62,7 +62,7 @@ export class RouteTable<Handler> {
     return undefined;
   }
 
-  /** The methods under which a path exists: for a helpful answer to the wrong one. */
+  /** The methods of a path, for a helpful error about the wrong one. */
   methodsOf(path: string): Method[] {
     return METHODS.filter((method) => this.find(method, path) !== undefined);
   }

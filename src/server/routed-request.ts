@@ -14,11 +14,11 @@ export interface ServerContext {
   gateway: Gateway;
   storage: Storage;
   operations: Operations;
-  /** The program is stopping: readiness says so, and no connection is kept. */
+  /** The program is stopping: readiness reports it, and no connection is kept. */
   draining: () => boolean;
-  /** Whether new calls are taken. */
+  /** Whether new calls are accepted. */
   accepting: () => boolean;
-  /** How the gateway is; answered from memory. */
+  /** The health of the gateway, from memory. */
   condition: () => Condition;
   publicUrl: () => string;
   version: string;
@@ -29,11 +29,11 @@ export interface RoutedRequest {
   request: Request;
   requestId: string;
   connection: ClientConnection & { readonly address: string };
-  /** Who sends it; undefined unless the endpoint is for operators. */
+  /** The sender; undefined unless the endpoint is for operators. */
   operator: Operator | undefined;
   parameters: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** In whose protocol it is answered. */
+  /** The protocol of its response. */
   dialect: Dialect;
   door: Door;
 }

@@ -17,7 +17,7 @@ interface Served {
   handle: Handler;
 }
 
-/** What serves the endpoints that dialects declare. */
+/** The handlers of the endpoints that dialects declare. */
 const SERVED: Readonly<Record<Asks, Served>> = {
   generate: { methods: ["POST"], access: "key", handle: relayCall("generate") },
   count_tokens: { methods: ["POST"], access: "key", handle: relayCall("count_tokens") },
@@ -37,7 +37,10 @@ function dialectRoutes({ name: dialect, http }: Dialect): Route<Handler>[] {
   });
 }
 
-/** The path of a model's entry. A provider may follow its id after a colon. A verb may not: such a path takes POST alone. */
+/**
+ * The path of a model's entry. A provider may follow its id after a colon. A verb may not: such a path only takes
+ * POST.
+ */
 const withoutVerb = (path: string | RegExp): string | RegExp =>
   typeof path === "string" ? path : new RegExp(`^(?!.*:(?:${VERBS.join("|")})$)${path.source.slice(1)}`);
 

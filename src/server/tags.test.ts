@@ -19,7 +19,7 @@ const tagged = (tags: string) => ({ headers: { "x-trivium-tags": tags } });
 
 describe("0061: tags of a call", () => {
   for (const dialect of DIALECTS) {
-    test(`${dialect}: its own and those of its key are in the receipt, each once, and go to no provider`, async () => {
+    test(`${dialect}: its own and those of its key are in the receipt, each once, and are not sent to providers`, async () => {
       const harness = await Harness.start({ config });
       harness.upstream.play(
         harness.upstream.json(plainAnswer(dialect, { text: "ok", usage: plainUsage(dialect, 1, 1) })),
@@ -47,7 +47,7 @@ describe("0061: tags of a call", () => {
       ["the length", "x".repeat(65), "tag 1"],
       ["the number", Array.from({ length: 11 }, (_, index) => `t${index}`).join(","), "too many"],
     ])(
-      `${dialect}: a header that is not right in %s is a 400 that names it, and nothing is called`,
+      `${dialect}: a header with an error in %s is a 400 that names it, and no provider is called`,
       async (_, tags, words) => {
         const harness = await Harness.start({ config });
         const answer = await harness.call(dialect, tagged(tags));
@@ -101,7 +101,7 @@ describe("0061: tags at the Admin API", () => {
     expect(text.trim().split("\n")).toHaveLength(2);
   });
 
-  test("keys are made with them, shown with them, and changed", async () => {
+  test("keys are created, shown and updated with them", async () => {
     const admin = await AdminHarness.start();
     const { json } = await admin.ask("POST", "/api/keys", { ...asAdmin, body: { name: "k", tags: ["team-a"] } });
     const { id } = json["data"] as { id: string };

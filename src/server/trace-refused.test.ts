@@ -19,7 +19,7 @@ async function traced(options: HarnessOptions & { ratio?: number } = {}) {
 
 const PROMPT = { messages: [{ role: "user", content: "words of a prompt" }] };
 
-describe("observability 2: a request that is refused before any provider is asked", () => {
+describe("observability 2: a request that is refused before any provider is called", () => {
   test("is one span of its client's trace, with its status and the kind of its error", async () => {
     const { post, calls, refused } = await traced();
     const answer = await post(CHAT, { model: "no/such", ...PROMPT }, { ...sampled, tracestate: "rojo=1" });
@@ -34,7 +34,7 @@ describe("observability 2: a request that is refused before any provider is aske
       traceState: "rojo=1",
       name: `POST ${CHAT}`,
       kind: 2,
-      // A mistake of the client is no failure of its server.
+      // A client's mistake is not a failure of its server.
       status: {},
     });
     const attributes = span["attributes"] as { key: string; value: Record<string, unknown> }[];
@@ -61,7 +61,7 @@ describe("observability 2: a request that is refused before any provider is aske
     expect(line).toMatchObject({ trace_id: TRACE, span_id: refused[0]?.trace.spanId, status: 404 });
   });
 
-  test("is kept as ordinary calls are: by its parent, else by the ratio", async () => {
+  test("is sampled like ordinary calls: by its parent, else by the ratio", async () => {
     const { post, refused } = await traced();
     await post(CHAT, PROMPT);
     await post(CHAT, PROMPT, { traceparent: `00-${TRACE}-${PARENT}-00` });
@@ -71,7 +71,7 @@ describe("observability 2: a request that is refused before any provider is aske
     expect(all.refused.map(({ status, outcome }) => [status, outcome])).toEqual([[400, "invalid_request"]]);
   });
 
-  test("is always kept where the gateway is at fault", async () => {
+  test("is always sampled if the gateway is at fault", async () => {
     const { harness, post, refused } = await traced();
     Object.defineProperty(harness.gateway.ledger, "full", { value: true });
     const answer = await post(CHAT, { model: "no/such", ...PROMPT });
@@ -79,7 +79,7 @@ describe("observability 2: a request that is refused before any provider is aske
     expect(answer.status).toBe(503);
   });
 
-  test("S16: a stranger's requests are not more than twenty spans a second, whatever they ask for", async () => {
+  test("S16: a stranger's requests make at most twenty spans a second, whatever they contain", async () => {
     const { harness, post, refused } = await traced();
     for (let sent = 0; sent < 50; sent++) await post(CHAT, PROMPT, sampled, "sk-trv-wrong");
     expect(refused.length).toBeLessThan(50);
@@ -95,7 +95,7 @@ describe("observability 2: a request that is refused before any provider is aske
     expect(refused.length).toBe(before + 1);
   });
 
-  test("has a name without what its sender has chosen", async () => {
+  test("has a name without anything that its sender chose", async () => {
     const { post, refused } = await traced();
     const paths = [
       "/api/genai/v1/publishers/v1/models/api:generateContent",
@@ -110,7 +110,7 @@ describe("observability 2: a request that is refused before any provider is aske
     ]);
   });
 
-  test("an unknown endpoint and what is open to all make none", async () => {
+  test("an unknown endpoint and open endpoints make none", async () => {
     const { post, refused } = await traced({ ratio: 1 });
     await post("/v1/no-such", {}, sampled);
     await post("/v1/files", {}, sampled);

@@ -15,7 +15,7 @@ interface Refusal {
   kind: ErrorKind;
 }
 
-/** Hands over the span of a request that did not become a call. Undefined where traces are not exported. */
+/** Exports the span of a request that did not become a call. Undefined if traces are not exported. */
 export function traceRefused(refusal: Refusal, { tracing, clock }: Gateway): CallTrace | undefined {
   if (tracing === undefined) return undefined;
   const { request, requestId, startedAtMs, status, kind } = refusal;
@@ -34,7 +34,10 @@ export function traceRefused(refusal: Refusal, { tracing, clock }: Gateway): Cal
   return trace;
 }
 
-/** The path with the names of its parameters in place of their values: strangers choose those, and a name is for many requests. */
+/**
+ * The path with the names of its parameters instead of their values: strangers choose the values, and a name must
+ * cover many requests.
+ */
 function routeName({ match: { route, parameters }, path }: Pick<Refusal, "match" | "path">): string {
   if (typeof route.path === "string") return route.path;
   const decoded = path.includes("%") ? decodeURIComponent(path) : path;
@@ -43,7 +46,7 @@ function routeName({ match: { route, parameters }, path }: Pick<Refusal, "match"
     const place = places[name];
     return place === undefined ? [] : [{ name, from: place[0], to: place[1] }];
   });
-  // From the last to the first, so that places stay what they are.
+  // From last to first, so that positions stay valid.
   return found
     .toSorted((one, other) => other.from - one.from)
     .reduce((text, { name, from, to }) => `${text.slice(0, from)}{${name}}${text.slice(to)}`, decoded);

@@ -55,11 +55,11 @@ test.each([
   expect(messageOf(method, path)).toBe(`Unknown endpoint ${method} ${path}. ${advice}`);
 });
 
-test("a path that is there under another method says which", () => {
+test("a path that exists under another method names that method", () => {
   expect(messageOf("GET", "/v1/chat/completions")).toBe("/v1/chat/completions takes POST, not GET.");
 });
 
-test("S18: a path made to be slow is not", () => {
+test("S18: a path designed to be slow is fast", () => {
   const startedMs = cpuMs();
   for (const path of [`/${"v1/".repeat(20_000)}`, `/${"/".repeat(60_000)}x`, `/models/${"a".repeat(60_000)}:`]) {
     expect(messageOf("POST", path).length).toBeLessThan(600);
@@ -73,7 +73,7 @@ test("the Admin API says where its endpoints are listed", () => {
     unknownEndpoint("GET", "/v1/models", { table: new RouteTable(routes), routes, publicUrl: "", upgrade: null })
       .message,
   ).toBe(
-    "Unknown endpoint GET /v1/models. This is the Admin API; GET /openapi.json lists its endpoints, and models are called at the gateway's other port.",
+    "Unknown endpoint GET /v1/models. This is the Admin API: GET /openapi.json lists its endpoints. Call models at the gateway's other port.",
   );
 });
 
@@ -94,7 +94,7 @@ test.each([
     "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent",
     "The Live API is not supported yet",
   ],
-])("%s %s names the API that is missing", (method, path, sentence) => {
+])("%s %s names the unsupported API", (method, path, sentence) => {
   expect(messageOf(method, path)).toContain(sentence);
 });
 

@@ -1,7 +1,7 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Route, RouteTable } from "./route-table.ts";
 
-/** Vendor APIs that clients may look for and that do not exist here, by a part of their path. */
+/** Vendor APIs that clients may look for and that are not supported, by a part of their path. */
 const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | undefined][] = [
   [/\/conversations(\/|$)/, "Conversations", "POST /v1/responses with previous_response_id"],
   [/\/audio\/voice/, "Voices", undefined],
@@ -26,15 +26,15 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
 
 const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.test(path));
 
-/** What a client asks for at the end of its base URL. */
+/** The end of a path, after the client's base URL. */
 const ENDINGS =
   /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/(?:input_tokens|compact))?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
 
 const MAX_SHOWN_LENGTH = 200;
 
 /**
- * The error for a path without a handler, with the endpoint that was probably meant. `publicUrl` is where clients find the
- * gateway.
+ * The error for an unknown path, with the endpoint that was probably meant. `publicUrl` is the gateway's address for
+ * clients.
  */
 export function unknownEndpoint<H>(
   method: string,
@@ -47,7 +47,7 @@ export function unknownEndpoint<H>(
   }: { table: RouteTable<H>; routes: readonly Route<H>[]; publicUrl: string; upgrade: string | null },
 ): GatewayError {
   const shown = path.slice(0, MAX_SHOWN_LENGTH);
-  // What is not supported may look like an id below an endpoint that is.
+  // An unsupported path may look like an id below a supported one.
   const methods = missingApi(path) === undefined ? table.methodsOf(path) : [];
   if (methods.length > 0) {
     const isSocket = upgrade?.toLowerCase() === "websocket";
@@ -68,7 +68,7 @@ function advice<H>(
   publicUrl: string,
 ): string {
   if (routes.some(({ access }) => access === "admin")) {
-    return "This is the Admin API; GET /openapi.json lists its endpoints, and models are called at the gateway's other port.";
+    return "This is the Admin API: GET /openapi.json lists its endpoints. Call models at the gateway's other port.";
   }
   const near = path.length > MAX_SHOWN_LENGTH ? undefined : nearPath(method, path, table);
   if (near !== undefined) return `Did you mean ${method} ${near}?`;
@@ -80,7 +80,7 @@ function advice<H>(
   return `Base URLs: ${publicUrl}/v1 for OpenAI clients, ${publicUrl} for Anthropic and Google clients. GET /openapi.json lists all endpoints.`;
 }
 
-/** The endpoint that was meant by a base URL with an extra slash, an extra version, or none. */
+/** The intended endpoint for a base URL with an extra slash, an extra version, or none. */
 function nearPath<H>(method: string, path: string, table: RouteTable<H>): string | undefined {
   const tidy = path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
   const once = tidy.replace(/(\/api)?(\/v1(?:beta)?)(?:\/v1(?:beta)?)+(?=\/)/, "$1$2").replace(/^\/v1\/api\//, "/api/");

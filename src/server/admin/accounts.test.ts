@@ -26,7 +26,7 @@ async function started() {
 const listOf = (json: Record<string, unknown>) => json["data"] as Record<string, unknown>[];
 
 describe("choices 10: projects, keys and the audit log", () => {
-  test("S09: an operator of a project reaches nothing of another, by any route", async () => {
+  test("S09: a project operator reaches nothing of another project, by any route", async () => {
     const { admin, make, ofRed } = await started();
     const red = await make(ofRed, { name: "r" });
     const blue = await make(ADMIN_SECRET, { name: "b", project: "blue" });
@@ -58,7 +58,7 @@ describe("choices 10: projects, keys and the audit log", () => {
     expect(exported[0]).toContain(red.id);
   });
 
-  test("choices 10: the old secret of a rotated key works for the same 24 hours as by the command line", async () => {
+  test("choices 10: the old secret of a rotated key works for the same 24 hours as on the command line", async () => {
     const { admin, make } = await started();
     const made = await make(ADMIN_SECRET, { name: "k", project: "red" });
     const rotated = await admin.ask("POST", `/api/keys/${made.id}/rotate`, asAdmin);
@@ -67,7 +67,7 @@ describe("choices 10: projects, keys and the audit log", () => {
     expect(overlapMs).toBe(DEFAULT_OVERLAP_SECONDS * 1_000);
   });
 
-  test("a key is changed, rotated with an overlap, and revoked; each act is written down, without secrets", async () => {
+  test("a key is changed, rotated with an overlap, and revoked; each act is recorded, without secrets", async () => {
     const { admin, make } = await started();
     const { upstream } = admin.gateway;
     upstream.play(upstream.json(ANSWER));
@@ -92,7 +92,7 @@ describe("choices 10: projects, keys and the audit log", () => {
     expect((await admin.ask("GET", "/api/audit?act=project.create&limit=1", asAdmin)).json["next"]).toBeString();
   });
 
-  test("keys of the configuration and their projects are listed, and can be changed in the file alone", async () => {
+  test("configured keys and their projects are listed, and can only be changed in the file", async () => {
     const admin = await AdminHarness.start({
       config: {
         keys: [{ name: "ci", project: "builds", key: "a-key-of-the-configuration-file", limits: { concurrent: 3 } }],
@@ -125,13 +125,13 @@ describe("choices 10: projects, keys and the audit log", () => {
       const { status, text } = await ask(method, path, body);
       expect([path, status, text]).toEqual([path, 400, expect.stringContaining(where)]);
     }
-    // Once it is stored it can have limits, which hold for the key of the file too.
+    // Once it is stored it can have limits, which also apply to the key of the file.
     expect((await ask("POST", "/api/projects", { id: "builds", limits: { concurrent: 1 } })).status).toBe(201);
     expect((await ask("GET", "/api/projects/builds")).json["data"]).toMatchObject({ from: "storage" });
     expect((await ask("PATCH", "/api/projects/builds", { name: "x" })).status).toBe(200);
   });
 
-  test("a project is changed and deleted; one with keys stays", async () => {
+  test("a project is changed and deleted; one with keys cannot be deleted", async () => {
     const { admin, make } = await started();
     const { id } = await make(ADMIN_SECRET, { name: "k", project: "red" });
     const ask = (method: string, path: string, body?: object) =>

@@ -2,7 +2,7 @@ import type { Actor } from "../../access/audit.ts";
 import type { Operator } from "../../access/operator-access.ts";
 import type { ClientConnection } from "../../relay/call.ts";
 
-/** The operator, as the audit log names it. */
+/** The operator as an actor of the audit log. */
 export const actorOf = ({ name }: Operator, { address }: ClientConnection): Actor => ({
   who: `operator:${name}`,
   address,

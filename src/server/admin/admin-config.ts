@@ -7,7 +7,7 @@ export interface ShownProblem {
   message: string;
 }
 
-/** The configuration in force, by the names of the file; secrets are `[secret]`. */
+/** The active configuration, by the names of the file; secrets are `[secret]`. */
 export interface ShownConfig {
   /** `null`: there is none, and defaults apply. */
   file: string | null;
@@ -15,7 +15,7 @@ export interface ShownConfig {
   origins: Record<string, "file" | "environment" | "default">;
   values: Record<string, unknown>;
   warnings: readonly ShownProblem[];
-  /** The latest last. */
+  /** Latest last. */
   reloads: readonly ShownReload[];
 }
 
@@ -36,13 +36,13 @@ export interface CheckedConfig {
   restart_needed: readonly string[] | null;
 }
 
-/** What the Admin API shows of the configuration; the program's start knows where it comes from. */
+/** The configuration for the Admin API; the program's start knows where it comes from. */
 export interface AdminConfig {
   show(): ShownConfig;
-  /** Undefined where there was none since the start. */
+  /** Undefined if there was none since the start. */
   readonly lastReload: ShownReload | undefined;
   /** Whether this text could be the configuration. Nothing is saved or applied. */
   check(text: string): CheckedConfig;
-  /** What the configuration says of each model, by id. */
+  /** The configuration of each model, by id. */
   overlays(): ReadonlyMap<string, ModelOverlay>;
 }

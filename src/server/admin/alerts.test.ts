@@ -56,7 +56,7 @@ test("S10: settings show hosts and states, and neither addresses nor secrets", a
   });
 });
 
-test("the list shows what was sent and how it was delivered, page by page", async () => {
+test("the list shows sent alerts and their delivery, page by page", async () => {
   await admin.clock.pass(1_000);
   await alerts.tellBudgets([used(8)], admin.clock.wallMs());
   await admin.clock.pass(1);
@@ -68,7 +68,7 @@ test("the list shows what was sent and how it was delivered, page by page", asyn
   expect([second.json["next"], first.text.includes("a-secret")]).toEqual([null, false]);
 });
 
-test("a test is sent at once, to one or to all; what it answers is shown, and who sent it is written down", async () => {
+test("a test is sent at once, to one or to all; the response is shown, and the sender is recorded", async () => {
   sent.length = 0;
   answer = { status: 503, retryAfterMs: 0, body: "busy\u0007<b>" };
   const one = await admin.ask("POST", "/api/alerts/test", { ...asAdmin, body: { webhook: "hook" } });
@@ -97,7 +97,7 @@ const newest = async () => {
 const deliver = (id: string, body?: object) =>
   admin.ask("POST", `/api/alerts/${id}/deliver`, { ...asAdmin, ...(body && { body }) });
 
-test("an alert that a webhook refused is delivered again, as the same bytes; who wanted that is written down", async () => {
+test("an alert that a webhook rejected is delivered again with the same bytes; the operator is recorded", async () => {
   sent.length = 0;
   answer = { status: 410, retryAfterMs: 0, body: "" };
   await admin.clock.pass(1_000);
@@ -118,7 +118,7 @@ test("an alert that a webhook refused is delivered again, as the same bytes; who
   expect(acts).toMatchObject([{ target: id, who: "operator:admin", after: { webhooks: ["hook"] } }]);
 });
 
-test("one that was taken is sent again only to a webhook that is named; a waiting one is tried at once, with the tries that are left", async () => {
+test("a delivered alert is sent again only to a named webhook; a pending one is retried at once, with the remaining attempts", async () => {
   const { id } = await newest();
   sent.length = 0;
   const all = await deliver(id);
@@ -134,13 +134,13 @@ test("one that was taken is sent again only to a webhook that is named; a waitin
   expect(sent).toHaveLength(2);
 });
 
-test("H25: what cannot be delivered again says why, and nothing is sent", async () => {
+test("H25: an alert that cannot be delivered again is explained, and nothing is sent", async () => {
   const { id } = await newest();
   sent.length = 0;
   const unknown = await deliver("alr_none");
   expect([unknown.status, unknown.text.includes("alert_not_found")]).toEqual([404, true]);
   const other = await deliver(id, { webhook: "other" });
-  expect([other.status, other.text.includes("told were hook")]).toEqual([404, true]);
+  expect([other.status, other.text.includes("was sent to hook")]).toEqual([404, true]);
   const { settings } = alerts;
   alerts.reconfigure({ ...SETTINGS, webhooks: [{ ...HOOK, name: "new" }] });
   const gone = await deliver(id, { webhook: "hook" });
@@ -150,7 +150,7 @@ test("H25: what cannot be delivered again says why, and nothing is sent", async 
   expect(sent).toEqual([]);
 });
 
-test("S11: a page of another origin cannot have one delivered with an operator's cookie alone", async () => {
+test("S11: a page of another origin cannot trigger a delivery with only an operator's cookie", async () => {
   const { id } = await newest();
   sent.length = 0;
   const { cookie } = await admin.login(ADMIN_SECRET);
@@ -160,9 +160,9 @@ test("S11: a page of another origin cannot have one delivered with an operator's
   expect(sent).toEqual([]);
 });
 
-test("H25: a webhook that does not exist, or none at all, is said", async () => {
+test("H25: a missing webhook is an error that names the configured ones", async () => {
   const unknown = await admin.ask("POST", "/api/alerts/test", { ...asAdmin, body: { webhook: "none" } });
-  expect([unknown.status, unknown.text.includes("known are hook, other")]).toEqual([404, true]);
+  expect([unknown.status, unknown.text.includes("expected one of hook, other")]).toEqual([404, true]);
   alerts.reconfigure({ ...SETTINGS, webhooks: [] });
   const none = await admin.ask("POST", "/api/alerts/test", asAdmin);
   expect([none.status, none.text.includes("alerts.webhooks")]).toEqual([400, true]);

@@ -15,7 +15,7 @@ export const listAlerts = adminRoute({
   method: "GET",
   path: "/api/alerts",
   id: "listAlerts",
-  summary: "List what webhooks were told, newest first, and how it was delivered.",
+  summary: "List sent alerts with their deliveries, newest first.",
   roles: ["admin", "viewer"],
   query: PAGE_FIELDS,
   answers: [json(pageAnswer("AlertList", Alert), "Alerts of the last ninety days.")],
@@ -31,9 +31,9 @@ export const showAlertSettings = adminRoute({
   method: "GET",
   path: "/api/alerts/settings",
   id: "showAlertSettings",
-  summary: "Show who is told what, and how the last delivery to each went.",
+  summary: "Show the alert destinations, what each receives, and its last delivery.",
   roles: ["admin", "viewer"],
-  answers: [json(AlertSettingsAnswer, "What `alerts` of the configuration says, without addresses and secrets.")],
+  answers: [json(AlertSettingsAnswer, "The `alerts` section of the configuration, without addresses and secrets.")],
   handle: async (_call, _context, { alerts }) => {
     const { webhooks, budgetPercent, providerDown, gatewayDegraded, errors, retryHours } = alerts.settings;
     const shown = webhooks.map(async ({ name, url, secret, events }) => {
@@ -66,14 +66,16 @@ export const testAlerts = adminRoute({
   method: "POST",
   path: "/api/alerts/test",
   id: "testAlerts",
-  summary: "Send a test to one webhook, or to all, and show what it answers.",
+  summary: "Send a test alert to one webhook, or to all, and show the responses.",
   roles: ["admin"],
   body: Type.Object(
-    { webhook: Type.Optional(Type.String({ description: "Its name; all where it is absent." })) },
+    { webhook: Type.Optional(Type.String({ description: "Name of the webhook. Default: all webhooks." })) },
     { title: "AlertTestRequest" },
   ),
   bodyMayBeAbsent: true,
-  answers: [json(AlertTestAnswer, "How each went: one try, which is not in the list of alerts.")],
+  answers: [
+    json(AlertTestAnswer, "The result for each webhook. A test is attempted once and is not in the list of alerts."),
+  ],
   handle: async ({ body, operator, connection, request }, { storage, gateway }, { alerts }) => {
     const chosen = webhooksOf(alerts, body.webhook);
     const target = body.webhook ?? "all";
@@ -87,11 +89,13 @@ export const deliverAlert = adminRoute({
   method: "POST",
   path: "/api/alerts/{id}/deliver",
   id: "deliverAlert",
-  summary: "Deliver an alert again: to one webhook, or to all that have not taken it.",
+  summary: "Deliver an alert again: to one webhook, or to all that have not accepted it.",
   roles: ["admin"],
   body: Type.Object(
     {
-      webhook: Type.Optional(Type.String({ description: "Its name; all that have not taken it where it is absent." })),
+      webhook: Type.Optional(
+        Type.String({ description: "Name of the webhook. Default: all that have not accepted it." }),
+      ),
     },
     { title: "AlertDeliverRequest" },
   ),
@@ -100,7 +104,7 @@ export const deliverAlert = adminRoute({
     {
       ...json(
         dataAnswer("AlertAnswer", Alert),
-        "It is sent now, with the id and the bytes that it had, and tried again as a new one is.",
+        "It is sent now, with the same id and bytes, and retried like a new alert.",
       ),
       status: 202,
     },
@@ -109,7 +113,7 @@ export const deliverAlert = adminRoute({
     const id = parameters["id"] ?? "";
     const alert = await selectAlert(storage, id);
     if (alert === undefined) {
-      const message = `There is no alert ${JSON.stringify(id.slice(0, 100))}; GET /api/alerts shows the ids.`;
+      const message = `There is no alert ${JSON.stringify(id.slice(0, 100))}; GET /api/alerts lists the ids.`;
       throw new GatewayError("not_found", message, { code: "alert_not_found" });
     }
     const webhooks = receiversAgain(alert, alerts, body.webhook);
@@ -121,22 +125,22 @@ export const deliverAlert = adminRoute({
   },
 });
 
-/** Those of an alert's webhooks that are to get it again. */
+/** The webhooks of an alert that should receive it again. */
 function receiversAgain({ deliveries }: DeliveredAlert, alerts: Alerts, name: string | undefined): string[] {
   const configured = new Set(alerts.settings.webhooks.map((webhook) => webhook.name));
   if (name !== undefined) {
     if (deliveries.every(({ webhook }) => webhook !== name)) {
       const told = deliveries.map(({ webhook }) => webhook).join(", ") || "none";
-      const message = `The webhook ${JSON.stringify(name.slice(0, 100))} was not told of it; told were ${told}.`;
+      const message = `The alert was not sent to the webhook ${JSON.stringify(name.slice(0, 100))}; it was sent to ${told}.`;
       throw new GatewayError("not_found", message, { code: "webhook_not_found" });
     }
     if (configured.has(name)) return [name];
-    const message = `The webhook ${JSON.stringify(name)} is not in the configuration any more.`;
+    const message = `The webhook ${JSON.stringify(name)} is no longer in the configuration.`;
     throw new GatewayError("invalid_request", message, { code: "webhook_not_configured", path: "webhook" });
   }
   const waiting = deliveries.filter(({ webhook, state }) => state !== "delivered" && configured.has(webhook));
   if (waiting.length > 0) return waiting.map(({ webhook }) => webhook);
-  const message = "Every webhook that is configured has taken it. Name one to send it again.";
+  const message = "Every configured webhook has accepted this alert. Name one to send it again.";
   throw new GatewayError("invalid_request", message, { code: "alert_delivered" });
 }
 
@@ -144,13 +148,13 @@ function webhooksOf(alerts: Alerts, name: string | undefined) {
   const { webhooks } = alerts.settings;
   if (webhooks.length === 0) {
     const remedy = "Add one under alerts.webhooks in the configuration.";
-    throw new GatewayError("invalid_request", `There is no webhook to test. ${remedy}`, { code: "no_webhooks" });
+    throw new GatewayError("invalid_request", `No webhook is configured. ${remedy}`, { code: "no_webhooks" });
   }
   if (name === undefined) return webhooks;
   const found = webhooks.filter((one) => one.name === name);
   if (found.length > 0) return found;
   const known = webhooks.map((one) => one.name).join(", ");
-  throw new GatewayError("not_found", `There is no webhook ${JSON.stringify(name)}; known are ${known}.`, {
+  throw new GatewayError("not_found", `There is no webhook ${JSON.stringify(name)}; expected one of ${known}.`, {
     code: "webhook_not_found",
   });
 }

@@ -10,18 +10,18 @@ export const listAudit = adminRoute({
   method: "GET",
   path: "/api/audit",
   id: "listAudit",
-  summary: "List who changed what, newest first.",
+  summary: "List administrative changes, newest first.",
   roles: ["admin", "viewer"],
   query: {
     ...PAGE_FIELDS,
-    who: textField("Only what this one did."),
-    act: textField("Only acts of this name."),
-    target: textField("Only what was done to the thing with this id."),
-    project: textField("Only what concerns this project."),
-    from: momentField("Not before."),
+    who: textField("Only acts of this actor."),
+    act: textField("Only acts with this name."),
+    target: textField("Only acts on the object with this id."),
+    project: textField("Only acts that concern this project."),
+    from: momentField("Start of the range, inclusive."),
     to: momentField("Before."),
   },
-  answers: [json(pageAnswer("ActList", Act), "Acts; nothing removes or changes one.")],
+  answers: [json(pageAnswer("ActList", Act), "Acts. The audit log is append-only.")],
   handle: async ({ query }, { storage }) => {
     const { who, act, target, project, from, to, after } = query;
     const filter = withoutAbsent({ who, act, target, project, fromMs: from, toMs: to });

@@ -9,13 +9,13 @@ type AdminRequest = Pick<Request, "method" | "headers">;
 interface Admittance {
   access: OperatorAccess;
   wrongSecrets: WrongSecrets;
-  /** How browsers reach the Admin API. */
+  /** The URL at which browsers reach the Admin API. */
   publicUrl: string;
 }
 
 /**
- * The operator who sends a request, if the role is one of these: the one place where access to the Admin API is decided (S04). A
- * route without roles is closed to all. Where there is an `Authorization` header, a cookie beside it does not count.
+ * The operator who sends a request, if it has one of the roles. All access to the Admin API is decided here (S04). A
+ * route without roles is closed to everybody. An `Authorization` header takes precedence over a cookie.
  */
 export async function authorize(
   request: AdminRequest,
@@ -27,7 +27,7 @@ export async function authorize(
     ? await bySecret(request, connection, admittance)
     : await bySession(request, admittance);
   if (roles.includes(operator.role)) return operator;
-  const message = `This endpoint is not for the role ${operator.role}${roles.length === 0 ? "" : `, but for ${roles.join(" or ")}`}.`;
+  const message = `The role ${operator.role} cannot use this endpoint${roles.length === 0 ? "" : `; it requires ${roles.join(" or ")}`}.`;
   throw new GatewayError("forbidden", message, { code: "role_not_allowed" });
 }
 
@@ -40,14 +40,14 @@ async function bySecret(
   const operator = await access.bySecret(presented);
   if (operator !== undefined) return operator;
   if (presented !== "") await wrongSecrets.record({ address: connection.address, by: "bearer" });
-  throw notAuthenticated("This endpoint needs the secret of an operator: Authorization: Bearer <secret>.");
+  throw notAuthenticated("This endpoint requires an operator's secret: Authorization: Bearer <secret>.");
 }
 
 async function bySession({ method, headers }: AdminRequest, { access, publicUrl }: Admittance): Promise<Operator> {
   const token = sessionToken(headers, publicUrl);
   if (token === undefined) {
     throw notAuthenticated(
-      "This endpoint needs the secret of an operator: Authorization: Bearer <secret>, or a session of POST /api/session.",
+      "This endpoint requires an operator's secret (Authorization: Bearer <secret>) or a session opened with POST /api/session.",
     );
   }
   const operator = await access.bySession(token);
@@ -55,18 +55,17 @@ async function bySession({ method, headers }: AdminRequest, { access, publicUrl 
   if (method === "GET" || method === "HEAD") return operator;
   refuseForeignPages(headers);
   if (isCsrfOf(token, headers.get("x-trivium-csrf") ?? "")) return operator;
-  const message =
-    "A change within a session needs the header x-trivium-csrf with the value that GET /api/session shows.";
+  const message = "Changes within a session require the header x-trivium-csrf with the value from GET /api/session.";
   throw new GatewayError("forbidden", message, { code: "invalid_csrf" });
 }
 
-/** A page of another origin must neither change anything nor log in, whatever it gets a browser to send (S11). */
+/** A page of another origin must neither change anything nor log in, whatever it makes a browser send (S11). */
 export function refuseForeignPages(headers: Headers): void {
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
   const own = site === null ? origin === null || isOwn(origin, headers) : site === "same-origin";
   if (own) return;
-  throw new GatewayError("forbidden", "The Admin API takes changes from its own pages alone.", {
+  throw new GatewayError("forbidden", "The Admin API only accepts changes from its own pages.", {
     code: "foreign_origin",
   });
 }

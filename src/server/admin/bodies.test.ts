@@ -53,7 +53,7 @@ const views = async () => {
 };
 
 describe("0064: the bodies of a call at the Admin API", () => {
-  test("the admin reads all four, and what was said in them is text and nothing else", async () => {
+  test("the admin reads all four, and their content is only ever text", async () => {
     const { status, json } = await bodies(receipt);
     expect(status).toBe(200);
     const data = dataOf(json);
@@ -69,7 +69,7 @@ describe("0064: the bodies of a call at the Admin API", () => {
     }
   });
 
-  test("each view is in the audit log before it is answered, with who, what and from where; refused ones are not", async () => {
+  test("each view is in the audit log before the response, with actor, target and address; refused ones are not", async () => {
     const before = (await views()).length;
     expect((await bodies(receipt)).status).toBe(200);
     expect((await bodies(receipt, secrets["red"])).status).toBe(200);
@@ -82,7 +82,7 @@ describe("0064: the bodies of a call at the Admin API", () => {
     expect(now[1]?.[0]).toBe("operator:admin");
   });
 
-  test("S09: for an operator of another project they do not exist, in the same words as those that were never kept", async () => {
+  test("S09: an operator of another project gets the same error as for bodies that were never kept", async () => {
     const foreign = await bodies(receipt, secrets["blue"]);
     const none = await bodies("rcp_none", secrets["blue"]);
     expect([foreign.status, none.status]).toEqual([404, 404]);
@@ -91,7 +91,7 @@ describe("0064: the bodies of a call at the Admin API", () => {
     );
   });
 
-  test("a receipt says whether bodies are kept, without showing them", async () => {
+  test("a receipt shows whether bodies are kept, without showing them", async () => {
     const shown = async (id: string) =>
       dataOf((await admin.ask("GET", `/api/receipts/${id}`, asAdmin)).json)["captured"];
     expect([await shown(receipt), await shown(other)]).toEqual([true, false]);
@@ -99,7 +99,7 @@ describe("0064: the bodies of a call at the Admin API", () => {
     expect([status, (json["error"] as Data)["code"]]).toEqual([404, "bodies_not_kept"]);
   });
 
-  test("the policy is off where nothing is said, and can be changed: the change is in the audit log", async () => {
+  test("capture is off by default and can be changed; the change is in the audit log", async () => {
     const body = { name: "plain", project: "red" };
     const made = dataOf((await admin.ask("POST", "/api/keys", { ...asAdmin, body })).json);
     const id = String(made["id"]);
@@ -122,7 +122,7 @@ describe("0064: the bodies of a call at the Admin API", () => {
     expect(changes).toEqual([false, undefined, true]);
   });
 
-  test("S05: a key cannot set it for keys that it makes, and those are captured as it is", async () => {
+  test("S05: a key cannot set it for child keys, which inherit it", async () => {
     const body = { name: "maker", project: "red", capture: true, scopes: ["keys:create"] };
     const maker = String(dataOf((await admin.ask("POST", "/api/keys", { ...asAdmin, body })).json)["key"]);
     const make = (more: object) => admin.gateway.post("/api/v1/keys", { name: "child", ...more }, maker);
@@ -133,7 +133,7 @@ describe("0064: the bodies of a call at the Admin API", () => {
     expect((await bodies(id)).status).toBe(200);
   });
 
-  test("bodies that another key has sealed are a 404 that says so", async () => {
+  test("bodies sealed with another key return a 404 that says so", async () => {
     const { storage } = admin.gateway;
     await storage.query(
       "INSERT INTO captures SELECT 'rcp_moved', project, key_id, created_at_ms, size, bodies FROM captures WHERE receipt_id = ?",
@@ -145,7 +145,7 @@ describe("0064: the bodies of a call at the Admin API", () => {
     expect(await views()).toHaveLength(before);
   });
 
-  test("after their retention they are gone, and are deleted at the next sweep", async () => {
+  test("after their retention they are gone, and the next sweep deletes them", async () => {
     const { storage, gateway } = admin.gateway;
     await admin.clock.pass(2 * HOUR_MS + 1);
     expect((await bodies(receipt)).status).toBe(404);

@@ -7,14 +7,14 @@ import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
 import { BodiesAnswer } from "./schemas/bodies.ts";
 
-/** Whoever reads what people have written to models is on record for it. */
+/** Every access to what people have sent to models is recorded. */
 export const showBodiesRoute = adminRoute({
   method: "GET",
   path: "/api/receipts/{id}/bodies",
   id: "showBodies",
-  summary: "Show the bodies of a call whose key has them kept. Each view is in the audit log.",
+  summary: "Show the bodies of a call whose key has `capture` enabled. Each view is recorded in the audit log.",
   roles: ["admin", "project"],
-  answers: [json(BodiesAnswer, "What came and went, redacted; null where there was nothing.")],
+  answers: [json(BodiesAnswer, "Requests and responses, redacted; null if there was none.")],
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
     const id = parameters["id"] ?? "";
     const { captures } = gateway;
@@ -22,7 +22,7 @@ export const showBodiesRoute = adminRoute({
       throw thrown instanceof UnreadableCapture ? unreadable(id) : thrown;
     });
     const own = projectOf(operator, undefined);
-    // Another project's does not exist for an operator of one (S09).
+    // For an operator of one project, another project's bodies do not exist (S09).
     if (found === undefined || (own !== undefined && found.project !== own)) throw notKept(id);
     const { project, keyId, createdAtMs } = found;
     const about = { act: "receipt.bodies", target: id, project };
@@ -44,13 +44,13 @@ export const showBodiesRoute = adminRoute({
 const unreadable = (id: string): GatewayError =>
   new GatewayError(
     "not_found",
-    `The bodies of ${JSON.stringify(id.slice(0, 80))} were sealed with another \`responses.key\` than this gateway's.`,
+    `The bodies of ${JSON.stringify(id.slice(0, 80))} were sealed with a different \`responses.key\` from this gateway's.`,
     { code: "bodies_unreadable" },
   );
 
 const notKept = (id: string): GatewayError =>
   new GatewayError(
     "not_found",
-    `No bodies of ${JSON.stringify(id.slice(0, 80))} are kept: its key does not have them kept, or their time is over.`,
+    `No bodies of ${JSON.stringify(id.slice(0, 80))} are stored: \`capture\` is off for its key, or they have expired.`,
     { code: "bodies_not_kept" },
   );

@@ -9,9 +9,9 @@ export const showConfig = adminRoute({
   method: "GET",
   path: "/api/config",
   id: "showConfig",
-  summary: "Show the configuration in force, without its secrets.",
+  summary: "Show the active configuration, without its secrets.",
   roles: ["admin", "viewer"],
-  answers: [json(ConfigAnswer, "What applies now, and where it comes from.")],
+  answers: [json(ConfigAnswer, "The active values and where they come from.")],
   handle: (_call, _context, { config }) => ({ data: config.show() }),
 });
 
@@ -21,8 +21,8 @@ export const checkConfig = adminRoute({
   id: "checkConfig",
   summary: "Check a configuration without saving or applying it.",
   roles: ["admin"],
-  body: Type.Object({ yaml: Type.String({ description: "What trivium.yaml would hold." }) }, { title: "ConfigText" }),
+  body: Type.Object({ yaml: Type.String({ description: "The content of trivium.yaml." }) }, { title: "ConfigText" }),
   maxBodyBytes: MAX_BYTES,
-  answers: [json(ConfigCheck, "What is wrong with it, if anything.")],
+  answers: [json(ConfigCheck, "The mistakes in it, if any.")],
   handle: ({ body }, _context, { config }) => ({ data: config.check(body.yaml) }),
 });

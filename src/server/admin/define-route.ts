@@ -18,50 +18,50 @@ import type { ProviderForm } from "./provider-form.ts";
 import { checkText, type QueryFields, type QueryValues, readQuery } from "./query-fields.ts";
 import type { WrongSecrets } from "./wrong-secrets.ts";
 
-/** The clients' listener, asked from within. */
+/** The clients' listener, called from within the program. */
 export type PublicListener = (request: Request, connection: AdminConnection) => Promise<Response>;
 type AdminConnection = RoutedRequest["connection"];
 
-/** What the Admin API needs from the program beside that which every listener does. */
+/** What the Admin API needs from the program in addition to what every listener has. */
 export interface AdminParts {
   access: OperatorAccess;
   logins: LoginThrottle;
   wrongSecrets: WrongSecrets;
-  /** How browsers reach the Admin API. */
+  /** The URL at which browsers reach the Admin API. */
   publicUrl: string;
   config: AdminConfig;
   alerts: Alerts;
-  /** Where clients call, and that listener itself. */
+  /** The clients' base URL, and that listener itself. */
   clientsUrl: () => string;
   listener: PublicListener;
-  /** Tries each credential of a provider with a request that costs nothing. */
+  /** Tests each credential of a provider with a free request. */
   probe: (provider: string) => Promise<readonly ProbedCredential[]>;
-  /** What a person has to say to declare a provider of each kind. */
+  /** The fields that declare a provider of each kind. */
   forms: readonly ProviderForm[];
-  /** Tries the credential of a provider that only this text declares; undefined where it declares none of the name. */
+  /** Tests the credential of a provider that only this text declares; undefined if it declares none of that name. */
   probeDraft: (yaml: string, name: string) => Promise<ProbedCredential | undefined>;
-  /** What the gateway depends on, each by itself. */
+  /** The gateway's dependencies. */
   parts: () => readonly PartCondition[];
   metrics: {
-    /** Everyone who reaches the listener may read them (`admin.open_metrics`). */
+    /** Anyone who reaches the listener may read them (`admin.open_metrics`). */
     open: boolean;
-    /** Of this process, and of all workers beside it. */
+    /** Of this process and all other workers. */
     collect: () => Promise<readonly Family[]>;
   };
 }
 
-/** What a request that costs nothing says of a credential. */
+/** The result of testing a credential with a free request. */
 export interface ProbedCredential {
-  /** A label, where the provider has several. */
+  /** A label, if the provider has several. */
   credential?: string;
   host: string;
   state: "ok" | "rejected" | "unreachable" | "unchecked";
   detail: string;
 }
 
-/** A request to the Admin API: its parameters are read, and its operator is known. */
+/** A request to the Admin API, with parsed parameters and a known operator. */
 export interface AdminCall<Query, Body> extends Pick<RoutedRequest, "request" | "requestId" | "connection"> {
-  /** Of the path. */
+  /** From the path. */
   parameters: Readonly<Record<string, string>>;
   query: Query;
   body: Body;
@@ -84,7 +84,7 @@ interface Definition<Fields extends QueryFields, Body extends TSchema> extends D
   query?: Fields;
   body?: Body;
   maxBodyBytes?: number;
-  /** A probe: load balancers and monitors add parameters such as `?t=1` against caches. */
+  /** For probes: load balancers and monitors add parameters such as `?t=1` to avoid caches. */
   ignoresUnknownParameters?: boolean;
 }
 
@@ -101,11 +101,11 @@ interface OpenRoute<Fields extends QueryFields, Body extends TSchema> extends De
   handle(call: AdminCall<QueryValues<Fields>, Static<Body>>, context: ServerContext, parts: AdminParts): Result;
 }
 
-/** One row of the table of the Admin API, as the listener and the OpenAPI document read it. */
+/** A route of the Admin API, used by the listener and by the OpenAPI document. */
 export interface AdminRoute extends Description {
-  /** `open`: for all, without a secret. */
+  /** `open`: no secret is needed. */
   roles: readonly Role[] | "open";
-  /** Where the configuration opens it to all. */
+  /** Whether the configuration opens it to everybody. */
   isOpen?: (parts: AdminParts) => boolean;
   query: QueryFields;
   body?: TSchema;
@@ -128,13 +128,13 @@ export function adminRoute<const Fields extends QueryFields = NoFields, Body ext
     roles: route.roles,
     run: async (routed, context, parts) => {
       const { operator } = routed;
-      if (operator === undefined) throw new GatewayError("unauthenticated", "This endpoint needs an operator.");
+      if (operator === undefined) throw new GatewayError("unauthenticated", "This endpoint requires an operator.");
       return asResponse(await handle({ ...(await read(routed, context)), operator }, context, parts), route);
     },
   };
 }
 
-/** An endpoint for all. */
+/** An endpoint for everybody. */
 export function openRoute<const Fields extends QueryFields = NoFields, Body extends TSchema = TSchema>(
   route: OpenRoute<Fields, Body>,
 ): AdminRoute {
@@ -160,7 +160,7 @@ function described<Fields extends QueryFields, Body extends TSchema>(route: Defi
   };
 }
 
-/** Reads what a request brings; throws for whatever the route does not know, or cannot use. */
+/** Parses a request; throws on anything that the route does not know, or cannot use. */
 function callReader<Fields extends QueryFields, Body extends TSchema>(route: Definition<Fields, Body>) {
   const readBody = bodyReader(route);
   const fields = route.query ?? ({} as Fields);
@@ -190,14 +190,14 @@ function bodyReader<Body extends TSchema>({
   };
 }
 
-/** Ignoring a misspelt limit would make a key that may do more than intended (H25). */
+/** Ignoring a misspelt limit would create a key with more access than intended (H25). */
 function checkOf<Body extends TSchema>(schema: Body) {
   const known = Object.keys((schema as { properties?: object }).properties ?? {});
   return defineCheck(schema, {
     gate: (given) => {
       const unknown = Object.keys(given).find((name) => !known.includes(name));
       if (unknown === undefined) return;
-      refuse(pathTo("", unknown), `is not a field here; known are ${known.join(", ")}`);
+      refuse(pathTo("", unknown), `is not a field here; expected one of ${known.join(", ")}`);
     },
     relations: () => undefined,
   });

@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import type { EventHub, GatewayEvent } from "../../observe/event-hub.ts";
 
-/** Events that wait for a reader. Beyond that they are dropped, and the reader is told how many. */
+/** The most events that wait for a reader. Further ones are dropped, and the reader is told how many. */
 const MAX_WAITING = 1_000;
 const KEEP_ALIVE_MS = 15_000;
 const KEEP_ALIVE = ": keep-alive\n\n";
@@ -11,13 +11,13 @@ interface StreamOptions {
   clock: Clock;
   wanted: (event: GatewayEvent) => boolean;
   encode: (event: GatewayEvent) => object;
-  /** Ends the stream: the reader has disconnected, or the gateway stops. */
+  /** Ends the stream: the reader has disconnected, or the gateway is stopping. */
   signal: AbortSignal;
-  /** Called once, when nothing is sent any more. */
+  /** Called once, when nothing more is sent. */
   onEnd: () => void;
 }
 
-/** What happens, as server-sent events. A reader that is slower than the events loses some, and hears of it; nothing waits for it. */
+/** Events as server-sent events. A slow reader loses some and is told how many; nothing waits for it. */
 export function eventStream({
   events,
   clock,
@@ -42,7 +42,7 @@ export function eventStream({
 
   return new ReadableStream<Uint8Array>({
     start: (controller) => {
-      // The head of the answer is sent with the first byte.
+      // The head of the response is sent with the first byte.
       controller.enqueue(encoder.encode(": watching\n\n"));
       const unwatch = events.watch((event) => {
         if (!wanted(event)) return;
@@ -72,7 +72,7 @@ export function eventStream({
   });
 }
 
-/** Resolves when something has come, or a keep-alive is due. */
+/** Resolves when an event has arrived, or a keep-alive is due. */
 function next(clock: Clock, waits: (resolve: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     let cancel: Cancel = () => {};

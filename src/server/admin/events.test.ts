@@ -11,7 +11,7 @@ interface Told {
   [field: string]: unknown;
 }
 
-/** Reads what comes while it is let; nothing is read before. */
+/** Reads only while allowed to. */
 function reader(response: Response) {
   const source = response.body?.getReader();
   return {
@@ -34,7 +34,7 @@ async function watching(query = "") {
 }
 
 describe("choices 10: GET /api/events", () => {
-  test("tells of calls as they begin, commit and end", async () => {
+  test("reports calls as they begin, commit and end", async () => {
     const { harness, read } = await watching();
     harness.upstream.play((reply) => {
       reply.head(200, SSE);
@@ -51,7 +51,7 @@ describe("choices 10: GET /api/events", () => {
     expect(JSON.stringify(told)).not.toContain("Hello");
   });
 
-  test("only what is asked for, by one filter", async () => {
+  test("only matching events, by one filter", async () => {
     const { harness, read } = await watching("?type=call&model=test/none");
     harness.upstream.play(harness.upstream.json(ANSWER));
     await harness.call("chat");
@@ -81,7 +81,7 @@ describe("choices 10: GET /api/events", () => {
     ]);
   });
 
-  test("H20: a reader that does not read loses events and hears how many; nothing else is held", async () => {
+  test("H20: a reader that does not read loses events and is told how many; nothing else is buffered", async () => {
     const { read, hub } = await watching();
     for (let told = 0; told < 5_000; told++) {
       hub.tell({
@@ -119,7 +119,7 @@ describe("choices 10: GET /api/events", () => {
     expect(admin.clock.timers).toBe(0);
   });
 
-  test("has a bound on its readers", async () => {
+  test("limits its readers", async () => {
     const { admin } = await watching();
     for (let more = 1; more < 20; more++) {
       expect((await admin.clock.until(admin.open("GET", "/api/events", { secret: ADMIN_SECRET }))).status).toBe(200);

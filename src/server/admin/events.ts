@@ -15,29 +15,32 @@ const Event = Type.Object(
     type: Type.Enum(["call.begun", "call.committed", "call.ended", "health", "operation", "lagged"]),
     at: Type.Optional(Moment),
   },
-  { title: "GatewayEvent", description: "With more fields by its type: see docs/admin.md." },
+  { title: "GatewayEvent", description: "Further fields depend on the type: see docs/admin.md." },
 );
 
 export const watchEvents = adminRoute({
   method: "GET",
   path: "/api/events",
   id: "watchEvents",
-  summary: "Watch calls, health and operations of this process as they change.",
+  summary: "Watch calls, health and operations of this process.",
   roles: ["admin", "viewer"],
   query: {
-    type: oneOfField("Only these.", ["call", "health", "operation"]),
-    project: textField("Of calls and operations only those of this project."),
-    key: textField("The same for the key with this id."),
-    model: textField("The same for this model."),
-    provider: textField("Only what concerns this provider; a call that has begun has none yet."),
+    type: oneOfField("Only these types.", ["call", "health", "operation"]),
+    project: textField("Only calls and operations of this project."),
+    key: textField("Only calls and operations of the key with this id."),
+    model: textField("Only calls and operations of this model."),
+    provider: textField("Only events of this provider; a call that has just begun has none yet."),
   },
   answers: [
-    eventAnswer(Event, "Server-sent events, with a comment every 15 seconds. `lagged` says how many were dropped."),
+    eventAnswer(Event, "Server-sent events, with a comment every 15 seconds. `lagged` reports how many were dropped."),
   ],
   handle: ({ request, query, connection }, { gateway, draining }) => {
     const { events, clock } = gateway;
     if (events.listeners >= MAX_READERS) {
-      throw new GatewayError("overloaded", `${MAX_READERS} readers watch already; close one of them.`);
+      throw new GatewayError(
+        "overloaded",
+        `Too many event streams are open (limit ${MAX_READERS}). Close one of them.`,
+      );
     }
     connection.hold();
     const stopping = new AbortController();
@@ -75,7 +78,7 @@ function matches(event: GatewayEvent, { type, project, key, model, provider }: F
   );
 }
 
-/** In the spelling of every other answer: snake_case, and null for what is not known. */
+/** In snake_case like every other response, with null for unknown values. */
 function eventView({ atMs, ...event }: GatewayEvent): object {
   const fields = Object.entries(event).map(([name, value]) => [
     name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

@@ -16,25 +16,31 @@ export const healthRoute = openRoute({
   method: "GET",
   path: "/healthz",
   id: "health",
-  summary: "Show that the process is up.",
+  summary: "Check that the process is up.",
   ignoresUnknownParameters: true,
-  answers: [json(Health, "It is.")],
+  answers: [json(Health, "The process is up.")],
   handle: () => healthAnswer(),
 });
 
-/** With `?verbose` every part with the age of what is known of it; with it or `?detail` the health of the providers, too: for operators alone, since it tells of the accounts behind the gateway. */
+/**
+ * With `?verbose` every dependency with the age of its state; with it or `?detail` also the health of the providers.
+ * Only for operators, because it reveals the gateway's accounts.
+ */
 export const readinessRoute = openRoute({
   method: "GET",
   path: "/readyz",
   id: "readiness",
   summary:
-    "Show whether calls should be sent here; with `verbose`, for operators, the health of every part and provider.",
+    "Check whether the gateway accepts calls. With `verbose`, operators also see the health of every dependency and provider.",
   ignoresUnknownParameters: true,
   query: {
-    detail: { ...textField("Present: the providers are shown."), read: () => true },
-    verbose: { ...textField("Present: the parts of the gateway and the providers are shown."), read: () => true },
+    detail: { ...textField("Present: include the providers."), read: () => true },
+    verbose: { ...textField("Present: include the gateway's dependencies and the providers."), read: () => true },
   },
-  answers: [json(Readiness, "They should."), { ...json(Readiness, "They should not."), status: 503 }],
+  answers: [
+    json(Readiness, "The gateway accepts calls."),
+    { ...json(Readiness, "The gateway does not accept calls."), status: 503 },
+  ],
   handle: async ({ request, connection, query }, context, admin) => {
     const plain = readinessAnswer(context);
     if (query.detail === undefined && query.verbose === undefined) return plain;

@@ -27,10 +27,10 @@ export const listKeysRoute = adminRoute({
   method: "GET",
   path: "/api/keys",
   id: "listKeys",
-  summary: "List the API keys, newest first and those of the configuration last, with what they have spent.",
+  summary: "List the API keys with their spending, newest first, configured keys last.",
   roles: ["admin", "viewer", "project"],
   query: { ...PAGE_FIELDS, project: textField("Only the keys of this project.") },
-  answers: [json(KeyListAnswer, "Keys, never the secrets themselves.")],
+  answers: [json(KeyListAnswer, "Keys, without their secrets.")],
   handle: async ({ query, operator }, { storage, gateway }) => {
     const keys = await keysFor(operator, query.project, { storage, gateway });
     const { data, next } = pageOf(keys, query, ({ id }) => id);
@@ -43,9 +43,9 @@ export const showKeyRoute = adminRoute({
   method: "GET",
   path: "/api/keys/{id}",
   id: "showKey",
-  summary: "Show an API key, by its id.",
+  summary: "Show an API key by its id.",
   roles: ["admin", "viewer", "project"],
-  answers: [json(KeyAnswer, "The key, never its secret.")],
+  answers: [json(KeyAnswer, "The key, without its secret.")],
   handle: async ({ parameters, operator }, { storage, gateway }) => {
     const key = await keyFor(operator, parameters["id"] ?? "", { storage, gateway });
     const { byKey } = await spentByOwner(storage, gateway.clock.wallMs());
@@ -74,10 +74,10 @@ export const updateKeyRoute = adminRoute({
   method: "PATCH",
   path: "/api/keys/{id}",
   id: "updateKey",
-  summary: "Change an API key: what is left out stays, and null takes a bound away.",
+  summary: "Change an API key. Omitted fields stay, and null removes a limit or setting.",
   roles: ["admin", "project"],
   body: KeyUpdate,
-  answers: [json(KeyAnswer, "The key as it is now; running gateways apply it within a second.")],
+  answers: [json(KeyAnswer, "The changed key; running gateways apply it within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     refuseProviderObjects(operator, body);
     const { id } = await storedKeyFor(operator, parameters["id"] ?? "", { storage, gateway });
@@ -91,7 +91,7 @@ export const rotateKeyRoute = adminRoute({
   method: "POST",
   path: "/api/keys/{id}/rotate",
   id: "rotateKey",
-  summary: "Give an API key a new secret, and show it once. The old one works on for overlap_seconds.",
+  summary: "Give an API key a new secret, and show it once. The old one works until overlap_seconds have passed.",
   roles: ["admin", "project"],
   body: RotationRequest,
   bodyMayBeAbsent: true,
@@ -110,16 +110,16 @@ export const revokeKeyRoute = adminRoute({
   method: "DELETE",
   path: "/api/keys/{id}",
   id: "revokeKey",
-  summary: "Revoke an API key, by its id or name, and all that it made.",
+  summary: "Revoke an API key by its id or name, with its child keys.",
   roles: ["admin", "project"],
-  answers: [json(KeyAnswer, "The key, which is revoked now.")],
+  answers: [json(KeyAnswer, "The revoked key.")],
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
     const named = parameters["id"] ?? "";
     const actor = actorOf(operator, connection);
     const isConfigured = configuredKeys(gateway.keys.configured).some(({ id }) => id === named);
     const mustBeFound = operator.role === "project" || isConfigured;
     const id = mustBeFound ? (await storedKeyFor(operator, named, { storage, gateway })).id : named;
-    // It is revoked here before anything else is tried: the storage may not answer.
+    // Revoked here before anything else, because the storage may not answer.
     const stopped = gateway.keys.revokeHere(id, actor);
     try {
       const revoked = await revokeKey(storage, id, gateway, actor);
@@ -127,16 +127,16 @@ export const revokeKeyRoute = adminRoute({
       return { data: keyView(revoked) };
     } catch (thrown) {
       if (!stopped || !isUnavailable(thrown)) throw thrown;
-      const message = `The key ${id} no longer works at this instance, but the storage does not answer: it is written down, and works nowhere else, as soon as it does, unless this process ends before. Revoke it again then to be sure.`;
+      const message = `The key ${id} no longer works at this instance, but the storage does not answer. It will be revoked everywhere as soon as the storage answers, unless this process stops first. Revoke it again then to be sure.`;
       throw new GatewayError("overloaded", message, { code: "storage_away", retryAfterSeconds: 5, cause: thrown });
     }
   },
 });
 
-/** All projects share the providers' accounts: what is in them is not for an operator of one project to open (decision 0087). */
+/** All projects share the providers' accounts, so an operator of one project must not open them (decision 0087). */
 function refuseProviderObjects({ role }: Operator, body: { provider_objects?: boolean }): void {
   if (role !== "project" || body.provider_objects !== true) return;
   const message =
-    "Only an admin may set `provider_objects`: it opens what other projects have in a provider's account.";
+    "Only an admin can set `provider_objects`: it gives access to other projects' objects in a provider's account.";
   throw new GatewayError("forbidden", message, { path: "provider_objects" });
 }

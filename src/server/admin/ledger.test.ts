@@ -4,7 +4,7 @@ import { plainAnswer, plainUsage } from "../../../testing/plain-answer.ts";
 
 const asAdmin = { secret: ADMIN_SECRET };
 const ANSWER = plainAnswer("chat", { text: "Hello", usage: plainUsage("chat", 1_000, 500) });
-/** At 1 and 2 dollars for a million. */
+/** At 1 and 2 dollars per million. */
 const COST = 2_000_000;
 const MINUTE_MS = 60_000;
 
@@ -22,7 +22,7 @@ async function withCalls(ok: number, failed = 0) {
 const listOf = <T>(json: Record<string, unknown>) => json["data"] as T[];
 
 describe("choices 10: receipts, usage and the overview", () => {
-  test("receipts come newest first, page by page, each once", async () => {
+  test("receipts are listed newest first, page by page, each once", async () => {
     const admin = await withCalls(5, 2);
     const seen: string[] = [];
     let after = "";
@@ -44,7 +44,7 @@ describe("choices 10: receipts, usage and the overview", () => {
     expect((await admin.ask("GET", "/api/receipts/rcp_none", asAdmin)).status).toBe(404);
   });
 
-  test("S13: filters narrow them, and wildcards are plain characters", async () => {
+  test("S13: filters narrow the list, and wildcards are plain characters", async () => {
     const admin = await withCalls(2, 1);
     const count = async (query: string) =>
       listOf((await admin.ask("GET", `/api/receipts?${query}`, asAdmin)).json).length;
@@ -58,7 +58,7 @@ describe("choices 10: receipts, usage and the overview", () => {
     expect(await count("text=rcp_")).toBe(3);
   });
 
-  test("usage is summed by two dimensions, and its parts are the whole", async () => {
+  test("usage is summed by two dimensions, and the groups add up to the total", async () => {
     const admin = await withCalls(3, 1);
     const { json } = await admin.ask("GET", "/api/usage?by=outcome,day", asAdmin);
     const rows = listOf<{ groups: string[]; calls: number; cost_nano_usd: number }>(json);
@@ -91,29 +91,26 @@ describe("choices 10: receipts, usage and the overview", () => {
     ]);
   });
 
-  test.each(["15m", "1h", "24h", "7d", "30d"])(
-    "the overview of %s has every call in its part of the time",
-    async (window) => {
-      const admin = await withCalls(3, 1);
-      const { json } = await admin.ask("GET", `/api/overview?window=${window}`, asAdmin);
-      const { total, series, top, calls_per_minute } = json["data"] as {
-        total: { calls: number; failures: number; cost_nano_usd: number; total_ms: { p50: number } };
-        series: { at: string; calls: number; cost_nano_usd: number }[];
-        top: { models: { name: string; calls: number }[] };
-        calls_per_minute: number;
-      };
-      expect(total).toMatchObject({
-        calls: 4,
-        failures: 1,
-        cost_nano_usd: 3 * COST,
-        input_tokens: 3_000,
-        output_tokens: 1_500,
-      });
-      expect(series.reduce((sum, { calls }) => sum + calls, 0)).toBe(4);
-      expect(series.filter(({ calls }) => calls > 0).length).toBe(window === "15m" || window === "1h" ? 4 : 1);
-      expect(top.models.map(({ calls }) => calls)).toEqual([4]);
-      expect(calls_per_minute).toBeGreaterThan(0);
-      expect(total.total_ms.p50).toBeGreaterThan(0);
-    },
-  );
+  test.each(["15m", "1h", "24h", "7d", "30d"])("the overview of %s has every call in its interval", async (window) => {
+    const admin = await withCalls(3, 1);
+    const { json } = await admin.ask("GET", `/api/overview?window=${window}`, asAdmin);
+    const { total, series, top, calls_per_minute } = json["data"] as {
+      total: { calls: number; failures: number; cost_nano_usd: number; total_ms: { p50: number } };
+      series: { at: string; calls: number; cost_nano_usd: number }[];
+      top: { models: { name: string; calls: number }[] };
+      calls_per_minute: number;
+    };
+    expect(total).toMatchObject({
+      calls: 4,
+      failures: 1,
+      cost_nano_usd: 3 * COST,
+      input_tokens: 3_000,
+      output_tokens: 1_500,
+    });
+    expect(series.reduce((sum, { calls }) => sum + calls, 0)).toBe(4);
+    expect(series.filter(({ calls }) => calls > 0).length).toBe(window === "15m" || window === "1h" ? 4 : 1);
+    expect(top.models.map(({ calls }) => calls)).toEqual([4]);
+    expect(calls_per_minute).toBeGreaterThan(0);
+    expect(total.total_ms.p50).toBeGreaterThan(0);
+  });
 });

@@ -11,14 +11,14 @@ export const listModels = adminRoute({
   method: "GET",
   path: "/api/models",
   id: "listModels",
-  summary: "List the models that can be called, with where each value comes from.",
+  summary: "List the callable models, with the source of each value.",
   roles: ["admin", "viewer"],
   query: {
     ...PAGE_FIELDS,
-    text: textField("Only those whose id or alias contains this."),
-    provider: textField("Only those that this provider offers."),
+    text: textField("Only models whose id or alias contains this."),
+    provider: textField("Only models that this provider offers."),
   },
-  answers: [json(pageAnswer("ModelCatalogue", ModelItem), "The catalogue in force; models that are new come first.")],
+  answers: [json(pageAnswer("ModelCatalogue", ModelItem), "The active catalogue, new models first.")],
   handle: ({ query }, { gateway }, { config }) => {
     const { catalogue } = gateway.snapshot;
     const overlays = config.overlays();

@@ -22,7 +22,7 @@ async function started() {
   return { admin, keyId: id ?? "", key: key ?? "", answer: (JSON.parse(stored.text) as { id: string }).id };
 }
 
-test("decision 0087: an operator deletes a private answer without reading it, and the act is written down", async () => {
+test("decision 0087: an operator deletes a private answer without reading it, and the act is recorded", async () => {
   const { admin, answer, key, keyId } = await started();
   const deleted = await admin.ask("DELETE", `/api/objects/${answer}`, asAdmin);
   expect(deleted.json).toEqual({

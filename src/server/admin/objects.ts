@@ -9,14 +9,15 @@ import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
 import { DeletedObjectAnswer } from "./schemas/object.ts";
 
-/** Operators delete what clients have stored; they do not read it. */
+/** Operators can delete what clients have stored, but not read it. */
 export const deleteObjectRoute = adminRoute({
   method: "DELETE",
   path: "/api/objects/{id}",
   id: "deleteObject",
-  summary: "Delete a stored object, by its id: a response, or what a client has created. Its content is not shown.",
+  summary:
+    "Delete a stored object by its id: a response, or another object that a client has created. Its content is not shown.",
   roles: ["admin", "project"],
-  answers: [json(DeletedObjectAnswer, "It is gone.")],
+  answers: [json(DeletedObjectAnswer, "The object is deleted.")],
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
     const id = parameters["id"] ?? "";
     const found = await find(id, operator, gateway);
@@ -38,7 +39,7 @@ interface FoundObject {
   remove: () => Promise<boolean>;
 }
 
-/** Another project's does not exist for an operator of one (S09). */
+/** For an operator of one project, another project's object does not exist (S09). */
 async function find(id: string, operator: Operator, gateway: Gateway): Promise<FoundObject | undefined> {
   const { answers, objects, background } = gateway;
   const project = projectOf(operator, undefined);

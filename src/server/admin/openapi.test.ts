@@ -18,7 +18,7 @@ const document = JSON.parse(
 ) as { paths: Record<string, Record<string, Operation>> };
 
 describe("choices 10: the Admin API's own document", () => {
-  test("is a valid OpenAPI 3.1 document whose references lead somewhere", async () => {
+  test("is a valid OpenAPI 3.1 document whose references resolve", async () => {
     const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
@@ -45,7 +45,7 @@ describe("choices 10: the Admin API's own document", () => {
     expect(described.sort()).toEqual(declared.sort());
   });
 
-  test("names each operation once, and every change's x-trivium-csrf", () => {
+  test("names each operation once, and the x-trivium-csrf header of every change", () => {
     const operations = Object.values(document.paths).flatMap((item) => Object.entries(item));
     const ids = operations.map(([, { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -65,7 +65,7 @@ describe("choices 10: the Admin API's own document", () => {
   });
 });
 
-describe("bad input: clear 400s, whatever a query holds", () => {
+describe("bad input: clear 400s, whatever a query contains", () => {
   const withQuery = ADMIN_ROUTES.filter(({ roles }) => roles !== "open");
   const long = "x".repeat(1_000_000);
 

@@ -21,7 +21,7 @@ export function adminDocument(routes: readonly AdminRoute[], { url, version }: D
     info: {
       title: "Trivium Admin API",
       version,
-      description: `For operators of a gateway. \`x-roles\` of an operation names the roles that may use it: ${ROLES.join(", ")}.`,
+      description: `For operators of a gateway. \`x-roles\` lists the roles that may use an operation: ${ROLES.join(", ")}.`,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url }],
@@ -32,13 +32,13 @@ export function adminDocument(routes: readonly AdminRoute[], { url, version }: D
         Object.entries(FAILURES).map(([status, description]) => [`failure-${status}`, { description, content }]),
       ),
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "The admin secret, or that of an operator." },
+        bearer: { type: "http", scheme: "bearer", description: "The admin secret, or an operator's secret." },
         session: {
           type: "apiKey",
           in: "cookie",
           name: "trv_session",
           description:
-            "Of POST /api/session; `__Host-trv` where admin.public_url is https. Changes need x-trivium-csrf.",
+            "Set by POST /api/session; `__Host-trv` if admin.public_url is https. Changes also require x-trivium-csrf.",
         },
       },
     },
@@ -46,13 +46,14 @@ export function adminDocument(routes: readonly AdminRoute[], { url, version }: D
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
-  "400": "The request is wrong; the message says where, and what would be right.",
+  "400": "The request is invalid; the message names the field and the expected value.",
   "401": "No valid secret or session.",
-  "403": "The role may not do this, the x-trivium-csrf header is wrong, or another site's page is asking.",
-  "404": "There is no such thing, or it is another project's.",
+  "403":
+    "The role may not do this, the x-trivium-csrf header is wrong, or the request comes from a page of another site.",
+  "404": "The object does not exist, or belongs to another project.",
   "413": "The body is too large.",
   "415": "The body is not JSON.",
-  "429": "Too many wrong secrets came from this address; `retry-after` says how long to wait.",
+  "429": "Too many wrong secrets from this address; `retry-after` says how long to wait.",
   "503": "The storage does not answer.",
 };
 
@@ -93,7 +94,7 @@ function parametersOf({ path, query, method, roles }: AdminRoute): object[] {
   const csrf = {
     name: "x-trivium-csrf",
     in: "header",
-    description: "Within a session: the value that POST or GET /api/session shows.",
+    description: "Within a session: the value from POST or GET /api/session.",
     schema: { type: "string" },
   };
   return [...inPath, ...inQuery, ...(method === "GET" || roles === "open" ? [] : [csrf])];

@@ -35,7 +35,7 @@ describe("choices 10: operations", () => {
     expect((await admin.ask("GET", "/api/operations?after=none", asAdmin)).status).toBe(400);
   });
 
-  test("H24, H42: one that is cancelled ends once, with a receipt, and gives its reservation back", async () => {
+  test("H24, H42: a cancelled operation ends once, with a receipt, and releases its reservation", async () => {
     const videos = await MemoryVideos.start({ polls: false });
     const admin = AdminHarness.over(videos.harness);
     const { id, name } = await videos.submit();

@@ -15,17 +15,17 @@ export const listOperations = adminRoute({
   method: "GET",
   path: "/api/operations",
   id: "listOperations",
-  summary: "List videos and responses that are made in the background, newest first.",
+  summary: "List videos and background responses, newest first.",
   roles: ["admin", "viewer"],
   query: {
     ...PAGE_FIELDS,
-    state: oneOfField("Only those in this state.", STATES),
-    project: textField("Only those of this project."),
-    key: textField("Only those of the key with this id."),
-    model: textField("Only those of this model."),
-    provider: textField("Only those of this provider."),
+    state: oneOfField("Only operations in this state.", STATES),
+    project: textField("Only operations of this project."),
+    key: textField("Only operations of the key with this id."),
+    model: textField("Only operations of this model."),
+    provider: textField("Only operations of this provider."),
   },
-  answers: [json(pageAnswer("OperationList", OperationItem), "Operations, as long as they are kept.")],
+  answers: [json(pageAnswer("OperationList", OperationItem), "Operations that have not expired.")],
   handle: async ({ query }, { storage }) => {
     const limit = limitOf(query);
     const { state, project, key, model, provider, after } = query;
@@ -45,19 +45,19 @@ export const cancelOperation = adminRoute({
   method: "POST",
   path: "/api/operations/{id}/cancel",
   id: "cancelOperation",
-  summary: "End an operation without waiting for its provider, which may go on and charge for it.",
+  summary: "End an operation without waiting for its provider, which may continue and charge for it.",
   roles: ["admin"],
   answers: [{ ...json(dataAnswer("OperationAnswer", OperationItem), "It ends at the next poll."), status: 202 }],
   handle: async ({ parameters, operator, connection }, { storage, operations, gateway }) => {
     const id = parameters["id"] ?? "";
     const found = await selectListedOperation(storage, id);
     if (found === undefined) {
-      const message = `There is no operation ${JSON.stringify(id.slice(0, 100))}; GET /api/operations shows the ids.`;
+      const message = `There is no operation ${JSON.stringify(id.slice(0, 100))}; GET /api/operations lists the ids.`;
       throw new GatewayError("not_found", message, { code: "operation_not_found" });
     }
     if (found.kind === "answer") await gateway.background.cancel(found.project, id);
     else if (!(await operations.cancel(id))) {
-      throw new GatewayError("invalid_request", "This operation has ended.", { code: "operation_ended" });
+      throw new GatewayError("invalid_request", "This operation has already ended.", { code: "operation_ended" });
     }
     const { project, state } = found;
     const about = { act: "operation.cancel", target: id, project, before: { state } };
@@ -68,7 +68,7 @@ export const cancelOperation = adminRoute({
 
 function readPlace(after: string): { createdAtMs: number; id: string } {
   const [, ms = "", id = ""] = /^(\d{1,15})\.(.+)$/.exec(after) ?? [];
-  if (id === "") throw wrong("after", "is not the `next` of a page");
+  if (id === "") throw wrong("after", "is not the `next` value of a page");
   return { createdAtMs: Number(ms), id };
 }
 

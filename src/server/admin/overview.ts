@@ -13,8 +13,8 @@ export const showOverview = adminRoute({
   id: "showOverview",
   summary: "Show calls, failures, cost, tokens and latency as series for charts.",
   roles: ["admin", "viewer"],
-  query: { window: oneOfField("How far back; `1h` where absent.", OVERVIEW_WINDOWS) },
-  answers: [json(OverviewAnswer, "Sums of the ledger; the last part of the series is not over yet.")],
+  query: { window: oneOfField("How far back. Default: `1h`.", OVERVIEW_WINDOWS) },
+  answers: [json(OverviewAnswer, "Sums of the ledger; the last interval is not complete yet.")],
   handle: async ({ query }, { storage, gateway, condition }) => {
     const found = await overviewOf(storage, query.window ?? "1h", gateway.clock.wallMs());
     const { status, reasons } = condition();
@@ -42,7 +42,7 @@ export const showOverview = adminRoute({
   },
 });
 
-/** The latest of them: more are in the receipts. */
+/** The latest ones; the receipts have all of them. */
 const MAX_UNPRICED = 20;
 
 const unpricedView = ({

@@ -10,7 +10,7 @@ const ALL = ROLES;
 const READERS: readonly Role[] = ["admin", "viewer"];
 const OF_KEYS: readonly Role[] = ["admin", "project"];
 
-/** Who may use what. A route that is missing here fails the test: whoever adds one decides who it is for. */
+/** Who may use what. A route that is missing here fails the test, so that whoever adds one decides who may use it. */
 const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /healthz": "open",
   "GET /readyz": "open",

@@ -5,8 +5,8 @@ import { TEST_KEY } from "../../../testing/test-key.ts";
 const BODY = { model: "acme/llama", messages: [{ role: "user", content: "Hello" }] };
 const CHAT = "/api/play?path=%2Fv1%2Fchat%2Fcompletions";
 
-describe("console-notes 4.1: the playground calls as a client does", () => {
-  test("with the key that it shows, and none of the operator's", async () => {
+describe("console-notes 4.1: the playground calls like a client", () => {
+  test("with the presented key, and without the operator's credentials", async () => {
     const admin = await AdminHarness.start();
     const without = await admin.ask("POST", CHAT, { secret: ADMIN_SECRET, body: BODY });
     expect(without.status).toBe(401);
@@ -22,7 +22,7 @@ describe("console-notes 4.1: the playground calls as a client does", () => {
   });
 
   test.each(["", "v1/models", "//evil.example/v1", "/\\evil.example", "http://evil.example/", "/a b"])(
-    "SSRF: %p is no path of this gateway",
+    "SSRF: %p is not a path of this gateway",
     async (path) => {
       const admin = await AdminHarness.start();
       const address = `/api/play?path=${encodeURIComponent(path)}`;
@@ -30,7 +30,7 @@ describe("console-notes 4.1: the playground calls as a client does", () => {
     },
   );
 
-  test("GET fetches files alone, and changes nothing", async () => {
+  test("GET only fetches files, and changes nothing", async () => {
     const admin = await AdminHarness.start();
     expect((await admin.ask("GET", "/api/play?path=%2Fv1%2Fmodels", { secret: ADMIN_SECRET })).status).toBe(400);
     for (const path of [

@@ -5,13 +5,13 @@ import { type QueryField, wrong } from "./query-fields.ts";
 /** A path of the clients' listener, with its query. */
 const publicPath: QueryField<string> = {
   read: (text, name) => {
-    // It is resolved against that listener's own address: what could name another one is refused, and so is what names another path
-    // once it is resolved.
+    // It is resolved against that listener's own address: anything that could name another host is rejected, and so
+    // is a path that changes when it is resolved.
     if (/^\/(?![/\\])[\w\-./:@%?=&~+]{0,1000}$/.test(text) && isResolved(text)) return text;
     throw wrong(name, "must be a path such as /v1/chat/completions");
   },
   schema: { type: "string", pattern: "^/" },
-  about: "The path that a client would send this to, such as /v1/chat/completions.",
+  about: "The client path to call, such as /v1/chat/completions.",
 };
 
 const isResolved = (text: string): boolean => {
@@ -19,7 +19,7 @@ const isResolved = (text: string): boolean => {
   return pathname + search === text || `${pathname}?` === text;
 };
 
-/** What a request takes with it: nothing that says who the operator is. */
+/** The headers that are passed on: none that identify the operator. */
 const PASSED = [
   "content-type",
   "content-length",
@@ -49,13 +49,13 @@ const play = async (
   );
 };
 
-const ANSWERS = [{ contentType: "*/*", description: "What a client would get." }];
+const ANSWERS = [{ contentType: "*/*", description: "The response that a client would get." }];
 
 export const playRoute = adminRoute({
   method: "POST",
   path: "/api/play",
   id: "play",
-  summary: "Send a request to the clients' listener as one of them, with the API key in x-trivium-play-key.",
+  summary: "Send a request to the clients' listener with the API key in x-trivium-play-key.",
   roles: ["admin"],
   query: { path: publicPath },
   answers: ANSWERS,
@@ -66,12 +66,14 @@ export const playFileRoute = adminRoute({
   method: "GET",
   path: "/api/play",
   id: "playFile",
-  summary: "Fetch a file that a call has made, by its signed path.",
+  summary: "Fetch a file that a call has generated, by its signed path.",
   roles: ["admin"],
   query: { path: publicPath },
   answers: ANSWERS,
   handle: (call, _context, parts) => {
     if (call.query.path?.startsWith("/files/")) return play(call, parts);
-    throw new GatewayError("invalid_request", "Only files are fetched here: /files/….", { path: "path" });
+    throw new GatewayError("invalid_request", "Only files can be fetched here: use a path below /files/.", {
+      path: "path",
+    });
   },
 });

@@ -10,7 +10,7 @@ export const listPrices = adminRoute({
   method: "GET",
   path: "/api/prices",
   id: "listPrices",
-  summary: "List the prices that calls are billed by, offer by offer, with where each comes from.",
+  summary: "List the prices that calls are billed by, for each offer, with their source.",
   roles: ["admin", "viewer"],
   query: {
     ...PAGE_FIELDS,
@@ -18,7 +18,7 @@ export const listPrices = adminRoute({
     provider: textField("Only this provider."),
   },
   answers: [
-    json(pageAnswer("PriceList", PriceItem), "One entry for each offer; an empty list of prices is free of charge."),
+    json(pageAnswer("PriceList", PriceItem), "One entry for each offer; an empty list of prices means free of charge."),
   ],
   handle: ({ query }, { gateway }, { config }) => {
     const overlays = config.overlays();

@@ -6,17 +6,17 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { ServerContext } from "../routed-request.ts";
 
-/** The project that a request is about: for an operator of one project always that one, and no other may be named (S09). */
+/** The project that a request is about: an operator of one project can only name that one (S09). */
 export function projectOf({ role, project: own }: Operator, asked: string | undefined): string | undefined {
   if (role !== "project") return asked;
   if (own !== undefined && (asked === undefined || asked === own)) return own;
-  throw new GatewayError("forbidden", "An operator of a project sees that project alone.", {
+  throw new GatewayError("forbidden", "Project operators can only access their own project.", {
     path: "project",
     code: "project_not_allowed",
   });
 }
 
-/** All keys that an operator may see: those that are stored, the newest first, then those of the configuration. */
+/** All keys that an operator may see: stored ones, newest first, then configured ones. */
 export async function keysFor(
   operator: Operator,
   asked: string | undefined,
@@ -28,7 +28,10 @@ export async function keysFor(
   return [...stored.toReversed().map(keyView), ...configured];
 }
 
-/** The key of that id, or the one valid key of that name. Another project's does not exist for an operator of one (S09). */
+/**
+ * The key of that id, or the only valid key of that name. For an operator of one project, another project's key does
+ * not exist (S09).
+ */
 export async function keyFor(
   operator: Operator,
   id: string,
@@ -40,7 +43,7 @@ export async function keyFor(
   const [only, another] = stored.length > 0 ? stored : named;
   const found = keys.find((key) => key.id === id) ?? (another === undefined ? only : undefined);
   if (found !== undefined) return found;
-  const message = `There is no key with the id ${JSON.stringify(id.slice(0, 100))}.`;
+  const message = `No key has the id ${JSON.stringify(id.slice(0, 100))}.`;
   throw new GatewayError("not_found", message, { code: "key_not_found" });
 }
 

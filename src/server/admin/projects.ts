@@ -27,7 +27,7 @@ export const listProjectsRoute = adminRoute({
   method: "GET",
   path: "/api/projects",
   id: "listProjects",
-  summary: "List the projects, newest first, with what they have spent.",
+  summary: "List the projects with their spending, newest first.",
   roles: ["admin", "viewer", "project"],
   query: PAGE_FIELDS,
   answers: [json(pageAnswer("ProjectList", Project), "Projects that are not deleted.")],
@@ -91,10 +91,10 @@ export const updateProjectRoute = adminRoute({
   method: "PATCH",
   path: "/api/projects/{id}",
   id: "updateProject",
-  summary: "Change a project: what is left out stays, and null takes a limit away.",
+  summary: "Change a project. Omitted fields stay, and null removes a limit.",
   roles: ["admin"],
   body: ProjectUpdate,
-  answers: [json(ProjectAnswer, "The project as it is now; running gateways apply it within a second.")],
+  answers: [json(ProjectAnswer, "The changed project; running gateways apply it within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     const update = readProjectUpdate(body);
     await refuseConfigured(parameters["id"] ?? "", { storage, gateway });
@@ -109,9 +109,9 @@ export const deleteProjectRoute = adminRoute({
   method: "DELETE",
   path: "/api/projects/{id}",
   id: "deleteProject",
-  summary: "Delete a project whose keys are revoked. Its receipts stay, and its id is not given again.",
+  summary: "Delete a project whose keys are revoked. Its receipts stay, and its id is never reused.",
   roles: ["admin"],
-  answers: [json(ProjectAnswer, "The project, which is deleted now.")],
+  answers: [json(ProjectAnswer, "The deleted project.")],
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
     const actor = actorOf(operator, connection);
     await refuseConfigured(parameters["id"] ?? "", { storage, gateway });
@@ -130,6 +130,6 @@ async function configuredProject(id: string, { storage, gateway }: Context): Pro
 
 async function refuseConfigured(id: string, context: Context): Promise<void> {
   if ((await configuredProject(id, context)) === undefined) return;
-  const message = `The project "${id}" is in the configuration file alone, where its keys name it: change it there, or create it with POST /api/projects to give it limits.`;
+  const message = `The project "${id}" exists only in the configuration file, where its keys name it. Change it there, or create it with POST /api/projects to give it limits.`;
   throw new GatewayError("invalid_request", message, { code: "project_from_file" });
 }

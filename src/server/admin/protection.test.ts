@@ -11,7 +11,7 @@ describe("S14: answers to operators", () => {
     "/metrics",
     "/api/usage/export",
     "/api/nope",
-  ])("%s: nobody on the way keeps it, and no browser guesses its type", async (path) => {
+  ])("%s: it is not cached, and no browser guesses its type", async (path) => {
     const admin = await AdminHarness.start();
     const { headers } = await admin.ask("GET", path, asAdmin);
     expect([headers.get("x-content-type-options"), headers.get("cache-control")]).toEqual(["nosniff", "no-store"]);
@@ -24,7 +24,7 @@ describe("S21: wrong secrets", () => {
     return json["data"] as Record<string, unknown>[];
   };
 
-  test("are in the audit log, with where they came from and without what was tried", async () => {
+  test("are in the audit log, with their address and without the attempted secret", async () => {
     const admin = await AdminHarness.start();
     const login = { body: { secret: "a-wrong-secret-of-nobody" }, address: "198.51.100.7" };
     expect((await admin.ask("POST", "/api/session", login)).status).toBe(401);
@@ -37,7 +37,7 @@ describe("S21: wrong secrets", () => {
     expect(JSON.stringify(acts)).not.toContain("wrong-secret");
   });
 
-  test("are there too when they come as bearer tokens, whatever the endpoint", async () => {
+  test("are recorded for bearer tokens too, at any endpoint", async () => {
     const admin = await AdminHarness.start();
     const wrong = { secret: "a-wrong-secret-of-nobody", address: "198.51.100.8" };
     for (const path of ["/api/keys", "/metrics", "/readyz?verbose"])
@@ -50,7 +50,7 @@ describe("S21: wrong secrets", () => {
     expect(JSON.stringify(acts)).not.toContain("wrong-secret");
   });
 
-  test("requests without a secret, and right ones, are not among them", async () => {
+  test("requests without a secret, and with a right one, are not recorded", async () => {
     const admin = await AdminHarness.start();
     expect((await admin.ask("GET", "/api/keys")).status).toBe(401);
     expect((await admin.ask("GET", "/api/keys", { headers: { authorization: "Bearer" } })).status).toBe(401);
@@ -64,7 +64,7 @@ describe("S21: wrong secrets", () => {
     expect((await admin.ask("POST", "/api/session", { body: { secret: ADMIN_SECRET } })).status).toBe(201);
   });
 
-  test("fill no more than a hundred rows an hour, however they come", async () => {
+  test("fill at most a hundred rows an hour, however they are sent", async () => {
     const admin = await AdminHarness.start();
     const fail = async (count: number, network: number) => {
       for (let at = 0; at < count; at++) {

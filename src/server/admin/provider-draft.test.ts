@@ -12,7 +12,7 @@ import type { CheckedProvider, ProviderForms } from "./schemas/provider-form.ts"
 const asAdmin = { secret: ADMIN_SECRET };
 const environment = { OPENAI_API_KEY: "sk-of-the-environment", MY_KEY: "sk-of-mine" };
 
-/** A gateway whose Admin API reads drafts with this environment, and notes what it tries. */
+/** A gateway whose Admin API reads drafts with this environment, and records what it tests. */
 async function start(file = "providers: {}") {
   const tried: string[] = [];
   const read = (text: string) => readConfig({ text, cwd: "/nowhere", environment });
@@ -39,8 +39,8 @@ async function start(file = "providers: {}") {
   return { admin, tried, check };
 }
 
-describe("console-notes 4.1: a provider that is to be added", () => {
-  test("is checked, tried at its vendor's own address, written down in the audit log, and shown as the lines that declare it", async () => {
+describe("console-notes 4.1: a draft of a provider", () => {
+  test("is checked, tested at its vendor's address, recorded in the audit log, and shown as the lines that declare it", async () => {
     const { admin, tried, check } = await start();
     const { status, data } = await check({ name: "my-openai", kind: "openai", fields: { api_key: "${MY_KEY}" } });
     expect([status, data]).toEqual([
@@ -60,7 +60,7 @@ describe("console-notes 4.1: a provider that is to be added", () => {
   });
 
   test.each(["sk-live-1234", "${MY_KEY:-sk-live-1234}", "Bearer ${MY_KEY}", "${MY_KEY}\nsk-live-1234", ""])(
-    "S10: a secret itself is not taken, nor said again: %j",
+    "S10: a secret itself is rejected and not repeated: %j",
     async (value) => {
       const { tried, check } = await start();
       const { status, error, text } = await check({ name: "one", kind: "openai", fields: { api_key: value } });
@@ -73,7 +73,7 @@ describe("console-notes 4.1: a provider that is to be added", () => {
     },
   );
 
-  test("S07: with an address of its own it is checked and not tried, so that no one has secrets sent to an address of theirs", async () => {
+  test("S07: with its own address it is checked but not tested, so that nobody can have secrets sent to their address", async () => {
     const { tried, check } = await start();
     for (const draft of [
       { kind: "openai", fields: { api_key: "${OPENAI_API_KEY}", base_url: "https://mine.test/v1" } },
@@ -95,19 +95,19 @@ describe("console-notes 4.1: a provider that is to be added", () => {
     expect(error?.code).toBe("reference_not_taken");
   });
 
-  test("what is wrong is said: a variable that is not set, a name, a kind, a field; and nothing is tried then", async () => {
+  test("mistakes are reported: an unset variable, a name, a kind, a field; and nothing is tested", async () => {
     const { tried, check } = await start();
     const wrong = async (name: string, fields: object) => (await check({ name, kind: "openai", fields })).data.problems;
     expect(await wrong("one", { api_key: "${NOT_SET}" })).toEqual([expect.stringContaining("NOT_SET")]);
     expect(await wrong("one", {})).toEqual([expect.stringContaining("api_key")]);
     expect(await wrong("a b", { api_key: "${MY_KEY}" })).toEqual([expect.stringContaining("name")]);
-    expect(await wrong("up-chat", { api_key: "${MY_KEY}" })).toEqual(["There is a provider up-chat already."]);
+    expect(await wrong("up-chat", { api_key: "${MY_KEY}" })).toEqual(["A provider named up-chat already exists."]);
     expect((await check({ name: "one", kind: "none", fields: {} })).error?.code).toBe("unknown_kind");
     expect((await check({ name: "one", kind: "openai", fields: { nothing: "1" } })).error?.code).toBe("unknown_field");
     expect(tried).toEqual([]);
   });
 
-  test("where the environment declares providers, the lines name them too: a section leaves out all that it does not name", async () => {
+  test("if the environment declares providers, the lines include them: a section replaces them all", async () => {
     const { admin, check } = await start("{}");
     const openai = makeSnapshot(
       readConfig({ text: "{}", cwd: "/nowhere", environment }),
@@ -122,7 +122,7 @@ describe("console-notes 4.1: a provider that is to be added", () => {
     expect(data.yaml).toContain("openai:\n    kind: openai\n    api_key: ${OPENAI_API_KEY}\n");
   });
 
-  test("S14: no name or value becomes more than a text of the file", () => {
+  test("S14: every name and value stays text in the file", () => {
     const hostile = 'x:\n  - "y" #\u2028\t';
     const yaml = providersYaml([
       { name: hostile, kind: "openai-compatible", fields: { base_url: hostile, project: "no" } },

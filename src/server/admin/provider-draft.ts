@@ -15,9 +15,9 @@ export const listProviderKinds = adminRoute({
   method: "GET",
   path: "/api/providers/kinds",
   id: "listProviderKinds",
-  summary: "List the kinds of providers that a configuration may declare, with their fields.",
+  summary: "List the kinds of providers that a configuration can declare, with their fields.",
   roles: ["admin", "viewer"],
-  answers: [json(ProviderFormsAnswer, "In the order of the program.")],
+  answers: [json(ProviderFormsAnswer, "The kinds of providers.")],
   handle: (_call, _context, { forms }) => ({ data: forms }),
 });
 
@@ -29,7 +29,7 @@ export const checkProvider = adminRoute({
     "Check a provider that is not in the configuration yet, and show the lines that declare it. Nothing is saved.",
   roles: ["admin"],
   body: ProviderDraftRequest,
-  answers: [json(CheckedProviderAnswer, "The lines, what is wrong with them, and what its host says of its key.")],
+  answers: [json(CheckedProviderAnswer, "The lines, the mistakes in them, and whether the provider accepts the key.")],
   handle: async ({ body, operator, connection }, { storage, gateway }, { forms, config, probeDraft }) => {
     const draft: ProviderDraft = { name: body.name, kind: body.kind, fields: body.fields ?? {} };
     const form = checkDraft(draft, forms);
@@ -39,7 +39,7 @@ export const checkProvider = adminRoute({
     const named = others.filter(({ name }) => name !== draft.name);
     const yaml = providersYaml([...named, draft]);
     const problems = config.check(yaml).problems.map(({ message }) => message);
-    if (!isOfEnvironment && providers.has(draft.name)) problems.push(`There is a provider ${draft.name} already.`);
+    if (!isOfEnvironment && providers.has(draft.name)) problems.push(`A provider named ${draft.name} already exists.`);
     const mayTry = problems.length === 0 && isAtHome(draft, form);
     if (mayTry) {
       const about = { act: "provider.check", target: draft.name, after: { kind: draft.kind, fields: draft.fields } };
@@ -62,8 +62,8 @@ export const checkProvider = adminRoute({
 });
 
 /**
- * Whether the vendor's own address is all that a request could reach. Whoever may name any variable and any address could have the
- * gateway send them its secrets: what has an address of its own is tried when it is in the file, which people of another kind write.
+ * Whether a request could only reach the vendor's own address. Someone who may name any variable and any address could
+ * make the gateway send its secrets there, so a provider with its own address is only tested once it is in the file.
  */
 const isAtHome = ({ fields }: ProviderDraft, form: ProviderForm): boolean =>
   form.fields.every(({ name, secret, required }) => (secret ? true : fields[name] === undefined && !required));

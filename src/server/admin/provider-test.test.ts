@@ -14,7 +14,7 @@ const tested = async (admin: AdminHarness, name: string) =>
   (await admin.ask("POST", `/api/providers/${name}/test`, asAdmin)).json["data"] as Tested;
 
 describe("choices 10: POST /api/providers/{name}/test", () => {
-  test("H23: makes a real small call, with a receipt of its own", async () => {
+  test("H23: makes a real small call, with its own receipt", async () => {
     const admin = await AdminHarness.start();
     const { upstream } = admin.gateway;
     upstream.play(upstream.json(ANSWER));
@@ -28,7 +28,7 @@ describe("choices 10: POST /api/providers/{name}/test", () => {
     expect(admin.gateway.leftovers()).toMatchObject({ runningCalls: 0, heldBytes: 0 });
   });
 
-  test("S10: says what failed, and shows no key", async () => {
+  test("S10: reports what failed, and shows no key", async () => {
     const admin = await AdminHarness.start();
     const { upstream } = admin.gateway;
     upstream.play(upstream.json({ error: { message: "bad key upstream-secret-chat" } }, 401));

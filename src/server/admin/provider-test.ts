@@ -12,10 +12,10 @@ import { type AdminCall, adminRoute } from "./define-route.ts";
 import { ProviderTestAnswer } from "./schemas/provider-test.ts";
 
 const DEADLINE_MS = 30_000;
-/** Some hosts take no lower limit. */
+/** Some hosts reject a lower limit. */
 const MAX_TOKENS = 16;
 
-/** Calls of operators are receipts as all others, under this name. */
+/** Calls of operators have receipts like all others, under this name. */
 const PRINCIPAL: Principal = {
   keyId: "operator",
   keyName: "operator",
@@ -29,15 +29,15 @@ export const testProvider = adminRoute({
   method: "POST",
   path: "/api/providers/{name}/test",
   id: "testProvider",
-  summary: "Try a provider: each credential for free, and a real small call of its cheapest text model.",
+  summary: "Test a provider: each credential with a free request, and a small real call to its cheapest text model.",
   roles: ["admin"],
-  answers: [json(ProviderTestAnswer, "How it went. The call has a receipt, and costs what it costs.")],
+  answers: [json(ProviderTestAnswer, "The results. The call has a receipt and is billed.")],
   handle: async (call, context, { probe }) => {
     const { providers, catalogue } = context.gateway.snapshot;
     const name = call.parameters["name"] ?? "";
     if (!providers.has(name)) {
       const known = [...providers.keys()].join(", ") || "none";
-      throw new GatewayError("not_found", `There is no provider ${JSON.stringify(name)}; known are ${known}.`, {
+      throw new GatewayError("not_found", `There is no provider ${JSON.stringify(name)}; expected one of ${known}.`, {
         code: "provider_not_found",
       });
     }
@@ -59,7 +59,7 @@ export const testProvider = adminRoute({
   },
 });
 
-/** By the price of a token that is read and one that is written. */
+/** By the price of one input token and one output token. */
 function cheapestText(models: readonly Model[], provider: string): Model | undefined {
   const priced = models.flatMap((model) => {
     const offer = model.kind === "text" ? model.offers.find((one) => one.provider === provider) : undefined;

@@ -11,7 +11,7 @@ export const listProviders = adminRoute({
   id: "listProviders",
   summary: "Show the health of every provider's credentials and models.",
   roles: ["admin", "viewer"],
-  answers: [json(dataAnswer("ProviderList", Type.Array(ProviderHealth)), "The providers of the configuration.")],
+  answers: [json(dataAnswer("ProviderList", Type.Array(ProviderHealth)), "The configured providers.")],
   handle: (_call, { gateway }) => ({
     data: healthReport(gateway.snapshot, gateway.health, gateway.clock.nowMs()),
   }),

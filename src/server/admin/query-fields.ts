@@ -3,7 +3,7 @@ import { isDay, readTimestamp } from "../../base/timestamp.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { MAX_TAG_LENGTH, TAG_PATTERN } from "../../canon/tags.ts";
 
-/** A query parameter of the Admin API: how it is read, and how the OpenAPI document describes it. */
+/** A query parameter of the Admin API: how it is parsed, and how the OpenAPI document describes it. */
 export interface QueryField<Value> {
   read(text: string, name: string): Value;
   schema: object;
@@ -12,7 +12,7 @@ export interface QueryField<Value> {
 
 export type QueryFields = Readonly<Record<string, QueryField<unknown>>>;
 
-/** What is not given is undefined. */
+/** Absent parameters are undefined. */
 export type QueryValues<Fields extends QueryFields> = {
   [Name in keyof Fields]: Fields[Name] extends QueryField<infer Value> ? Value | undefined : never;
 };
@@ -20,10 +20,10 @@ export type QueryValues<Fields extends QueryFields> = {
 const MAX_TEXT_LENGTH = 200;
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 500;
-/** What ends within this year can be written as a moment, and stored. */
+/** Times up to this year can be formatted and stored. */
 const LAST_YEAR = 9999;
 
-/** Reads the query; throws for whatever it does not know, or cannot use (H25). `ignoreUnknown` is for probes alone. */
+/** Parses the query; throws on unknown or invalid parameters (H25). `ignoreUnknown` is only for probes. */
 export function readQuery<Fields extends QueryFields>(
   query: URLSearchParams,
   fields: Fields,
@@ -35,7 +35,7 @@ export function readQuery<Fields extends QueryFields>(
       if (ignoreUnknown) continue;
       throw unknownName(name, Object.keys(fields));
     }
-    if (query.getAll(name).length > 1) throw wrong(name, "is there more than once");
+    if (query.getAll(name).length > 1) throw wrong(name, "is given more than once");
   }
   for (const [name, field] of Object.entries(fields)) {
     const text = query.get(name);
@@ -50,13 +50,13 @@ export function wrong(name: string, problem: string): GatewayError {
 
 function unknownName(name: string, known: readonly string[]): GatewayError {
   const shown = JSON.stringify(name.slice(0, 80));
-  const some = known.length === 0 ? "this endpoint takes none" : `known are ${known.join(", ")}`;
+  const some = known.length === 0 ? "this endpoint takes none" : `expected one of ${known.join(", ")}`;
   return new GatewayError("invalid_request", `${shown} is not a query parameter here; ${some}.`, {
     path: name.slice(0, 80),
   });
 }
 
-/** A name or an id: bounded, and nothing that a storage cannot hold. */
+/** A name or an id: bounded, and without characters that a storage cannot hold. */
 export function checkText(text: string, name: string): string {
   if (text === "" || text.length > MAX_TEXT_LENGTH) throw wrong(name, `must have 1 to ${MAX_TEXT_LENGTH} characters`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -105,14 +105,14 @@ export function oneOfField<const Word extends string>(about: string, words: read
   };
 }
 
-/** A moment in milliseconds. */
+/** A time in milliseconds. */
 export const momentField = (about: string): QueryField<number> => ({
   read: readMoment,
   schema: { type: "string" },
   about,
 });
 
-/** The same, but a date is the beginning of that day in the zone that the query names. */
+/** The same, but a date means the start of that day in the query's time zone. */
 export const zonedMomentField = (about: string): QueryField<(zone: TimeZone) => number> => ({
   read: (text, name) => {
     const ms = readMoment(text, name);
@@ -125,7 +125,7 @@ export const zonedMomentField = (about: string): QueryField<(zone: TimeZone) => 
 function readMoment(text: string, name: string): number {
   const ms = text.length <= 40 && /^\d{4}-/.test(text) ? readTimestamp(text) : undefined;
   if (ms !== undefined && ms >= 0 && new Date(ms).getUTCFullYear() <= LAST_YEAR) return ms;
-  throw wrong(name, "must be a date or a moment such as 2026-11-16 or 2026-11-16T08:00:00Z");
+  throw wrong(name, "must be a date such as 2026-11-16 or a time such as 2026-11-16T08:00:00Z");
 }
 
 const NANO_PER_USD = 1_000_000_000;
@@ -143,13 +143,13 @@ export const moneyField = (about: string): QueryField<number> => ({
 
 /** The parameters of every list. */
 export const PAGE_FIELDS = {
-  limit: wholeField(`How many, ${DEFAULT_LIMIT} where absent.`, 1, MAX_LIMIT),
-  after: textField("The value of `next` of the page before."),
+  limit: wholeField(`Maximum number of items. Default: ${DEFAULT_LIMIT}.`, 1, MAX_LIMIT),
+  after: textField("The `next` value of the previous page."),
 };
 
 export const limitOf = ({ limit }: { limit: number | undefined }): number => limit ?? DEFAULT_LIMIT;
 
-/** A part of a list that is in memory, newest first; `after` is the id of the last one of the page before. */
+/** A page of a list in memory, newest first; `after` is the last id of the previous page. */
 export function pageOf<Item>(
   items: readonly Item[],
   { limit, after }: { limit: number | undefined; after: string | undefined },

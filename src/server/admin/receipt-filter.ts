@@ -11,25 +11,25 @@ import {
   wrong,
 } from "./query-fields.ts";
 
-/** What lists and exports of receipts can be narrowed by: one grammar for both. */
+/** The filters of receipts, for lists and exports. */
 export const RECEIPT_FIELDS = {
-  model: textField("Only those of this model."),
-  provider: textField("Only those of this provider."),
-  key: textField("Only those of the key with this id."),
-  project: textField("Only those of this project."),
+  model: textField("Only receipts of this model."),
+  provider: textField("Only receipts of this provider."),
+  key: textField("Only receipts of the key with this id."),
+  project: textField("Only receipts of this project."),
   outcome: textField(
-    "Only those with this outcome: `ok`, `client_gone`, the kind of an error, or `failed` for every error.",
+    "Only receipts with this outcome: `ok`, `client_gone`, the kind of an error, or `failed` for every error.",
   ),
-  dialect: textField("Only those whose client speaks this dialect."),
-  lane: oneOfField("Only those in this lane.", ["native", "translated"]),
-  stream: oneOfField("Only those that were streamed, or were not.", ["true", "false"]),
-  from: momentField("Not before."),
+  dialect: textField("Only receipts of clients with this dialect."),
+  lane: oneOfField("Only receipts of this lane.", ["native", "translated"]),
+  stream: oneOfField("Only streamed calls, or only others.", ["true", "false"]),
+  from: momentField("Start of the range, inclusive."),
   to: momentField("Before."),
-  min_cost: moneyField("Only those that cost at least this, in USD."),
-  min_ms: wholeField("Only those that took at least so many milliseconds.", 0, 86_400_000),
-  tag: tagField("Only those with this tag."),
+  min_cost: moneyField("Only calls that cost at least this, in USD."),
+  min_ms: wholeField("Only calls that took at least this many milliseconds.", 0, 86_400_000),
+  tag: tagField("Only receipts with this tag."),
   text: textField(
-    "The beginning of a receipt id, a request id (13 or more characters) or a trace id (16 or more), or a part of the name of a model, provider or key.",
+    "The start of a receipt id, a request id (13 or more characters) or a trace id (16 or more), or part of the name of a model, provider or key.",
   ),
 };
 

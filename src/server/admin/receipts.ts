@@ -20,15 +20,16 @@ export const listReceiptsRoute = adminRoute({
   method: "GET",
   path: "/api/receipts",
   id: "listReceipts",
-  summary: "List receipts, newest first. What is read for a page is bounded: one may be short, and have a next.",
+  summary:
+    "List receipts, newest first. The search for a page is bounded, so a page may be short and still have a next.",
   roles: ["admin", "viewer"],
   query: { ...PAGE_FIELDS, ...RECEIPT_FIELDS },
   answers: [
     json(
       pageAnswer("ReceiptList", ReceiptItem, {
-        searched_back_to: nullable(Type.String({ description: "Where a search with few results has stopped." })),
+        searched_back_to: nullable(Type.String({ description: "Where a search with few results stopped." })),
       }),
-      "What happened to calls.",
+      "The receipts.",
     ),
   ],
   handle: async ({ query }, { storage }) => {
@@ -46,9 +47,9 @@ export const showReceiptRoute = adminRoute({
   method: "GET",
   path: "/api/receipts/{id}",
   id: "showReceipt",
-  summary: "Show a receipt, with what providers said where they failed.",
+  summary: "Show a receipt, including providers' error messages.",
   roles: ["admin", "viewer"],
-  answers: [json(dataAnswer("ReceiptAnswer", ReceiptDetail), "What happened to the call.")],
+  answers: [json(dataAnswer("ReceiptAnswer", ReceiptDetail), "The receipt.")],
   handle: async ({ parameters }, { storage, gateway }) => {
     const id = parameters["id"] ?? "";
     const receipt = await receiptById(storage, id);
@@ -61,7 +62,7 @@ export const showReceiptRoute = adminRoute({
   },
 });
 
-/** The names of counters as answers spell them. */
+/** The names of counters in the API's spelling. */
 const snake = (name: string): string => name.replaceAll(/[A-Z]|(?<=[a-z])\d/g, (sign) => `_${sign.toLowerCase()}`);
 
 async function pricedView(receipt: Receipt, storage: Storage) {
@@ -88,7 +89,7 @@ async function pricedView(receipt: Receipt, storage: Storage) {
   );
 }
 
-/** All that clients see, and what is for operators alone: whose call it was, and where failures came from. */
+/** What clients see, and what only operators see: the owner of the call, and the sources of failures. */
 function operatorView(receipt: Receipt) {
   const { data } = receiptView(receipt);
   return {

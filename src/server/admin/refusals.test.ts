@@ -33,8 +33,8 @@ async function started(onLog?: (line: Record<string, unknown>) => void) {
 
 const rows = ({ data }: Sums) => data.map(({ groups, requests }) => [...groups, requests]);
 
-describe("choices 10: requests that are refused are counted", () => {
-  test("by reason, key, address and time, and never those that became calls", async () => {
+describe("choices 10: refused requests are counted", () => {
+  test("by reason, key, address and time, without those that became calls", async () => {
     const { admin, post, sums } = await started();
     const made = await admin.ask("POST", "/api/keys", { ...asAdmin, body: { name: "k", models: ["none/*"] } });
     const { id, key } = made.json["data"] as { id: string; key: string };

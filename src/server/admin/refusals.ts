@@ -14,7 +14,7 @@ import { momentField, oneOfField, type QueryField, textField, wrong } from "./qu
 
 const MAX_GROUPS = 1_000;
 const DAY_MS = 86_400_000;
-/** How a request without a known key is named. */
+/** The name of a request without a known key. */
 const NO_KEY = "none";
 
 const dimensions: QueryField<RefusalDimension[]> = {
@@ -22,10 +22,10 @@ const dimensions: QueryField<RefusalDimension[]> = {
     const found = text.split(",").map((word) => REFUSAL_DIMENSIONS.find((dimension) => dimension === word));
     const known = found.filter((dimension) => dimension !== undefined);
     if (found.length <= 2 && known.length === found.length && new Set(known).size === known.length) return known;
-    throw wrong(name, `must be one or two of ${REFUSAL_DIMENSIONS.join(", ")}, with a comma between them`);
+    throw wrong(name, `must be one or two of ${REFUSAL_DIMENSIONS.join(", ")}, separated by a comma`);
   },
   schema: { type: "string" },
-  about: `What the counts are grouped by: one or two of ${REFUSAL_DIMENSIONS.join(", ")}; default: reason.`,
+  about: `The dimensions to group by: one or two of ${REFUSAL_DIMENSIONS.join(", ")}. Default: reason.`,
 };
 
 const Sum = Type.Object({ group: Type.String(), groups: Type.Array(Type.String()), requests: Type.Integer() });
@@ -33,7 +33,9 @@ const RefusalsAnswer = Type.Object(
   {
     data: Type.Array(Sum),
     total: Type.Object({ requests: Type.Integer() }),
-    groups_left_out: Type.Boolean({ description: `There are more than ${MAX_GROUPS} groups; the total has them all.` }),
+    groups_left_out: Type.Boolean({
+      description: `There are more than ${MAX_GROUPS} groups; the total includes all of them.`,
+    }),
   },
   { title: "RefusalsAnswer" },
 );
@@ -46,17 +48,17 @@ export const showRefusals = adminRoute({
   roles: ["admin", "viewer", "project"],
   query: {
     by: dimensions,
-    from: momentField("Not before; default: 24 hours before `to`. Counts are kept for 7 days."),
-    to: momentField("Before; default: now."),
-    reason: oneOfField("Only this kind of error.", Object.keys(ERROR_TABLE) as ErrorKind[]),
-    key: textField("Only requests that showed the key with this id; `none`: no known key."),
+    from: momentField("Start of the range, inclusive. Default: 24 hours before `to`. Counts are kept for 7 days."),
+    to: momentField("End of the range, exclusive. Default: now."),
+    reason: oneOfField("Only refusals with this kind of error.", Object.keys(ERROR_TABLE) as ErrorKind[]),
+    key: textField("Only requests with the key with this id; `none`: without a known key."),
     project: textField("Only keys of this project."),
-    address: textField("Only this address; of IPv6 its first 64 bits, such as `2001:db8:0:1`."),
+    address: textField("Only this address; for IPv6 its first 64 bits, such as `2001:db8:0:1`."),
   },
   answers: [
     json(
       RefusalsAnswer,
-      "One row for each group: times in order, else the most requests first. `other` stands for keys and addresses beyond what is counted one by one in a minute.",
+      "One row for each group: times in order, otherwise the most requests first. `other` includes keys and addresses that were too many to count separately in a minute.",
     ),
   ],
   handle: async ({ query, operator }, { storage, gateway }) => {
@@ -64,7 +66,7 @@ export const showRefusals = adminRoute({
     const toMs = query.to ?? gateway.clock.wallMs() + 1;
     const fromMs = query.from ?? toMs - DAY_MS;
     if (fromMs >= toMs) throw wrong("from", "must be before to");
-    // What this process has counted so far is part of the answer; others write theirs every ten seconds.
+    // Includes what this process has counted so far; others write theirs every ten seconds.
     await gateway.refusals.write();
     const project = projectOf(operator, query.project);
     const keyId = key === NO_KEY ? "" : key;

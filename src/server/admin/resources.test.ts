@@ -30,7 +30,7 @@ describe("choices 10: models and prices", () => {
   const provider = { kind: "openai-compatible", base_url: "http://upstream.test/v1", api_key: "hidden-provider-key" };
   const config = { providers: { up: provider, up2: provider }, models, aliases: { quick: "acme/one" } };
 
-  test("each value says where it comes from", async () => {
+  test("each value has its source", async () => {
     const admin = await AdminHarness.start({ config });
     const listed = dataOf<Item[]>((await admin.ask("GET", "/api/models", asAdmin)).json);
     const known = listed.find(({ id }) => id === "anthropic/claude-sonnet-5");
@@ -49,7 +49,7 @@ describe("choices 10: models and prices", () => {
     expect(builtIn[0]?.prices.find(({ name }) => name === "prompt")?.origin).toBe("built-in");
   });
 
-  test("pages hold all of them once", async () => {
+  test("pages contain each of them once", async () => {
     const admin = await AdminHarness.start({ config });
     const seen: string[] = [];
     let after = "";
@@ -63,7 +63,7 @@ describe("choices 10: models and prices", () => {
     expect((await admin.ask("GET", "/api/prices?after=none", asAdmin)).status).toBe(400);
   });
 
-  test("S10: the configuration shows no secret, and says what comes from the file", async () => {
+  test("S10: the configuration shows no secret, and marks what comes from the file", async () => {
     const admin = await AdminHarness.start({ config });
     const { text, json } = await admin.ask("GET", "/api/config", asAdmin);
     expect(text).not.toContain("hidden-provider-key");
@@ -81,13 +81,13 @@ describe("choices 10: POST /api/config/check", () => {
     return admin.ask("POST", "/api/config/check", { ...asAdmin, body: { yaml } });
   };
 
-  test("says what would apply, and what would need a restart", async () => {
+  test("reports what would apply, and what would need a restart", async () => {
     const { json } = await check("server: { port: 9999 }\nsimulator: false\nproviders: {}\n");
     expect(dataOf(json)).toMatchObject({ ok: true, problems: [], models: 0, providers: [] });
     expect(dataOf<{ restart_needed: string[] }>(json).restart_needed).toContain("server.port");
   });
 
-  test("H25: names the place of every mistake, and repeats no value", async () => {
+  test("H25: reports the position of every mistake, and repeats no value", async () => {
     const { status, json, text } = await check("sever: {}\nserver: { port: hidden-value }\n");
     expect(status).toBe(200);
     const { ok, problems } = dataOf<{ ok: boolean; problems: { line: number }[] }>(json);
@@ -99,7 +99,7 @@ describe("choices 10: POST /api/config/check", () => {
     expect((await check(yaml)).status).toBe(400);
   });
 
-  test("bad input: a body of more than a megabyte, and YAML made to grow", async () => {
+  test("bad input: a body of more than a megabyte, and YAML designed to expand", async () => {
     expect((await check("x".repeat(1_100_000))).status).toBe(413);
     const lol = ["a: &a [x,x,x,x,x,x,x,x,x]"];
     for (let at = 0; at < 9; at++) {

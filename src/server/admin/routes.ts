@@ -42,7 +42,7 @@ const documentRoute = openRoute({
   handle: (_call, { version }, { publicUrl }) => adminDocument(ADMIN_ROUTES, { url: publicUrl, version }),
 });
 
-/** Every endpoint of the operator's listener, with who may use it. No other endpoint exists. */
+/** Every endpoint of the operators' listener, with its roles. No other endpoint exists. */
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   healthRoute,
   readinessRoute,
@@ -90,7 +90,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   checkConfig,
 ];
 
-/** The same as the listener takes them. */
+/** The same in the listener's form. */
 export const adminRoutes = (parts: AdminParts): Route<Handler>[] =>
   ADMIN_ROUTES.map(({ method, path, roles, isOpen, run }) => ({
     method,

@@ -1,15 +1,15 @@
 import { SESSION_MS } from "../../access/operator-access.ts";
 
-/** Over https browsers keep a cookie with this prefix to the host that set it. */
+/** Over https, browsers only send a cookie with this prefix to the host that set it. */
 const SECURE_NAME = "__Host-trv";
 const PLAIN_NAME = "trv_session";
 
-/** Whether browsers reach the Admin API by https. */
+/** Whether browsers reach the Admin API over https. */
 export const isSecure = (publicUrl: string): boolean => publicUrl.startsWith("https:");
 
 /**
- * The token of the session that a request belongs to. Over https the cookie of plain http does not count: a page of a neighbouring domain
- * may have set it, so that an operator would work in the session of another (S11).
+ * The token of the request's session. Over https the cookie of plain http does not count: a page of a neighbouring
+ * domain may have set it to put an operator into someone else's session (S11).
  */
 export function sessionToken(headers: Headers, publicUrl: string): string | undefined {
   const cookies = headers.get("cookie");
@@ -24,7 +24,7 @@ export function sessionToken(headers: Headers, publicUrl: string): string | unde
   return found.get(isSecure(publicUrl) ? SECURE_NAME : PLAIN_NAME);
 }
 
-/** `secure`: the Admin API is reached by https. */
+/** `secure`: the Admin API is reached over https. */
 export function sessionCookie(token: string, secure: boolean): string {
   return cookie(token, secure, Math.floor(SESSION_MS / 1000));
 }

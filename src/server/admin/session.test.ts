@@ -11,7 +11,7 @@ async function count(admin: AdminHarness): Promise<number> {
 }
 
 describe("choices 10: a session", () => {
-  test("S11: its cookie is HttpOnly and SameSite=Strict, and is never stored as it is", async () => {
+  test("S11: its cookie is HttpOnly and SameSite=Strict, and only its digest is stored", async () => {
     const admin = await AdminHarness.start();
     const answer = await admin.ask("POST", "/api/session", { body: { secret: ADMIN_SECRET } });
     const cookie = answer.headers.get("set-cookie") ?? "";
@@ -24,7 +24,7 @@ describe("choices 10: a session", () => {
     expect(rows).not.toContain(ADMIN_SECRET);
   });
 
-  test("over https it is for https alone", async () => {
+  test("over https it is only for https", async () => {
     const admin = await AdminHarness.start({}, { publicUrl: "https://admin.example" });
     const answer = await admin.ask("POST", "/api/session", { body: { secret: ADMIN_SECRET } });
     expect(answer.headers.get("set-cookie")).toMatch(/^__Host-trv=[\w-]{43}; .*HttpOnly; SameSite=Strict; Secure$/);
@@ -44,7 +44,7 @@ describe("choices 10: a session", () => {
     expect((await admin.ask("GET", "/api/session", { cookie: planted })).status).toBe(200);
   });
 
-  test("tells who is asking, and ends when it is told to", async () => {
+  test("shows the operator, and ends on request", async () => {
     const admin = await AdminHarness.start();
     const session = await admin.login(await admin.operator("viewer"));
     const { json } = await admin.ask("GET", "/api/session", { cookie: session.cookie });
@@ -119,7 +119,7 @@ describe("S11: pages of other sites", () => {
   });
 
   test.each([{ "sec-fetch-site": "same-origin" }, { origin: "http://127.0.0.1:8081", host: "127.0.0.1:8081" }, {}])(
-    "%j is the console's own",
+    "%j comes from the console itself",
     async (headers: Record<string, string>) => {
       const admin = await AdminHarness.start();
       const session = await admin.login(ADMIN_SECRET);
@@ -127,7 +127,7 @@ describe("S11: pages of other sites", () => {
     },
   );
 
-  test("a form of another site cannot log in: its body is no JSON", async () => {
+  test("a form of another site cannot log in: its body is not JSON", async () => {
     const admin = await AdminHarness.start();
     const headers = { "content-type": "text/plain" };
     const answer = await admin.ask("POST", "/api/session", { headers, body: { secret: ADMIN_SECRET } });
@@ -184,7 +184,7 @@ test.each([
 describe("choices 7: the link that the start prints", () => {
   const link = async (admin: AdminHarness) => (await admin.parts.access.createLink()) ?? "";
 
-  test("opens one session as the admin, once, and is stored as a digest alone", async () => {
+  test("opens one session as the admin, once, and only its digest is stored", async () => {
     const admin = await AdminHarness.start();
     const token = await link(admin);
     const rows = JSON.stringify(await admin.gateway.storage.query("SELECT * FROM operator_links"));
@@ -195,14 +195,14 @@ describe("choices 7: the link that the start prints", () => {
     expect([again.status, codeOf(again.json)]).toEqual([401, "invalid_admin_secret"]);
   });
 
-  test("of two that use it at once, one gets in", async () => {
+  test("of two concurrent uses, one succeeds", async () => {
     const admin = await AdminHarness.start();
     const body = { link: await link(admin) };
     const answers = await Promise.all([1, 2].map(() => admin.ask("POST", "/api/session", { body })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 401]);
   });
 
-  test("works for ten minutes, and not when the admin secret has changed", async () => {
+  test("works for ten minutes, and not after the admin secret has changed", async () => {
     const admin = await AdminHarness.start();
     const late = await link(admin);
     await admin.clock.pass(10 * 60_000);
@@ -214,7 +214,7 @@ describe("choices 7: the link that the start prints", () => {
     expect(await closed.parts.access.createLink()).toBeUndefined();
   });
 
-  test("counts as a wrong secret where it is wrong, and does not go with one", async () => {
+  test("counts as a wrong secret if it is wrong, and cannot be combined with one", async () => {
     const admin = await AdminHarness.start();
     for (let tries = 0; tries < 5; tries++) {
       expect((await admin.ask("POST", "/api/session", { body: { link: "A".repeat(43) } })).status).toBe(401);

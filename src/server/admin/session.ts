@@ -17,9 +17,9 @@ export const openSession = openRoute({
   method: "POST",
   path: "/api/session",
   id: "openSession",
-  summary: "Open a session for a browser; its cookie takes the place of the secret.",
+  summary: "Open a session for a browser; its cookie replaces the secret.",
   body: LoginRequest,
-  answers: [{ ...json(SessionAnswer, "The session's cookie is set."), status: 201 }],
+  answers: [{ ...json(SessionAnswer, "The response sets the session cookie."), status: 201 }],
   handle: async ({ request, connection, body }, { storage, gateway }, { access, logins, wrongSecrets, publicUrl }) => {
     const { address } = connection;
     refuseForeignPages(request.headers);
@@ -31,7 +31,7 @@ export const openSession = openRoute({
       const message =
         body.link === undefined
           ? "This is not the secret of an operator."
-          : "This link was used, or is older than ten minutes. Log in with the admin secret.";
+          : "This link was already used, or is older than ten minutes. Log in with the admin secret.";
       throw new GatewayError("unauthenticated", message, { code: "invalid_admin_secret" });
     }
     logins.succeeded(address);
@@ -48,14 +48,14 @@ export const openSession = openRoute({
 function openBy({ secret, link }: Login, access: OperatorAccess): Promise<OpenedSession | undefined> {
   if (secret !== undefined && link === undefined) return access.open(secret);
   if (link !== undefined && secret === undefined) return access.openByLink(link);
-  throw new GatewayError("invalid_request", "`secret` or `link` must be there, and not both.", { path: "secret" });
+  throw new GatewayError("invalid_request", "Send either `secret` or `link`.", { path: "secret" });
 }
 
 export const showSession = adminRoute({
   method: "GET",
   path: "/api/session",
   id: "showSession",
-  summary: "Show who is asking, and the value for x-trivium-csrf.",
+  summary: "Show the current operator, and the value for x-trivium-csrf.",
   roles: ROLES,
   answers: [json(SessionAnswer, "The operator.")],
   handle: ({ request: { headers }, operator }, _context, { publicUrl }) => {
@@ -76,7 +76,10 @@ export const closeSession = adminRoute({
   handle: async ({ request: { headers } }, _context, { access, publicUrl }) => {
     const token = headers.has("authorization") ? undefined : sessionToken(headers, publicUrl);
     if (token === undefined)
-      throw new GatewayError("invalid_request", "There is no session: this request has a secret.");
+      throw new GatewayError(
+        "invalid_request",
+        "Session endpoints do not accept a secret: send the session cookie instead.",
+      );
     await access.close(token);
     return new Response(null, { status: 204, headers: { "set-cookie": endedCookie(isSecure(publicUrl)) } });
   },

@@ -29,7 +29,7 @@ import {
 import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
 import { UsageAnswer } from "./schemas/usage.ts";
 
-/** Of which an answer names the latest. */
+/** The most that a response lists: the latest. */
 const MAX_UNPRICED = 100;
 
 /** `model,day`: at most two. */
@@ -38,10 +38,10 @@ const dimensions: QueryField<UsageDimension[]> = {
     const found = text.split(",").map((word) => USAGE_DIMENSIONS.find((dimension) => dimension === word));
     const known = found.filter((dimension) => dimension !== undefined);
     if (found.length <= 2 && known.length === found.length && new Set(known).size === known.length) return known;
-    throw wrong(name, `must be one or two of ${USAGE_DIMENSIONS.join(", ")}, with a comma between them`);
+    throw wrong(name, `must be one or two of ${USAGE_DIMENSIONS.join(", ")}, separated by a comma`);
   },
   schema: { type: "string" },
-  about: `What the sums are grouped by: one or two of ${USAGE_DIMENSIONS.join(", ")}; \`model\` where absent.`,
+  about: `The dimensions to group by: one or two of ${USAGE_DIMENSIONS.join(", ")}. Default: \`model\`.`,
 };
 
 const zone: QueryField<TimeZone> = {
@@ -49,12 +49,12 @@ const zone: QueryField<TimeZone> = {
     try {
       if (text.length <= 64) return TimeZone.named(text);
     } catch {
-      // Told below: the engine's words for it differ.
+      // Reported below: the engines' messages differ.
     }
     throw wrong(name, "must be the name of a time zone such as Europe/Berlin");
   },
   schema: { type: "string" },
-  about: "Whose days are meant; UTC where absent.",
+  about: "The time zone of days. Default: UTC.",
 };
 
 export const showUsage = adminRoute({
@@ -65,28 +65,32 @@ export const showUsage = adminRoute({
   roles: ["admin", "viewer", "project"],
   query: {
     by: dimensions,
-    days: wholeField("How many days to look back; 30 where absent.", 1, 3660),
-    from: zonedMomentField("The first moment, or a day of the zone; 30 days before `to` where absent."),
-    to: zonedMomentField("The first moment, or day of the zone, that is not included; now where absent."),
+    days: wholeField("How many days to look back. Default: 30.", 1, 3660),
+    from: zonedMomentField(
+      "Start of the range, inclusive: a time, or a day in the time zone. Default: 30 days before `to`.",
+    ),
+    to: zonedMomentField("End of the range, exclusive: a time, or a day in the time zone. Default: now."),
     zone,
     project: textField("Only this project."),
     key: textField("Only the key with this id."),
     model: textField("Only this model."),
     provider: textField("Only this provider."),
     dialect: textField("Only calls in this dialect."),
-    outcome: textField("Only this outcome: `ok`, `client_gone`, the kind of an error, or `failed` for every error."),
+    outcome: textField(
+      "Only calls with this outcome: `ok`, `client_gone`, the kind of an error, or `failed` for every error.",
+    ),
     tag: tagField("Only calls with this tag."),
   },
   answers: [
     json(
       UsageAnswer,
-      "One row for each group, at most 1,000: times in order, else by cost. A call with two tags is in the groups of both.",
+      "One row for each group, at most 1,000: times in order, otherwise by cost. A call with two tags is in both groups.",
     ),
   ],
   handle: async ({ query, operator }, { storage, gateway }) => {
     const { by = ["model"], days, from, to, key, model, provider, dialect, outcome, tag } = query;
     if (days !== undefined && (from !== undefined || to !== undefined))
-      throw wrong("days", "does not go with from or to");
+      throw wrong("days", "cannot be combined with from or to");
     const ofZone = query.zone ?? TimeZone.utc;
     const nowMs = gateway.clock.wallMs();
     const untilMs = to?.(ofZone) ?? lastDays(1, nowMs).untilMs;
@@ -123,7 +127,7 @@ export const exportUsage = adminRoute({
   id: "exportUsage",
   summary: "Export receipts, oldest first, as a stream.",
   roles: ["admin", "viewer", "project"],
-  query: { format: oneOfField("`csv` where absent.", EXPORT_FORMATS), ...RECEIPT_FIELDS },
+  query: { format: oneOfField("Default: `csv`.", EXPORT_FORMATS), ...RECEIPT_FIELDS },
   answers: [
     { contentType: "text/csv", description: "One line for each receipt." },
     { contentType: "application/jsonl", description: "One object for each receipt." },
@@ -145,7 +149,7 @@ export const exportUsage = adminRoute({
   },
 });
 
-/** A piece is made when the reader has taken the one before. */
+/** Each chunk is made when the reader has taken the previous one. */
 function bytesOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>(

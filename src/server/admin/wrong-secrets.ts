@@ -21,7 +21,7 @@ interface Parts {
   log: Log;
 }
 
-/** Puts wrong secrets of operators on record, whichever way they came (S21). What was tried is not kept. */
+/** Records wrong secrets of operators, however they were sent (S21). The attempted secret is not kept. */
 export class WrongSecrets {
   readonly #parts: Parts;
   #recorded = 0;
@@ -31,7 +31,7 @@ export class WrongSecrets {
     this.#parts = parts;
   }
 
-  /** Who it was is not known, only from where. Where the storage is unavailable, the refusal must not depend on it. */
+  /** The actor is unknown, only the address. If the storage is unavailable, the refusal must not depend on it. */
   async record({ address, by }: WrongSecret): Promise<void> {
     const { storage, clock, log } = this.#parts;
     const nowMs = clock.nowMs();
@@ -43,7 +43,7 @@ export class WrongSecrets {
     try {
       await recordAct(storage, { who: "unknown", address, act: "session.refused", target: by }, this.#parts);
     } catch (err) {
-      log.warn({ err, address }, "a wrong secret could not be put on record");
+      log.warn({ err, address }, "recording a wrong secret failed");
     }
     log.warn({ address }, "a wrong secret or link was sent to the Admin API");
   }

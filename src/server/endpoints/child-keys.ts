@@ -14,7 +14,7 @@ import { ownPath } from "./paths.ts";
 
 const MAX_BYTES = 64 * 1024;
 
-/** `POST /api/v1/keys`: a key makes one that can do no more than itself (S05). */
+/** `POST /api/v1/keys`: a key creates one that can do no more than itself (S05). */
 const create: Handler = (routed, context) =>
   asMaker(routed, context, async (maker) => {
     const { storage, gateway } = context;
@@ -27,7 +27,7 @@ const create: Handler = (routed, context) =>
     return Response.json({ data: { ...keyView(made), key } }, { status: 201 });
   });
 
-/** `GET /api/v1/keys`: what the key has made, revoked ones included. */
+/** `GET /api/v1/keys`: the child keys, including revoked ones. */
 const list: Handler = (routed, context) =>
   asMaker(routed, context, async ({ keyId }) => {
     const made = await listKeys(context.storage, { madeBy: keyId });
@@ -54,7 +54,7 @@ export const createChildKey: ClientEndpoint = {
   method: "POST",
   paths: ownPath("/api/v1/keys"),
   id: "createChildKey",
-  summary: "Make a key that can do no more than the one that is used here, which needs the scope keys:create",
+  summary: "Create a child key, which can do no more than this key. Requires the scope keys:create",
   dialect: "chat",
   request: ChildKeyRequest,
   answers: [{ ...json(NewApiKey, "The key."), status: 201 }],
@@ -65,7 +65,7 @@ export const listChildKeys: ClientEndpoint = {
   method: "GET",
   paths: ownPath("/api/v1/keys"),
   id: "listChildKeys",
-  summary: "List the keys that this key has made",
+  summary: "List the child keys of this key",
   dialect: "chat",
   answers: [json(ApiKeyList, "The keys, without their secrets.")],
   handle: list,
@@ -75,7 +75,7 @@ export const getChildKey: ClientEndpoint = {
   ...listChildKeys,
   paths: ownPath("/api/v1/keys/{id}"),
   id: "getChildKey",
-  summary: "Show a key that this key has made",
+  summary: "Show a child key of this key",
   parameters: ["key-id"],
   answers: [json(ApiKey, "The key, without its secret.")],
   handle: show,
@@ -86,8 +86,8 @@ export const revokeChildKey: ClientEndpoint = {
   method: "DELETE",
   paths: ownPath("/api/v1/keys/{id}"),
   id: "revokeChildKey",
-  summary: "Revoke a key that this key has made",
-  answers: [json(ApiKey, "The key, which is revoked.")],
+  summary: "Revoke a child key of this key",
+  answers: [json(ApiKey, "The revoked key.")],
   handle: revoke,
 };
 
@@ -98,7 +98,7 @@ async function asMaker(
 ): Promise<Response> {
   const maker = await countedCaller(routed, gateway);
   if (!maker.scopes?.includes(CREATE_KEYS)) {
-    const message = `The key "${maker.keyName}" may not make keys: it does not have the scope ${CREATE_KEYS}. The operator gives it with \`trivium keys update ${maker.keyId} --scopes ${CREATE_KEYS}\`.`;
+    const message = `The key "${maker.keyName}" cannot create keys: it does not have the scope ${CREATE_KEYS}. The operator can grant it with \`trivium keys update ${maker.keyId} --scopes ${CREATE_KEYS}\`.`;
     throw new GatewayError("forbidden", message);
   }
   const { connection } = routed;
@@ -110,7 +110,7 @@ async function asMaker(
   }
 }
 
-/** A key that another has made looks as if it did not exist (S09). */
+/** A child of another key looks as if it did not exist (S09). */
 async function childOf({ keyId }: Principal, { parameters }: RoutedRequest, { storage }: ServerContext) {
   const id = parameters["id"] ?? "";
   const child = (await listKeys(storage, { madeBy: keyId })).find((key) => key.id === id);
@@ -124,6 +124,6 @@ const actorOf = ({ keyId }: Principal, { connection }: RoutedRequest) => ({
 });
 
 const noSuchChild = (id: string): GatewayError =>
-  new GatewayError("not_found", `This key has made no key ${JSON.stringify(id.slice(0, 100))}.`, {
+  new GatewayError("not_found", `No child key ${JSON.stringify(id.slice(0, 100))} belongs to this key.`, {
     code: "key_not_found",
   });

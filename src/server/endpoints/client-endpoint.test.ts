@@ -11,7 +11,7 @@ import type { ClientEndpoint } from "./client-endpoint.ts";
 import { ENDPOINTS } from "./index.ts";
 import { chatPaths } from "./paths.ts";
 
-/** As docs/adding-an-endpoint.md says, in one declaration. */
+/** In one declaration, as in docs/adding-an-endpoint.md. */
 const countWords: ClientEndpoint = {
   method: "POST",
   paths: chatPaths("/texts/{id}/words"),
@@ -29,7 +29,7 @@ const countWords: ClientEndpoint = {
 describe("an endpoint that is declared once", () => {
   const endpoints = [...ENDPOINTS, countWords];
 
-  test("is found at both base URLs, by a client with a key", async () => {
+  test("is served at both base URLs, for a client with a key", async () => {
     const table = new RouteTable(routesOf(BUILT_IN_DIALECTS, endpoints));
     for (const [path, door] of [
       ["/api/v1/texts/t1/words", "contract"],

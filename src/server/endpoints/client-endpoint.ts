@@ -5,7 +5,7 @@ import type { Operation } from "../openapi/operation.ts";
 import type { Method, Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
 
-/** Where an endpoint is. */
+/** The location of an endpoint. */
 export interface EndpointPath {
   door: Door;
   /** A literal path, or a pattern over the percent-decoded path whose named groups become parameters. */
@@ -18,14 +18,14 @@ export interface EndpointPath {
 export interface ClientEndpoint extends Operation {
   paths: readonly EndpointPath[];
   handle: Handler;
-  /** How errors are written, where not as the dialect does. */
+  /** How errors are encoded, if not as in the dialect. */
   errors?: Pick<Dialect["errors"], "encode">;
 }
 
 export function routesTo({ method, dialect, access, paths, handle, errors }: ClientEndpoint): Route<Handler>[] {
   // A handler of lists checks the key itself, since lists may be public.
   const checked = access === undefined ? "key" : access === "listed" ? "open" : access;
-  // The runtime leaves the body of an answer to HEAD out.
+  // The runtime omits the body of a response to HEAD.
   const methods: readonly Method[] = method === "GET" && checked === "open" ? ["GET", "HEAD"] : [method];
   return paths.flatMap(({ door, path }) =>
     methods.map((each) => ({ method: each, path, access: checked, dialect, door, handle, errors })),

@@ -11,10 +11,10 @@ export const compactResponse: ClientEndpoint = {
   method: "POST",
   paths: chatPaths("/responses/compact"),
   id: "compactResponse",
-  summary: "Have a conversation compacted by its host, where the host does so",
+  summary: "Compact a conversation, if the provider supports it",
   dialect: "responses",
   parameters: IMAGE_HEADERS,
   request: CompactionRequest,
-  answers: [json(CompactionAnswer, "The items to go on with, one of them sealed by the host.")],
+  answers: [json(CompactionAnswer, "The items to continue with, one of them encrypted by the provider.")],
   handle: (routed, { gateway }) => relayCompactions(incomingRequest(routed), gateway),
 };

@@ -11,13 +11,13 @@ export const createCompletion: ClientEndpoint = {
   method: "POST",
   paths: chatPaths("/completions"),
   id: "createCompletion",
-  summary: "Complete a prompt, by the API before chat",
+  summary: "Complete a prompt with the legacy completions API",
   dialect: "chat",
   parameters: IMAGE_HEADERS,
   request: CompletionRequest,
   answers: [
-    json(CompletionAnswer, "The completion, in the host's own form."),
-    events(CompletionAnswer, "With `stream`: parts of the same form, then `[DONE]`."),
+    json(CompletionAnswer, "The completion, in the provider's format."),
+    events(CompletionAnswer, "With `stream`: chunks in the same format, then `[DONE]`."),
   ],
   handle: (routed, { gateway }) => relayCompletions(incomingRequest(routed), gateway),
 };

@@ -79,7 +79,7 @@ const bodyOf = async (response: Response) => new Uint8Array(await response.array
 const isSame = (one: Uint8Array, other: Uint8Array) => one.length === other.length && Bun.hash(one) === Bun.hash(other);
 
 describe("GET and HEAD /files/{id}", () => {
-  test("the whole file, with its type from the record and the headers that keep a browser from guessing", async () => {
+  test("the whole file, with its recorded type and headers that keep a browser from guessing", async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(isSame(await bodyOf(response), bytes)).toBe(true);
@@ -95,7 +95,7 @@ describe("GET and HEAD /files/{id}", () => {
     expect(headers["cache-control"]).toStartWith("private, max-age=");
   });
 
-  test("HEAD tells the same and sends nothing", async () => {
+  test("HEAD returns the same headers without a body", async () => {
     const [head, whole] = await Promise.all([get({ range: "bytes=0-9" }, "HEAD"), get()]);
     expect(head.status).toBe(200);
     expect((await bodyOf(head)).length).toBe(0);
@@ -122,15 +122,18 @@ describe("GET and HEAD /files/{id}", () => {
     expect(isSame(await bodyOf(response), bytes.subarray(start, end))).toBe(true);
   });
 
-  test.each(["bytes=1000000-", "bytes=1000000-1000001", "bytes=-0"])("range %p cannot be met: 416", async (range) => {
-    const response = await get({ range });
-    expect(response.status).toBe(416);
-    expect(response.headers.get("content-range")).toBe("bytes */1000000");
-    expect((await bodyOf(response)).length).toBe(0);
-  });
+  test.each(["bytes=1000000-", "bytes=1000000-1000001", "bytes=-0"])(
+    "range %p cannot be satisfied: 416",
+    async (range) => {
+      const response = await get({ range });
+      expect(response.status).toBe(416);
+      expect(response.headers.get("content-range")).toBe("bytes */1000000");
+      expect((await bodyOf(response)).length).toBe(0);
+    },
+  );
 
   test.each(["bytes=5-4", "bytes=0-1,5-6", "items=0-1", "bytes=a-b", "bytes=-", "bytes", "0-5"])(
-    "range %p is none that is known: the whole file",
+    "range %p is not supported: the whole file",
     async (range) => {
       const response = await get({ range });
       expect(response.status).toBe(200);
@@ -138,7 +141,7 @@ describe("GET and HEAD /files/{id}", () => {
     },
   );
 
-  test("if-range: the part of this version only, else the whole", async () => {
+  test("if-range: only the part of this version, otherwise the whole", async () => {
     for (const [condition, status] of [
       [`"${video.id}"`, 206],
       [`W/"${video.id}"`, 200],
@@ -166,7 +169,7 @@ describe("GET and HEAD /files/{id}", () => {
     },
   );
 
-  test("S09: strangers, wrong signatures, expired and unknown files get the same answer, word for word", async () => {
+  test("S09: strangers, wrong signatures, expired and unknown files get exactly the same response", async () => {
     const plain = `${listener.url}/files/${video.id}`;
     const signed = files.urlOf(video);
     const unknown = `${listener.url}/files/file_${"A".repeat(22)}`;
@@ -190,7 +193,7 @@ describe("GET and HEAD /files/{id}", () => {
     for (const [url, headers] of attempts) {
       const response = await get(headers, "GET", url);
       expect([url, response.status]).toEqual([url, 404]);
-      // A path with slashes in it matches no route of a file.
+      // A path with slashes in it matches no file route.
       if (!url.includes("%2F")) said.add(await response.text());
     }
     expect([...said]).toHaveLength(1);
@@ -219,7 +222,7 @@ describe("GET and HEAD /files/{id}", () => {
       try {
         return readlinkSync(`/proc/self/fd/${descriptor}`);
       } catch {
-        // The descriptor that listed the folder is closed by now.
+        // The descriptor of the listing is closed by now.
         return "";
       }
     };

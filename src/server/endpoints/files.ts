@@ -10,7 +10,7 @@ import type { RoutedRequest, ServerContext } from "../routed-request.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { ownPath } from "./paths.ts";
 
-const served = "The file, as long as it is kept.";
+const served = "The file.";
 
 export const getFile: ClientEndpoint = {
   method: "GET",
@@ -22,9 +22,9 @@ export const getFile: ClientEndpoint = {
   parameters: ["file-id", "expires", "signature", "range"],
   answers: [
     file(200, served),
-    file(206, "The part that `range` asked for."),
-    { status: 304, description: "It is the version that `if-none-match` names." },
-    { status: 416, description: "The file is shorter than the part that was asked for." },
+    file(206, "The requested range of the file."),
+    { status: 304, description: "The file matches `if-none-match`." },
+    { status: 416, description: "The range starts after the end of the file." },
   ],
   failures: ["404"],
   handle: sendFile,
@@ -35,9 +35,9 @@ export const headFile: ClientEndpoint = {
   method: "HEAD",
   paths: ownPath("/files/{id}"),
   id: "headFile",
-  summary: "Ask about a generated file",
+  summary: "Get the headers of a generated file",
   parameters: ["file-id", "expires", "signature"],
-  answers: [{ status: 200, description: "It is there; the headers say its type and length." }],
+  answers: [{ status: 200, description: "The file exists; the headers have its type and length." }],
   handle: sendFile,
 };
 
@@ -59,12 +59,12 @@ async function sendFile(routed: RoutedRequest, context: ServerContext): Promise<
   if (range === "unsatisfiable") {
     return new Response(null, { status: 416, headers: { ...headers, "content-range": `bytes */${record.size}` } });
   }
-  // An authorized client waits for the store, however slow it is.
+  // An authorized client may wait for a slow store.
   routed.connection.hold();
   const opened = await files
     .open(record, range === "whole" ? undefined : range)
     .finally(() => routed.connection.rest());
-  // Another instance may have removed it just now.
+  // Another instance may have just removed it.
   if (!opened) throw noSuchFile();
   if (range === "whole") return whole(opened.stream, record, headers);
   const { start, end } = range;
@@ -78,7 +78,7 @@ async function sendFile(routed: RoutedRequest, context: ServerContext): Promise<
   });
 }
 
-/** A wrong key or half a signature authorizes nothing: the answer is the same as for every stranger (S09). */
+/** A wrong key or half a signature authorizes nothing: the response is the same as for every stranger (S09). */
 async function claimsOf(
   { request, dialect, connection, query }: RoutedRequest,
   { gateway }: ServerContext,
@@ -109,7 +109,7 @@ function headersOf({ id, mimeType, expiresAtMs }: StoredFile, nowMs: number): Re
   };
 }
 
-/** With `if-range`, the range is wanted only if the client already has a part of this version. */
+/** With `if-range`, the range applies only if the client already has a part of this version. */
 function isRangeWanted({ headers }: Request, tag: string | undefined): boolean {
   const condition = headers.get("if-range");
   return condition === null || condition === tag;
@@ -126,7 +126,7 @@ function whole(
 function noSuchFile(): GatewayError {
   return new GatewayError(
     "not_found",
-    "There is no such file, or it has expired: fetch a file from the URL in the answer before it expires.",
+    "This file does not exist or has expired. Fetch a file from the URL in the response before it expires.",
     { code: "file_not_found" },
   );
 }

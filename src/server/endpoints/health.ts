@@ -7,7 +7,7 @@ import { ownPath } from "./paths.ts";
 /** The process is up. */
 export const healthAnswer = (): Response => Response.json({ status: "ok" });
 
-/** Whether calls should be sent here: not while it drains, nor when no more receipts can be kept. */
+/** Whether the gateway accepts calls: not while it drains, nor when no more receipts can be kept. */
 export function readinessAnswer({ condition }: Pick<ServerContext, "condition">): Response {
   const { status, reasons } = condition();
   return Response.json(
@@ -22,10 +22,10 @@ export const getHealth: ClientEndpoint = {
   method: "GET",
   paths: ownPath("/healthz"),
   id: "getHealth",
-  summary: "Whether the process is up",
+  summary: "Check that the process is up",
   dialect: "chat",
   access: "open",
-  answers: [json(Status, "It is up.")],
+  answers: [json(Status, "The process is up.")],
   handle: () => healthAnswer(),
 };
 
@@ -33,10 +33,10 @@ export const getReadiness: ClientEndpoint = {
   ...getHealth,
   paths: ownPath("/readyz"),
   id: "getReadiness",
-  summary: "Whether the gateway takes calls",
+  summary: "Check whether the gateway accepts calls",
   answers: [
-    json(Status, "It takes calls: ready, or degraded for the reason given."),
-    { ...json(Status, "It does not, for the reason given."), status: 503 },
+    json(Status, "The gateway accepts calls: it is ready, or degraded for the given reason."),
+    { ...json(Status, "The gateway does not accept calls, for the given reason."), status: 503 },
   ],
   handle: (_routed, context) => readinessAnswer(context),
 };

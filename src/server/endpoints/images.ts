@@ -15,7 +15,7 @@ import type { ClientEndpoint } from "./client-endpoint.ts";
 import { chatPaths, verbEndpointPaths } from "./paths.ts";
 
 const STREAMED =
-  "With `stream`: events named by their type; one completed event for each image, and none after the last.";
+  "With `stream`: events named by their type, with one completed event for each image and nothing after the last.";
 
 const incomingImages = (routed: RoutedRequest, protocol: ImageProtocol): IncomingImages => ({
   ...incomingRequest(routed),
@@ -34,10 +34,13 @@ export const generateImages: ClientEndpoint = {
   handle: (routed, { gateway }) => relayImages(incomingImages(routed, GENERATIONS), gateway),
 };
 
-const ImageFile = Type.String({ contentMediaType: "application/octet-stream", description: "An image's file." });
+const ImageFile = Type.String({ contentMediaType: "application/octet-stream", description: "The image file." });
 const ImageFiles = Type.Union([ImageFile, Type.Array(ImageFile)]);
 
-/** The fields of the JSON, with files instead of texts. Several images are parts with the same name, either of the two. */
+/**
+ * The fields of the JSON, with files instead of texts. Several images are parts with the same name, with or without
+ * brackets.
+ */
 const ImageEditForm = Type.Object(
   {
     ...ImageEditRequest.properties,
@@ -60,7 +63,7 @@ export const editImages: ClientEndpoint = {
   handle: (routed, { gateway }) => relayImages(incomingImages(routed, EDITS), gateway),
 };
 
-/** Makes images or embeddings: the model says which. An unknown model is refused as for images. */
+/** Generates images or embeddings, depending on the model. An unknown model is refused as for images. */
 export const predictImages: ClientEndpoint = {
   method: "POST",
   paths: verbEndpointPaths("predict"),

@@ -15,7 +15,7 @@ import { createSpeech } from "./speech.ts";
 import { createTranscription, createTranslation } from "./transcriptions.ts";
 import { fetchVideoOperation, submitVideos } from "./videos.ts";
 
-/** Every endpoint for clients besides those that the dialects declare. */
+/** Every endpoint for clients except those that the dialects declare. */
 export const ENDPOINTS: readonly ClientEndpoint[] = [
   generateImages,
   editImages,

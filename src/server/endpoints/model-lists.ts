@@ -9,7 +9,7 @@ import { presentsCredential } from "../credential.ts";
 import { namingOf } from "../naming.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
 
-/** `GET …/models`: with a key, the models that it may call; without any credential all of them, if these are public. */
+/** `GET …/models`: with a key, the models that it may call; without a credential all of them, if they are public. */
 export const listModels: Handler = async (routed, context) => {
   const { catalogue } = context.gateway.snapshot;
   const caller = await callerOf(routed, context);
@@ -26,13 +26,13 @@ export const showModel: Handler = async (routed, context) => {
   const name = routed.dialect.http.readModel(routed.parameters);
   const { model } = catalogue.resolve(name, namingOf(routed));
   if (caller !== undefined && !mayCall(caller, model)) {
-    const message = `The key "${caller.keyName}" cannot call a model ${JSON.stringify(name.slice(0, 200))}.`;
+    const message = `The key "${caller.keyName}" cannot call the model ${JSON.stringify(name.slice(0, 200))}.`;
     throw new GatewayError("not_found", message);
   }
   return Response.json(routed.dialect.http.models.entry(shown(model, routed, context), routed.door));
 };
 
-/** A wrong credential is refused like anywhere else: clients list models to find out whether a key is valid. */
+/** A wrong credential is refused like anywhere else: clients list models to check whether a key is valid. */
 async function callerOf(routed: RoutedRequest, { gateway }: ServerContext): Promise<Principal | undefined> {
   if (gateway.snapshot.publicModels && !presentsCredential(routed.request, routed.query)) return undefined;
   const caller = await countedCaller(routed, gateway);
@@ -44,6 +44,6 @@ async function callerOf(routed: RoutedRequest, { gateway }: ServerContext): Prom
 const mayCall = (caller: Principal, { id, kind }: Model): boolean =>
   allowsModel(caller, id) && allowsProtocols(caller, protocolsFor(kind));
 
-/** At the contract's own base URLs, modalities have the contract's words (contract 2.9). */
+/** At the contract's own base URLs, modalities use the contract's terms (contract 2.9). */
 const shown = (model: Model, { door }: RoutedRequest, { gateway }: ServerContext) =>
   listedModel(model, gateway.clock.wallMs(), { contractWords: door === "contract" });

@@ -11,10 +11,10 @@ export const createModeration: ClientEndpoint = {
   method: "POST",
   paths: chatPaths("/moderations"),
   id: "createModeration",
-  summary: "Judge whether texts or images are harmful",
+  summary: "Classify whether texts or images are harmful",
   dialect: "chat",
   parameters: IMAGE_HEADERS,
   request: ModerationRequest,
-  answers: [json(ModerationAnswer, "One result for each input, in the host's own form.")],
+  answers: [json(ModerationAnswer, "One result for each input, in the provider's format.")],
   handle: (routed, { gateway }) => relayModerations(incomingRequest(routed), gateway),
 };

@@ -13,7 +13,7 @@ export const getOpenApi = (endpoints: () => readonly ClientEndpoint[]): ClientEn
   access: "open",
   answers: [json(openObject(), "An OpenAPI 3.1 document.")],
   handle: async (_routed, { publicUrl, version }) => {
-    // Most processes are never asked for it.
+    // Most processes never need it.
     const { openApiDocument } = await import("../openapi.ts");
     return Response.json(openApiDocument({ publicUrl: publicUrl(), version, endpoints: endpoints() }));
   },

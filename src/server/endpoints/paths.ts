@@ -3,12 +3,12 @@ import { DOCUMENTED_ROOTS, verbPaths } from "../../dialects/genai/endpoints.ts";
 import { patternOf } from "../route-table.ts";
 import type { EndpointPath } from "./client-endpoint.ts";
 
-/** A path of the gateway's own, as documents write it: `/files/{id}`. */
+/** A path of the gateway itself, as documents write it: `/files/{id}`. */
 export const ownPath = (template: string): EndpointPath[] => [
   { door: "contract", path: patternOf(template), documented: [{ path: template, suffix: "" }] },
 ];
 
-/** A path below the roots that clients of chat completions know, at both doors. */
+/** A path below the roots of chat completions, at both doors. */
 export const chatPaths = (rest: string): EndpointPath[] =>
   CHAT_ROOTS.map(([door, root, suffix]) => {
     const path = `${root}${rest}`;

@@ -8,12 +8,13 @@ import type { Handler } from "../routed-request.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { chatPaths } from "./paths.ts";
 
-/** `GET /api/v1/generation?id=`: what happened to a call. Only the project that made it can see it. */
+/** `GET /api/v1/generation?id=`: the receipt of a call. Only its project can see it. */
 const show: Handler = async (routed, { gateway, storage }) => {
   const principal = await countedCaller(routed, gateway);
   const id = routed.query.get("id");
   if (!id) {
-    const message = "The query parameter id is missing; it is the value of the header x-trivium-receipt of an answer.";
+    const message =
+      "The query parameter id is missing. Set it to the value of the header x-trivium-receipt of a response.";
     throw new GatewayError("invalid_request", message, { path: "id" });
   }
   const receipt = await findReceipt(storage, principal.project, id);
@@ -26,7 +27,7 @@ export const getReceipt: ClientEndpoint = {
   method: "GET",
   paths: chatPaths("/generation"),
   id: "getReceipt",
-  summary: "Show what happened to a call",
+  summary: "Show the receipt of a call",
   dialect: "chat",
   parameters: ["receipt-id"],
   answers: [json(ReceiptAnswer, "The receipt.")],

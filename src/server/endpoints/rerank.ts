@@ -9,7 +9,7 @@ import { RerankAnswer } from "../openapi/service-answers.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { chatPaths } from "./paths.ts";
 
-/** As that protocol has them, `{ id, message }`, and as the neighbours of the endpoint have them, in one body. */
+/** Errors in that protocol's form, `{ id, message }`, and in the form of the neighbouring endpoints, in one body. */
 const errors: ClientEndpoint["errors"] = {
   encode: (error, requestId) => {
     const answer = BUILT_IN_DIALECTS.get("chat").errors.encode(error, requestId);
@@ -22,7 +22,7 @@ export const rerankDocuments: ClientEndpoint = {
   method: "POST",
   paths: [
     ...chatPaths("/rerank"),
-    // Where clients of the later version of that API send it.
+    // Where clients of that API's later version send it.
     { door: "dropin", path: "/v2/rerank", documented: [{ path: "/v2/rerank", suffix: "DropInV2" }] },
   ],
   id: "rerankDocuments",
@@ -30,7 +30,7 @@ export const rerankDocuments: ClientEndpoint = {
   dialect: "chat",
   parameters: IMAGE_HEADERS,
   request: RerankRequest,
-  answers: [json(RerankAnswer, "The documents, the best first.")],
+  answers: [json(RerankAnswer, "The documents, most relevant first.")],
   errors,
   handle: (routed, { gateway }) => relayRerank(incomingRequest(routed), gateway),
 };

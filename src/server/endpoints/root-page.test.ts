@@ -15,7 +15,7 @@ describe("S14: the page at /", () => {
     expect(html).toContain("&lt;img src=x&gt;&amp;");
   });
 
-  test("allows no script, no frame around it and nothing from elsewhere", async () => {
+  test("allows no script, no embedding frame and no external resource", async () => {
     const policy = (await pageOf("https://x.example", "1.0.0")).headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");

@@ -1,7 +1,7 @@
 import type { Handler } from "../routed-request.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 
-/** `GET /`: where clients of each protocol point at. For people who open it in a browser, the same as a page. */
+/** `GET /`: the base URLs of each protocol, as a page for people who open it in a browser. */
 const send: Handler = ({ request }, { publicUrl, version }) => {
   const url = publicUrl();
   const about = {
@@ -49,12 +49,12 @@ function page({ version, base_urls, models, openapi, health }: About): string {
 `;
 }
 
-/** For whoever opens the gateway's address: not a part of the API. */
+/** For people who open the gateway's address: not a part of the API. */
 export const getRoot: ClientEndpoint = {
   method: "GET",
   paths: [{ door: "contract", path: "/", documented: [] }],
   id: "getRoot",
-  summary: "Where clients of each protocol connect",
+  summary: "Show the base URLs of each protocol",
   dialect: "chat",
   access: "open",
   answers: [],

@@ -7,16 +7,16 @@ import { SpeechEvent } from "../openapi/speech-answers.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { chatPaths } from "./paths.ts";
 
-const sound: Answer = { description: "The sound, as it is made.", contentType: "audio/*" };
+const sound: Answer = { description: "The audio, as it is generated.", contentType: "audio/*" };
 
 export const createSpeech: ClientEndpoint = {
   method: "POST",
   paths: chatPaths("/audio/speech"),
   id: "createSpeech",
-  summary: "Speak a text",
+  summary: "Generate speech from text",
   dialect: "chat",
   parameters: IMAGE_HEADERS,
   request: SpeechRequestBody,
-  answers: [sound, events(SpeechEvent, "With `stream_format: sse`: events with parts of the sound.")],
+  answers: [sound, events(SpeechEvent, "With `stream_format: sse`: events with chunks of the audio.")],
   handle: (routed, { gateway }) => relaySpeech(incomingRequest(routed), gateway),
 };

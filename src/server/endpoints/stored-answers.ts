@@ -10,7 +10,7 @@ import type { HeldMemory } from "../../relay/request/memory-budget.ts";
 import { countedCaller } from "../counted-caller.ts";
 import type { Handler, RoutedRequest } from "../routed-request.ts";
 
-/** A request for an answer that is kept, of a client that is known. */
+/** A request for a stored answer, from a known client. */
 interface StoredRequest {
   id: string;
   query: URLSearchParams;
@@ -19,7 +19,7 @@ interface StoredRequest {
   gateway: Gateway;
   connection: ClientConnection;
   keepAlive: string | undefined;
-  /** What is read from the storage counts as what any other call holds. */
+  /** What is read from the storage counts like the memory of any other call. */
   memory: HeldMemory;
 }
 
@@ -37,7 +37,7 @@ const HANDLERS: Readonly<Record<StoredAsks, StoredHandler>> = {
   },
   list_input: listInput,
   delete_answer: async ({ id, principal, stored, gateway }) => {
-    // A key may delete what the keys that it made have stored, without seeing it.
+    // A key may delete what its child keys have stored, without seeing it.
     const may = (answer: Owned) =>
       isVisible(answer, principal) || gateway.keys.makerOf(answer.keyId ?? "")?.keyId === principal.keyId;
     if (!(await gateway.answers.delete(principal.project, id, may))) throw stored.notFound(id);
@@ -47,7 +47,7 @@ const HANDLERS: Readonly<Record<StoredAsks, StoredHandler>> = {
   cancel_answer: cancel,
 };
 
-/** Answers that are kept, for the keys that may see them: to all others they look as if they never existed (S09). */
+/** Stored answers, for the keys that may see them: to all others they look as if they did not exist (S09). */
 export const storedAnswer =
   (asks: StoredAsks): Handler =>
   async (routed, { gateway }) => {
@@ -70,7 +70,7 @@ export const storedAnswer =
   };
 
 function storedOf({ dialect }: RoutedRequest): StoredAnswers {
-  if (dialect.stored === undefined) throw new Error(`the ${dialect.name} dialect keeps no answers`);
+  if (dialect.stored === undefined) throw new Error(`the ${dialect.name} dialect does not store answers`);
   return dialect.stored;
 }
 
@@ -80,7 +80,7 @@ async function find({ id, principal, stored, gateway, memory }: StoredRequest) {
   return kept;
 }
 
-/** Reads no more turns than the page needs, and holds one of them at a time. */
+/** Reads only the turns that the page needs, and holds one of them at a time. */
 async function listInput({ id, query, principal, stored, gateway, memory }: StoredRequest): Promise<string> {
   const page = stored.openPage(query);
   let isThere = false;
@@ -99,7 +99,7 @@ async function listInput({ id, query, principal, stored, gateway, memory }: Stor
   return page.encode();
 }
 
-/** The row is what counts: whoever makes the answer finds that it is wanted no more. */
+/** The row decides: whoever makes the answer finds that it was cancelled. */
 async function cancel(request: StoredRequest): Promise<string> {
   const { id, principal, stored, gateway } = request;
   const { project } = principal;

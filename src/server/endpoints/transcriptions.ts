@@ -8,10 +8,10 @@ import { TranscriptAnswer, TranscriptEvent } from "../openapi/speech-answers.ts"
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { chatPaths } from "./paths.ts";
 
-const recording = Type.Unsafe<string>({ type: "string", format: "binary", description: "The recording." });
+const recording = Type.Unsafe<string>({ type: "string", format: "binary", description: "The audio file." });
 
 const plain: Answer = {
-  description: "With `response_format` text, srt or vtt: the words, or subtitles.",
+  description: "With `response_format` text, srt or vtt: the text, or subtitles.",
   contentType: "text/plain",
   schema: Type.String(),
 };
@@ -20,7 +20,7 @@ export const createTranscription: ClientEndpoint = {
   method: "POST",
   paths: chatPaths("/audio/transcriptions"),
   id: "createTranscription",
-  summary: "Write down what is said in a recording",
+  summary: "Transcribe audio",
   dialect: "chat",
   parameters: IMAGE_HEADERS,
   form: Type.Object({ file: recording, ...TranscriptionFields.properties }, { title: "TranscriptionForm" }),
@@ -36,7 +36,7 @@ export const createTranslation: ClientEndpoint = {
   ...createTranscription,
   paths: chatPaths("/audio/translations"),
   id: "createTranslation",
-  summary: "Write down in English what is said in a recording",
+  summary: "Translate audio into English text",
   form: Type.Object({ file: recording, ...TranslationFields.properties }, { title: "TranslationForm" }),
   answers: [json(TranscriptAnswer, "The translation."), plain],
   handle: (routed, { gateway }) => relayTranscription(incomingRequest(routed), gateway, "translations"),

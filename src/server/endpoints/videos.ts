@@ -16,7 +16,7 @@ export const submitVideos: ClientEndpoint = {
   dialect: "genai",
   parameters: [...MODEL_IN_PATH, ...JOB_HEADERS, "idempotency-key"],
   request: VideoRequestBody,
-  answers: [json(OperationName, "The operation's name, to poll with.")],
+  answers: [json(OperationName, "The operation's name, for polling.")],
   handle: (routed, { gateway, operations }) => submitVideo(incomingAtVerb(routed), gateway, operations),
 };
 

@@ -6,13 +6,13 @@ type Json = Record<string, unknown>;
 const DATA_KEYWORDS = new Set(["enum", "const", "required", "examples", "default"]);
 
 /**
- * The schemas of the checks and answers as OpenAPI components: whatever carries a title becomes a component of that
- * name, and is referred to from everywhere else.
+ * The schemas of requests and responses as OpenAPI components: a schema with a title becomes a component of that name,
+ * and is referenced everywhere else.
  */
 export class ComponentSchemas {
   readonly #named = new Map<string, { text: string; schema: Json }>();
 
-  /** A reference to the schema, or the schema itself where it has no name. */
+  /** A reference to the schema, or the schema itself if it has no name. */
   refer(schema: TSchema): Json {
     return this.#convert(schema as Json);
   }
@@ -39,11 +39,11 @@ export class ComponentSchemas {
     const text = JSON.stringify(schema);
     const known = this.#named.get(name);
     if (known !== undefined) {
-      if (known.text !== text) throw new Error(`Two different schemas are called ${name}.`);
+      if (known.text !== text) throw new Error(`Two different schemas are named ${name}.`);
       return;
     }
     const entry = { text, schema: {} };
-    // Entered before its content is read, because a schema may refer to itself.
+    // Added before its content is read, because a schema may refer to itself.
     this.#named.set(name, entry);
     entry.schema = this.#keywords(schema);
   }

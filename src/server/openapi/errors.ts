@@ -10,14 +10,14 @@ const ChatError = Type.Object(
     error: Type.Object({
       message: Type.String(),
       type: Type.String(),
-      param: nullable(Type.String({ description: "JSON path of the field at fault." })),
+      param: nullable(Type.String({ description: "JSON path of the invalid field." })),
       code: nullable(Type.String()),
     }),
   },
   { title: "ChatError" },
 );
 
-/** A failed call, in each protocol's own words (choices 4). */
+/** A failed call in each protocol's own form (choices 4). */
 export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
   chat: ChatError,
   responses: ChatError,
@@ -42,7 +42,7 @@ export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
   ),
 };
 
-/** The statuses that calls of a protocol can fail with, and what each means, from the one table of errors. */
+/** The statuses that calls of a protocol can fail with, and what each means, from the table of errors. */
 export function failureStatuses(dialect: DialectName): Map<string, string> {
   const meanings = new Map<string, string[]>();
   for (const kind of Object.keys(ERROR_TABLE) as ErrorKind[]) {

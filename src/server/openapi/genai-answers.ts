@@ -44,7 +44,7 @@ const Candidate = Type.Object({
     Type.String({
       examples: FINISH_WORDS.map((word) => `FINISH_REASON_${word}`),
       description:
-        "As the contract spells it; without the prefix for clients that are known to read the provider's own words.",
+        "As the contract spells it; without the prefix for clients that are known to read the provider's own values.",
     }),
   ),
   finishMessage: text,

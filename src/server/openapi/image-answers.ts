@@ -2,7 +2,9 @@ import { Type } from "../../base/type.ts";
 
 const integer = Type.Integer({ minimum: 0 });
 const base64 = Type.String({ description: "The image in base64." });
-const fileUrl = Type.Optional(Type.String({ format: "uri", description: "Instead of an image that is very large." }));
+const fileUrl = Type.Optional(
+  Type.String({ format: "uri", description: "Set instead of image data if the image is very large." }),
+);
 
 /** Contract 2.5. */
 export const PredictAnswer = Type.Object(
@@ -12,16 +14,16 @@ export const PredictAnswer = Type.Object(
         bytesBase64Encoded: Type.Optional(base64),
         gcsUri: fileUrl,
         mimeType: Type.Optional(Type.String({ examples: ["image/png"] })),
-        prompt: Type.Optional(Type.String({ description: "As the model rewrote it." })),
-        raiFilteredReason: Type.Optional(Type.String({ description: "Why moderation held this image back." })),
+        prompt: Type.Optional(Type.String({ description: "The prompt as rewritten by the model." })),
+        raiFilteredReason: Type.Optional(Type.String({ description: "Why moderation blocked this image." })),
         error: Type.Optional(
           Type.Object(
             { code: Type.Integer(), message: Type.String(), status: Type.String() },
-            { description: "Why this image could not be made, while others were." },
+            { description: "Why this image failed, while others succeeded." },
           ),
         ),
       }),
-      { description: "One element for each image that was asked for, made or not." },
+      { description: "One element for each requested image, generated or not." },
     ),
   },
   { title: "PredictAnswer" },
@@ -34,7 +36,7 @@ const ImageUsage = Type.Object(
     output_tokens: integer,
     total_tokens: integer,
   },
-  { title: "ImageUsage", description: "Where the provider counts tokens." },
+  { title: "ImageUsage", description: "If the provider counts tokens." },
 );
 
 const settings = {
@@ -44,7 +46,7 @@ const settings = {
   size: Type.String({ examples: ["1024x1024", "auto"] }),
 };
 
-/** The answer without a stream (choices 5). */
+/** The response without a stream (choices 5). */
 export const ImagesAnswer = Type.Object(
   {
     created: integer,
@@ -55,7 +57,7 @@ export const ImagesAnswer = Type.Object(
         revised_prompt: Type.Optional(Type.String()),
       }),
     ),
-    // What the model chose, and its host does not tell, is left out.
+    // Omitted if the model chose it and its host does not report it.
     background: Type.Optional(Type.String({ examples: ["transparent", "opaque"] })),
     output_format: settings.output_format,
     quality: Type.Optional(Type.String({ examples: ["low", "medium", "high"] })),
@@ -63,7 +65,7 @@ export const ImagesAnswer = Type.Object(
     usage: Type.Optional(ImageUsage),
     errors: Type.Optional(
       Type.Array(Type.Object({ index: integer, code: Type.String(), message: Type.String() }), {
-        description: "The images that were not made, while others were.",
+        description: "The images that failed, while others succeeded.",
       }),
     ),
   },

@@ -14,22 +14,24 @@ const LimitValues = Type.Object(
 export const ChildKeyRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100 }),
-    project: Type.Optional(Type.String({ description: "The maker's; no other is allowed." })),
-    models: Type.Optional(Type.Array(Type.String(), { description: "Default: the maker's." })),
+    project: Type.Optional(Type.String({ description: "The parent key's; no other is allowed." })),
+    models: Type.Optional(Type.Array(Type.String(), { description: "Default: the parent key's." })),
     protocols: Type.Optional(Type.Array(Type.Enum([...DIALECT_NAMES]))),
-    expires_at: Type.Optional(Type.String({ description: "A day or a moment, not later than the maker's." })),
+    expires_at: Type.Optional(Type.String({ description: "A date or a time, not later than the parent key's." })),
     limits: Type.Optional(LimitValues),
-    networks: Type.Optional(Type.Array(Type.String({ description: "Such as 10.0.0.0/8, within the maker's." }))),
+    networks: Type.Optional(
+      Type.Array(Type.String({ description: "For example 10.0.0.0/8, within the parent key's." })),
+    ),
     scopes: Type.Optional(Type.Array(Type.Enum([...KEY_SCOPES]), { maxItems: 0 })),
     strict: Type.Optional(Type.Boolean()),
-    provider_objects: Type.Optional(Type.Boolean({ description: "Allowed only where the key that makes it has it." })),
+    provider_objects: Type.Optional(Type.Boolean({ description: "Only allowed if the parent key has it." })),
     objects: Type.Optional(
-      Type.Enum([...SHARING], { description: "Who may see what it stores. Default: private, this key alone." }),
+      Type.Enum([...SHARING], { description: "Who may see what it stores. Default: private, only this key." }),
     ),
     tags: Type.Optional(
       Type.Array(Type.String({ pattern: TAG_PATTERN }), {
         maxItems: MAX_TAGS,
-        description: "What its calls are marked with; the maker's tags are added.",
+        description: "Tags of its calls; the parent key's tags are added.",
       }),
     ),
     routing: Type.Optional(openObject()),
@@ -46,7 +48,7 @@ const KEY = {
   protocols: nullable(Type.Array(Type.String())),
   limits: LimitValues,
   strict: Type.Boolean(),
-  capture: Type.Boolean({ description: "The operator has the bodies of its calls kept for a while." }),
+  capture: Type.Boolean({ description: "The operator keeps the bodies of its calls for a while." }),
   provider_objects: Type.Boolean({ description: "Its requests may name objects in providers' accounts." }),
   objects: nullable(Type.Enum([...SHARING])),
   routing: openObject(),

@@ -5,12 +5,12 @@ import type { ComponentSchemas } from "./component-schemas.ts";
 import { failureStatuses } from "./errors.ts";
 import { FAILURE_HEADERS, HEADERS, RATE_HEADERS } from "./parameters.ts";
 
-/** One operation of the gateway, at whatever path. */
+/** One operation of the gateway, at any path. */
 export interface Operation {
   method: Method;
   id: string;
   summary: string;
-  /** The protocol in which it fails. */
+  /** The protocol of its errors. */
   dialect: DialectName;
   /**
    * `open` needs no key; `signed` needs one unless the URL is signed; `listed` needs one unless model lists are public. If absent, a
@@ -19,20 +19,20 @@ export interface Operation {
   access?: "open" | "signed" | "listed";
   parameters?: readonly string[];
   request?: TSchema;
-  /** The same request as a multipart form; the only form of it where `request` is absent. */
+  /** The same request as a multipart form; its only form if `request` is absent. */
   form?: TSchema;
   answers: readonly Answer[];
-  /** If only some of the protocol's failures can happen. */
+  /** Set if only some of the protocol's failures can happen. */
   failures?: readonly string[];
 }
 
 export interface Answer {
   description: string;
-  /** 200 where absent. */
+  /** Default: 200. */
   status?: number;
-  /** Absent where the answer has no body. */
+  /** Absent if the response has no body. */
   contentType?: string;
-  /** Absent where the body is a file. */
+  /** Absent if the body is a file. */
   schema?: TSchema;
 }
 

@@ -33,10 +33,10 @@ export const CALL_HEADERS = [
   "x-trivium-tags",
 ];
 
-/** Of a request for videos: its job goes on after the answer. */
+/** Of a request for videos, whose job continues after the response. */
 export const JOB_HEADERS = ["x-trivium-strict", "x-trivium-routing", "x-trivium-tags"];
 
-/** Of a request for images, which is no stream of text. */
+/** Of a request for images, which is not a stream of text. */
 export const IMAGE_HEADERS = [...JOB_HEADERS, "x-trivium-deadline-ms"];
 
 export const PARAMETERS = {
@@ -45,83 +45,83 @@ export const PARAMETERS = {
   alt: {
     name: "alt",
     in: "query",
-    description: "`sse` for server-sent events; without it the answer is one JSON array.",
+    description: "`sse` for server-sent events; without it the response is one JSON array.",
     schema: { type: "string", enum: ["sse", "json"] },
   },
   "receipt-id": {
     name: "id",
     in: "query",
     required: true,
-    description: "The value of the header x-trivium-receipt of an answer.",
+    description: "The value of the header x-trivium-receipt of a response.",
     schema: { type: "string" },
   },
-  "response-id": inPath("id", "The id of a response of this project that is stored."),
-  "key-id": inPath("id", "The id of a key that this key has made."),
+  "response-id": inPath("id", "The id of a stored response of this project."),
+  "key-id": inPath("id", "The id of a child key of this key."),
   limit: {
     name: "limit",
     in: "query",
-    description: "How many, 20 where absent.",
+    description: "Maximum number of items. Default: 20.",
     schema: { type: "integer", minimum: 1, maximum: 100 },
   },
   "models-limit": {
     name: "limit",
     in: "query",
-    description: "How many models, all where absent.",
+    description: "Maximum number of models. Default: all.",
     schema: { type: "integer", minimum: 1, maximum: 1000 },
   },
-  after_id: inQuery("after_id", "The id of the model before the first that is wanted."),
-  before_id: inQuery("before_id", "The id of the model after the last that is wanted; not with after_id."),
+  after_id: inQuery("after_id", "Return the models after this id."),
+  before_id: inQuery("before_id", "Return the models before this id; not with after_id."),
   pageSize: {
     name: "pageSize",
     in: "query",
-    description: "How many models, all where absent.",
+    description: "Maximum number of models. Default: all.",
     schema: { type: "integer", minimum: 0 },
   },
-  pageToken: inQuery("pageToken", "The `nextPageToken` of the page before."),
-  "x-goog-api-client": header("x-goog-api-client", "What Google's SDKs send; selects their shape."),
+  pageToken: inQuery("pageToken", "The `nextPageToken` of the previous page."),
+  "x-goog-api-client": header("x-goog-api-client", "Sent by Google's SDKs; selects their response format."),
   order: {
     name: "order",
     in: "query",
-    description: "`desc`, the latest first, where absent.",
+    description: "Default: `desc`, newest first.",
     schema: { type: "string", enum: ["asc", "desc"] },
   },
-  after: inQuery("after", "The id of the item before the first that is wanted, in this order."),
-  "file-id": inPath("id", "As in the URL that an answer gave."),
+  after: inQuery("after", "Return the items after this id, in this order."),
+  "file-id": inPath("id", "As in the URL of a response."),
   expires: inQuery("expires", "Part of a signed URL: when it expires, in seconds since 1970."),
   signature: inQuery("signature", "Part of a signed URL."),
-  range: header("range", "The part of the file that is wanted, such as `bytes=0-1023`."),
+  range: header("range", "The requested range of the file, such as `bytes=0-1023`."),
   "idempotency-key": header(
     "Idempotency-Key",
-    "The same key with the same body gives the same operation for 24 hours; with another body it is refused.",
+    "The same key with the same body returns the same operation for 24 hours; with another body it is refused.",
   ),
-  "x-trivium-media": header("x-trivium-media", "`inline` for the videos themselves instead of their URLs.", {
+  "x-trivium-media": header("x-trivium-media", "`inline` returns the videos themselves instead of their URLs.", {
     type: "string",
     enum: ["inline"],
   }),
-  "x-trivium-strict": header("x-trivium-strict", "`true` refuses what could not be honoured to the letter.", {
+  "x-trivium-strict": header("x-trivium-strict", "`true` refuses requests that cannot be honoured exactly.", {
     type: "string",
     enum: ["true", "false"],
   }),
   "x-trivium-routing": header(
     "x-trivium-routing",
-    "JSON with `provider` and `model_routing_config` as chat requests have them, for clients that cannot add fields to a body.",
+    "JSON with `provider` and `model_routing_config` as in chat requests, for clients that cannot add fields to a body.",
   ),
-  "x-trivium-survive": header("x-trivium-survive", "`true`: a stream that breaks off goes on at another provider.", {
+  "x-trivium-survive": header("x-trivium-survive", "`true`: a stream that breaks off continues at another provider.", {
     type: "string",
     enum: ["true", "false"],
   }),
-  "x-trivium-hedge": header("x-trivium-hedge", "`true`: a second provider is asked where the first is slow.", {
+  "x-trivium-hedge": header("x-trivium-hedge", "`true`: a second provider is called if the first is slow.", {
     type: "string",
     enum: ["true", "false"],
   }),
-  "x-trivium-deadline-ms": header("x-trivium-deadline-ms", "Milliseconds for the call as a whole.", {
+  "x-trivium-deadline-ms": header("x-trivium-deadline-ms", "Time limit of the whole call in milliseconds.", {
     type: "integer",
     minimum: 1,
     maximum: MAX_DEADLINE_MS,
   }),
   "x-trivium-tags": header(
     "x-trivium-tags",
-    `At most ${MAX_TAGS} tags with commas between them, by which usage can be summed up; those of the key are added.`,
+    `At most ${MAX_TAGS} comma-separated tags, for grouping usage; the key's tags are added.`,
     {
       type: "string",
       pattern: `^${TAG}([ \\t]*,[ \\t]*${TAG}){0,${MAX_TAGS - 1}}$`,
@@ -132,7 +132,7 @@ export const PARAMETERS = {
     type: "string",
     enum: ["2023-06-01"],
   }),
-  "anthropic-version": header("anthropic-version", "What the vendor's SDKs send instead of partner-version.", {
+  "anthropic-version": header("anthropic-version", "Sent by the vendor's SDKs instead of partner-version.", {
     type: "string",
     enum: ["2023-06-01", "2026-10-21"],
   }),
@@ -153,18 +153,19 @@ export const HEADERS = {
     schema: { type: "string" },
   },
   "x-trivium-approximated": {
-    description: "Paths of the request's fields that were honoured as nearly as the provider can, comma-separated.",
+    description:
+      "Paths of the request's fields that were approximated as closely as the provider allows, comma-separated.",
     schema: { type: "string" },
   },
 };
 
 const RATES = ["requests", "tokens"].flatMap((what) => [
-  [`x-ratelimit-limit-${what}`, `How many ${what} the key may have in a minute.`],
-  [`x-ratelimit-remaining-${what}`, `How many of these ${what} are left.`],
-  [`x-ratelimit-reset-${what}`, "When all of them are there again, such as `12s`."],
+  [`x-ratelimit-limit-${what}`, `The key's limit of ${what} a minute.`],
+  [`x-ratelimit-remaining-${what}`, `The remaining ${what}.`],
+  [`x-ratelimit-reset-${what}`, "When the limit is fully restored, such as `12s`."],
 ]);
 
-/** Only where the key has such limits. */
+/** Only if the key has such limits. */
 export const RATE_HEADERS: Readonly<Record<string, object>> = Object.fromEntries(
   RATES.map(([name, description]) => [name, { description, schema: { type: "string" } }]),
 );
@@ -172,13 +173,12 @@ export const RATE_HEADERS: Readonly<Record<string, object>> = Object.fromEntries
 /** Only on failures. */
 export const FAILURE_HEADERS = {
   "retry-after": {
-    description:
-      "After so many seconds the same may succeed; with 429, and where a provider or the gateway names a time.",
+    description: "Seconds until a retry may succeed; with 429, and if a provider or the gateway names a time.",
     schema: { type: "integer", minimum: 1, maximum: 60 },
   },
   "x-should-retry": {
     description:
-      "For the vendors' SDKs: `false` if a retry cannot help, as with every 4xx except 429; `true` with a 402 that running requests cause.",
+      "For the vendors' SDKs: `false` if a retry cannot help, as with every 4xx except 429; `true` with a 402 caused by requests in flight.",
     schema: { type: "string", enum: ["false", "true"] },
   },
 };

@@ -27,18 +27,18 @@ const Dialect = Type.Enum([...DIALECT_NAMES]);
 export const Timing = Type.Object(
   {
     provider_first_content_ms: Type.Integer({
-      description: "Waiting for providers: to the first content, or to the whole answer; failed attempts too.",
+      description: "Waiting for providers, until the first content or the whole response, including failed attempts.",
     }),
     provider_stream_ms: Type.Integer({ description: "From the first content to the end of a stream." }),
-    client_ms: Type.Integer({ description: "Waiting for the client to send its request, or to read the answer." }),
-    backoff_ms: Type.Integer({ description: "Pauses before an offer was tried again." }),
+    client_ms: Type.Integer({ description: "Waiting for the client to send its request, or to read the response." }),
+    backoff_ms: Type.Integer({ description: "Pauses before retrying an offer." }),
     queue_ms: Type.Integer({ description: "Waiting for a free slot at a provider." }),
     gateway_ms: Type.Integer({ description: "The rest." }),
   },
   { title: "Timing", description: "The parts of `total_ms`." },
 );
 
-/** What happened to one call (choices 6). What is not known is null, never 0. */
+/** The receipt of one call (choices 6). Unknown values are null, never 0. */
 export const ReceiptAnswer = Type.Object(
   {
     data: Type.Object({
@@ -56,29 +56,30 @@ export const ReceiptAnswer = Type.Object(
           Type.Object({
             provider: Type.String(),
             credential: nullable(Type.String()),
-            model: nullable(Type.String({ description: "Where it is not the model of the receipt." })),
+            model: nullable(Type.String({ description: "If it differs from the model of the receipt." })),
             place: Type.Integer({ minimum: 1 }),
             why: Type.String(),
           }),
           {
-            description:
-              "The offers in the order in which they were to be tried, and why; null where there was nothing to choose.",
+            description: "The offers in the order of their attempts, and why; null if there was only one.",
           },
         ),
       ),
       offers: Type.Array(
         Type.Object({
           provider: Type.String(),
-          credential: nullable(Type.String({ description: "The label of one of several credentials." })),
+          credential: nullable(
+            Type.String({ description: "The label of the credential, if the provider has several." }),
+          ),
           outcome: Type.Enum(["answered", "failed", "abandoned"]),
           reason: nullable(Type.String()),
           ms: Type.Number(),
         }),
       ),
       continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer({ minimum: 0 }) }), {
-        description: "Where the answer went on after it had broken off, and after how many characters.",
+        description: "Where the response continued after the stream broke off, and after how many characters.",
       }),
-      hedged: Type.Boolean({ description: "A second offer was asked while the first was at work." }),
+      hedged: Type.Boolean({ description: "A second offer was tried while the first was still running." }),
       fields: Type.Array(
         Type.Object({
           path: Type.String(),
@@ -86,26 +87,26 @@ export const ReceiptAnswer = Type.Object(
           reason: Type.String(),
         }),
       ),
-      tags: Type.Array(Type.String(), { description: "Those of the call and of its key." }),
+      tags: Type.Array(Type.String(), { description: "Tags of the call and its key." }),
       usage,
       usage_source: Type.Enum(["measured", "estimated", "partial"]),
       reported: nullable(usage),
       usage_corrections: Type.Array(
         Type.Enum(["prompt_missing", "prompt_above_context", "output_below_text", "output_above_limit"]),
-        { description: "Why the usage that the provider reported cannot be true; `reported` has that usage." },
+        { description: "Why the usage reported by the provider cannot be true; `reported` has that usage." },
       ),
       price_rule: Type.String(),
       cost_usd: Type.Number(),
       cost_nano_usd: Type.Integer(),
       unpriced: Type.Array(Type.String(), {
-        description: "What was used without a known price: hosted tools, terms, counters of the host.",
+        description: "Use without a known price: hosted tools, terms, the provider's counters.",
       }),
       first_content_ms: nullable(Type.Number()),
       total_ms: Type.Number(),
       timing: nullable(Timing),
-      request_id: nullable(Type.String({ description: "As `x-trivium-request-id` names it." })),
+      request_id: nullable(Type.String({ description: "The value of the header `x-trivium-request-id`." })),
       trace_id: nullable(
-        Type.String({ description: "The client's trace, or the gateway's own where it exports traces." }),
+        Type.String({ description: "The client's trace, or the gateway's own if it exports traces." }),
       ),
     }),
   },

@@ -22,7 +22,7 @@ const ResponsesUsage = Type.Object(
 
 const status = Type.Enum(["completed", "incomplete", "failed", "in_progress", "queued", "cancelled"]);
 
-/** The settings of the request are repeated in it. */
+/** It repeats the settings of the request. */
 export const ResponseAnswer = Type.Object(
   {
     id: Type.String(),
@@ -38,7 +38,7 @@ export const ResponseAnswer = Type.Object(
     metadata: nullable(openObject()),
     parallel_tool_calls: Type.Boolean(),
     previous_response_id: Type.Optional(nullable(Type.String())),
-    store: Type.Optional(Type.Boolean({ description: "Whether the answer is kept, and can be continued from." })),
+    store: Type.Optional(Type.Boolean({ description: "Whether the response is stored, and can be continued." })),
     presence_penalty: Type.Number(),
     frequency_penalty: Type.Number(),
     temperature: Type.Number(),

@@ -44,7 +44,7 @@ export const BatchEmbedContentsAnswer = Type.Object(
 
 export const RerankAnswer = Type.Object(
   {
-    id: Type.String({ description: "The receipt's." }),
+    id: Type.String({ description: "The same as in the receipt." }),
     model: Type.String(),
     results: Type.Array(
       Type.Object({

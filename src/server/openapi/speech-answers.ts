@@ -10,7 +10,7 @@ export const SpeechEvent = Type.Union(
   [
     Type.Object({
       type: Type.Literal("speech.audio.delta"),
-      audio: Type.String({ description: "Base64; the parts one after the other are the file." }),
+      audio: Type.String({ description: "Base64; concatenate the parts to get the file." }),
     }),
     Type.Object({ type: Type.Literal("speech.audio.done"), usage: TokenUsage }),
   ],
@@ -50,7 +50,7 @@ export const ModerationAnswer = Type.Object(
   {
     id: Type.Optional(Type.String()),
     model: Type.String(),
-    results: Type.Array(openObject("`flagged`, `categories` and `category_scores` at most hosts.")),
+    results: Type.Array(openObject("At most providers: `flagged`, `categories` and `category_scores`.")),
   },
   { title: "ModerationAnswer" },
 );
@@ -78,7 +78,7 @@ export const CompactionAnswer = Type.Object(
     id: Type.String(),
     object: Type.Literal("response.compaction"),
     output: Type.Array(Type.Object({ type: Type.String() }), {
-      description: "In the place of the conversation so far.",
+      description: "Replaces the conversation so far.",
     }),
   },
   { title: "CompactionAnswer" },

@@ -21,7 +21,7 @@ import { events, json, type Operation } from "./operation.ts";
 import { CALL_HEADERS, MODEL_IN_PATH } from "./parameters.ts";
 import { ResponseAnswer, ResponseStreamEvent, ResponsesTokenCount } from "./responses-answers.ts";
 
-const list = "The models that have a live offer.";
+const list = "The models that can be called.";
 const one = "The model.";
 const MESSAGE_HEADERS = ["partner-version", "anthropic-version", "partner-beta", ...CALL_HEADERS];
 
@@ -33,12 +33,12 @@ const createChatCompletion: Operation = {
   parameters: CALL_HEADERS,
   request: ChatRequest,
   answers: [
-    json(ChatCompletion, "The answer."),
-    events(ChatCompletionChunk, "With `stream`: events whose data are these chunks; the last data is `[DONE]`."),
+    json(ChatCompletion, "The response."),
+    events(ChatCompletionChunk, "With `stream`: events whose data is one of these chunks; the last one is `[DONE]`."),
   ],
 };
 
-/** Of a credential, of a page or name that cannot be, and of the key's rate. */
+/** Of a wrong credential, an invalid page or name, and the key's rate limit. */
 const LIST_FAILURES = ["400", "401", "403", "404", "429"];
 const MESSAGES_PAGES = ["models-limit", "after_id", "before_id"];
 const GENAI_PAGES = ["pageSize", "pageToken"];
@@ -62,7 +62,7 @@ const getChatModel: Operation = {
 };
 
 const BY_HEADER = ["anthropic-version", "partner-version", "x-goog-api-client"];
-const SHAPES = "Anthropic's shape with a version header, Google's with x-goog-api-key or x-goog-api-client.";
+const SHAPES = "Anthropic's format with a version header, Google's with x-goog-api-key or x-goog-api-client.";
 
 /** One path for the clients of three protocols: headers that only theirs send select the shape. */
 const listModelsByHeader: Operation = {
@@ -88,7 +88,7 @@ const createMessage: Operation = {
   parameters: MESSAGE_HEADERS,
   request: MessagesRequest,
   answers: [
-    json(MessageAnswer, "The answer."),
+    json(MessageAnswer, "The response."),
     events(MessageStreamEvent, "With `stream`: events named by their type, from message_start to message_stop."),
   ],
 };
@@ -130,7 +130,7 @@ const createResponse: Operation = {
   parameters: CALL_HEADERS,
   request: ResponsesRequest,
   answers: [
-    json(ResponseAnswer, "The answer."),
+    json(ResponseAnswer, "The response."),
     events(
       ResponseStreamEvent,
       "With `stream`: events named by their type, from response.created to response.completed.",
@@ -152,7 +152,7 @@ const generateContent: Operation = {
   dialect: "genai",
   parameters: [...MODEL_IN_PATH, ...CALL_HEADERS],
   request: GenerateContentRequest,
-  answers: [json(GenerateContentAnswer, "The answer.")],
+  answers: [json(GenerateContentAnswer, "The response.")],
 };
 
 const streamGenerateContent: Operation = {
@@ -161,7 +161,7 @@ const streamGenerateContent: Operation = {
   summary: "Generate content, streamed",
   parameters: [...MODEL_IN_PATH, "alt", ...CALL_HEADERS],
   answers: [
-    events(GenerateContentAnswer, "With `alt=sse`: events whose data are these chunks, without a closing sentinel."),
+    events(GenerateContentAnswer, "With `alt=sse`: events whose data is one of these chunks, without a final marker."),
     json(Type.Array(GenerateContentAnswer), "Without it: one JSON array, sent in chunks."),
   ],
 };
@@ -201,7 +201,7 @@ const DeletedResponse = Type.Object(
 const ResponseInputItems = Type.Object(
   {
     object: Type.Literal("list"),
-    data: Type.Array(openObject(), { description: "Items as a request has them, each with its id." }),
+    data: Type.Array(openObject(), { description: "Items as in a request, each with its id." }),
     first_id: Type.Union([Type.String(), Type.Null()]),
     last_id: Type.Union([Type.String(), Type.Null()]),
     has_more: Type.Boolean(),
@@ -215,7 +215,7 @@ const getResponse: Operation = {
   summary: "Show a stored response",
   dialect: "responses",
   parameters: ["response-id"],
-  answers: [json(ResponseAnswer, "The response, as it was given; of one in the background, how it stands.")],
+  answers: [json(ResponseAnswer, "The response as it was returned, or the state of a background response.")],
 };
 
 const deleteResponse: Operation = {
@@ -230,19 +230,19 @@ const cancelResponse: Operation = {
   ...getResponse,
   method: "POST",
   id: "cancelResponse",
-  summary: "End a response that is made in the background",
-  answers: [json(ResponseAnswer, "The response, which is cancelled.")],
+  summary: "Cancel a background response",
+  answers: [json(ResponseAnswer, "The cancelled response.")],
 };
 
 const listResponseInput: Operation = {
   ...getResponse,
   id: "listResponseInput",
-  summary: "List the items that a stored response was made from",
+  summary: "List the input items of a stored response",
   parameters: ["response-id", "limit", "order", "after"],
-  answers: [json(ResponseInputItems, "One page of them.")],
+  answers: [json(ResponseInputItems, "One page of items.")],
 };
 
-/** What dialects offer at their endpoints, by id. */
+/** The operations of the dialects' endpoints, by id. */
 export const TEXT_OPERATIONS: Readonly<Record<string, Operation>> = Object.fromEntries(
   [
     createChatCompletion,

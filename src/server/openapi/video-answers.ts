@@ -1,9 +1,9 @@
 import { Type } from "../../base/type.ts";
 
 const name = Type.String({ examples: ["publishers/sim/models/video/operations/8fJQ2m0vT4y1Zc7xLw3nRA"] });
-const failure = { code: Type.Integer({ description: "As google.rpc.Code counts." }), message: Type.String() };
+const failure = { code: Type.Integer({ description: "A google.rpc.Code." }), message: Type.String() };
 
-/** The answer to a submit. */
+/** The response to a submit. */
 export const OperationName = Type.Object({ name }, { title: "OperationName" });
 
 /** Contract 2.2. */
@@ -16,7 +16,7 @@ export const VideoOperation = Type.Object(
         progressPercent: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
         failures: Type.Optional(
           Type.Array(Type.Object(failure), {
-            description: "What became of the videos that were not made, while others were.",
+            description: "Why some videos were not generated, while others were.",
           }),
         ),
       }),

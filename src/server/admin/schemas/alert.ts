@@ -6,11 +6,11 @@ import { dataAnswer, Moment } from "./answers.ts";
 
 const Delivery = Type.Object(
   {
-    webhook: Type.String({ description: "Its name." }),
+    webhook: Type.String({ description: "Name of the webhook." }),
     state: Type.Enum(["pending", "delivered", "failed"]),
     tries: Type.Integer(),
     tried_at: nullable(Moment),
-    status: nullable(Type.Integer({ description: "Of the last answer." })),
+    status: nullable(Type.Integer({ description: "Status of the last response." })),
     error: nullable(Type.String()),
   },
   { title: "AlertDelivery" },
@@ -18,11 +18,11 @@ const Delivery = Type.Object(
 
 export const Alert = Type.Object(
   {
-    id: Type.String({ description: "The same at every try." }),
+    id: Type.String({ description: "The same for every attempt." }),
     type: Type.Enum([...ALERT_TYPES, "test"]),
     at: Moment,
     text: Type.String({ description: "One sentence for people." }),
-    data: Type.Unknown({ description: "The figures, as they were sent." }),
+    data: Type.Unknown({ description: "The values, as sent." }),
     deliveries: Type.Array(Delivery),
   },
   { title: "Alert" },
@@ -34,16 +34,20 @@ export const AlertSettingsAnswer = dataAnswer(
     webhooks: Type.Array(
       Type.Object({
         name: Type.String(),
-        address: Type.String({ description: "Its host alone: the rest may be a secret." }),
+        address: Type.String({ description: "Only its host: the rest may be a secret." }),
         signed: Type.Boolean(),
-        events: nullable(Type.Array(Type.Enum(ALERT_TYPES), { description: "What it is told; null is everything." })),
+        events: nullable(
+          Type.Array(Type.Enum(ALERT_TYPES), { description: "The event types it receives; null means all." }),
+        ),
         last: nullable(Delivery),
       }),
     ),
     budget_percent: Type.Array(Type.Integer()),
     provider_down: Type.Boolean(),
     gateway_degraded: Type.Boolean(),
-    error_percent: Type.Integer({ description: "The share of calls that must fail to be told; 0 tells of none." }),
+    error_percent: Type.Integer({
+      description: "The percentage of failed calls that triggers an alert; 0 disables it.",
+    }),
     error_minutes: Type.Integer(),
     error_min_calls: Type.Integer(),
     retry_hours: Type.Number(),
@@ -58,7 +62,7 @@ export const AlertTestAnswer = dataAnswer(
       ok: Type.Boolean(),
       status: nullable(Type.Integer()),
       error: nullable(Type.String()),
-      answer: Type.String({ description: "The beginning of what it answered." }),
+      answer: Type.String({ description: "The start of the response." }),
       ms: Type.Integer(),
     }),
   ),

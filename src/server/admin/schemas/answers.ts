@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
 
-const next = nullable(Type.String({ description: "For `after` of the next page; null at the end." }));
+const next = nullable(Type.String({ description: "Pass it as `after` for the next page; null at the end." }));
 
 /** A page of a list. */
 export const pageAnswer = <Item extends TSchema>(title: string, item: Item, more: Record<string, TSchema> = {}) =>
@@ -10,4 +10,4 @@ export const pageAnswer = <Item extends TSchema>(title: string, item: Item, more
 
 export const dataAnswer = <Data extends TSchema>(title: string, data: Data) => Type.Object({ data }, { title });
 
-export const Moment = Type.String({ description: "A moment in UTC, as ISO 8601 writes it." });
+export const Moment = Type.String({ description: "A time in UTC, in ISO 8601." });

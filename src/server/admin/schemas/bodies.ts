@@ -7,17 +7,17 @@ import { dataAnswer, Moment } from "./answers.ts";
 const Body = Type.Object(
   {
     text: Type.String({ description: "Media are replaced by their type and size, credentials by `[secret]`." }),
-    bytes: Type.Integer({ description: "Of the body itself, before anything was replaced or cut." }),
-    cut: Type.Boolean({ description: "The end of it is missing." }),
+    bytes: Type.Integer({ description: "Size of the body before anything was replaced or cut." }),
+    cut: Type.Boolean({ description: "Its end is missing." }),
   },
   { title: "CapturedBody" },
 );
 
 const Medium = Type.Object(
   {
-    type: Type.Enum(SHOWN_TYPES, { description: "By its bytes, whatever its sender calls it." }),
+    type: Type.Enum(SHOWN_TYPES, { description: "Detected from its bytes, whatever type its sender declares." }),
     bytes: Type.Integer(),
-    data: Type.String({ description: "As base64." }),
+    data: Type.String({ description: "In base64." }),
   },
   { title: "CapturedMedium" },
 );
@@ -35,7 +35,7 @@ const Bodies = Type.Object(
     client_answer: nullable(Body),
     media: Type.Array(Medium, {
       description:
-        "Images and sounds: the texts say `medium 1` of the first. Empty unless `capture.max_media_kb` is set.",
+        "Images and audio, which the bodies refer to as `medium 1` and so on. Empty unless `capture.max_media_kb` is set.",
     }),
   },
   { title: "CapturedBodies" },

@@ -22,7 +22,7 @@ export const ConfigAnswer = dataAnswer(
     origins: Type.Record(Type.String(), Type.Enum(["file", "environment", "default"])),
     values: openObject("By the names of the file; secrets are `[secret]`."),
     warnings: Type.Array(Problem),
-    reloads: Type.Array(Reload, { description: "Since the start, the latest last." }),
+    reloads: Type.Array(Reload, { description: "Since the start, latest last." }),
   }),
 );
 

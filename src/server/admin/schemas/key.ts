@@ -11,26 +11,26 @@ import { Billing } from "./billing.ts";
 const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Models = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100 });
 const Protocols = Type.Array(Type.Enum([...DIALECT_NAMES]), { minItems: 1 });
-const Expiry = Type.String({ maxLength: 40, description: "A date such as 2027-01-31, or a moment." });
+const Expiry = Type.String({ maxLength: 40, description: "A date such as 2027-01-31, or a time." });
 const Networks = Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
   minItems: 1,
   maxItems: 100,
-  description: "Where calls may come from, such as 10.0.0.0/8.",
+  description: "Networks that calls may come from, such as 10.0.0.0/8.",
 });
-const Scopes = Type.Array(Type.String({ maxLength: 50 }), { maxItems: 10, description: "`keys:create` or none." });
+const Scopes = Type.Array(Type.String({ maxLength: 50 }), { maxItems: 10, description: "Empty, or `keys:create`." });
 const Tags = Type.Array(Type.String({ pattern: TAG_PATTERN }), {
   maxItems: MAX_TAGS,
-  description: "What its calls are marked with, such as team-a.",
+  description: "Tags of its calls, such as team-a.",
 });
-const Limits = Type.Record(Type.String(), Type.Number(), { description: "Such as requests_per_minute." });
-const Capture = Type.Boolean({ description: "Whether the bodies of its calls are kept for a while; not by default." });
+const Limits = Type.Record(Type.String(), Type.Number(), { description: "For example requests_per_minute." });
+const Capture = Type.Boolean({ description: "Whether the bodies of its calls are kept for a while. Default: false." });
 const ProviderObjects = Type.Boolean({
-  description: "Whether its requests may name objects in providers' accounts; not by default.",
+  description: "Whether its requests may name objects in providers' accounts. Default: false.",
 });
 const Objects = Type.Enum([...SHARING], {
-  description: "Who may see what it stores: its project, or this key alone.",
+  description: "Who may see what it stores: its project, or only this key.",
 });
-const Routing = Type.Record(Type.String(), Type.Unknown(), { description: "How its calls are served." });
+const Routing = Type.Record(Type.String(), Type.Unknown(), { description: "How its calls are routed." });
 
 export const KeyRequest = Type.Object(
   {
@@ -85,7 +85,7 @@ export const RotationRequest = Type.Object(
 const Key = Type.Object(
   {
     id: Type.String(),
-    from: Type.Enum(["file", "storage"], { description: "A key of the configuration file is changed there alone." }),
+    from: Type.Enum(["file", "storage"], { description: "`file`: change it in the configuration file." }),
     name: Type.String(),
     project: Type.String(),
     hint: Type.String({ description: "The last characters of the key." }),
@@ -97,7 +97,7 @@ const Key = Type.Object(
     provider_objects: ProviderObjects,
     objects: nullable(Objects),
     billing: Billing,
-    routing: openObject("What differs from the gateway's."),
+    routing: openObject("Settings that differ from the gateway's."),
     networks: nullable(Type.Array(Type.String())),
     scopes: Type.Array(Type.String()),
     tags: Type.Array(Type.String()),

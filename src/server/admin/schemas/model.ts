@@ -29,7 +29,7 @@ export const ModelItem = Type.Object(
         priced: Type.Boolean(),
       }),
     ),
-    origins: Type.Record(Type.String(), OriginName, { description: "Where each value comes from." }),
+    origins: Type.Record(Type.String(), OriginName, { description: "The source of each value." }),
   },
   { title: "CatalogueModel" },
 );

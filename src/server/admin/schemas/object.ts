@@ -8,8 +8,8 @@ const DeletedObject = Type.Object(
     id: Type.String(),
     kind: Type.Enum(["response", ...OBJECT_KINDS]),
     project: Type.String(),
-    key: nullable(Type.String({ description: "The id of the key that made it." })),
-    objects: Type.Enum([...SHARING], { description: "Who could see it: its project, or that key alone." }),
+    key: nullable(Type.String({ description: "The id of the key that created it." })),
+    objects: Type.Enum([...SHARING], { description: "Who could see it: its project, or only that key." }),
   },
   { title: "DeletedObject" },
 );

@@ -5,12 +5,12 @@ import { dataAnswer, Moment } from "./answers.ts";
 
 const Percentiles = Type.Object(
   { p50: nullable(Type.Number()), p95: nullable(Type.Number()), p99: nullable(Type.Number()) },
-  { title: "Percentiles", description: "Milliseconds, right to a sixth; null without calls." },
+  { title: "Percentiles", description: "Milliseconds, accurate to a sixth; null without calls." },
 );
 
 const amounts = {
   calls: Type.Integer(),
-  failures: Type.Integer({ description: "A client that disconnected is not one." }),
+  failures: Type.Integer({ description: "Client disconnects do not count." }),
   cost_nano_usd: Type.Integer(),
   input_tokens: Type.Integer(),
   cached_tokens: Type.Integer(),
@@ -31,13 +31,13 @@ const Top = Type.Array(
 const Unpriced = Type.Object(
   {
     name: Type.String(),
-    produced_by: nullable(Type.String({ description: "The tool or term of the request that it came from." })),
+    produced_by: nullable(Type.String({ description: "The tool or term of the request that caused it." })),
     key: Type.String(),
     project: Type.String(),
     model: Type.String(),
     provider: Type.String(),
     receipt: Type.String({ description: "Of the last call." }),
-    calls: Type.Integer({ description: "In all, also before this time." }),
+    calls: Type.Integer({ description: "In total, including before this range." }),
     last_at: Moment,
   },
   { title: "UnpricedUse" },
@@ -51,13 +51,13 @@ export const OverviewAnswer = dataAnswer(
     every_ms: Type.Integer(),
     status: Type.Enum(["ready", "degraded", "not ready"]),
     reasons: Type.Array(Type.String()),
-    running_calls: Type.Integer({ description: "Of this process, now." }),
+    running_calls: Type.Integer({ description: "The current state of this process." }),
     calls_per_minute: Type.Number(),
     total: Type.Object(amounts),
     series: Type.Array(Type.Object({ at: Moment, ...amounts }), { description: "In order, without gaps." }),
     top: Type.Object({ models: Top, providers: Top, keys: Top }),
     unpriced: Type.Array(Unpriced, {
-      description: "What was used without a known price in this time, the latest first.",
+      description: "Use without a known price in this range, latest first.",
     }),
   }),
 );

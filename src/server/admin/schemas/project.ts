@@ -6,7 +6,7 @@ import { dataAnswer, Moment } from "./answers.ts";
 import { Billing } from "./billing.ts";
 
 const ProviderObjects = Type.Boolean({
-  description: "Whether requests of its keys may name objects in providers' accounts; not by default.",
+  description: "Whether requests of its keys may name objects in providers' accounts. Default: false.",
 });
 const Objects = Type.Enum([...SHARING], {
   description: "Who may see what its keys store: all of them, or only the key that stored it.",
@@ -15,10 +15,10 @@ const Objects = Type.Enum([...SHARING], {
 export const Project = Type.Object(
   {
     id: Type.String(),
-    from: Type.Enum(["file", "storage"], { description: "A project that only keys of the configuration file name." }),
+    from: Type.Enum(["file", "storage"], { description: "`file`: only keys of the configuration file name it." }),
     name: Type.String(),
     limits: Type.Record(Type.String(), Type.Number()),
-    discounts: Type.Array(openObject("What its calls cost less than the list price.")),
+    discounts: Type.Array(openObject("Discounts on the list price.")),
     status: Type.Enum(["active", "suspended", "deleted"]),
     provider_objects: ProviderObjects,
     objects: Objects,
@@ -35,7 +35,7 @@ const Discounts = Type.Array(openObject(), { maxItems: 100 });
 
 export const ProjectRequest = Type.Object(
   {
-    id: Type.String({ minLength: 1, maxLength: 100, description: "Such as team-a; it never changes." }),
+    id: Type.String({ minLength: 1, maxLength: 100, description: "For example team-a; it never changes." }),
     name: Type.Optional(Name),
     limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
     discounts: Type.Optional(Discounts),

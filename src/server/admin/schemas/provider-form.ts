@@ -13,7 +13,9 @@ export const ProviderFormsAnswer = dataAnswer(
         Type.Object({
           name: Type.String(),
           required: Type.Boolean(),
-          secret: Type.Boolean({ description: "It is named as `${VARIABLE}` or `${file:path}`, and never said." }),
+          secret: Type.Boolean({
+            description: "Given as a reference, `${VARIABLE}` or `${file:path}`, never literally.",
+          }),
           variable: nullable(Type.String({ description: "Its usual environment variable." })),
         }),
       ),
@@ -25,12 +27,12 @@ const MAX_FIELDS = 20;
 
 export const ProviderDraftRequest = Type.Object(
   {
-    name: Type.String({ maxLength: 64, description: "What the configuration would call it." }),
+    name: Type.String({ maxLength: 64, description: "Its name in the configuration." }),
     kind: Type.String({ maxLength: 64 }),
     fields: Type.Optional(
       Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 2_000 }), {
         maxProperties: MAX_FIELDS,
-        description: "By their names in the configuration; secrets as `${VARIABLE}` or `${file:path}` alone.",
+        description: "By their names in the configuration; secrets only as `${VARIABLE}` or `${file:path}`.",
       }),
     ),
   },
@@ -41,10 +43,10 @@ export const CheckedProviderAnswer = dataAnswer(
   "CheckedProvider",
   Type.Object({
     yaml: Type.String({ description: "The section of the configuration that declares it." }),
-    ok: Type.Boolean({ description: "The configuration would be read." }),
+    ok: Type.Boolean({ description: "Whether the configuration would be valid." }),
     problems: Type.Array(Type.String()),
     from_environment: Type.Array(Type.String(), {
-      description: "Providers of the environment, which the section has to name too: with one, no other is made.",
+      description: "Providers from the environment that the section must include, because it replaces them all.",
     }),
     credential: nullable(
       Type.Object({

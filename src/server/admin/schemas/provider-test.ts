@@ -15,7 +15,7 @@ export const ProviderTestAnswer = dataAnswer(
         state: Type.Enum(["ok", "rejected", "unreachable", "unchecked"]),
         detail: Type.String(),
       }),
-      { description: "What a request that costs nothing says of each credential." },
+      { description: "The result of a free request for each credential." },
     ),
     call: nullable(
       Type.Object({
@@ -25,7 +25,7 @@ export const ProviderTestAnswer = dataAnswer(
         receipt: nullable(Type.String()),
         error: nullable(Type.Object({ kind: Type.String(), message: Type.String() })),
       }),
-      // A provider of videos alone has no call that is small.
+      // A provider that only has videos has no small call.
     ),
   }),
 );

@@ -4,9 +4,9 @@ import { nullable } from "../../../dialects/reading/schema-builders.ts";
 
 const ModelHealth = Type.Object(
   {
-    model: Type.String({ description: "The provider's own name of it." }),
+    model: Type.String({ description: "The provider's own name for the model." }),
     state: Type.Enum(["closed", "half_open", "open"]),
-    quiet_ms: Type.Integer({ description: "For how long the provider asks not to be called." }),
+    quiet_ms: Type.Integer({ description: "How long the provider asks not to be called." }),
     first_content_ms: nullable(Type.Number()),
     p95_first_content_ms: nullable(Type.Number()),
     tokens_per_second: nullable(Type.Number()),
@@ -19,9 +19,9 @@ export const ProviderHealth = Type.Object(
     provider: Type.String(),
     credentials: Type.Array(
       Type.Object({
-        label: nullable(Type.String({ description: "Never the key; null where there is one credential alone." })),
+        label: nullable(Type.String({ description: "Never the key; null if the provider has one credential." })),
         weight: Type.Number(),
-        models: Type.Array(ModelHealth, { description: "Those that were called." }),
+        models: Type.Array(ModelHealth, { description: "Models that were called." }),
       }),
     ),
   },

@@ -8,11 +8,11 @@ import { UsageAmounts } from "./usage.ts";
 const OfferTried = Type.Object(
   {
     provider: Type.String(),
-    credential: nullable(Type.String({ description: "The label of one of several credentials." })),
+    credential: nullable(Type.String({ description: "The label of the credential, if the provider has several." })),
     outcome: Type.Enum(["answered", "failed", "abandoned"]),
-    reason: nullable(Type.String({ description: "The error's kind where it failed." })),
+    reason: nullable(Type.String({ description: "The error's kind if it failed." })),
     ms: Type.Number(),
-    failure: nullable(openObject("Where the failure came from.")),
+    failure: nullable(openObject("The origin of the failure.")),
   },
   { title: "OfferTried" },
 );
@@ -49,22 +49,22 @@ const fields = {
   offers: Type.Array(OfferTried, { description: "Offers that were tried." }),
   continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer() })),
   hedged: Type.Boolean(),
-  fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured to the letter." }),
-  tags: Type.Array(Type.String(), { description: "What the call and its key were marked with." }),
+  fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured exactly." }),
+  tags: Type.Array(Type.String(), { description: "Tags of the call and its key." }),
   usage: UsageAmounts,
   usage_source: Type.String(),
   reported: nullable(UsageAmounts),
   usage_corrections: Type.Array(Type.String(), {
-    description: "Why the usage that the provider reported cannot be true; `reported` has that usage.",
+    description: "Why the usage reported by the provider cannot be true; `reported` has that usage.",
   }),
   price_rule: Type.String(),
   cost_usd: Type.Number(),
   cost_nano_usd: Type.Integer(),
-  unpriced: Type.Array(Type.String(), { description: "What was used without a known price." }),
+  unpriced: Type.Array(Type.String(), { description: "Use without a known price." }),
   first_content_ms: nullable(Type.Number()),
   total_ms: Type.Number(),
   timing: nullable(Timing),
-  request_id: nullable(Type.String({ description: "As `x-trivium-request-id` names it." })),
+  request_id: nullable(Type.String({ description: "The value of the header `x-trivium-request-id`." })),
   trace_id: nullable(Type.String()),
   instance: nullable(Type.String({ description: "The process that wrote it." })),
   adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
@@ -72,22 +72,22 @@ const fields = {
 
 export const ReceiptItem = Type.Object(fields, {
   title: "ReceiptItem",
-  description: "With all that clients see at GET /api/v1/generation.",
+  description: "Includes everything that clients see at GET /api/v1/generation.",
 });
 
 const PriceLine = Type.Object({
   counter: Type.String({ description: "As in `usage`." }),
   amount: Type.Number(),
-  price_usd: nullable(Type.Number({ description: "Null where it has no price." })),
+  price_usd: nullable(Type.Number({ description: "Null if it has no price." })),
   unit: Type.String(),
-  cost_nano_usd: Type.Integer({ description: "Of this line alone, rounded; the sum is rounded once." }),
+  cost_nano_usd: Type.Integer({ description: "Of this line, rounded; the total is rounded only once." }),
 });
 
 const BilledPart = Type.Object(
   {
     lines: Type.Array(PriceLine),
     terms: Type.Array(Type.String()),
-    multiple: Type.Number({ description: "By which the cost of tokens is multiplied." }),
+    multiple: Type.Number({ description: "The factor that the cost of tokens is multiplied by." }),
     discount_basis_points: Type.Integer(),
     cost_nano_usd: Type.Integer(),
   },
@@ -97,9 +97,11 @@ const BilledPart = Type.Object(
 export const ReceiptDetail = Type.Object(
   {
     ...fields,
-    captured: Type.Boolean({ description: "Bodies of the call are kept: GET /api/receipts/{id}/bodies shows them." }),
+    captured: Type.Boolean({ description: "Bodies of the call are kept: see GET /api/receipts/{id}/bodies." }),
     priced: nullable(
-      Type.Array(BilledPart, { description: "How the cost follows from the usage: one part, or one for each offer." }),
+      Type.Array(BilledPart, {
+        description: "How the cost is computed from the usage: one part, or one for each offer.",
+      }),
     ),
   },
   { title: "ReceiptDetail" },

@@ -8,7 +8,7 @@ export const SessionAnswer = Type.Object(
     data: Type.Object({
       operator: Type.String(),
       role: Type.Enum([...ROLES]),
-      project: nullable(Type.String({ description: "The one project that this operator sees." })),
+      project: nullable(Type.String({ description: "The only project that this operator can access." })),
       csrf: nullable(
         Type.String({ description: "For the header x-trivium-csrf of every change; null without a session." }),
       ),
@@ -21,10 +21,10 @@ export const LoginRequest = Type.Object(
   {
     secret: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
     link: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: "The token of a link that works once." }),
+      Type.String({ minLength: 1, maxLength: 100, description: "The token of a login link that works once." }),
     ),
   },
-  { title: "Login", description: "One of the two." },
+  { title: "Login", description: "Send one of the two." },
 );
 
 export type Session = Static<typeof SessionAnswer>["data"];

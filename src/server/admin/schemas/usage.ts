@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
 
-export /** What is not known is null, never 0. */
+export /** Unknown values are null, never 0. */
 const amount = nullable(Type.Integer());
 
 export const UsageAmounts = Type.Object(
@@ -23,12 +23,12 @@ export const UsageAmounts = Type.Object(
     searches: amount,
     tools: nullable(Type.Record(Type.String(), Type.Integer(), { description: "Uses of other hosted tools." })),
   },
-  { title: "UsageAmounts", description: "Tokens, images, seconds and the like; null for what is not known." },
+  { title: "UsageAmounts", description: "Tokens, images, seconds and so on; null if unknown." },
 );
 
 const sums = {
   calls: Type.Integer(),
-  failures: Type.Integer({ description: "A client that disconnected is not one." }),
+  failures: Type.Integer({ description: "Client disconnects do not count." }),
   usage: UsageAmounts,
   cost_nano_usd: Type.Integer(),
   cost_usd: Type.Number(),
@@ -45,7 +45,7 @@ const UsageRow = Type.Object(
 
 const UsageTotal = Type.Object(sums, {
   title: "UsageTotal",
-  description: "Of every call that was asked about, once: also of those that are in no group, or in several.",
+  description: "The total of all matching calls, each counted once, even if they are in several groups or in none.",
 });
 
 export const UsageAnswer = Type.Object(
@@ -53,14 +53,14 @@ export const UsageAnswer = Type.Object(
     data: Type.Array(UsageRow),
     total: UsageTotal,
     groups_overlap: Type.Boolean({
-      description: "A call may be in several groups, or in none: their sum is not the total. So it is by tag.",
+      description:
+        "A call may be in several groups, or in none, so the groups do not add up to the total. This is the case by tag.",
     }),
     groups_left_out: Type.Boolean({
-      description: "There may be more groups than are sent: their sum is then less than the total.",
+      description: "There may be more groups than are returned; then they add up to less than the total.",
     }),
     unpriced: Type.Array(Type.String(), {
-      description:
-        "What was used since `from` without a known price, in this project or in all: its cost is in no sum.",
+      description: "Use without a known price since `from`, in this project or in all. No sum includes its cost.",
     }),
   },
   { title: "UsageAnswer" },
