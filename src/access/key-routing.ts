@@ -46,7 +46,7 @@ const MEMBERS: Readonly<Record<keyof KeyRoutingView, Member>> = {
   type: oneOf(ROUTING_TYPES),
   primary_factor: oneOf(FACTORS),
   fallback: {
-    right: "true, false, a provider name or a model id",
+    right: "true, false, the name of a provider or the id of a model",
     fits: (value) => typeof value === "boolean" || (typeof value === "string" && value !== "" && value.length <= 200),
   },
   survive: FLAG,

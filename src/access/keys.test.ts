@@ -175,7 +175,7 @@ describe("keys", () => {
   test.each([
     ["type", "fastest", "must be one of priority, round_robin, least_latency"],
     ["primary_factor", "beauty", "must be one of cost, speed, quality"],
-    ["fallback", "", "must be true, false, a provider name or a model id"],
+    ["fallback", "", "must be true, false, the name of a provider or the id of a model"],
     ["survive", "yes", "must be true or false"],
     ["deadline_ms", 0, "must be a whole number from 1 to 86400000"],
     ["max_attempts", 101, "must be a whole number from 1 to 100"],

@@ -822,7 +822,7 @@ describe("what is refused, with its position", () => {
       "routing: { type: fastest, fallback: 3, sticky: maybe, deadline_ms: 0, breaker: { failure: 3 } }",
       [
         "trivium.yaml:1:18: routing.type must be one of priority, round_robin, least_latency",
-        "trivium.yaml:1:37: routing.fallback must be true, false, a provider name or a model id",
+        "trivium.yaml:1:37: routing.fallback must be true, false, the name of a provider or the id of a model",
         "trivium.yaml:1:48: routing.sticky must be one of prompt_cache, off",
         "trivium.yaml:1:68: routing.deadline_ms must be a whole number from 1 to 86400000",
         "trivium.yaml:1:82: routing.breaker.failure is not a known field; did you mean failures?",

@@ -12,7 +12,7 @@ const calls = {
   primary_factor: Type.Optional(Type.Enum([...FACTORS])),
   fallback: Type.Optional(
     Type.Union([Type.Boolean(), Type.String({ minLength: 1 })], {
-      description: "true, false, a provider name or a model id",
+      description: "true, false, the name of a provider or the id of a model",
     }),
   ),
   survive: Type.Optional(Type.Boolean()),
