@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cpuMs } from "../base/cpu-time.sample.ts";
 import { GatewayError } from "../canon/error.ts";
-import { type Admission, Admissions, type AdmittedCall, type SpentSums } from "./admit.ts";
+import { type Admission, Admissions, type CallEstimate, type SpentSums } from "./admit.ts";
 import { levelsOf } from "./level.ts";
 import type { Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
@@ -26,7 +26,7 @@ function gate(spent: SpentSums = () => 0) {
   /** `stepMs` is how far the machine's clock has been moved. */
   const clock = { ms: START_MS, stepMs: 0 };
   const admissions = new Admissions({ nowMs: () => clock.ms, wallMs: () => clock.ms + clock.stepMs, spent });
-  const admit = (who: Principal, changes: Partial<AdmittedCall> = {}): Admission => {
+  const admit = (who: Principal, changes: Partial<CallEstimate> = {}): Admission => {
     const entry = admissions.enter(who);
     try {
       return entry.admit({
@@ -41,7 +41,7 @@ function gate(spent: SpentSums = () => 0) {
       throw refusal;
     }
   };
-  const refusal = (who: Principal, changes: Partial<AdmittedCall> = {}): GatewayError => {
+  const refusal = (who: Principal, changes: Partial<CallEstimate> = {}): GatewayError => {
     try {
       admit(who, changes);
     } catch (thrown) {

@@ -1,13 +1,13 @@
 import { Account, type Share } from "./account.ts";
 import { boundOf } from "./bound.ts";
-import { type Clocks, type Entry, LimitedEntry, OpenEntry, type Standing } from "./entry.ts";
+import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import type { Principal } from "./principal.ts";
 import { checkEntry, checkRequest } from "./rate-limits.ts";
 import { withNeeds } from "./shared-needs.ts";
 import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
 
-export type { Admission, AdmittedCall, Entry } from "./entry.ts";
+export type { Admission, CallEstimate, Entry } from "./entry.ts";
 
 /** The ledger's sums for a key, a project or the gateway, in nano-dollars; read from memory. */
 export type SpentSums = (level: LevelName, id: string, window: BudgetWindow) => number;
@@ -43,7 +43,7 @@ export class Admissions {
     project: new Map(),
     gateway: new Map(),
   };
-  readonly #standings = new WeakMap<Principal, Standing>();
+  readonly #keyBounds = new WeakMap<Principal, KeyBounds>();
   /** Accounts with rate windows, which are dropped when they are idle. */
   readonly #withRates = new Set<Account>();
   #sweptMs: number;
@@ -72,17 +72,17 @@ export class Admissions {
    */
   enter(principal: Principal, nowMs = this.#clocks.nowMs()): Entry {
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
-    const standing = this.#standingOf(principal);
-    if (!standing.isLimited) return new OpenEntry(principal, standing, this.#clocks);
+    const keyBounds = this.#boundsOf(principal);
+    if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
     try {
-      for (const bound of standing.bounds) {
+      for (const bound of keyBounds.bounds) {
         checkEntry(bound, nowMs, this.#clocks.wallMs);
         if (bound.limitsRates) this.#withRates.add(bound.account);
       }
     } catch (refusal) {
-      throw withNeeds(refusal, standing.bounds);
+      throw withNeeds(refusal, keyBounds.bounds);
     }
-    return new LimitedEntry(principal, standing, this.#clocks, nowMs);
+    return new LimitedEntry(principal, keyBounds, this.#clocks, nowMs);
   }
 
   /**
@@ -92,7 +92,7 @@ export class Admissions {
   count(principal: Principal): void {
     const nowMs = this.#clocks.nowMs();
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
-    const { bounds, isLimited } = this.#standingOf(principal);
+    const { bounds, isLimited } = this.#boundsOf(principal);
     if (!isLimited) return;
     for (const bound of bounds) checkRequest(bound, nowMs, this.#clocks.wallMs);
     for (const { requestsPerMinute, account } of bounds) {
@@ -143,17 +143,17 @@ export class Admissions {
     return account;
   }
 
-  #standingOf(principal: Principal): Standing {
-    return this.#standings.get(principal) ?? this.#makeStanding(principal);
+  #boundsOf(principal: Principal): KeyBounds {
+    return this.#keyBounds.get(principal) ?? this.#makeBounds(principal);
   }
 
-  #makeStanding(principal: Principal): Standing {
+  #makeBounds(principal: Principal): KeyBounds {
     const { levels } = principal;
     const bounds = this.#allOf(principal).map((account) => boundOf(account, levels.find(isOf(account))));
     const countsMoney = bounds.some(({ budgets }) => budgets.length > 0);
-    const standing = { bounds, isLimited: levels.length > 0, countsMoney };
-    this.#standings.set(principal, standing);
-    return standing;
+    const keyBounds = { bounds, isLimited: levels.length > 0, countsMoney };
+    this.#keyBounds.set(principal, keyBounds);
+    return keyBounds;
   }
 
   #allOf({ keyId, project, maker }: Owner): readonly Account[] {

@@ -12,7 +12,7 @@ export interface Actor {
 }
 
 /** An administrative act. */
-export interface Act extends Actor {
+export interface NewAct extends Actor {
   /** Such as `key.create`. */
   act: string;
   /** The id of the object. */
@@ -30,7 +30,7 @@ const MAX_DETAIL = 64 * 1024;
 const MAX_PAGE = 1_000;
 
 /** Records the act in the transaction of the change itself: both are kept, or neither. */
-export async function recordAct(queries: Queries, act: Act, { clock, random }: Sources): Promise<void> {
+export async function recordAct(queries: Queries, act: NewAct, { clock, random }: Sources): Promise<void> {
   const atMs = Math.floor(clock.wallMs());
   await insertAct(
     queries,

@@ -16,9 +16,9 @@ interface ActualUse {
 /** A request that may be read. It holds a slot among the calls in flight, and counts as one of its key's requests. */
 export interface Entry {
   /** Admits the call that the request describes; throws if the key's scopes, or tokens or budget at any level, do not allow it. */
-  admit(call: AdmittedCall): Admission;
+  admit(call: CallEstimate): Admission;
   /** Like `admit`, but waits a moment if other processes hold what the call needs. */
-  admitShared(call: AdmittedCall): Admission | Promise<Admission>;
+  admitShared(call: CallEstimate): Admission | Promise<Admission>;
   /** The request was refused before its call was admitted. */
   leave(): void;
 }
@@ -38,7 +38,7 @@ export interface Admission {
   addRateHeaders(headers: Record<string, string>): void;
 }
 
-export interface AdmittedCall extends CostEstimate {
+export interface CallEstimate extends CostEstimate {
   model: string;
   dialect: string;
   estimatedTokens: number;
@@ -52,7 +52,7 @@ export interface Clocks {
 }
 
 /** Where a key's calls are counted: at the key, its project and the gateway. Looked up once for each principal. */
-export interface Standing {
+export interface KeyBounds {
   readonly bounds: readonly Bound[];
   readonly isLimited: boolean;
   readonly countsMoney: boolean;
@@ -61,26 +61,26 @@ export interface Standing {
 /** The entry and admission of a key that no level limits: one small object for each call. */
 export class OpenEntry implements Entry, Admission {
   readonly #principal: Principal;
-  readonly #standing: Standing;
+  readonly #keyBounds: KeyBounds;
   readonly #clocks: Clocks;
   #released = false;
   atMs = 0;
 
-  constructor(principal: Principal, standing: Standing, clocks: Clocks) {
+  constructor(principal: Principal, keyBounds: KeyBounds, clocks: Clocks) {
     this.#principal = principal;
-    this.#standing = standing;
+    this.#keyBounds = keyBounds;
     this.#clocks = clocks;
   }
 
   addRateHeaders(): void {}
 
-  admit(call: AdmittedCall): Admission {
+  admit(call: CallEstimate): Admission {
     this.atMs = this.#clocks.wallMs();
     checkScopes(this.#principal, call, this.atMs);
     return this;
   }
 
-  admitShared(call: AdmittedCall): Admission {
+  admitShared(call: CallEstimate): Admission {
     return this.admit(call);
   }
 
@@ -94,7 +94,7 @@ export class OpenEntry implements Entry, Admission {
     if (this.#released) return;
     this.#released = true;
     if (actual.costNanoUsd <= 0) return;
-    for (const { account } of this.#standing.bounds) account.meter.add(actual.costNanoUsd, this.atMs);
+    for (const { account } of this.#keyBounds.bounds) account.meter.add(actual.costNanoUsd, this.atMs);
   }
 }
 
@@ -104,10 +104,10 @@ export class OpenEntry implements Entry, Admission {
  */
 export class LimitedEntry implements Entry, Admission {
   readonly #principal: Principal;
-  readonly #standing: Standing;
+  readonly #keyBounds: KeyBounds;
   readonly #clocks: Clocks;
   readonly #enteredMs: number;
-  #call: AdmittedCall | undefined;
+  #call: CallEstimate | undefined;
   #takenMs = 0;
   #reservedNanoUsd = 0;
   /** When tokens were taken again. */
@@ -117,19 +117,19 @@ export class LimitedEntry implements Entry, Admission {
   atMs = 0;
 
   /** Counts the request, which the levels allow. */
-  constructor(principal: Principal, standing: Standing, clocks: Clocks, enteredMs: number) {
+  constructor(principal: Principal, keyBounds: KeyBounds, clocks: Clocks, enteredMs: number) {
     this.#principal = principal;
-    this.#standing = standing;
+    this.#keyBounds = keyBounds;
     this.#clocks = clocks;
     this.#enteredMs = enteredMs;
-    for (const { requestsPerMinute, account } of standing.bounds) {
+    for (const { requestsPerMinute, account } of keyBounds.bounds) {
       account.inFlight += 1;
       account.lastUsedMs = enteredMs;
       if (requestsPerMinute !== undefined) account.requests.add(enteredMs, 1);
     }
   }
 
-  admit(call: AdmittedCall): Admission {
+  admit(call: CallEstimate): Admission {
     try {
       return this.#admit(call);
     } catch (refusal) {
@@ -138,7 +138,7 @@ export class LimitedEntry implements Entry, Admission {
     }
   }
 
-  admitShared(call: AdmittedCall): Admission | Promise<Admission> {
+  admitShared(call: CallEstimate): Admission | Promise<Admission> {
     try {
       return this.#admit(call);
     } catch (refusal) {
@@ -151,7 +151,7 @@ export class LimitedEntry implements Entry, Admission {
     }
   }
 
-  #admit(call: AdmittedCall): Admission {
+  #admit(call: CallEstimate): Admission {
     const takenMs = this.#clocks.nowMs();
     this.atMs = this.#clocks.wallMs();
     checkScopes(this.#principal, call, this.atMs);
@@ -162,7 +162,7 @@ export class LimitedEntry implements Entry, Admission {
   }
 
   addRateHeaders(headers: Record<string, string>): void {
-    addRateHeaders(headers, this.#standing.bounds, this.#leftMs ?? this.#clocks.nowMs(), this.atMs);
+    addRateHeaders(headers, this.#keyBounds.bounds, this.#leftMs ?? this.#clocks.nowMs(), this.atMs);
   }
 
   extend(): boolean {
@@ -182,7 +182,7 @@ export class LimitedEntry implements Entry, Admission {
     if (this.#leftMs !== undefined) return;
     const leftMs = this.#clocks.nowMs();
     this.#leftMs = leftMs;
-    for (const { account } of this.#standing.bounds) {
+    for (const { account } of this.#keyBounds.bounds) {
       account.inFlight -= 1;
       account.lastUsedMs = leftMs;
     }
@@ -193,7 +193,7 @@ export class LimitedEntry implements Entry, Admission {
     if (this.#leftMs !== undefined || call === undefined) return;
     const leftMs = this.#clocks.nowMs();
     this.#leftMs = leftMs;
-    for (const { tokensPerMinute, account } of this.#standing.bounds) {
+    for (const { tokensPerMinute, account } of this.#keyBounds.bounds) {
       account.inFlight -= 1;
       account.lastUsedMs = leftMs;
       account.meter.reserved -= this.#reservedNanoUsd;
@@ -205,8 +205,8 @@ export class LimitedEntry implements Entry, Admission {
   }
 
   /** Takes the tokens and the money of one request to a provider at every level, or nothing at any. */
-  #take(call: AdmittedCall, takenMs: number): void {
-    const { bounds, countsMoney } = this.#standing;
+  #take(call: CallEstimate, takenMs: number): void {
+    const { bounds, countsMoney } = this.#keyBounds;
     try {
       for (const bound of bounds) {
         checkBudgets(bound, call, this.atMs);
@@ -225,7 +225,7 @@ export class LimitedEntry implements Entry, Admission {
 
   /** Uncounts a request that was refused for its estimated use. */
   #forgetRequest(nowMs: number): void {
-    for (const { requestsPerMinute, account } of this.#standing.bounds) {
+    for (const { requestsPerMinute, account } of this.#keyBounds.bounds) {
       if (requestsPerMinute === undefined) continue;
       account.requests.correct(this.#enteredMs, nowMs, 1, 0);
     }

@@ -36,7 +36,7 @@ export function checkProtocols(protocols: readonly string[]): readonly string[] 
 }
 
 /** Returns the stored form, each with its prefix length. */
-export function checkNetworks(networks: readonly string[]): readonly string[] {
+export function checkKeyNetworks(networks: readonly string[]): readonly string[] {
   if (networks.length === 0 || networks.length > MAX_NETWORKS) {
     const message = `\`networks\` must have 1 to ${MAX_NETWORKS} networks; omit it to allow all of them.`;
     throw new GatewayError("invalid_request", message, { path: "networks" });

@@ -12,7 +12,7 @@ import { type KnownKey, KnownKeys, levelsIn, type StaticKey } from "./known-keys
 import type { Level } from "./level.ts";
 import type { Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
-import { type Caller, checkNetworks } from "./scopes.ts";
+import { type Caller, checkCallerNetwork } from "./scopes.ts";
 
 interface KeyRingOptions extends Sources {
   storage: Storage;
@@ -94,7 +94,7 @@ export class KeyRing {
     if (known.revoked || this.#isRevokedHere(principal)) throw refused("has been revoked");
     this.#checkTime(known);
     if (known.suspended) throw suspended(principal);
-    if (principal.networks !== undefined || principal.maker !== undefined) checkNetworks(principal, caller);
+    if (principal.networks !== undefined || principal.maker !== undefined) checkCallerNetwork(principal, caller);
     if (known.isStored) this.#used.add(principal.keyId);
     return principal;
   }

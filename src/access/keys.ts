@@ -9,6 +9,7 @@ import type { Queries, Storage } from "../storage/storage.ts";
 import {
   insertKey,
   type KeyChange,
+  type KeySettings,
   markKeyRevoked,
   replaceKey,
   replaceSecret,
@@ -21,7 +22,14 @@ import {
 import { selectProject } from "../storage/tables/projects.ts";
 import { type Actor, changesOf, recordAct } from "./audit.ts";
 import { findKey } from "./find-key.ts";
-import { CREATE_KEYS, checkExpiry, checkKeyScopes, checkModels, checkNetworks, checkProtocols } from "./key-checks.ts";
+import {
+  CREATE_KEYS,
+  checkExpiry,
+  checkKeyNetworks,
+  checkKeyScopes,
+  checkModels,
+  checkProtocols,
+} from "./key-checks.ts";
 import { newApiKey } from "./key-hash.ts";
 import { changeKeyRouting, keyRoutingView } from "./key-routing.ts";
 import { checkSubset } from "./key-subset.ts";
@@ -36,31 +44,12 @@ const MAX_OVERLAP_SECONDS = 2_592_000;
 /** How long both secrets of a rotated key work by default, in the Admin API, the command line and the console. */
 export const DEFAULT_OVERLAP_SECONDS = 86_400;
 
-export interface KeyRequest {
-  name: string;
-  project: string;
+/** A key to create. Absent settings are inherited from the parent key, if there is one. */
+export interface KeyRequest extends Omit<KeySettings, "models" | "unpriced"> {
   /** Default: the parent's models, or every model. */
   models?: readonly string[];
-  protocols?: readonly string[];
-  expiresAtMs?: number;
   limits?: Limits;
-  /** Refuse what cannot be honoured exactly. */
-  strict?: boolean;
-  /** How its calls are served by default; inherited from the parent if absent. */
   routing?: RoutingSettings;
-  /** Where it may be used from; default: the parent's networks, or everywhere. */
-  networks?: readonly string[];
-  /** What it may do in addition to calling models. */
-  scopes?: readonly string[];
-  /** Tags of its calls, in addition to the parent's tags. */
-  tags?: readonly string[];
-  /** The bodies of its calls are kept for a while. */
-  capture?: boolean;
-  /** Its requests may name objects in providers' accounts. */
-  providerObjects?: boolean;
-  /** Who may see what it stores; default: its project, or only this key if it is a child key. */
-  objects?: Sharing;
-  /** What happens to requests without a known price; default: inherited from the parent. */
   billing?: { unpriced?: UnpricedPolicy };
   /** The parent key; the new key can do no more than it (S05). */
   maker?: Principal;
@@ -101,7 +90,7 @@ export async function createKey(
     // Strictness is inherited: a child can do no more than its parent.
     strict: request.strict || maker?.strict ? true : undefined,
     routing: routing === undefined ? undefined : { ...keyRoutingView(routing) },
-    networks: networks === undefined ? undefined : checkNetworks(networks),
+    networks: networks === undefined ? undefined : checkKeyNetworks(networks),
     scopes: scopes.length === 0 ? undefined : scopes,
     tags: checkTags(unionOfTags(maker?.tags, request.tags) ?? []),
     capture: request.capture ? true : undefined,
@@ -193,22 +182,15 @@ export function revokeKey(storage: Storage, idOrName: string, sources: Sources, 
 }
 
 /** An update; `null` removes a limit or setting, and omitted fields stay. */
-export interface KeyUpdate {
-  name?: string;
-  models?: readonly string[];
+export interface KeyUpdate
+  extends Partial<Pick<KeySettings, "name" | "models" | "strict" | "scopes" | "tags" | "capture" | "providerObjects">> {
   protocols?: readonly string[] | null;
   expiresAtMs?: number | null;
   /** By their names in files; limits that are not named stay. */
   limits?: Readonly<Record<string, number | null>>;
-  strict?: boolean;
   /** By their names in files; settings that are not named stay. */
   routing?: Readonly<Record<string, unknown>>;
   networks?: readonly string[] | null;
-  scopes?: readonly string[];
-  /** Replaces all tags; a child key keeps those of its parent. */
-  tags?: readonly string[];
-  capture?: boolean;
-  providerObjects?: boolean;
   objects?: Sharing | null;
   billing?: { unpriced?: UnpricedPolicy | null };
 }
@@ -262,7 +244,7 @@ function changed(key: StoredKey, update: KeyUpdate, maker: StoredKey | undefined
     limits: changeLimits(key.limits, update.limits ?? {}),
     strict: (update.strict ?? key.strict) ? true : undefined,
     routing: changeKeyRouting(key.routing, update.routing),
-    networks: networks == null ? undefined : checkNetworks(networks),
+    networks: networks == null ? undefined : checkKeyNetworks(networks),
     scopes: scopes === undefined || scopes.length === 0 ? undefined : scopes,
     tags: update.tags === undefined ? key.tags : checkTags(unionOfTags(maker?.tags, update.tags) ?? []),
     capture: (update.capture ?? key.capture) ? true : undefined,

@@ -1,9 +1,7 @@
 import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
-import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
-import type { StoredKey } from "../storage/tables/keys.ts";
+import type { KeySettings, StoredKey } from "../storage/tables/keys.ts";
 import type { StoredProject } from "../storage/tables/projects.ts";
 import { Discounts, readDiscounts } from "./discounts.ts";
 import { hashKey } from "./key-hash.ts";
@@ -12,23 +10,10 @@ import { type Limits, readLimits } from "./limits.ts";
 import { makePrincipal, type Principal, principalOf, type Surroundings } from "./principal.ts";
 
 /** A key that is written in the configuration instead of the storage. */
-export interface StaticKey {
-  name: string;
-  project: string;
+export interface StaticKey extends KeySettings {
   key: string;
-  models: readonly string[];
-  protocols?: readonly string[];
-  expiresAtMs?: number;
   limits?: Limits;
-  strict?: boolean;
   routing?: RoutingSettings;
-  networks?: readonly string[];
-  scopes?: readonly string[];
-  tags?: readonly string[];
-  capture?: boolean;
-  providerObjects?: boolean;
-  objects?: Sharing;
-  unpriced?: UnpricedPolicy;
 }
 
 /** Marks a key of the configuration in receipts. */

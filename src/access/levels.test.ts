@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { cpuMs } from "../base/cpu-time.sample.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Share } from "./account.ts";
-import { type Admission, Admissions, type AdmittedCall } from "./admit.ts";
+import { type Admission, Admissions, type CallEstimate } from "./admit.ts";
 import { GATEWAY_ID, LEVEL_NAMES, type LevelName, levelsOf } from "./level.ts";
 import type { LimitName, Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
@@ -26,12 +26,12 @@ function principal(limits: LimitsByLevel, keyId = "key_1"): Principal {
   };
 }
 
-const CALL: AdmittedCall = { model: "acme/llama", dialect: "chat", estimatedCostNanoUsd: 0, estimatedTokens: 0 };
+const CALL: CallEstimate = { model: "acme/llama", dialect: "chat", estimatedCostNanoUsd: 0, estimatedTokens: 0 };
 
 function gate(options: { shareOf?: () => Share | undefined } = {}) {
   const clock = { ms: START_MS };
   const admissions = new Admissions({ nowMs: () => clock.ms, wallMs: () => clock.ms, spent: () => 0, ...options });
-  const admit = (who: Principal, changes: Partial<AdmittedCall> = {}): Admission => {
+  const admit = (who: Principal, changes: Partial<CallEstimate> = {}): Admission => {
     const entry = admissions.enter(who);
     try {
       return entry.admit({ ...CALL, ...changes });
@@ -40,7 +40,7 @@ function gate(options: { shareOf?: () => Share | undefined } = {}) {
       throw refusal;
     }
   };
-  const refusal = (who: Principal, changes: Partial<AdmittedCall> = {}): GatewayError => {
+  const refusal = (who: Principal, changes: Partial<CallEstimate> = {}): GatewayError => {
     try {
       admit(who, changes);
     } catch (thrown) {
@@ -59,7 +59,7 @@ const SUBJECTS: Readonly<Record<LevelName, string>> = {
 };
 
 /** Each limit allows one call; a second exceeds it. */
-const ONE_CALL: readonly [Limits, Partial<AdmittedCall>][] = [
+const ONE_CALL: readonly [Limits, Partial<CallEstimate>][] = [
   [{ requestsPerMinute: 1 }, {}],
   [{ concurrent: 1 }, {}],
   [{ tokensPerMinute: 10 }, { estimatedTokens: 10 }],
@@ -162,7 +162,7 @@ describe("levels: races (H23)", () => {
     for (let turn = 0; turn < 1 + ((index * 7) % 5); turn += 1) await Promise.resolve();
   };
 
-  const LIMITS: readonly [string, Limits, Partial<AdmittedCall>, { costNanoUsd: number; tokens: number }][] = [
+  const LIMITS: readonly [string, Limits, Partial<CallEstimate>, { costNanoUsd: number; tokens: number }][] = [
     ["a budget", { budgetUsdTotal: 5 }, { estimatedCostNanoUsd: 1e7 }, { costNanoUsd: 1e7, tokens: 0 }],
     ["requests a minute", { requestsPerMinute: FEW }, {}, { costNanoUsd: 0, tokens: 0 }],
     ["tokens a minute", { tokensPerMinute: 50_000 }, { estimatedTokens: 100 }, { costNanoUsd: 0, tokens: 100 }],

@@ -5,46 +5,28 @@ import { GatewayError } from "../canon/error.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import { unionOfTags } from "../canon/tags.ts";
-import type { StoredKey } from "../storage/tables/keys.ts";
+import type { KeySettings, StoredKey } from "../storage/tables/keys.ts";
 import type { Discounts } from "./discounts.ts";
 import { readKeyRouting } from "./key-routing.ts";
 import { type Level, levelsOf } from "./level.ts";
 import { type Limits, readLimits } from "./limits.ts";
 
-/** The caller, and what it may do. */
-export interface Principal {
+/** The caller, and what it may do: the settings of its key, narrowed by those of its parent key and its project. */
+export interface Principal extends Omit<KeySettings, "name" | "networks" | "objects"> {
   keyId: string;
   keyName: string;
-  project: string;
-  /** Globs of model ids; `*` matches any run of characters. */
-  models: readonly string[];
-  /** Absent: every protocol. */
-  protocols?: readonly string[];
   /** The key's own limits, which its children inherit. */
   limits: Limits;
   /** The levels that limit its calls, innermost first: the key, its project and the gateway, if they have limits. */
   levels: readonly Level[];
-  /** Calls that cannot be honoured exactly are refused, not approximated. */
-  strict?: boolean;
   /** How its calls are served by default. */
   routing?: RoutingSettings;
-  expiresAtMs?: number;
   /** Its project's discounts on the list prices. */
   discounts?: Discounts;
   /** Where it may be used from; absent: from everywhere. */
   networks?: readonly IpNetwork[];
-  /** What it may do in addition to calling models. */
-  scopes?: readonly string[];
-  /** Tags of its calls in addition to those of the request; includes the parent's. */
-  tags?: readonly string[];
-  /** The bodies of its calls, or of its parent's, are kept for a while. */
-  capture?: boolean;
-  /** Its requests may name objects in providers' accounts. */
-  providerObjects?: boolean;
   /** No other key may see what it stores. */
   privateObjects?: boolean;
-  /** What happens to requests without a known price: the strictest setting of the key, its parent and its project. */
-  unpriced?: UnpricedPolicy;
   /** The parent key: what it may not do now, this key may not do either (S05). */
   maker?: Principal;
 }

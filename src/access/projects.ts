@@ -19,29 +19,19 @@ import type { StaticKey } from "./known-keys.ts";
 import { changeLimits, limitsView, readLimits } from "./limits.ts";
 import { checkName, checkSlug } from "./names.ts";
 
-export interface ProjectRequest {
-  id: string;
-  /** Default: the id. */
-  name?: string;
-  limits?: Readonly<Record<string, number>>;
-  discounts?: readonly unknown[];
-  /** Requests of its keys may name objects in providers' accounts. */
-  providerObjects?: boolean;
-  /** Who may see what its keys store; default: all of them. */
-  objects?: Sharing;
+/** A project to create; the name defaults to the id. */
+export interface ProjectRequest
+  extends Pick<StoredProject, "id">,
+    Partial<Pick<StoredProject, "name" | "limits" | "discounts" | "providerObjects" | "objects">> {
   billing?: { unpriced?: UnpricedPolicy };
 }
 
 /** An update; omitted fields stay. */
-export interface ProjectUpdate {
-  name?: string;
+export interface ProjectUpdate
+  extends Partial<Pick<StoredProject, "name" | "discounts" | "providerObjects" | "objects">> {
   /** By their names in files; `null` removes a limit, and limits that are not named stay. */
   limits?: Readonly<Record<string, number | null>>;
-  /** Replaces all discounts. */
-  discounts?: readonly unknown[];
   status?: "active" | "suspended";
-  providerObjects?: boolean;
-  objects?: Sharing;
   billing?: { unpriced?: UnpricedPolicy | null };
 }
 

@@ -49,8 +49,8 @@ export interface Caller {
 }
 
 /** Refuses a key that is used outside its networks, or those of its parent. */
-export function checkNetworks({ networks, keyName, maker }: Principal, caller: Caller): void {
-  if (maker !== undefined) checkNetworks(maker, caller);
+export function checkCallerNetwork({ networks, keyName, maker }: Principal, caller: Caller): void {
+  if (maker !== undefined) checkCallerNetwork(maker, caller);
   if (networks === undefined) return;
   const { address } = caller;
   if (networks.some((network) => network.has(address))) return;

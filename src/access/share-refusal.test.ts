@@ -3,7 +3,7 @@ import { VirtualClock } from "../../testing/virtual-clock.ts";
 import type { LeaseSource } from "../leases/lease-source.ts";
 import { LeaseTable } from "../leases/lease-table.ts";
 import { Leases } from "../leases/leases.ts";
-import { type Admission, Admissions, type AdmittedCall } from "./admit.ts";
+import { type Admission, Admissions, type CallEstimate } from "./admit.ts";
 import { levelsOf } from "./level.ts";
 import type { Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
@@ -11,7 +11,7 @@ import { rateHeadersOf } from "./rate-headers.sample.ts";
 import { whenShared } from "./share-refusal.ts";
 import { SharedLimits } from "./shared-limits.ts";
 
-const CALL: AdmittedCall = { model: "m", dialect: "chat", estimatedCostNanoUsd: 0, estimatedTokens: 0 };
+const CALL: CallEstimate = { model: "m", dialect: "chat", estimatedCostNanoUsd: 0, estimatedTokens: 0 };
 const NOTHING = { costNanoUsd: 0, tokens: 0 };
 
 function principalOf(limits: Limits): Principal {
@@ -54,7 +54,7 @@ async function processes(count: number, limits: Limits, { tells = true } = {}) {
   /** Enters and is admitted like a request; reports how long it waited. */
   const admit = async (
     at: number,
-    call: Partial<AdmittedCall> = {},
+    call: Partial<CallEstimate> = {},
   ): Promise<{ waitedMs: number; admission: Admission }> => {
     const { admissions } = made[at] ?? { admissions: undefined };
     if (admissions === undefined) throw new Error("no such process");

@@ -11,7 +11,7 @@ import { type CallCounts, observeErrors, removedFromErrors } from "./error-share
 import { Incidents } from "./incidents.ts";
 import { type Observation, type RemovedProvider, removedProvider } from "./observation.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
-import { type Attempt, attempt } from "./post.ts";
+import { attempt, type DeliveryAttempt } from "./post.ts";
 import { unpricedAlert } from "./unpriced-alerts.ts";
 
 interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
@@ -25,7 +25,7 @@ interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
 }
 
 /** The result of a test. */
-export interface TestedWebhook extends Pick<Attempt, "ok" | "status" | "error" | "answer"> {
+export interface TestedWebhook extends Pick<DeliveryAttempt, "ok" | "status" | "error" | "answer"> {
   webhook: string;
   ms: number;
 }

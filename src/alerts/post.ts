@@ -21,7 +21,7 @@ export interface AlertAnswer {
 export type PostAlert = (request: AlertRequest) => Promise<AlertAnswer>;
 
 /** The outcome of an attempt. */
-export interface Attempt {
+export interface DeliveryAttempt {
   ok: boolean;
   status: number | undefined;
   /** Why it failed, without the address. */
@@ -48,7 +48,7 @@ export async function attempt(
   { id, type, body }: Sent,
   { url, secret }: WebhookSettings,
   { wallMs, abort }: { wallMs: number; abort: AbortSignal },
-): Promise<Attempt> {
+): Promise<DeliveryAttempt> {
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "user-agent": "trivium-alerts",

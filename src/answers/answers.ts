@@ -2,7 +2,6 @@ import type { Clock } from "../base/clock.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
-  type AnswerHead,
   type AnswerParts,
   type AnswerState,
   deleteAnswer,
@@ -11,6 +10,7 @@ import {
   insertAnswer,
   prolongAnswers,
   type StoredAnswer,
+  type StoredAnswerHead,
   selectAnswerHead,
   selectAnswers,
   selectChain,
@@ -39,7 +39,7 @@ export interface NewAnswer extends Owned {
   /** A new id, unique across projects. */
   id: string;
   /** The answers it builds on, latest first. */
-  history: readonly AnswerHead[];
+  history: readonly StoredAnswerHead[];
   /** The items of its own request. */
   input: string;
   answer: string;
@@ -63,7 +63,7 @@ interface InputTurn {
 
 /** What a request builds on: the texts of its turns, in order. */
 export interface History {
-  heads: readonly AnswerHead[];
+  heads: readonly StoredAnswerHead[];
   turns: readonly KeptAnswer[];
 }
 
@@ -169,7 +169,7 @@ export class Answers {
     return (await this.#read(head.project, [id], "both")).get(id);
   }
 
-  async #head(reader: Reader, id: string): Promise<AnswerHead | undefined> {
+  async #head(reader: Reader, id: string): Promise<StoredAnswerHead | undefined> {
     const { storage, clock } = this.#options;
     if (!this.on || !isKeepable(id)) return undefined;
     const [head] = await selectChain(storage, reader.project, id, clock.wallMs(), 0);
@@ -231,7 +231,7 @@ export class Answers {
   }
 
   /** The answer, the one that it builds on, and so on, as far as this reader may see them. */
-  async #chain(reader: Reader, id: string): Promise<AnswerHead[]> {
+  async #chain(reader: Reader, id: string): Promise<StoredAnswerHead[]> {
     const { storage, clock } = this.#options;
     if (!this.on || !isKeepable(id)) return [];
     const heads = await selectChain(storage, reader.project, id, clock.wallMs(), MAX_TURNS);

@@ -1,7 +1,7 @@
 import type { KeyRing } from "../access/key-ring.ts";
 import type { Leases } from "../leases/leases.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
-import type { Condition, PartCondition } from "../server/condition.ts";
+import type { GatewayCondition, PartCondition } from "../server/condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
 
 /** Keys are polled twice a second; this long without an answer is more than a brief failure. */
@@ -20,7 +20,7 @@ interface Parts {
  * The health of the gateway, from what its parts have observed: nothing is queried, so the answer comes at once whatever hangs
  * (H29). Calls need the storage only for their rows, which wait in memory while it is unavailable.
  */
-export function conditionOf({ phase, keys, ledger, heartbeat, leases }: Parts): Condition {
+export function conditionOf({ phase, keys, ledger, heartbeat, leases }: Parts): GatewayCondition {
   const reasons: string[] = [];
   if (ledger.trouble !== undefined) reasons.push(ledger.trouble);
   if (heartbeat.trouble !== undefined) reasons.push(heartbeat.trouble);

@@ -3,7 +3,7 @@ import { Harness } from "../../testing/harness.ts";
 import { SETTINGS, TAKEN } from "../alerts/alerts-world.sample.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Condition } from "../server/condition.ts";
+import type { GatewayCondition } from "../server/condition.ts";
 import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts/receipts.ts";
 import { makeAlerts } from "./make-alerts.ts";
@@ -14,7 +14,7 @@ test("breakers of a provider, and the condition of the gateway, are told when th
   const harness = await Harness.start();
   const { gateway, storage, clock, machine, config } = harness;
   const types: string[] = [];
-  let condition: Condition = { status: "not ready", reasons: ["starting"] };
+  let condition: GatewayCondition = { status: "not ready", reasons: ["starting"] };
   const alerts = makeAlerts(
     { ...config, alerts: SETTINGS },
     {

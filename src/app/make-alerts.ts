@@ -6,7 +6,7 @@ import type { Sources } from "../base/sources.ts";
 import type { Config } from "../config/config.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { healthReport } from "../routing/health/health-report.ts";
-import type { Condition } from "../server/condition.ts";
+import type { GatewayCondition } from "../server/condition.ts";
 import { type OutcomeCount, selectOutcomeCounts } from "../storage/receipts/outcome-counts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { outcomeClass } from "../telemetry/outcome-class.ts";
@@ -17,7 +17,7 @@ interface AlertsParts {
   gateway: Gateway;
   storage: Storage;
   sources: Sources;
-  condition: () => Condition;
+  condition: () => GatewayCondition;
   /** How a webhook is reached; over the network where absent. */
   post?: PostAlert;
 }
@@ -57,7 +57,7 @@ function countsOf(outcomes: readonly OutcomeCount[]): CallCounts[] {
 }
 
 /** One that starts or ends is as it should be. */
-function observeCondition({ reasons }: Condition): Observation[] {
+function observeCondition({ reasons }: GatewayCondition): Observation[] {
   if (reasons.some((reason) => reason === "starting" || reason === "draining")) return [];
   return [observeGateway(placeOf(process.pid), reasons)];
 }

@@ -25,7 +25,7 @@ export interface Party {
 }
 
 /** How much of a window an instance should hold. */
-export interface Part {
+export interface Allotment {
   /** More than it holds: it gets it as soon as it is free. Less: it gives back what it does not use. */
   level: number;
   /** What it uses and what its waiting calls need: nobody else gets it first. */
@@ -37,8 +37,8 @@ export interface Part {
  * long as there is enough for each. A call for which there is not enough withholds nothing from others. The rest stays
  * where it is unless it has to move. `instances` counts the live ones, known to the window or not.
  */
-export function divide(parties: readonly Party[], left: number, instances: number): Map<string, Part> {
-  const parts = new Map<string, Part>();
+export function divide(parties: readonly Party[], left: number, instances: number): Map<string, Allotment> {
+  const parts = new Map<string, Allotment>();
   let pool = left;
   let isReserved = false;
   for (const { id, used, reserved } of parties) {
@@ -48,7 +48,7 @@ export function divide(parties: readonly Party[], left: number, instances: numbe
   }
   pool = Math.max(0, pool);
   const partOf = (id: string) => parts.get(id) ?? { level: 0, firm: 0 };
-  const give = (part: Part, amount: number) => {
+  const give = (part: Allotment, amount: number) => {
     part.level += amount;
     pool -= amount;
   };
@@ -80,7 +80,7 @@ export function divide(parties: readonly Party[], left: number, instances: numbe
 }
 
 /** Instances keep what they hold and do not use unless it is needed elsewhere: first what calls may need soon. */
-function keep(parties: readonly Party[], parts: ReadonlyMap<string, Part>, pool: number): void {
+function keep(parties: readonly Party[], parts: ReadonlyMap<string, Allotment>, pool: number): void {
   let busySum = 0;
   let idleSum = 0;
   const kept = parties.map(({ id, held, busy }) => {

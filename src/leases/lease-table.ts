@@ -1,4 +1,4 @@
-import { divide, isBefore, type Part, type Party } from "./divide.ts";
+import { type Allotment, divide, isBefore, type Party } from "./divide.ts";
 import {
   type Claim,
   FORGET_MS,
@@ -61,7 +61,7 @@ interface Said {
 
 interface Division {
   parties: readonly Party[];
-  parts: ReadonlyMap<string, Part>;
+  parts: ReadonlyMap<string, Allotment>;
   /** What no instance holds. */
   free: number;
   /** What no instance uses. */

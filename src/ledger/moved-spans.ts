@@ -1,5 +1,5 @@
 import type { ZoneOffset } from "../base/time-zone.ts";
-import type { MovedSpan, Span, UsageSources } from "../storage/receipts/usage-spans.ts";
+import type { MovedSpan, TimeSpan, UsageSources } from "../storage/receipts/usage-spans.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -30,12 +30,12 @@ export function movedSpans(
 }
 
 /** The hours that the span covers only in part, with that part. */
-function dividedHours([fromMs, untilMs]: Span): [hour: number, part: Span][] {
+function dividedHours([fromMs, untilMs]: TimeSpan): [hour: number, part: TimeSpan][] {
   const [first, last] = [Math.floor(fromMs / HOUR_MS), Math.floor(untilMs / HOUR_MS)];
   if (first === last) return [[first, [fromMs, untilMs]]];
   return [
-    ...(fromMs % HOUR_MS === 0 ? [] : [[first, [fromMs, (first + 1) * HOUR_MS]] satisfies [number, Span]]),
-    ...(untilMs % HOUR_MS === 0 ? [] : [[last, [last * HOUR_MS, untilMs]] satisfies [number, Span]]),
+    ...(fromMs % HOUR_MS === 0 ? [] : [[first, [fromMs, (first + 1) * HOUR_MS]] satisfies [number, TimeSpan]]),
+    ...(untilMs % HOUR_MS === 0 ? [] : [[last, [last * HOUR_MS, untilMs]] satisfies [number, TimeSpan]]),
   ];
 }
 

@@ -6,7 +6,7 @@ import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import { insertKey } from "../storage/tables/keys.ts";
-import { findReceipt, spentByInstance, spentByOwner, summariseUsage } from "./queries.ts";
+import { findReceipt, spentByOwner, summariseUsage } from "./queries.ts";
 import { receiptView, usageView } from "./receipt-view.ts";
 
 describe("ledger queries", () => {
@@ -72,21 +72,6 @@ describe("ledger queries", () => {
     ]);
     const { byKey, all } = await spentByOwner(storage, Date.UTC(2030, 0));
     expect([byKey.get("maker")?.total, byKey.get("child")?.total, all.total]).toEqual([11, 1, 11]);
-  });
-
-  test("H23: the spending of one process is separate from that of others, by key and range", async () => {
-    await insertReceipts(storage, [
-      sampleReceipt({ id: "rcp_~1", createdAtMs: 10, costNanoUsd: 1, instance: "instance_a" }),
-      sampleReceipt({ id: "rcp_~2", createdAtMs: 20, costNanoUsd: 2, instance: "instance_a" }),
-      sampleReceipt({ id: "rcp_~3", createdAtMs: 20, costNanoUsd: 4, instance: "instance_b" }),
-      sampleReceipt({ id: "rcp_~4", createdAtMs: 29, costNanoUsd: 8, instance: "instance_a", key: "key_2" }),
-      sampleReceipt({ id: "rcp_~5", createdAtMs: 30, costNanoUsd: 16, instance: "instance_a" }),
-    ]);
-    const spent = await spentByInstance(storage, { instance: "instance_a", sinceMs: 20, untilMs: 30 });
-    expect([...spent]).toEqual([
-      ["key_1", { project: "default", costNanoUsd: 2 }],
-      ["key_2", { project: "default", costNanoUsd: 8 }],
-    ]);
   });
 });
 

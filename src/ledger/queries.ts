@@ -3,8 +3,8 @@ import type { Receipt } from "../canon/receipt.ts";
 import { sumUsage, type Usage } from "../canon/usage.ts";
 import { selectReceipt } from "../storage/receipts/receipts.ts";
 import type { UsageDimension, UsageFilter, UsageQuestion } from "../storage/receipts/usage-question.ts";
-import { sumUsage as sumStored, type UsageSum } from "../storage/receipts/usage-report.ts";
-import { sumCostByKey, sumCostOfInstance } from "../storage/receipts/usage-sums.ts";
+import { readUsageReport, type UsageSum } from "../storage/receipts/usage-report.ts";
+import { sumCostByKey } from "../storage/receipts/usage-sums.ts";
 import { sumTops, type TopSum } from "../storage/receipts/usage-tops.ts";
 import type { Storage } from "../storage/storage.ts";
 import { selectIntent } from "../storage/tables/intents.ts";
@@ -45,7 +45,7 @@ export function lastDays(days: number, nowMs: number): { sinceMs: number; untilM
  */
 export async function summariseUsage(storage: Storage, range: UsageRange): Promise<UsageSum[]> {
   const { by } = range;
-  const sums = await sumStored(storage, { ...(await questionOf(storage, range)), limit: MAX_GROUPS });
+  const sums = await readUsageReport(storage, { ...(await questionOf(storage, range)), limit: MAX_GROUPS });
   const names = by.map((dimension) => namesOf(dimension));
   for (const sum of sums) sum.groups = sum.groups.map((group, index) => names[index]?.(group) ?? group);
   return sums;
@@ -138,18 +138,6 @@ export async function spentByOwner(storage: Storage, nowMs: number): Promise<Spe
     all = plus(all, cost);
   }
   return { byKey, byProject, all };
-}
-
-/**
- * What one process has booked for each key, for calls that began in the range: the actual spending of a dead process.
- * Reads the ledger from `sinceMs` on.
- */
-export async function spentByInstance(
-  storage: Storage,
-  { instance, sinceMs, untilMs = Number.MAX_SAFE_INTEGER }: { instance: string; sinceMs: number; untilMs?: number },
-): Promise<ReadonlyMap<string, { project: string; costNanoUsd: number }>> {
-  const costs = await sumCostOfInstance(storage, { instance, sinceMs, untilMs });
-  return new Map(costs.map(({ keyId, ...spent }) => [keyId, spent]));
 }
 
 const plus = (sum: Spent | undefined, { day, month, total }: Spent): Spent => ({

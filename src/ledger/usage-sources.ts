@@ -1,5 +1,5 @@
 import type { TimeZone } from "../base/time-zone.ts";
-import type { Span, UsageSources } from "../storage/receipts/usage-spans.ts";
+import type { TimeSpan, UsageSources } from "../storage/receipts/usage-spans.ts";
 import { movedSpans } from "./moved-spans.ts";
 
 const MINUTE_MS = 60_000;
@@ -28,7 +28,7 @@ interface UsageSpan {
 export function usageSources({ sinceMs, untilMs, byHour, zone, keptSinceMs }: UsageSpan): UsageSources {
   if (untilMs <= sinceMs) return { days: [], hours: [], receipts: [] };
   const isKept = (hour: number) => hour * HOUR_MS >= keptSinceMs;
-  const receipts: Span[] = [];
+  const receipts: TimeSpan[] = [];
   let first = Math.floor(sinceMs / HOUR_MS);
   let end = Math.floor(untilMs / HOUR_MS);
   if (first === end && isKept(first)) return { days: [], hours: [], receipts: [[sinceMs, untilMs]] };
@@ -53,16 +53,16 @@ function wholeDays(first: number, end: number): Pick<UsageSources, "days" | "hou
   const firstDay = Math.ceil(first / HOURS_A_DAY);
   const endDay = Math.floor(end / HOURS_A_DAY);
   if (firstDay >= endDay) return { days: [], hours: spansWithout([], first, end) };
-  const before: Span = [first, firstDay * HOURS_A_DAY];
-  const after: Span = [endDay * HOURS_A_DAY, end];
+  const before: TimeSpan = [first, firstDay * HOURS_A_DAY];
+  const after: TimeSpan = [endDay * HOURS_A_DAY, end];
   return { days: [[firstDay, endDay]], hours: [before, after].filter(([from, until]) => from < until) };
 }
 
 /** Splits the span from `first` to before `end` at those hours. */
-function spansWithout(hours: readonly number[], first: number, end: number): Span[] {
+function spansWithout(hours: readonly number[], first: number, end: number): TimeSpan[] {
   const ends = [...hours, end];
   return ends
-    .map((until, index): Span => [index === 0 ? first : (hours[index - 1] ?? first) + 1, until])
+    .map((until, index): TimeSpan => [index === 0 ? first : (hours[index - 1] ?? first) + 1, until])
     .filter(([from, until]) => from < until);
 }
 

@@ -7,7 +7,7 @@ import { priceCall } from "../catalogue/price-call.ts";
 import { pricingsOfVideo } from "../catalogue/video-prices.ts";
 
 /** The cost of an ended operation: the seconds of the generated videos, at the prices when it was submitted. */
-export function billOf(operation: Operation): Pick<Receipt, "usage" | "costNanoUsd" | "priceRule" | "pricedBy"> {
+export function operationBill(operation: Operation): Pick<Receipt, "usage" | "costNanoUsd" | "priceRule" | "pricedBy"> {
   const { job } = operation;
   const { discount = 0 } = job;
   const pricings = job.pricings as Pricings;
@@ -72,6 +72,6 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     usageSource: "measured",
     // The two clocks may differ by now.
     totalMs: Math.max(0, endedAtMs - operation.createdAtMs),
-    ...billOf(operation),
+    ...operationBill(operation),
   };
 }

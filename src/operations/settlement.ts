@@ -2,7 +2,7 @@ import type { Operation } from "../canon/operation.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import type { Storage } from "../storage/storage.ts";
 import { endOperation, selectEndedOperations } from "../storage/tables/operations.ts";
-import { billOf, receiptOf } from "./bill.ts";
+import { operationBill, receiptOf } from "./bill.ts";
 
 interface SettlementOptions {
   /** The id of this process. */
@@ -68,7 +68,7 @@ export class Settlement {
     const stillHeld = new Set(held());
     for (const operation of ended) {
       if (!stillHeld.has(operation.id) || this.#ending.has(operation.id)) continue;
-      onSettled(operation, billOf(operation).costNanoUsd, false);
+      onSettled(operation, operationBill(operation).costNanoUsd, false);
     }
   }
 }

@@ -9,7 +9,7 @@ export interface PartCondition {
 }
 
 /** The health of the gateway. */
-export interface Condition {
+export interface GatewayCondition {
   /** `degraded`: calls are served and their receipts kept, but a dependency needs attention. */
   status: "ready" | "degraded" | "not ready";
   reasons: readonly string[];

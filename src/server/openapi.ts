@@ -4,7 +4,7 @@ import { BUILT_IN_DIALECTS } from "../dialects/index.ts";
 import type { ClientEndpoint } from "./endpoints/client-endpoint.ts";
 import { ComponentSchemas } from "./openapi/component-schemas.ts";
 import { ERROR_SHAPES } from "./openapi/errors.ts";
-import { failureResponses, type Operation, operationObject } from "./openapi/operation.ts";
+import { type ApiOperation, failureResponses, operationObject } from "./openapi/operation.ts";
 import { FAILURE_HEADERS, HEADERS, PARAMETERS, RATE_HEADERS, SECURITY_SCHEMES } from "./openapi/parameters.ts";
 import { TEXT_OPERATIONS } from "./openapi/text-operations.ts";
 
@@ -75,7 +75,7 @@ function pathItems(endpoints: readonly ClientEndpoint[], schemas: ComponentSchem
 }
 
 /** The endpoints of the dialects, then the others. */
-function* documented(endpoints: readonly ClientEndpoint[]): Generator<[DocumentedPath, Operation]> {
+function* documented(endpoints: readonly ClientEndpoint[]): Generator<[DocumentedPath, ApiOperation]> {
   for (const { http } of BUILT_IN_DIALECTS.clients) {
     for (const at of http.endpoints.flatMap(({ documented: paths = [] }) => paths)) {
       const operation = TEXT_OPERATIONS[at.operation];

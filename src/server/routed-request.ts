@@ -6,7 +6,7 @@ import type { Operations } from "../operations/operations.ts";
 import type { ClientConnection } from "../relay/call.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { Condition } from "./condition.ts";
+import type { GatewayCondition } from "./condition.ts";
 
 /** What handlers need from the program. */
 export interface ServerContext {
@@ -19,7 +19,7 @@ export interface ServerContext {
   /** Whether new calls are accepted. */
   accepting: () => boolean;
   /** The health of the gateway, from memory. */
-  condition: () => Condition;
+  condition: () => GatewayCondition;
   publicUrl: () => string;
   version: string;
 }

@@ -29,7 +29,7 @@ export function bytes(row: StoredRow, column: string): Uint8Array {
 }
 
 /** An unknown value must not open what a newer program has restricted. */
-export function readSharing(row: StoredRow, column = "objects"): Sharing | undefined {
+export function readSharingColumn(row: StoredRow, column = "objects"): Sharing | undefined {
   const written = optionalText(row, column);
   return written === undefined ? undefined : (SHARING.find((known) => known === written) ?? "private");
 }

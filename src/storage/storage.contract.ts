@@ -9,7 +9,7 @@ import { MIGRATIONS } from "./migrations/index.ts";
 import { openStorage } from "./open.ts";
 import { sampleReceipt } from "./receipts/receipt.sample.ts";
 import { insertReceipt, insertReceipts, selectReceipt } from "./receipts/receipts.ts";
-import { sumUsage } from "./receipts/usage-report.ts";
+import { readUsageReport } from "./receipts/usage-report.ts";
 import { sumCostByKey } from "./receipts/usage-sums.ts";
 import type { Storage } from "./storage.ts";
 import { insertAct, selectActs } from "./tables/audit.ts";
@@ -398,22 +398,27 @@ export function storageContract(databases: TestDatabases): void {
         { days: [], hours: [], receipts: [span] },
         { days: [[2, 3]], hours: [[24, 47]], receipts: [[47 * 3_600_000, 2 * day]] },
       ] as const) {
-        expect(await sumUsage(storage, { ...question, sources })).toMatchObject(expected);
-        const [total] = await sumUsage(storage, { ...question, by: [], sources });
+        expect(await readUsageReport(storage, { ...question, sources })).toMatchObject(expected);
+        const [total] = await readUsageReport(storage, { ...question, by: [], sources });
         expect(total).toMatchObject({ groups: [], calls: 3, failures: 1, costNanoUsd: 17 });
         for (const by of ["provider", "project", "dialect"] as const) {
-          const [sum] = await sumUsage(storage, { ...question, by: [by], sources, project: "default" });
+          const [sum] = await readUsageReport(storage, { ...question, by: [by], sources, project: "default" });
           expect(sum?.calls).toBe(3);
         }
       }
       const all = { days: [], hours: [[0, 9 * 24]], receipts: [] } as const;
-      const days = await sumUsage(storage, { ...question, by: ["day"], sources: all });
+      const days = await readUsageReport(storage, { ...question, by: ["day"], sources: all });
       expect(days.map(({ groups, calls }) => [...groups, calls])).toEqual([
         ["1", 2],
         ["2", 1],
         ["3", 1],
       ]);
-      const ofKey = await sumUsage(storage, { ...question, by: ["key", "outcome"], sources: all, keyId: "key_2" });
+      const ofKey = await readUsageReport(storage, {
+        ...question,
+        by: ["key", "outcome"],
+        sources: all,
+        keyId: "key_2",
+      });
       expect(ofKey.map(({ groups, failures }) => [...groups, failures])).toEqual([["key_2", "client_gone", 0]]);
       const byKey = await sumCostByKey(storage, 2 * day, day);
       expect(byKey.find((cost) => cost.keyId === "key_1")).toEqual({

@@ -1,7 +1,7 @@
 import type { Alerts } from "../../alerts/alerts.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { AdminConfig } from "../../server/admin/admin-config.ts";
-import type { Condition } from "../../server/condition.ts";
+import type { GatewayCondition } from "../../server/condition.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { LoopLag } from "../../telemetry/loop-lag.ts";
 import type { OtlpExporter } from "../../telemetry/otlp/exporter.ts";
@@ -13,7 +13,7 @@ import { processFamilies } from "./process-families.ts";
 
 interface Parts {
   gateway: Gateway;
-  condition: () => Condition;
+  condition: () => GatewayCondition;
   config: Pick<AdminConfig, "lastReload">;
   budgets: Pick<BudgetWatch, "uses">;
   alerts: Pick<Alerts, "settings" | "deliveries">;

@@ -1,13 +1,13 @@
 import type { Gateway } from "../../relay/gateway.ts";
 import { healthReport, type ProviderReport } from "../../routing/health/health-report.ts";
 import type { AdminConfig } from "../../server/admin/admin-config.ts";
-import type { Condition } from "../../server/condition.ts";
+import type { GatewayCondition } from "../../server/condition.ts";
 import { counter, type Family, family, gauge } from "../../telemetry/family.ts";
 import type { BudgetWatch } from "../watch-budgets.ts";
 
 interface Parts {
   gateway: Gateway;
-  condition: () => Condition;
+  condition: () => GatewayCondition;
   config: Pick<AdminConfig, "lastReload">;
   budgets: Pick<BudgetWatch, "uses">;
   /** Moment of the start, by the wall clock. */

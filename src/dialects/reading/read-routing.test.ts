@@ -169,7 +169,7 @@ describe("errors name the path and the expected value", () => {
     [{ provider: { type: "fastest" } }, "provider.type", '"priority", "round_robin", "least_latency"; it is "fastest"'],
     [{ provider: { providers: "one" } }, "provider.providers", "must be an array"],
     [{ provider: { Type: "priority" } }, "provider.Type", "must be written type"],
-    [{ provider: { fallback: "" } }, "provider.fallback", 'the string "true", "false", the name of a provider or the id of a model'],
+    [{ provider: { fallback: "" } }, "provider.fallback", 'the string "true", "false", a provider name or a model id'],
     [
       { provider: { type: "priority", routing: { type: "round_robin" } } },
       "provider.routing.type",

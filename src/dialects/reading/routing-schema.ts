@@ -20,7 +20,7 @@ const members = {
   order: Type.Optional(Type.Array(Type.String(), { maxItems: 100, description: "The same as `providers`." })),
   fallback: Type.Optional(
     Type.Union([Type.String({ minLength: 1 }), Type.Boolean()], {
-      [EXPECTED]: 'the string "true", "false", the name of a provider or the id of a model',
+      [EXPECTED]: 'the string "true", "false", a provider name or a model id',
     }),
   ),
 };

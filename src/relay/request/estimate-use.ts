@@ -1,4 +1,4 @@
-import type { AdmittedCall } from "../../access/admit.ts";
+import type { CallEstimate } from "../../access/admit.ts";
 import { hasBudget, type Level } from "../../access/level.ts";
 import type { Principal } from "../../access/principal.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
@@ -37,7 +37,7 @@ export function estimateUse(
   served: ServedModel,
   request: ReceivedRequest,
   billables: readonly Billable[],
-): AdmittedCall {
+): CallEstimate {
   if (incoming.verb === "count_tokens" || !principal.levels.some(countsUse)) return estimate(incoming, served, 0, 0, 0);
   const { model } = served;
   const { body } = request;
@@ -57,7 +57,7 @@ const estimate = (
   estimatedCostNanoUsd: number,
   maxCostNanoUsd: number,
   estimatedTokens: number,
-): AdmittedCall => ({ model: model.id, dialect: dialect.name, estimatedCostNanoUsd, maxCostNanoUsd, estimatedTokens });
+): CallEstimate => ({ model: model.id, dialect: dialect.name, estimatedCostNanoUsd, maxCostNanoUsd, estimatedTokens });
 
 function estimateText(
   principal: Principal,
@@ -65,7 +65,7 @@ function estimateText(
   served: ServedModel,
   request: ReceivedRequest,
   billables: readonly Billable[],
-): AdmittedCall {
+): CallEstimate {
   const { model } = served;
   const { body, surplusBytes } = request;
   const { requests } = incoming.dialect;

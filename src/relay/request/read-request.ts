@@ -1,4 +1,4 @@
-import type { Admission, AdmittedCall } from "../../access/admit.ts";
+import type { Admission, CallEstimate } from "../../access/admit.ts";
 import type { Principal } from "../../access/principal.ts";
 import { type JsonObject, stringAt } from "../../base/json.ts";
 import type { Billable } from "../../canon/billable.ts";
@@ -65,8 +65,8 @@ export interface CallKind<
   /** Every offer that may answer. Called only if there are billables. */
   billedOffers(fitted: Fitted, incoming: Incoming, gateway: Gateway): Iterable<BilledOffer>;
   /** What the call may use at most. */
-  estimate(fitted: Fitted, request: ResolvedRequest<Incoming, Found>, billables: readonly Billable[]): AdmittedCall;
-  /** The body as received. Called only if the key's bodies are captured. */
+  estimate(fitted: Fitted, request: ResolvedRequest<Incoming, Found>, billables: readonly Billable[]): CallEstimate;
+  /** The body as it came. Called only if the key's bodies are captured. */
   sent(read: Read): string;
   /** The verb in the receipt. */
   verb(incoming: Incoming): Receipt["verb"];

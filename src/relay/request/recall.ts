@@ -2,7 +2,7 @@ import { type Principal, sharingOf } from "../../access/principal.ts";
 import type { GatewayError } from "../../canon/error.ts";
 import type { FoundState, StoredAnswers } from "../../dialects/answer/stored-answers.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
-import type { AnswerHead } from "../../storage/tables/answers.ts";
+import type { StoredAnswerHead } from "../../storage/tables/answers.ts";
 import type { IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { AnswerSaver } from "../settle/answer-saver.ts";
@@ -84,7 +84,7 @@ async function inTime<Found>(
 }
 
 interface Remembered {
-  heads: readonly AnswerHead[];
+  heads: readonly StoredAnswerHead[];
   turns: FoundState["turns"];
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { withTimeout } from "../../base/with-timeout.ts";
 import type { Owned } from "../../canon/ownership.ts";
 import type { StoredAnswers } from "../../dialects/answer/stored-answers.ts";
-import type { AnswerHead } from "../../storage/tables/answers.ts";
+import type { StoredAnswerHead } from "../../storage/tables/answers.ts";
 import type { Gateway } from "../gateway.ts";
 
 /** How long a response waits for slow storage. It is then sent all the same, and stored if the storage recovers in time. */
@@ -16,8 +16,8 @@ interface KeptCall extends Owned {
   requestId: string;
   /** The items of the request itself, as JSON. */
   own: string;
-  /** The earlier responses that it builds on, the latest first. */
-  history: readonly AnswerHead[];
+  /** What it builds on, the latest first. */
+  history: readonly StoredAnswerHead[];
 }
 
 /** Stores the response of one call. */

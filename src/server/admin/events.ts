@@ -5,7 +5,7 @@ import { events as eventAnswer } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
 import { eventStream } from "./event-stream.ts";
 import { oneOfField, textField } from "./query-fields.ts";
-import { Moment } from "./schemas/answers.ts";
+import { Timestamp } from "./schemas/answers.ts";
 
 /** Each reader costs the calls a little. */
 const MAX_READERS = 20;
@@ -13,7 +13,7 @@ const MAX_READERS = 20;
 const Event = Type.Object(
   {
     type: Type.Enum(["call.begun", "call.committed", "call.ended", "health", "operation", "lagged"]),
-    at: Type.Optional(Moment),
+    at: Type.Optional(Timestamp),
   },
   { title: "GatewayEvent", description: "Further fields depend on the type: see docs/admin.md." },
 );

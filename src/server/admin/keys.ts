@@ -15,8 +15,8 @@ import {
   CreatedKeyAnswer,
   KeyAnswer,
   KeyListAnswer,
-  KeyRequest,
-  KeyUpdate,
+  KeyRequestBody,
+  KeyUpdateBody,
   RotatedKeyAnswer,
   RotationRequest,
 } from "./schemas/key.ts";
@@ -59,7 +59,7 @@ export const createKeyRoute = adminRoute({
   id: "createKey",
   summary: "Create an API key, and show it once.",
   roles: ["admin", "project"],
-  body: KeyRequest,
+  body: KeyRequestBody,
   answers: [{ ...json(CreatedKeyAnswer, "The key is shown only here."), status: 201 }],
   handle: async ({ body, operator, connection }, { storage, gateway }) => {
     refuseProviderObjects(operator, body);
@@ -76,7 +76,7 @@ export const updateKeyRoute = adminRoute({
   id: "updateKey",
   summary: "Change an API key. Omitted fields stay, and null removes a limit or setting.",
   roles: ["admin", "project"],
-  body: KeyUpdate,
+  body: KeyUpdateBody,
   answers: [json(KeyAnswer, "The changed key; running gateways apply it within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     refuseProviderObjects(operator, body);

@@ -19,7 +19,7 @@ import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
 import { PAGE_FIELDS, pageOf } from "./query-fields.ts";
 import { pageAnswer } from "./schemas/answers.ts";
-import { Project, ProjectAnswer, ProjectRequest, ProjectUpdate } from "./schemas/project.ts";
+import { Project, ProjectAnswer, ProjectRequestBody, ProjectUpdateBody } from "./schemas/project.ts";
 
 const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 
@@ -78,7 +78,7 @@ export const createProjectRoute = adminRoute({
   id: "createProject",
   summary: "Create a project.",
   roles: ["admin"],
-  body: ProjectRequest,
+  body: ProjectRequestBody,
   answers: [{ ...json(ProjectAnswer, "The project."), status: 201 }],
   handle: async ({ body, operator, connection }, { storage, gateway }) => {
     const created = await createProject(storage, readProjectRequest(body), gateway, actorOf(operator, connection));
@@ -93,7 +93,7 @@ export const updateProjectRoute = adminRoute({
   id: "updateProject",
   summary: "Change a project. Omitted fields stay, and null removes a limit.",
   roles: ["admin"],
-  body: ProjectUpdate,
+  body: ProjectUpdateBody,
   answers: [json(ProjectAnswer, "The changed project; running gateways apply it within a second.")],
   handle: async ({ parameters, body, operator, connection }, { storage, gateway }) => {
     const update = readProjectUpdate(body);

@@ -1,7 +1,7 @@
 import type { Dialect } from "../../dialects/dialect.ts";
 import type { DocumentedPath } from "../../dialects/endpoint.ts";
 import type { Door } from "../../dialects/reading/check.ts";
-import type { Operation } from "../openapi/operation.ts";
+import type { ApiOperation } from "../openapi/operation.ts";
 import type { Method, Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
 
@@ -15,7 +15,7 @@ export interface EndpointPath {
 }
 
 /** One endpoint for clients, declared in one place: the route table and the OpenAPI document are made from it. */
-export interface ClientEndpoint extends Operation {
+export interface ClientEndpoint extends ApiOperation {
   paths: readonly EndpointPath[];
   handle: Handler;
   /** How errors are encoded, if not as in the dialect. */

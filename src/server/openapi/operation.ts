@@ -6,7 +6,7 @@ import { failureStatuses } from "./errors.ts";
 import { FAILURE_HEADERS, HEADERS, RATE_HEADERS } from "./parameters.ts";
 
 /** One operation of the gateway, at any path. */
-export interface Operation {
+export interface ApiOperation {
   method: Method;
   id: string;
   summary: string;
@@ -62,7 +62,7 @@ const ANSWER_HEADERS = refer(HEADERS, RATE_HEADERS);
 const REFUSAL_HEADERS = refer(HEADERS, RATE_HEADERS, FAILURE_HEADERS);
 
 /** `suffix` distinguishes the same operation at several paths. */
-export function operationObject(operation: Operation, suffix: string, schemas: ComponentSchemas): object {
+export function operationObject(operation: ApiOperation, suffix: string, schemas: ComponentSchemas): object {
   const { id, summary, dialect, access, parameters = [] } = operation;
   return {
     operationId: `${id}${suffix}`,
@@ -77,7 +77,7 @@ export function operationObject(operation: Operation, suffix: string, schemas: C
   };
 }
 
-function requestBody({ request, form }: Operation, schemas: ComponentSchemas): object {
+function requestBody({ request, form }: ApiOperation, schemas: ComponentSchemas): object {
   if (request === undefined && form === undefined) return {};
   const content = {
     ...(form === undefined ? {} : { "multipart/form-data": { schema: schemas.refer(form) } }),
@@ -86,7 +86,7 @@ function requestBody({ request, form }: Operation, schemas: ComponentSchemas): o
   return { requestBody: { required: true, content } };
 }
 
-function successes({ answers, access }: Operation, schemas: ComponentSchemas): object {
+function successes({ answers, access }: ApiOperation, schemas: ComponentSchemas): object {
   const responses: Record<string, { description: string; headers?: object; content?: Record<string, object> }> = {};
   for (const { schema, description, contentType, status = 200 } of answers) {
     const response = responses[status];
@@ -102,7 +102,7 @@ function successes({ answers, access }: Operation, schemas: ComponentSchemas): o
 
 const responseName = (dialect: DialectName, status: string): string => `${dialect}-${status}`;
 
-function failures({ dialect, failures: some }: Operation): object {
+function failures({ dialect, failures: some }: ApiOperation): object {
   const statuses = some ?? [...failureStatuses(dialect).keys()];
   const entries = statuses.map((status) => [
     status,

@@ -17,7 +17,7 @@ import {
   VendorMessagesModel,
   VendorMessagesModelList,
 } from "./model-lists.ts";
-import { events, json, type Operation } from "./operation.ts";
+import { type ApiOperation, events, json } from "./operation.ts";
 import { CALL_HEADERS, MODEL_IN_PATH } from "./parameters.ts";
 import { ResponseAnswer, ResponseStreamEvent, ResponsesTokenCount } from "./responses-answers.ts";
 
@@ -25,7 +25,7 @@ const list = "The models that can be called.";
 const one = "The model.";
 const MESSAGE_HEADERS = ["partner-version", "anthropic-version", "partner-beta", ...CALL_HEADERS];
 
-const createChatCompletion: Operation = {
+const createChatCompletion: ApiOperation = {
   method: "POST",
   id: "createChatCompletion",
   summary: "Create a chat completion",
@@ -43,7 +43,7 @@ const LIST_FAILURES = ["400", "401", "403", "404", "429"];
 const MESSAGES_PAGES = ["models-limit", "after_id", "before_id"];
 const GENAI_PAGES = ["pageSize", "pageToken"];
 
-const listChatModels: Operation = {
+const listChatModels: ApiOperation = {
   method: "GET",
   id: "listChatModels",
   summary: "List models",
@@ -53,7 +53,7 @@ const listChatModels: Operation = {
   answers: [json(ChatModelList, list)],
 };
 
-const getChatModel: Operation = {
+const getChatModel: ApiOperation = {
   ...listChatModels,
   id: "getChatModel",
   summary: "Show one model",
@@ -65,14 +65,14 @@ const BY_HEADER = ["anthropic-version", "partner-version", "x-goog-api-client"];
 const SHAPES = "Anthropic's format with a version header, Google's with x-goog-api-key or x-goog-api-client.";
 
 /** One path for the clients of three protocols: headers that only theirs send select the shape. */
-const listModelsByHeader: Operation = {
+const listModelsByHeader: ApiOperation = {
   ...listChatModels,
   id: "listModels",
   parameters: [...BY_HEADER, ...MESSAGES_PAGES, ...GENAI_PAGES],
   answers: [json(Type.Union([ChatModelList, VendorMessagesModelList, GenaiModelList]), `${list} ${SHAPES}`)],
 };
 
-const getModelByHeader: Operation = {
+const getModelByHeader: ApiOperation = {
   ...listModelsByHeader,
   id: "getModel",
   summary: "Show one model",
@@ -80,7 +80,7 @@ const getModelByHeader: Operation = {
   answers: [json(Type.Union([ChatModel, VendorMessagesModel, GenaiModel]), `${one} ${SHAPES}`)],
 };
 
-const createMessage: Operation = {
+const createMessage: ApiOperation = {
   method: "POST",
   id: "createMessage",
   summary: "Create a message",
@@ -93,7 +93,7 @@ const createMessage: Operation = {
   ],
 };
 
-const countMessageTokens: Operation = {
+const countMessageTokens: ApiOperation = {
   method: "POST",
   id: "countMessageTokens",
   summary: "Count the tokens of a message's prompt",
@@ -103,7 +103,7 @@ const countMessageTokens: Operation = {
   answers: [json(MessagesTokenCount, "The count.")],
 };
 
-const listMessagesModels: Operation = {
+const listMessagesModels: ApiOperation = {
   method: "GET",
   id: "listMessagesModels",
   summary: "List models",
@@ -114,7 +114,7 @@ const listMessagesModels: Operation = {
   answers: [json(MessagesModelList, list)],
 };
 
-const getMessagesModel: Operation = {
+const getMessagesModel: ApiOperation = {
   ...listMessagesModels,
   id: "getMessagesModel",
   summary: "Show one model",
@@ -122,7 +122,7 @@ const getMessagesModel: Operation = {
   answers: [json(MessagesModel, one)],
 };
 
-const createResponse: Operation = {
+const createResponse: ApiOperation = {
   method: "POST",
   id: "createResponse",
   summary: "Create a response",
@@ -138,14 +138,14 @@ const createResponse: Operation = {
   ],
 };
 
-const countResponseTokens: Operation = {
+const countResponseTokens: ApiOperation = {
   ...createResponse,
   id: "countResponseTokens",
   summary: "Count the tokens of a response's prompt",
   answers: [json(ResponsesTokenCount, "The count.")],
 };
 
-const generateContent: Operation = {
+const generateContent: ApiOperation = {
   method: "POST",
   id: "generateContent",
   summary: "Generate content",
@@ -155,7 +155,7 @@ const generateContent: Operation = {
   answers: [json(GenerateContentAnswer, "The response.")],
 };
 
-const streamGenerateContent: Operation = {
+const streamGenerateContent: ApiOperation = {
   ...generateContent,
   id: "streamGenerateContent",
   summary: "Generate content, streamed",
@@ -166,7 +166,7 @@ const streamGenerateContent: Operation = {
   ],
 };
 
-const countContentTokens: Operation = {
+const countContentTokens: ApiOperation = {
   ...generateContent,
   id: "countContentTokens",
   summary: "Count the tokens of a prompt",
@@ -174,7 +174,7 @@ const countContentTokens: Operation = {
   answers: [json(GenaiTokenCount, "The count.")],
 };
 
-const listGenaiModels: Operation = {
+const listGenaiModels: ApiOperation = {
   method: "GET",
   id: "listGenaiModels",
   summary: "List models",
@@ -185,7 +185,7 @@ const listGenaiModels: Operation = {
   answers: [json(GenaiModelList, list)],
 };
 
-const getGenaiModel: Operation = {
+const getGenaiModel: ApiOperation = {
   ...listGenaiModels,
   id: "getGenaiModel",
   summary: "Show one model",
@@ -209,7 +209,7 @@ const ResponseInputItems = Type.Object(
   { title: "ResponseInputItems" },
 );
 
-const getResponse: Operation = {
+const getResponse: ApiOperation = {
   method: "GET",
   id: "getResponse",
   summary: "Show a stored response",
@@ -218,7 +218,7 @@ const getResponse: Operation = {
   answers: [json(ResponseAnswer, "The response as it was returned, or the state of a background response.")],
 };
 
-const deleteResponse: Operation = {
+const deleteResponse: ApiOperation = {
   ...getResponse,
   method: "DELETE",
   id: "deleteResponse",
@@ -226,7 +226,7 @@ const deleteResponse: Operation = {
   answers: [json(DeletedResponse, "It is deleted, with the items of its request.")],
 };
 
-const cancelResponse: Operation = {
+const cancelResponse: ApiOperation = {
   ...getResponse,
   method: "POST",
   id: "cancelResponse",
@@ -234,7 +234,7 @@ const cancelResponse: Operation = {
   answers: [json(ResponseAnswer, "The cancelled response.")],
 };
 
-const listResponseInput: Operation = {
+const listResponseInput: ApiOperation = {
   ...getResponse,
   id: "listResponseInput",
   summary: "List the input items of a stored response",
@@ -243,7 +243,7 @@ const listResponseInput: Operation = {
 };
 
 /** The operations of the dialects' endpoints, by id. */
-export const TEXT_OPERATIONS: Readonly<Record<string, Operation>> = Object.fromEntries(
+export const TEXT_OPERATIONS: Readonly<Record<string, ApiOperation>> = Object.fromEntries(
   [
     createChatCompletion,
     listChatModels,

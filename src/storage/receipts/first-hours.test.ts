@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { inFirstHours } from "./first-hours.ts";
-import type { Span } from "./usage-spans.ts";
+import type { TimeSpan } from "./usage-spans.ts";
 
 const HOUR_MS = 3_600_000;
 /** From hour 1000, of which a quarter is left out, to the middle of hour 2000. */
 const sources = {
   days: [],
-  hours: [[1_001, 2_000]] as Span[],
+  hours: [[1_001, 2_000]] as TimeSpan[],
   receipts: [
     [1_000.25 * HOUR_MS, 1_001 * HOUR_MS],
     [2_000 * HOUR_MS, 2_000.5 * HOUR_MS],
-  ] as Span[],
+  ] as TimeSpan[],
 };
 
 /** The hours that were read until there were enough groups, with `ofHour` groups in each hour. */

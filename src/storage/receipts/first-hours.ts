@@ -1,4 +1,4 @@
-import type { Span, UsageSources } from "./usage-spans.ts";
+import type { TimeSpan, UsageSources } from "./usage-spans.ts";
 
 const HOUR_MS = 3_600_000;
 /** Read first; they show how many more are needed. */
@@ -33,16 +33,16 @@ function nextHours(read: number, found: number, limit: number): number {
 }
 
 /** From the first to after the last. */
-function hoursOf({ hours, receipts }: UsageSources): Span {
+function hoursOf({ hours, receipts }: UsageSources): TimeSpan {
   const starts = [...hours.map(([from]) => from), ...receipts.map(([fromMs]) => Math.floor(fromMs / HOUR_MS))];
   const ends = [...hours.map(([, until]) => until), ...receipts.map(([, untilMs]) => Math.ceil(untilMs / HOUR_MS))];
   return [Math.min(...starts), Math.max(...ends)];
 }
 
-function within({ hours, receipts }: UsageSources, [first, end]: Span): UsageSources {
-  const cut = (spans: readonly Span[], from: number, until: number): Span[] =>
+function within({ hours, receipts }: UsageSources, [first, end]: TimeSpan): UsageSources {
+  const cut = (spans: readonly TimeSpan[], from: number, until: number): TimeSpan[] =>
     spans
-      .map(([start, stop]): Span => [Math.max(start, from), Math.min(stop, until)])
+      .map(([start, stop]): TimeSpan => [Math.max(start, from), Math.min(stop, until)])
       .filter(([start, stop]) => start < stop);
   return {
     days: [],

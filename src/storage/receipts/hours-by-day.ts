@@ -1,5 +1,5 @@
 import type { ZoneOffset } from "../../base/time-zone.ts";
-import type { Span } from "./usage-spans.ts";
+import type { TimeSpan } from "./usage-spans.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -9,11 +9,11 @@ const MINUTE_MS = 60_000;
 export interface HoursOfDay {
   /** Days since 1970. */
   day: number;
-  hours: Span;
+  hours: TimeSpan;
 }
 
 /** The spans of hours, divided where a day begins: in the zone with these offsets, or in UTC without any. */
-export function hoursByDay(spans: readonly Span[], offsets: readonly ZoneOffset[]): HoursOfDay[] {
+export function hoursByDay(spans: readonly TimeSpan[], offsets: readonly ZoneOffset[]): HoursOfDay[] {
   const found: HoursOfDay[] = [];
   for (const [from, until] of spans) {
     for (let hour = from; hour < until; ) {

@@ -2,7 +2,7 @@ import { number } from "../columns.ts";
 import { REPORT_MS, type Storage } from "../storage.ts";
 import { COUNTERS, mayBeUnsummed, NOT_ROLLED_UP } from "./roll-up-columns.ts";
 import type { UsageQuestion } from "./usage-question.ts";
-import type { Span, UsageSources } from "./usage-spans.ts";
+import type { TimeSpan, UsageSources } from "./usage-spans.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -47,8 +47,8 @@ async function selectPresent(storage: Storage, sources: UsageSources): Promise<s
 }
 
 /** The days that cover all of it. */
-function daysOf({ days, hours, receipts }: UsageSources): Span {
-  const inDays = (spans: readonly Span[], ms: number) => spans.flat().map((at) => (at * ms) / DAY_MS);
+function daysOf({ days, hours, receipts }: UsageSources): TimeSpan {
+  const inDays = (spans: readonly TimeSpan[], ms: number) => spans.flat().map((at) => (at * ms) / DAY_MS);
   const moments = [...inDays(days, DAY_MS), ...inDays(hours, HOUR_MS), ...inDays(receipts, 1)];
   return [Math.floor(Math.min(...moments)), Math.ceil(Math.max(...moments))];
 }

@@ -255,7 +255,7 @@ export function readReceipt(row: StoredRow): Receipt {
     ...(stopUnified === undefined ? {} : { stop: { unified: stopUnified as UnifiedStop, raw: text(row, "stop_raw") } }),
     offers: JSON.parse(text(row, "offers")) as OfferTried[],
     fields: JSON.parse(text(row, "fields")) as FieldNote[],
-    ...readRare(routing, readUsage(row)),
+    ...readRare(routing, readUsageColumns(row)),
     usageSource: text(row, "usage_source") as UsageSource,
     priceRule: text(row, "price_rule"),
     costNanoUsd: number(row, "cost_nano_usd"),
@@ -274,7 +274,7 @@ export function readReceipt(row: StoredRow): Receipt {
 }
 
 /** The counters of a receipt's row, or of a sum; NULL stays unknown. `counters`: those that the row can have. */
-export function readUsage(row: StoredRow, counters: readonly UsageCounter[] = USAGE_COUNTERS): Usage {
+export function readUsageColumns(row: StoredRow, counters: readonly UsageCounter[] = USAGE_COUNTERS): Usage {
   const usage: Usage = {};
   for (const counter of counters) {
     const value = optionalNumber(row, USAGE_COLUMNS[counter]);

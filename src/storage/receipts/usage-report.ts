@@ -5,7 +5,7 @@ import type { Storage } from "../storage.ts";
 import { inFirstHours } from "./first-hours.ts";
 import { withPresentCounters } from "./present-counters.ts";
 import { readSums } from "./read-sums.ts";
-import { readUsage, USAGE_COLUMNS } from "./receipt-columns.ts";
+import { readUsageColumns, USAGE_COLUMNS } from "./receipt-columns.ts";
 import type { UsageDimension, UsageQuestion } from "./usage-question.ts";
 import { boundsOf, rowsOf, type Source, sourcesOf, usageStatement } from "./usage-statement.ts";
 
@@ -28,7 +28,7 @@ interface LimitedQuestion extends UsageQuestion {
  * Calls, counters, cost and failures by group. Each group is read in one statement over all sources: rows written in
  * the meantime are in all of them or in none. Times are in order, other groups by cost, highest first.
  */
-export async function sumUsage(storage: Storage, question: LimitedQuestion): Promise<UsageSum[]> {
+export async function readUsageReport(storage: Storage, question: LimitedQuestion): Promise<UsageSum[]> {
   const { by, sources, limit } = question;
   if (sourcesOf(storage.engine, question).length === 0) return [];
   return withPresentCounters(storage, question, async (counters) => {
@@ -60,7 +60,7 @@ async function sumSources(
     groups: groups.map((group) => textOf(row, group)),
     calls: number(row, "calls"),
     failures: number(row, "failures"),
-    usage: readUsage(row, counted),
+    usage: readUsageColumns(row, counted),
     costNanoUsd: number(row, "cost_nano_usd"),
   }));
 }

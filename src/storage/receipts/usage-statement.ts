@@ -5,7 +5,7 @@ import { hoursByDay } from "./hours-by-day.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 import { mayBeUnsummed, NOT_ROLLED_UP, ofReceipt, tagOf, withTags } from "./roll-up-columns.ts";
 import type { UsageDimension, UsageFilter, UsageQuestion } from "./usage-question.ts";
-import type { MovedSpan, Span, UsageSources } from "./usage-spans.ts";
+import type { MovedSpan, TimeSpan, UsageSources } from "./usage-spans.ts";
 
 type Engine = Storage["engine"];
 
@@ -18,7 +18,7 @@ type Table = "usage_hours" | "usage_days" | "tag_hours" | "tag_days" | "receipts
 
 export interface Source {
   table: Table;
-  spans: readonly (Span | MovedSpan)[];
+  spans: readonly (TimeSpan | MovedSpan)[];
   /** For receipts: only those that no sum includes, or only those that one does. */
   only?: "unsummed" | "summed";
   /** Its rows are needed once for each tag. */
@@ -28,7 +28,7 @@ export interface Source {
 }
 
 /** A statement, or a part of one. */
-export interface Part {
+export interface SqlPart {
   text: string;
   parameters: Parameter[];
 }
@@ -50,8 +50,9 @@ export function sourcesOf(engine: Engine, { by, tag, sources }: UsageQuestion): 
 }
 
 /** The range that is read from sums. */
-function inMs({ days, hours }: UsageSources): Span[] {
-  const times = (spans: readonly Span[], ms: number) => spans.map(([from, until]): Span => [from * ms, until * ms]);
+function inMs({ days, hours }: UsageSources): TimeSpan[] {
+  const times = (spans: readonly TimeSpan[], ms: number) =>
+    spans.map(([from, until]): TimeSpan => [from * ms, until * ms]);
   return [...times(days, DAY_MS), ...times(hours, HOUR_MS)];
 }
 
@@ -105,9 +106,9 @@ const MAX_CONDITIONS = 2;
  * The spans of sums that PostgreSQL reads as conditions: it can then estimate how much of the table is needed, and
  * reads it in physical order, in parallel if needed. A span passed as a row causes one heap access for each sum.
  */
-function asConditions(engine: Engine, { table, spans, isMoved }: Source): readonly Span[] | undefined {
+function asConditions(engine: Engine, { table, spans, isMoved }: Source): readonly TimeSpan[] | undefined {
   if (engine === "sqlite" || table === "receipts" || isMoved || spans.length > MAX_CONDITIONS) return undefined;
-  return spans as readonly Span[];
+  return spans as readonly TimeSpan[];
 }
 
 /** The parameters of `rowsOf`. */
@@ -175,7 +176,7 @@ function groupsOf(engine: Engine, question: UsageQuestion, { table, isMoved }: S
 const grouped = (names: readonly string[]): string => (names.length === 0 ? "" : ` GROUP BY ${names.join(", ")}`);
 
 /** The sums of one source, with the same columns as the others. */
-function part(engine: Engine, question: UsageQuestion, source: Source, counters: readonly string[]): Part {
+function part(engine: Engine, question: UsageQuestion, source: Source, counters: readonly string[]): SqlPart {
   if (engine === "sqlite" && source.table === "receipts" && !source.byTag) return byKind(question, source, counters);
   const groups = groupsOf(engine, question, source);
   const filters = filtersOf(engine, question, source.table);
@@ -191,7 +192,7 @@ function part(engine: Engine, question: UsageQuestion, source: Source, counters:
  * Receipts in SQLite, first by their kinds, which are numbers: joining each with its text values and sorting by them
  * takes twice as long.
  */
-function byKind(question: UsageQuestion, source: Source, counters: readonly string[]): Part {
+function byKind(question: UsageQuestion, source: Source, counters: readonly string[]): SqlPart {
   const groups = groupsOf("sqlite", question, source);
   const times = groups.filter(({ isTime }) => isTime);
   const filters = filtersOf("sqlite", question, source.table);
@@ -210,7 +211,7 @@ function byKind(question: UsageQuestion, source: Source, counters: readonly stri
   };
 }
 
-function filtersOf(engine: Engine, question: UsageQuestion, table: Table): Part {
+function filtersOf(engine: Engine, question: UsageQuestion, table: Table): SqlPart {
   const isFailed = question.outcome === FAILED;
   const given = FILTERS.filter((name) => question[name] !== undefined && !(isFailed && name === "outcome"));
   const equal = given.map((name) => ` AND ${column(name, table, engine)} = ?`);
@@ -227,10 +228,10 @@ const MAX_DAYS = 100;
  * Hours in SQLite, day by day: the day is then a constant, hours are in index order, and sorting for other groups is
  * small. Undefined if that does not apply.
  */
-function partsByDay(question: UsageQuestion, source: Source, counters: readonly string[]): Part[] | undefined {
+function partsByDay(question: UsageQuestion, source: Source, counters: readonly string[]): SqlPart[] | undefined {
   const { table, spans, isMoved } = source;
   if (table !== "usage_hours" || isMoved) return undefined;
-  const days = hoursByDay(spans as readonly Span[], offsetsFor(question, table));
+  const days = hoursByDay(spans as readonly TimeSpan[], offsetsFor(question, table));
   if (days.length > MAX_DAYS) return undefined;
   const filters = filtersOf("sqlite", question, table);
   // Numeric groups are last: rows are already in that order.
@@ -250,13 +251,13 @@ function partsByDay(question: UsageQuestion, source: Source, counters: readonly 
   });
 }
 
-const together = (parts: readonly Part[]): Part => ({
+const together = (parts: readonly SqlPart[]): SqlPart => ({
   text: parts.map(({ text }) => text).join(" UNION ALL "),
   parameters: parts.flatMap(({ parameters }) => parameters),
 });
 
 /** Moved spans twice: added to the day of the zone, and subtracted from that of UTC. */
-function bothWays({ by }: UsageQuestion, moved: Part, counters: readonly string[]): Part {
+function bothWays({ by }: UsageQuestion, moved: SqlPart, counters: readonly string[]): SqlPart {
   const groups = by.map((dimension, index) =>
     dimension === "day" ? `CASE sign WHEN 1 THEN zone_day ELSE utc_day END AS group_${index}` : `group_${index}`,
   );
@@ -291,8 +292,8 @@ export function usageStatement(
   question: UsageQuestion,
   sources: readonly Source[],
   counters: readonly string[],
-): Part {
-  const partsOf = (source: Source): Part[] =>
+): SqlPart {
+  const partsOf = (source: Source): SqlPart[] =>
     (engine === "sqlite" ? partsByDay(question, source, counters) : undefined) ?? [
       part(engine, question, source, counters),
     ];

@@ -1,33 +1,8 @@
 import { number, text } from "../columns.ts";
-import { type Queries, REPORT_MS, START_SUMS_MS, type Storage } from "../storage.ts";
-import { firstIdOf } from "./receipt-ids.ts";
+import { START_SUMS_MS, type Storage } from "../storage.ts";
 import { mayBeUnsummed, NOT_ROLLED_UP } from "./roll-up-columns.ts";
 
 const DAY_MS = 86_400_000;
-
-interface InstanceCost {
-  keyId: string;
-  project: string;
-  costNanoUsd: number;
-}
-
-/** What one process has booked for each key, for calls that began in the range. */
-export async function sumCostOfInstance(
-  queries: Queries,
-  { instance, sinceMs, untilMs }: { instance: string; sinceMs: number; untilMs: number },
-): Promise<InstanceCost[]> {
-  const rows = await queries.query(
-    `SELECT key_id, project, CAST(SUM(cost_nano_usd) AS BIGINT) AS cost FROM receipts
-     WHERE id >= ? AND instance = ? AND created_at_ms >= ? AND created_at_ms < ? GROUP BY key_id, project`,
-    [firstIdOf(sinceMs), instance, sinceMs, untilMs],
-    REPORT_MS,
-  );
-  return rows.map((row) => ({
-    keyId: text(row, "key_id"),
-    project: text(row, "project"),
-    costNanoUsd: number(row, "cost"),
-  }));
-}
 
 interface KeyCost {
   project: string;

@@ -1,6 +1,6 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Owned } from "../../canon/ownership.ts";
-import { bytes, number, optionalText, readSharing, text } from "../columns.ts";
+import { bytes, number, optionalText, readSharingColumn, text } from "../columns.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
 
 /** `pending`: it is being made in the background. `done`: later requests may build on it. */
@@ -24,7 +24,7 @@ export interface StoredAnswer extends Owned {
 }
 
 /** An answer without its content. */
-export type AnswerHead = Omit<StoredAnswer, "input" | "answer">;
+export type StoredAnswerHead = Omit<StoredAnswer, "input" | "answer">;
 
 const HEAD =
   "id, project, key_id, share, previous_id, state, input_length, answer_length, created_at_ms, expires_at_ms";
@@ -115,7 +115,7 @@ export async function selectChain(
   id: string,
   nowMs: number,
   maxTurns: number,
-): Promise<AnswerHead[]> {
+): Promise<StoredAnswerHead[]> {
   const now = Math.floor(nowMs);
   const heads = HEAD.split(", ");
   const rows = await queries.query(
@@ -132,7 +132,11 @@ export async function selectChain(
 }
 
 /** The answer of that id, in any project. */
-export async function selectAnswerHead(queries: Queries, id: string, nowMs: number): Promise<AnswerHead | undefined> {
+export async function selectAnswerHead(
+  queries: Queries,
+  id: string,
+  nowMs: number,
+): Promise<StoredAnswerHead | undefined> {
   const [row] = await queries.query(`SELECT ${HEAD} FROM answers WHERE id = ? AND expires_at_ms > ? LIMIT 1`, [
     id,
     Math.floor(nowMs),
@@ -143,7 +147,7 @@ export async function selectAnswerHead(queries: Queries, id: string, nowMs: numb
 /** An answer that holds an item. */
 interface ItemHolder {
   itemId: string;
-  head: AnswerHead;
+  head: StoredAnswerHead;
 }
 
 /** The answers that hold any of the items, oldest first. */
@@ -232,12 +236,12 @@ function* inParts(values: readonly string[]): Generator<readonly string[]> {
 
 const placeholders = (values: readonly Parameter[]): string => values.map(() => "?").join(", ");
 
-function readHead(row: StoredRow): AnswerHead {
+function readHead(row: StoredRow): StoredAnswerHead {
   return withoutAbsent({
     id: text(row, "id"),
     project: text(row, "project"),
     keyId: optionalText(row, "key_id"),
-    share: readSharing(row, "share") ?? "project",
+    share: readSharingColumn(row, "share") ?? "project",
     previousId: optionalText(row, "previous_id"),
     state: text(row, "state") as AnswerState,
     inputLength: number(row, "input_length"),

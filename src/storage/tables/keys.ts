@@ -1,28 +1,23 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { UnpricedPolicy } from "../../canon/billable.ts";
 import type { Sharing } from "../../canon/ownership.ts";
-import { number, optionalNumber, optionalText, readSharing, text } from "../columns.ts";
+import { number, optionalNumber, optionalText, readSharingColumn, text } from "../columns.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 import { type Changed, countKeyChange } from "./change-counter.ts";
 import { insertProject, readPolicy } from "./projects.ts";
 
-/** A stored API key: never the key itself, only its digest and last characters. */
-export interface StoredKey {
-  id: string;
+/** The settings of a key, stored or configured. */
+export interface KeySettings {
   name: string;
   project: string;
-  /** SHA-256 of the whole key, in hex. */
-  hash: string;
-  hint: string;
+  /** Globs of model ids; `*` matches any run of characters. */
   models: readonly string[];
+  /** Absent: every protocol. */
   protocols?: readonly string[];
-  limits: Readonly<Record<string, number>>;
+  expiresAtMs?: number;
   /** Calls that cannot be honoured exactly are refused. */
   strict?: boolean;
-  /** How its calls are served by default. */
-  routing?: Readonly<Record<string, unknown>>;
-  expiresAtMs?: number;
   /** Where it may be used from, in CIDR notation; absent: everywhere. */
   networks?: readonly string[];
   /** What it may do in addition to calling models, such as `keys:create`. */
@@ -37,6 +32,17 @@ export interface StoredKey {
   objects?: Sharing;
   /** What happens to requests without a known price; absent if its project, the gateway or its budget decides. */
   unpriced?: UnpricedPolicy;
+}
+
+/** A stored API key: never the key itself, only its digest and last characters. */
+export interface StoredKey extends KeySettings {
+  id: string;
+  /** SHA-256 of the whole key, in hex. */
+  hash: string;
+  hint: string;
+  limits: Readonly<Record<string, number>>;
+  /** How its calls are served by default. */
+  routing?: Readonly<Record<string, unknown>>;
   createdAtMs: number;
   /** The id of the parent key. */
   madeBy?: string;
@@ -266,7 +272,7 @@ function readKey(row: StoredRow): StoredKey {
     tags: json<string[]>("tags"),
     capture: number(row, "capture") === 0 ? undefined : true,
     providerObjects: number(row, "provider_objects") === 0 ? undefined : true,
-    objects: readSharing(row),
+    objects: readSharingColumn(row),
     unpriced: readPolicy(optionalText(row, "unpriced")),
     previousHash: optionalText(row, "previous_hash"),
     previousUntilMs: optionalNumber(row, "previous_until_ms"),

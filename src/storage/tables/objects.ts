@@ -1,6 +1,7 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
+
 import type { ObjectKind, Owned } from "../../canon/ownership.ts";
-import { number, optionalNumber, readSharing, text } from "../columns.ts";
+import { number, optionalNumber, readSharingColumn, text } from "../columns.ts";
 import type { Parameter, Queries, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 
@@ -113,7 +114,7 @@ function readObject(row: StoredRow): StoredObject {
     kind: text(row, "kind") as ObjectKind,
     project: text(row, "project"),
     keyId: text(row, "key_id"),
-    share: readSharing(row, "share") ?? "private",
+    share: readSharingColumn(row, "share") ?? "private",
     state: text(row, "state"),
     size: number(row, "size"),
     metadata: readStoredJson<StoredObject["metadata"]>(`object ${id}`, "metadata", text(row, "metadata")),

@@ -1,7 +1,7 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { UnpricedPolicy } from "../../canon/billable.ts";
 import type { Sharing } from "../../canon/ownership.ts";
-import { number, optionalText, readSharing, text } from "../columns.ts";
+import { number, optionalText, readSharingColumn, text } from "../columns.ts";
 import type { Parameter, Queries, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 import { type Changed, countKeyChange } from "./change-counter.ts";
@@ -114,7 +114,7 @@ function readProject(row: StoredRow): StoredProject {
     status: readStatus(text(row, "status")),
     createdAtMs: number(row, "created_at_ms"),
     providerObjects: number(row, "provider_objects") === 0 ? undefined : true,
-    objects: readSharing(row),
+    objects: readSharingColumn(row),
     unpriced: readPolicy(optionalText(row, "unpriced")),
   });
 }

@@ -221,7 +221,7 @@ const routing: RefusalCase[] = [
     good: { provider: { fallback: false } },
     bad: { provider: { fallback: 1 } },
     path: "provider.fallback",
-    says: 'the string "true", "false", the name of a provider or the id of a model; it is 1',
+    says: 'the string "true", "false", a provider name or a model id; it is 1',
   },
   {
     rule: "choices 6: provider.routing nests the same object, with synonyms",

@@ -2,14 +2,14 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { ALERT_TYPES } from "../../../canon/alert-type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
-import { dataAnswer, Moment } from "./answers.ts";
+import { dataAnswer, Timestamp } from "./answers.ts";
 
 const Delivery = Type.Object(
   {
     webhook: Type.String({ description: "Name of the webhook." }),
     state: Type.Enum(["pending", "delivered", "failed"]),
     tries: Type.Integer(),
-    tried_at: nullable(Moment),
+    tried_at: nullable(Timestamp),
     status: nullable(Type.Integer({ description: "Status of the last response." })),
     error: nullable(Type.String()),
   },
@@ -20,7 +20,7 @@ export const Alert = Type.Object(
   {
     id: Type.String({ description: "The same for every attempt." }),
     type: Type.Enum([...ALERT_TYPES, "test"]),
-    at: Moment,
+    at: Timestamp,
     text: Type.String({ description: "One sentence for people." }),
     data: Type.Unknown({ description: "The values, as sent." }),
     deliveries: Type.Array(Delivery),

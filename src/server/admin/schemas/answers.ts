@@ -10,4 +10,4 @@ export const pageAnswer = <Item extends TSchema>(title: string, item: Item, more
 
 export const dataAnswer = <Data extends TSchema>(title: string, data: Data) => Type.Object({ data }, { title });
 
-export const Moment = Type.String({ description: "A time in UTC, in ISO 8601." });
+export const Timestamp = Type.String({ description: "A time in UTC, in ISO 8601." });

@@ -1,12 +1,12 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
-import { Moment } from "./answers.ts";
+import { Timestamp } from "./answers.ts";
 
 export const Act = Type.Object(
   {
     id: Type.String(),
-    at: Moment,
+    at: Timestamp,
     who: Type.String({ description: "`operator:<name>`, `key:<id>`, `command line` or `gateway`." }),
     address: nullable(Type.String()),
     act: Type.String({ description: "For example `key.create`." }),

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { SHOWN_TYPES } from "../../../capture/kept-media.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
-import { dataAnswer, Moment } from "./answers.ts";
+import { dataAnswer, Timestamp } from "./answers.ts";
 
 const Body = Type.Object(
   {
@@ -27,8 +27,8 @@ const Bodies = Type.Object(
     receipt: Type.String(),
     project: Type.String(),
     key: Type.String(),
-    created_at: Moment,
-    expires_at: Moment,
+    created_at: Timestamp,
+    expires_at: Timestamp,
     client_request: nullable(Body),
     provider_request: nullable(Body),
     provider_answer: nullable(Body),

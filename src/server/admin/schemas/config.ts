@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
-import { dataAnswer, Moment } from "./answers.ts";
+import { dataAnswer, Timestamp } from "./answers.ts";
 
 const Problem = Type.Object(
   { file: Type.String(), line: Type.Integer(), column: Type.Integer(), message: Type.String() },
@@ -9,7 +9,7 @@ const Problem = Type.Object(
 );
 
 const Reload = Type.Object({
-  at: Moment,
+  at: Timestamp,
   ok: Type.Boolean(),
   problems: Type.Array(Problem),
   restart_needed: Type.Array(Type.String()),

@@ -5,7 +5,7 @@ import { DIALECT_NAMES } from "../../../canon/dialect-name.ts";
 import { SHARING } from "../../../canon/ownership.ts";
 import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
-import { dataAnswer, Moment, pageAnswer } from "./answers.ts";
+import { dataAnswer, pageAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: 100 });
@@ -32,7 +32,7 @@ const Objects = Type.Enum([...SHARING], {
 });
 const Routing = Type.Record(Type.String(), Type.Unknown(), { description: "How its calls are routed." });
 
-export const KeyRequest = Type.Object(
+export const KeyRequestBody = Type.Object(
   {
     name: Name,
     project: Type.Optional(Name),
@@ -53,7 +53,7 @@ export const KeyRequest = Type.Object(
   { title: "KeyRequest" },
 );
 
-export const KeyUpdate = Type.Object(
+export const KeyUpdateBody = Type.Object(
   {
     name: Type.Optional(Name),
     models: Type.Optional(nullable(Models)),
@@ -101,13 +101,13 @@ const Key = Type.Object(
     networks: nullable(Type.Array(Type.String())),
     scopes: Type.Array(Type.String()),
     tags: Type.Array(Type.String()),
-    expires_at: nullable(Moment),
-    created_at: nullable(Moment),
+    expires_at: nullable(Timestamp),
+    created_at: nullable(Timestamp),
     made_by: nullable(Type.String()),
-    revoked_at: nullable(Moment),
-    rotated_at: nullable(Moment),
-    previous_until: nullable(Moment),
-    last_used_at: nullable(Moment),
+    revoked_at: nullable(Timestamp),
+    rotated_at: nullable(Timestamp),
+    previous_until: nullable(Timestamp),
+    last_used_at: nullable(Timestamp),
     spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
   },
   { title: "Key" },
@@ -122,7 +122,7 @@ const secret = {
 export const KeyListAnswer = pageAnswer("KeyList", Key);
 export const KeyAnswer = dataAnswer("KeyAnswer", Key);
 export const CreatedKeyAnswer = dataAnswer("CreatedKey", Type.Object(secret));
-export const RotatedKeyAnswer = dataAnswer("RotatedKey", Type.Object({ ...secret, previous_until: Moment }));
+export const RotatedKeyAnswer = dataAnswer("RotatedKey", Type.Object({ ...secret, previous_until: Timestamp }));
 
 export type Key = Static<typeof Key>;
 export type CreatedKey = Static<typeof CreatedKeyAnswer>["data"];

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
-import { Moment } from "./answers.ts";
+import { Timestamp } from "./answers.ts";
 
 export const STATES = ["submitting", "running", "done", "failed"] as const;
 
@@ -21,10 +21,10 @@ export const OperationItem = Type.Object(
     expected_cost_nano_usd: nullable(Type.Integer()),
     error: nullable(Type.Object({ kind: Type.String(), message: Type.String() })),
     receipt: Type.String(),
-    created_at: Moment,
-    next_poll_at: nullable(Moment),
-    ended_at: nullable(Moment),
-    expires_at: nullable(Moment),
+    created_at: Timestamp,
+    next_poll_at: nullable(Timestamp),
+    ended_at: nullable(Timestamp),
+    expires_at: nullable(Timestamp),
   },
   { title: "OperationItem" },
 );

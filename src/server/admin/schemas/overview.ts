@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
-import { dataAnswer, Moment } from "./answers.ts";
+import { dataAnswer, Timestamp } from "./answers.ts";
 
 const Percentiles = Type.Object(
   { p50: nullable(Type.Number()), p95: nullable(Type.Number()), p99: nullable(Type.Number()) },
@@ -38,7 +38,7 @@ const Unpriced = Type.Object(
     provider: Type.String(),
     receipt: Type.String({ description: "Of the last call." }),
     calls: Type.Integer({ description: "In total, including before this range." }),
-    last_at: Moment,
+    last_at: Timestamp,
   },
   { title: "UnpricedUse" },
 );
@@ -46,15 +46,15 @@ const Unpriced = Type.Object(
 export const OverviewAnswer = dataAnswer(
   "Overview",
   Type.Object({
-    from: Moment,
-    to: Moment,
+    from: Timestamp,
+    to: Timestamp,
     every_ms: Type.Integer(),
     status: Type.Enum(["ready", "degraded", "not ready"]),
     reasons: Type.Array(Type.String()),
     running_calls: Type.Integer({ description: "The current state of this process." }),
     calls_per_minute: Type.Number(),
     total: Type.Object(amounts),
-    series: Type.Array(Type.Object({ at: Moment, ...amounts }), { description: "In order, without gaps." }),
+    series: Type.Array(Type.Object({ at: Timestamp, ...amounts }), { description: "In order, without gaps." }),
     top: Type.Object({ models: Top, providers: Top, keys: Top }),
     unpriced: Type.Array(Unpriced, {
       description: "Use without a known price in this range, latest first.",

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { SHARING } from "../../../canon/ownership.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
-import { dataAnswer, Moment } from "./answers.ts";
+import { dataAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
 
 const ProviderObjects = Type.Boolean({
@@ -23,7 +23,7 @@ export const Project = Type.Object(
     provider_objects: ProviderObjects,
     objects: Objects,
     billing: Billing,
-    created_at: nullable(Moment),
+    created_at: nullable(Timestamp),
     spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
   },
   { title: "Project" },
@@ -33,7 +33,7 @@ export const ProjectAnswer = dataAnswer("ProjectAnswer", Project);
 const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Discounts = Type.Array(openObject(), { maxItems: 100 });
 
-export const ProjectRequest = Type.Object(
+export const ProjectRequestBody = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: 100, description: "For example team-a; it never changes." }),
     name: Type.Optional(Name),
@@ -46,7 +46,7 @@ export const ProjectRequest = Type.Object(
   { title: "ProjectRequest" },
 );
 
-export const ProjectUpdate = Type.Object(
+export const ProjectUpdateBody = Type.Object(
   {
     name: Type.Optional(Name),
     limits: Type.Optional(Type.Record(Type.String(), nullable(Type.Number()))),

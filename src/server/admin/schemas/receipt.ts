@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { Timing } from "../../openapi/receipt.ts";
-import { Moment } from "./answers.ts";
+import { Timestamp } from "./answers.ts";
 import { UsageAmounts } from "./usage.ts";
 
 const OfferTried = Type.Object(
@@ -33,7 +33,7 @@ const FieldNote = Type.Object({
 
 const fields = {
   id: Type.String(),
-  created_at: Moment,
+  created_at: Timestamp,
   project: Type.String(),
   key: Type.String(),
   verb: Type.String(),
