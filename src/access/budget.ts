@@ -1,3 +1,4 @@
+import type { Level } from "./level.ts";
 import type { LimitName, Limits } from "./limits.ts";
 import { BUDGET_WINDOWS, type BudgetWindow } from "./spend-meter.ts";
 
@@ -25,3 +26,16 @@ export const budgetsOf = (limits: Limits): readonly Budget[] =>
     const budgetUsd = limits[limit];
     return budgetUsd === undefined ? [] : [{ window, limit, nanoUsd: nanoOf(budgetUsd) }];
   });
+
+/** How much of a budget is used. */
+export interface BudgetUse {
+  level: Level["level"];
+  /** The id of the key or project; `gateway` for all of them. */
+  id: string;
+  name: string;
+  window: BudgetWindow;
+  spentNanoUsd: number;
+  limitNanoUsd: number;
+  /** 1 means all of it. */
+  ratio: number;
+}

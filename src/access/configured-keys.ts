@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import { hintOf } from "./key-hash.ts";
 import { keyRoutingView } from "./key-routing.ts";
 import { type KeyView, keyView } from "./key-view.ts";
@@ -6,11 +7,13 @@ import { type StaticKey, staticKeyId } from "./known-keys.ts";
 /** The keys of `trivium.yaml` as the API and the command line show them. */
 export const configuredKeys = (keys: readonly StaticKey[]): KeyView[] =>
   keys.map(({ key, limits, routing, ...rest }) =>
-    keyView({
-      ...rest,
-      id: staticKeyId(rest.name),
-      hint: hintOf(key),
-      limits: { ...limits },
-      ...(routing === undefined ? {} : { routing: { ...keyRoutingView(routing) } }),
-    }),
+    keyView(
+      withoutAbsent({
+        ...rest,
+        id: staticKeyId(rest.name),
+        hint: hintOf(key),
+        limits: { ...limits },
+        routing: routing && { ...keyRoutingView(routing) },
+      }),
+    ),
   );

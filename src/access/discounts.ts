@@ -1,4 +1,5 @@
 import { isObject } from "../base/json.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { matches } from "./model-glob.ts";
 
@@ -33,11 +34,11 @@ function readDiscount(value: unknown, path: string): Discount {
     const right = `a whole number from 1 to ${FULL_BASIS_POINTS}: hundredths of a percent, 1500 for 15%`;
     refuse(`${path}.basis_points`, `must be ${right}`);
   }
-  return {
+  return withoutAbsent({
     basis_points: points,
-    ...(model === undefined ? {} : { model: wordOf(model, `${path}.model`, "a pattern of model ids") }),
-    ...(provider === undefined ? {} : { provider: wordOf(provider, `${path}.provider`, "the name of a provider") }),
-  };
+    model: model === undefined ? undefined : wordOf(model, `${path}.model`, "a pattern of model ids"),
+    provider: provider === undefined ? undefined : wordOf(provider, `${path}.provider`, "the name of a provider"),
+  });
 }
 
 function wordOf(value: unknown, path: string, right: string): string {

@@ -94,18 +94,16 @@ export function keyRoutingView({
   deadlineMs,
   maxAttempts,
 }: RoutingSettings): KeyRoutingView {
-  return {
-    ...withoutAbsent({
-      type,
-      primary_factor: primaryFactor,
-      fallback: fallback === undefined ? undefined : writeFallback(fallback),
-      survive,
-      hedge,
-      deadline_ms: deadlineMs,
-      max_attempts: maxAttempts,
-    }),
-    ...(sticky === undefined ? {} : { sticky: sticky ? "prompt_cache" : "off" }),
-  };
+  return withoutAbsent({
+    type,
+    primary_factor: primaryFactor,
+    fallback: fallback === undefined ? undefined : writeFallback(fallback),
+    survive,
+    hedge,
+    deadline_ms: deadlineMs,
+    max_attempts: maxAttempts,
+    sticky: sticky === undefined ? undefined : sticky ? ("prompt_cache" as const) : ("off" as const),
+  });
 }
 
 /** Settings that are not named stay; `null` removes one. Undefined if none is left. */

@@ -21,7 +21,6 @@ import {
 } from "../storage/tables/keys.ts";
 import { selectProject } from "../storage/tables/projects.ts";
 import { type Actor, changesOf, recordAct } from "./audit.ts";
-import { findKey } from "./find-key.ts";
 import {
   CREATE_KEYS,
   checkExpiry,
@@ -300,4 +299,22 @@ function refuseRevoked({ name, id, revokedAtMs }: StoredKey): void {
 
 function summarise({ hash: _hash, previousHash: _previous, ...summary }: StoredKey): KeySummary {
   return summary;
+}
+
+/** Finds a key by its id, or the only valid key of that name. */
+async function findKey(queries: Queries, idOrName: string): Promise<StoredKey> {
+  const found = await selectKeysByIdOrName(queries, idOrName);
+  return found.find((candidate) => candidate.id === idOrName) ?? onlyOne(found, idOrName);
+}
+
+function onlyOne(named: readonly StoredKey[], name: string): StoredKey {
+  const valid = named.filter((key) => key.revokedAtMs === undefined);
+  if (valid.length > 1) {
+    const ids = valid.map((key) => key.id).join(", ");
+    throw new GatewayError("invalid_request", `${valid.length} valid keys have this name; use an id instead: ${ids}.`);
+  }
+  const key = valid[0] ?? named.at(-1);
+  if (key !== undefined) return key;
+  const message = `No key has the id or name ${JSON.stringify(name.slice(0, 100))}.`;
+  throw new GatewayError("not_found", message, { code: "key_not_found" });
 }

@@ -1,5 +1,5 @@
 import { VirtualClock } from "../../testing/virtual-clock.ts";
-import type { BudgetUse } from "../access/budget-use.ts";
+import type { BudgetUse } from "../access/budget.ts";
 import { Secret } from "../base/secret.ts";
 import type { AlertSettings, WebhookSettings } from "../config/config.ts";
 import type { Storage } from "../storage/storage.ts";

@@ -1,4 +1,4 @@
-import type { BudgetUse } from "../access/budget-use.ts";
+import type { BudgetUse } from "../access/budget.ts";
 import type { Cancel } from "../base/clock.ts";
 import type { AlertSettings, WebhookSettings } from "../config/config.ts";
 import { selectUnpricedUses } from "../storage/receipts/unpriced-uses.ts";

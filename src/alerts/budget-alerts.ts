@@ -1,4 +1,4 @@
-import type { BudgetUse } from "../access/budget-use.ts";
+import type { BudgetUse } from "../access/budget.ts";
 import { type BudgetWindow, windowEndMs } from "../access/spend-meter.ts";
 import { type AlertDraft, dollars, quotedName } from "./alert.ts";
 

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { AlertSettings } from "../config/config.ts";
 import type { Queries, Storage } from "../storage/storage.ts";
 import { closeIncident, openIncident, seeIncidents } from "../storage/tables/alert-incidents.ts";
@@ -138,10 +139,10 @@ export class Incidents {
       const { ok, status, error, isGone } = await attempt(post, alert, receiver, { wallMs: clock.wallMs(), abort });
       const pauseMs = pausesFor(settings().retryHours)[tries - 1];
       if (ok || isGone || pauseMs === undefined || abort.aborted) {
-        const said = { ...(status === undefined ? {} : { status }), ...(error === undefined ? {} : { error }) };
         counts.direct -= 1;
-        counts.add(receiver.name, ok ? "delivered" : "failed");
-        return { webhook: receiver.name, state: ok ? "delivered" : "failed", tries, ...said };
+        const state = ok ? ("delivered" as const) : ("failed" as const);
+        counts.add(receiver.name, state);
+        return withoutAbsent({ webhook: receiver.name, state, tries, status, error });
       }
       counts.add(receiver.name, "retried");
       await clock.sleep(pauseMs);

@@ -1,5 +1,7 @@
+import { createHmac } from "node:crypto";
+import type { Secret } from "../base/secret.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { WebhookSettings } from "../config/config.ts";
-import { signatureOf } from "./sign.ts";
 
 export interface AlertRequest {
   url: string;
@@ -49,13 +51,13 @@ export async function attempt(
   { url, secret }: WebhookSettings,
   { wallMs, abort }: { wallMs: number; abort: AbortSignal },
 ): Promise<DeliveryAttempt> {
-  const headers = {
+  const headers = withoutAbsent({
     "content-type": "application/json; charset=utf-8",
     "user-agent": "trivium-alerts",
     "x-trivium-event": type,
     "x-trivium-id": id,
-    ...(secret === undefined ? {} : { "x-trivium-signature": signatureOf(body, secret, wallMs) }),
-  };
+    "x-trivium-signature": secret && signatureOf(body, secret, wallMs),
+  });
   try {
     const { status, retryAfterMs, body: said } = await post({ url: url.reveal(), headers, body, abort });
     const ok = status >= 200 && status < 300;
@@ -83,4 +85,14 @@ function reasonOf(thrown: unknown): string {
   if (thrown.name === "TimeoutError") return "did not answer in time";
   const { code } = thrown as { code?: unknown };
   return `connection failed or was closed (${typeof code === "string" ? code : thrown.name})`;
+}
+
+/**
+ * Proves to a receiver that this gateway sent the body, and when. The receiver compares the digest and rejects old
+ * timestamps.
+ */
+function signatureOf(body: string, secret: Secret, wallMs: number): string {
+  const seconds = Math.floor(wallMs / 1000);
+  const digest = createHmac("sha256", secret.reveal()).update(`${seconds}.${body}`).digest("hex");
+  return `t=${seconds},v1=${digest}`;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
@@ -126,12 +127,12 @@ export class Answers {
     const createdAtMs = Math.floor(clock.wallMs());
     const expiresAtMs = createdAtMs + limits.retentionMs;
     const [latest] = history;
-    const row: StoredAnswer = {
+    const row: StoredAnswer = withoutAbsent({
       id,
       project,
       keyId,
       share,
-      ...(latest === undefined ? {} : { previousId: latest.id }),
+      previousId: latest?.id,
       state,
       input: sealedInput,
       answer: sealedAnswer,
@@ -139,7 +140,7 @@ export class Answers {
       answerLength: Buffer.byteLength(text),
       createdAtMs,
       expiresAtMs,
-    };
+    });
     await this.#storing(row, () => insertAnswer(storage, row, answer.itemIds.filter(isKeepable)));
     const dueMs = expiresAtMs - limits.retentionMs * PROLONG_SHARE;
     const due = history.filter((head) => head.expiresAtMs < dueMs).map((head) => head.id);

@@ -1,6 +1,5 @@
 import type { SpentSums } from "../access/admit.ts";
-import { nanoOf } from "../access/budget.ts";
-import type { BudgetUse } from "../access/budget-use.ts";
+import { type BudgetUse, nanoOf } from "../access/budget.ts";
 import type { Level } from "../access/level.ts";
 import { BUDGET_WINDOWS, type BudgetWindow } from "../access/spend-meter.ts";
 import type { Cancel, Clock } from "../base/clock.ts";

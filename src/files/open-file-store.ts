@@ -1,4 +1,5 @@
 import type { Sources } from "../base/sources.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FileStore } from "./file-store.ts";
 import { FolderStore } from "./folder-store.ts";
@@ -39,13 +40,13 @@ function readS3Settings(url: string, environment: Environment): S3Settings {
   const endpoint = first("S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT");
   const region = first("S3_REGION", "AWS_REGION", "AWS_DEFAULT_REGION");
   const prefix = path.replace(/^\/+|\/+$/g, "");
-  return {
+  return withoutAbsent({
     bucket,
     prefix: prefix === "" ? "" : `${prefix}/`,
     accessKeyId,
     secretAccessKey,
-    ...(sessionToken === undefined ? {} : { sessionToken }),
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
-  };
+    sessionToken,
+    endpoint,
+    region,
+  });
 }

@@ -1,6 +1,7 @@
 import { S3Client } from "bun";
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { boundedContent, WRITE_LIMIT_MS } from "./bounded-content.ts";
 import { streamOf } from "./chunks.ts";
@@ -118,8 +119,7 @@ export class S3Store implements FileStore {
   async *list(): AsyncGenerator<ListedFile> {
     let continuationToken: string | undefined;
     do {
-      const from = continuationToken === undefined ? {} : { continuationToken };
-      const page = await this.#ask(this.#client.list({ prefix: this.#prefix, ...from }));
+      const page = await this.#ask(this.#client.list(withoutAbsent({ prefix: this.#prefix, continuationToken })));
       for (const { key, lastModified } of page.contents ?? []) {
         const name = key.slice(this.#prefix.length);
         if (isFileName(name) && lastModified !== undefined) yield { name, writtenAtMs: Date.parse(lastModified) };

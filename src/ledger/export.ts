@@ -2,7 +2,6 @@ import type { Receipt } from "../canon/receipt.ts";
 import { USAGE_COUNTERS } from "../canon/usage.ts";
 import type { ReceiptFilter } from "../storage/receipts/receipt-pages.ts";
 import type { Storage } from "../storage/storage.ts";
-import { csvRow } from "./csv.ts";
 import { readReceipts } from "./receipt-pages.ts";
 import { receiptView } from "./receipt-view.ts";
 
@@ -78,4 +77,23 @@ export async function* exportReceipts(
 export function rowOf(receipt: Receipt) {
   const { project, key, verb, outcome, instance = null, adjusts = null } = receipt;
   return { ...receiptView(receipt).data, project, key, verb, outcome, instance, adjusts };
+}
+
+/** What a spreadsheet would treat as a formula, whatever the cell's type. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+const SPECIAL = /[",\r\n]/;
+
+/**
+ * One line in RFC 4180. Text that a spreadsheet would run as a formula gets an apostrophe before it: model names and
+ * other values come from callers and providers.
+ */
+export function csvRow(cells: readonly (string | number | null)[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
+}
+
+function csvCell(value: string | number | null): string {
+  if (value === null) return "";
+  if (typeof value === "number") return String(value);
+  const harmless = FORMULA.test(value) ? `'${value}` : value;
+  return SPECIAL.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

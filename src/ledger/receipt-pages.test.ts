@@ -8,8 +8,7 @@ import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import type { ReceiptFilter } from "../storage/receipts/receipt-pages.ts";
 import { insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import { csvRow } from "./csv.ts";
-import { exportReceipts } from "./export.ts";
+import { csvRow, exportReceipts } from "./export.ts";
 import { listReceipts, receiptById } from "./receipt-pages.ts";
 
 const HOUR_MS = 3_600_000;

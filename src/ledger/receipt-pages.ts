@@ -1,4 +1,5 @@
 import { nextTurn } from "../base/next-turn.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { timeOfId } from "../storage/receipts/receipt-ids.ts";
 import {
@@ -77,8 +78,7 @@ async function pageOf(storage: Storage, filter: ReceiptFilter, count: number, af
     read += part.isFull ? ROWS_AT_ONCE : ROWS_AT_ONCE / 10;
     await nextTurn();
   }
-  const searchedBackToMs = timeOfId(endId);
-  return { receipts, next: endId, ...(searchedBackToMs === undefined ? {} : { searchedBackToMs }) };
+  return withoutAbsent({ receipts, next: endId, searchedBackToMs: timeOfId(endId) });
 }
 
 /** The calls of a request. They are admitted soon after it arrives, so the search starts there. */

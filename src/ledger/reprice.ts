@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { RECEIPT_PREFIX, timePrefix } from "../base/timed-id.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { type Corrections, selectCorrections, selectReceiptRange } from "../storage/receipts/receipt-range.ts";
 import { insertReceipts } from "../storage/receipts/receipts.ts";
@@ -87,7 +88,7 @@ function correctionOf(receipt: Receipt, again: Exclude<PricedAgain, { skipped: s
   const { project, key, createdAtMs, model, provider, upstreamModel, verb, clientDialect, upstreamDialect } = receipt;
   const what = JSON.stringify([receipt.id, earlier, again.costNanoUsd, again.priceRule]);
   const digest = createHash("sha256").update(what).digest("hex").slice(0, 24);
-  return {
+  return withoutAbsent({
     id: `${RECEIPT_PREFIX}${timePrefix(createdAtMs)}${digest}`,
     adjusts: receipt.id,
     project,
@@ -107,9 +108,9 @@ function correctionOf(receipt: Receipt, again: Exclude<PricedAgain, { skipped: s
     usage: {},
     usageSource: receipt.usageSource,
     totalMs: 0,
-    ...(receipt.tags === undefined ? {} : { tags: receipt.tags }),
+    tags: receipt.tags,
     ...again,
-  };
+  });
 }
 
 /** The texts of stored prices, each read once. */

@@ -1,4 +1,5 @@
 import type { TimeZone } from "../base/time-zone.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { TimeSpan, UsageSources } from "../storage/receipts/usage-spans.ts";
 import { movedSpans } from "./moved-spans.ts";
 
@@ -41,8 +42,8 @@ export function usageSources({ sinceMs, untilMs, byHour, zone, keptSinceMs }: Us
     else end += 1;
   }
   if (!byHour) {
-    const moved = zone === undefined ? {} : { moved: movedSpans(zone.offsets(sinceMs, untilMs), first, end, isKept) };
-    return { ...wholeDays(first, end), receipts, ...moved };
+    const moved = zone && movedSpans(zone.offsets(sinceMs, untilMs), first, end, isKept);
+    return withoutAbsent({ ...wholeDays(first, end), receipts, moved });
   }
   const divided = zone === undefined ? [] : hoursWithMidnight(zone, first, end).filter(isKept);
   for (const hour of divided) receipts.push([hour * HOUR_MS, (hour + 1) * HOUR_MS]);

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Operation } from "../canon/operation.ts";
 import type { PricedPart, Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
@@ -29,12 +30,12 @@ export function operationBill(operation: Operation): Pick<Receipt, "usage" | "co
     rules.add(priced.rule);
   }
   const [first] = parts;
-  return {
+  return withoutAbsent({
     usage,
     costNanoUsd,
     priceRule: rules.size === 0 ? "nothing used" : [...rules].join("; "),
-    ...(first === undefined ? {} : { pricedBy: parts.length === 1 ? first.prices : parts }),
-  };
+    pricedBy: parts.length === 1 ? first?.prices : first && parts,
+  });
 }
 
 /**
@@ -64,11 +65,13 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     stream: false,
     outcome: operation.error?.kind ?? "ok",
     offers: job.offers,
-    ...(job.plan === undefined ? {} : { plan: job.plan }),
+    ...withoutAbsent({ plan: job.plan }),
     fields: job.notes,
-    ...(operation.tags === undefined ? {} : { tags: operation.tags }),
-    ...(job.request === undefined ? {} : { requestId: job.request.id }),
-    ...(job.request?.trace === undefined ? {} : { traceId: job.request.trace.traceId }),
+    ...withoutAbsent({
+      tags: operation.tags,
+      requestId: job.request?.id,
+      traceId: job.request?.trace?.traceId,
+    }),
     usageSource: "measured",
     // The two clocks may differ by now.
     totalMs: Math.max(0, endedAtMs - operation.createdAtMs),

@@ -1,6 +1,7 @@
 import type { Operator } from "../access/operator-access.ts";
 import { addressClass } from "../base/address-class.ts";
 import { REQUEST_PREFIX, timePrefix } from "../base/timed-id.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { asGatewayError, type ErrorKind, GatewayError } from "../canon/error.ts";
 import type { Role } from "../canon/role.ts";
 import type { Dialect } from "../dialects/dialect.ts";
@@ -14,7 +15,6 @@ import { isUnavailable } from "../storage/is-unavailable.ts";
 import { Cors } from "./cors.ts";
 import { FailureThrottle, networkOf } from "./failure-throttle.ts";
 import { createLoopbackGuard } from "./loopback-guard.ts";
-import { dialectByHeader, resembledDialect } from "./resembled-dialect.ts";
 import { type Route, RouteTable } from "./route-table.ts";
 import type { Handler, ServerContext } from "./routed-request.ts";
 import { traceRefused } from "./trace-refused.ts";
@@ -147,15 +147,17 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
         const isGone = error instanceof ClientDisconnectedError || request.signal.aborted;
         const isTold = isForClients && !isGone && countRefusal(gateway, kind, connection);
         gateway.log[isTold ? "info" : "debug"](
-          {
+          withoutAbsent({
             request_id: requestId,
-            ...(trace === undefined ? {} : { trace_id: trace.traceId, span_id: trace.spanId }),
+            trace_id: trace?.traceId,
+            span_id: trace?.spanId,
             method: request.method,
             path: path.slice(0, 200),
             status,
             reason: kind,
-            ...(isForClients ? { key: connection.shown?.keyId ?? "none", address: connection.address } : {}),
-          },
+            key: isForClients ? (connection.shown?.keyId ?? "none") : undefined,
+            address: isForClients ? connection.address : undefined,
+          }),
           "refused",
         );
       }
@@ -243,3 +245,14 @@ function storageAway(error: GatewayError): GatewayError {
   const message = "The gateway's database does not answer. Calls to models still work; retry this request in a moment.";
   return new GatewayError("overloaded", message, { code: "storage_away", retryAfterSeconds: 5, cause: error.cause });
 }
+
+/** Errors for an unknown path use the protocol whose paths, or else whose headers, it resembles. */
+function resembledDialect(path: string, headers: Headers, dialects: readonly [Dialect, ...Dialect[]]): Dialect {
+  // The paths of later dialects are more specific.
+  const byPath = dialects.findLast(({ http }) => http.pathHint?.test(path));
+  return byPath ?? dialectByHeader(headers, dialects) ?? dialects[0];
+}
+
+/** The dialect whose clients send one of these headers. */
+const dialectByHeader = (headers: Headers, dialects: readonly Dialect[]): Dialect | undefined =>
+  dialects.find(({ http }) => http.headerHints?.some((name) => headers.has(name)));

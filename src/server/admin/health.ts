@@ -1,4 +1,5 @@
 import { Type } from "../../base/type.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { healthReport } from "../../routing/health/health-report.ts";
 import { healthAnswer, readinessAnswer } from "../endpoints/health.ts";
 import { json } from "../openapi/operation.ts";
@@ -48,7 +49,7 @@ export const readinessRoute = openRoute({
     const { gateway } = context;
     const providers = healthReport(gateway.snapshot, gateway.health, gateway.clock.nowMs());
     const body = (await plain.json()) as object;
-    const shown = query.verbose === undefined ? {} : { parts: admin.parts() };
-    return Response.json({ ...body, ...shown, providers }, { status: plain.status });
+    const parts = query.verbose === undefined ? undefined : admin.parts();
+    return Response.json(withoutAbsent({ ...body, parts, providers }), { status: plain.status });
   },
 });

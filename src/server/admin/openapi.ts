@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { ROLES } from "../../canon/role.ts";
 import { ComponentSchemas } from "../openapi/component-schemas.ts";
 import { ERROR_SHAPES } from "../openapi/errors.ts";
@@ -104,11 +105,11 @@ function successesOf({ answers }: AdminRoute, schemas: ComponentSchemas): object
   const responses: Record<string, { description: string; content?: Record<string, object> }> = {};
   for (const { schema, description, contentType, status = 200 } of answers) {
     const known = responses[status];
-    const media = schema === undefined ? {} : { schema: schemas.refer(schema) };
-    responses[status] = {
+    const media = withoutAbsent({ schema: schema && schemas.refer(schema) });
+    responses[status] = withoutAbsent({
       description: known?.description ?? description,
-      ...(contentType === undefined ? {} : { content: { ...known?.content, [contentType]: media } }),
-    };
+      content: contentType === undefined ? undefined : { ...known?.content, [contentType]: media },
+    });
   }
   return responses;
 }

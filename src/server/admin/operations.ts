@@ -30,7 +30,7 @@ export const listOperations = adminRoute({
     const limit = limitOf(query);
     const { state, project, key, model, provider, after } = query;
     const filter = withoutAbsent({ state, project, key, model, provider });
-    const page = { limit: limit + 1, ...(after === undefined ? {} : { after: readPlace(after) }) };
+    const page = withoutAbsent({ limit: limit + 1, after: after === undefined ? undefined : readPlace(after) });
     const found = await selectOperationPage(storage, filter, page);
     const shown = found.slice(0, limit);
     const last = shown.at(-1);

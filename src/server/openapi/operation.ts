@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import type { Method } from "../route-table.ts";
 import type { ComponentSchemas } from "./component-schemas.ts";
@@ -79,10 +80,10 @@ export function operationObject(operation: ApiOperation, suffix: string, schemas
 
 function requestBody({ request, form }: ApiOperation, schemas: ComponentSchemas): object {
   if (request === undefined && form === undefined) return {};
-  const content = {
-    ...(form === undefined ? {} : { "multipart/form-data": { schema: schemas.refer(form) } }),
-    ...(request === undefined ? {} : { "application/json": { schema: schemas.refer(request) } }),
-  };
+  const content = withoutAbsent({
+    "multipart/form-data": form && { schema: schemas.refer(form) },
+    "application/json": request && { schema: schemas.refer(request) },
+  });
   return { requestBody: { required: true, content } };
 }
 
@@ -90,12 +91,12 @@ function successes({ answers, access }: ApiOperation, schemas: ComponentSchemas)
   const responses: Record<string, { description: string; headers?: object; content?: Record<string, object> }> = {};
   for (const { schema, description, contentType, status = 200 } of answers) {
     const response = responses[status];
-    const media = schema === undefined ? {} : { schema: schemas.refer(schema) };
-    responses[status] = {
+    const media = withoutAbsent({ schema: schema && schemas.refer(schema) });
+    responses[status] = withoutAbsent({
       description: response === undefined ? description : `${response.description} ${description}`,
-      ...(access === undefined ? { headers: ANSWER_HEADERS } : {}),
-      ...(contentType === undefined ? {} : { content: { ...response?.content, [contentType]: media } }),
-    };
+      headers: access === undefined ? ANSWER_HEADERS : undefined,
+      content: contentType === undefined ? undefined : { ...response?.content, [contentType]: media },
+    });
   }
   return responses;
 }

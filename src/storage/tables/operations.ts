@@ -336,7 +336,7 @@ function readOperation(row: StoredRow): Operation {
   const idempotencyKey = optionalText(row, "idempotency_key");
   const endedAtMs = optionalNumber(row, "ended_at_ms");
   const expiresAtMs = optionalNumber(row, "expires_at_ms");
-  return {
+  return withoutAbsent({
     id: text(row, "id"),
     project: text(row, "project"),
     keyId: text(row, "key_id"),
@@ -347,16 +347,17 @@ function readOperation(row: StoredRow): Operation {
     state: text(row, "state") as Operation["state"],
     job: JSON.parse(text(row, "job")) as OperationJob,
     parts: decodeParts(text(row, "parts")),
-    ...(error === undefined ? {} : { error: JSON.parse(error) as StoredError }),
+    error: error === undefined ? undefined : (JSON.parse(error) as StoredError),
     requestDigest: text(row, "request_digest"),
-    ...withoutAbsent({ idempotencyKey }),
+    idempotencyKey,
     claimed: number(row, "claimed") === HEARD,
     createdAtMs: number(row, "created_at_ms"),
     deadlineAtMs: number(row, "deadline_at_ms"),
     dueAtMs: number(row, "due_at_ms"),
-    ...withoutAbsent({ endedAtMs, expiresAtMs }),
+    endedAtMs,
+    expiresAtMs,
     ...readTags(row),
-  };
+  });
 }
 
 type StoredPart = Omit<OperationPart, "providerJob"> & { ticket?: JsonObject };
