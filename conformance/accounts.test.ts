@@ -96,7 +96,10 @@ test("choices 9: a project's limits apply to all its keys together, the error na
   await first.text();
   for (const { key } of [two, one]) await (await call(key)).text();
   const { status, message } = await errorOf(await call(two.key));
-  expect([status, message]).toEqual([429, expect.stringContaining('The project "team-a" has made the 3 requests')]);
+  expect([status, message]).toEqual([
+    429,
+    expect.stringContaining('The project "team-a" has reached its limit of 3 requests'),
+  ]);
   await updateProject(storage, "team-a", { limits: { requests_per_minute: null }, status: "suspended" }, system, ACTOR);
   await noticed();
   expect((await errorOf(await call(one.key))).message).toContain('project "team-a" is suspended');

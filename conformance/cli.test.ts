@@ -327,7 +327,7 @@ describe("commands next to a running gateway", () => {
     const created = await jsonOf<object>(workspace.folder, "projects", "create", "team-x", "--limit", "concurrent=3");
     expect(created).toMatchObject({ id: "team-x", name: "team-x", limits: { concurrent: 3 }, status: "active" });
     const twice = await run("projects", "create", "team-x");
-    expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("exists already")]);
+    expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("already exists")]);
     const wrong = await run("projects", "create", "Team X");
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("lowercase letters")]);
     const options = [
@@ -617,7 +617,7 @@ test("a port in use is reported in one line, ends the program, and creates no ke
   });
   const failed = new Child([TRIVIUM, "serve"], workspace.folder);
   expect(await failed.ended()).toBe(1);
-  expect(failed.stderr.trim()).toMatch(/^Port \d+ of 127\.0\.0\.1 is in use\.[^\n]*$/);
+  expect(failed.stderr.trim()).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use\.[^\n]*$/);
   await blocker.stop(true);
   const child = await serve(workspace);
   expect(child.stdout).toContain("API key (shown once)");

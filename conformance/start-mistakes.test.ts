@@ -238,7 +238,7 @@ describe("choices 7: exit codes that scripts can use", () => {
     const { port } = blocker;
     const ended = await run(newFolder(), "sim", "--port", String(port));
     await blocker.stop(true);
-    const line = `Port ${port} of 127.0.0.1 is in use. Is another Trivium running? Set --port to a free one.`;
+    const line = `Port ${port} on 127.0.0.1 is in use. Is another Trivium running? Set --port to a free port.`;
     expect(oneLine(ended)).toEqual({ code: 1, line });
   });
 

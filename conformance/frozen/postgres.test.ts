@@ -226,7 +226,7 @@ describe.skipIf(postgresServer === undefined)("an unavailable database", () => {
         expect(code).toBe(signal === "SIGTERM" ? 0 : 137);
         expect(stopMs).toBeLessThan(20_000);
         const printed = await log;
-        expect(printed).not.toContain("was not kept");
+        expect(printed).not.toContain("was lost");
         expect(printed).not.toContain("hello");
         expect(await stored(database, ids)).toBe(0);
         await relay.thaw();

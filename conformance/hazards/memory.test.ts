@@ -112,7 +112,7 @@ describe.each(Object.keys(PROTOCOLS))("S17 in %s", (name) => {
       return undefined;
     });
     const { message } = protocol.message((await refused.json()) as never);
-    expect(message).toContain('The key "one" has 1 calls under way');
+    expect(message).toContain('The key "one" has 1 calls in flight');
     first.socket.destroy();
     await until(async () => ((await post(protocol, LIMITED, "this is no JSON")).status === 400 ? true : undefined));
   });

@@ -230,7 +230,7 @@ describe("H23: the maximum cost of a call is known before it is made", () => {
     harness.upstream.play(harness.upstream.json(answer("hi", reported(1, 1))));
     const refused = await harness.call("chat", { key: keyOf(limit), ...call });
     const { message } = errorIn(refused);
-    const [, cost] = /this call may cost (\S+)\.(?:\s|$)/.exec(message) ?? [];
+    const [, cost] = /this call may cost up to (\S+) USD\.(?:\s|$)/.exec(message) ?? [];
     return { status: refused.status, microUsd: Math.round(Number(cost) * 1e6), message };
   };
   /** The part of it that is the prompt, which is the same in all of these calls. */

@@ -90,7 +90,7 @@ describe("a receiver", () => {
     server?.close();
     const absent = await send("http://127.0.0.1:1/a-secret-path");
     for (const { ok, error = "" } of [closed, absent]) {
-      expect([ok, error.includes("secret"), error.startsWith("no connection")]).toEqual([false, false, true]);
+      expect([ok, error.includes("secret"), error.startsWith("connection failed")]).toEqual([false, false, true]);
     }
   });
 

@@ -95,7 +95,7 @@ if not epoch or hasLost then
   redis.call('DEL', SCARCE)
 end
 
--- What an instance last said of a window. One of an earlier version says only that it is short.
+-- The last report of an instance about a window. An earlier version only reports that it is short.
 local function readSaid(short, use, needs, held)
   local said = { used = tonumber(held or '0') or 0, reserved = 0, atMs = 0, shortUntilMs = 0 }
   said.busy = said.used
@@ -173,7 +173,7 @@ local function saveRow(name)
     end
   end
   for field in pairs(before) do if after[field] == nil then gone[#gone + 1] = field end end
-  -- Most of the time nothing is new but that it is kept.
+  -- Most of the time only the expiry changes.
   if #changed > 0 then redis.call('HSET', key, unpack(changed)) end
   if #gone > 0 then redis.call('HDEL', key, unpack(gone)) end
   redis.call('PEXPIRE', key, ${KEPT_MS})
@@ -349,7 +349,7 @@ local function claim(it)
           row.base = row.base + spent
           if id ~= '' then
             row.reclaimed[id] = spent
-            -- It may live, and tell so in a moment: what was reclaimed of instances that are not known is not kept.
+            -- It may be alive, and report in a moment: reclaims of unknown instances are not kept.
             if not other then
               instances[id] = { number = 0, seenMs = nowMs, goneMs = nowMs, unstoredIn = '' }
               saveInstance(id)
@@ -454,7 +454,7 @@ for _, name in ipairs(redis.call('SMEMBERS', SCARCE)) do
 end
 local called = {}
 for id in pairs(concerned) do called[#called + 1] = id end
--- Where the user of this connection may not publish, others ask by themselves.
+-- If the user of this connection may not publish, others poll.
 if #called > 0 then redis.pcall('PUBLISH', prefix .. 'wanted', table.concat(called, ' ')) end
 local dead = {}
 for id, row in pairs(instances) do
