@@ -31,7 +31,7 @@ const COUNT = "SELECT COUNT(*) AS count FROM receipts";
 /** Counts up to this. */
 const LONG = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < ?) SELECT MAX(n) AS n FROM up";
 
-test("a report sees what was written before it", async () => {
+test("a report sees all earlier writes", async () => {
   const { storage } = await open();
   for (const id of ["rcp_a", "rcp_b", "rcp_c"]) {
     await insertReceipts(storage, [sampleReceipt({ id })]);
@@ -40,11 +40,11 @@ test("a report sees what was written before it", async () => {
   }
 });
 
-test("while a long report is read, the event loop goes on and rows are written", async () => {
+test("during a long report, the event loop runs and rows are written", async () => {
   const { storage } = await open();
   await storage.query(COUNT, [], REPORT_MS);
   let isRead = false;
-  // Reports give way to everything else: on a busy machine a longer one would not be over within its limit.
+  // Reports have the lowest priority: on a busy machine a longer one would exceed its time limit.
   const reading = storage.query(LONG, [1_000_000], REPORT_MS).finally(() => {
     isRead = true;
   });
@@ -54,17 +54,20 @@ test("while a long report is read, the event loop goes on and rows are written",
     await Bun.sleep(1);
   }
   expect(await reading).toEqual([{ n: 1_000_000 }]);
-  // In the thread of the event loop there would be one.
+  // In the event loop's own thread there would be one.
   expect(turns).toBeGreaterThan(2);
 });
 
-/** The niceness of the thread that answers calls, and of the others: their numbers tell nothing, since the system begins again at the lowest. */
+/**
+ * The niceness of the thread that serves calls, and of the others. Thread ids are no help, because the system reuses
+ * them.
+ */
 function priorities(): number[] {
   const others = readdirSync("/proc/self/task").filter((thread) => Number(thread) !== process.pid);
   return [process.pid, ...others].map((thread) => getPriority(Number(thread)));
 }
 
-test.if(process.platform === "linux")("where processors are short, calls come before reports", async () => {
+test.if(process.platform === "linux")("if processors are short, calls take precedence over reports", async () => {
   const { storage } = await open();
   await storage.query(COUNT, [], REPORT_MS);
   const [ofCalls = 0, ...others] = priorities();
@@ -72,7 +75,7 @@ test.if(process.platform === "linux")("where processors are short, calls come be
   expect(ofCalls).toBeLessThan(10);
 });
 
-test("what a report must not do is refused, and costs no other report", async () => {
+test("a forbidden statement in a report is rejected, and affects no other report", async () => {
   const { storage } = await open();
   const wrong = ["DELETE FROM receipt_rows", "SELECT absent FROM receipts"].map((text) =>
     storage.query(text, [], REPORT_MS).then(
@@ -84,10 +87,10 @@ test("what a report must not do is refused, and costs no other report", async ()
   expect(await storage.query(COUNT, [], REPORT_MS)).toEqual([{ count: 0 }]);
 });
 
-/** Some tenths of a second: the engine cannot be told to stop, and what goes on after a test takes the time of others. */
+/** Some tenths of a second: the engine cannot be stopped, and what runs on after a test slows down others. */
 const LONG_ENOUGH = 3_000_000;
 
-test("H29: a report whose time is up is given up, and the next one is answered", async () => {
+test("H29: a report that times out is abandoned, and the next one is answered", async () => {
   const { path } = await open();
   const reader = new SqliteReader(path, system.clock);
   ends.push(() => reader.close());
@@ -114,7 +117,7 @@ test("H29: while two abandoned reports are still running, new ones are refused",
   expect(answer).toEqual([{ count: 0 }]);
 });
 
-test("a storage that is closed ends its reports", async () => {
+test("closing the storage ends its reports", async () => {
   const { path } = await open();
   const reader = new SqliteReader(path, system.clock);
   const reading = reader.query(LONG, [LONG_ENOUGH], 20_000);
