@@ -56,7 +56,7 @@ describe("docs/admin.md", () => {
     const said = await folder.shell(page.one("sh", "operators create"));
     expect(said).toMatch(/^trv-op-[\w-]{43}$/m);
     expect(said).toMatch(/grafana +viewer/);
-    expect(said).toContain("is revoked");
+    expect(said).toContain("Revoked grafana");
   });
 
   test.skipIf(!canPaste)("the curl commands work", async () => {

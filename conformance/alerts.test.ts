@@ -145,7 +145,7 @@ test("a budget alert is sent once, with one id, despite kill -9, a failing recei
   const id = told[0]?.id ?? "";
   const taken = await command("deliver", id);
   expect([taken.code, taken.stderr.includes("Name one to send it again")]).toEqual([1, true]);
-  expect((await command("deliver", id, "hook")).stdout).toContain(`${id} is delivered again: hook `);
+  expect((await command("deliver", id, "hook")).stdout).toContain(`Redelivering ${id}: hook `);
   await until(() => received.length === count + 1);
   expect(received.at(-1)).toMatchObject({ id, body: received[0]?.body });
   await end("SIGTERM");

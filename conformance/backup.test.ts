@@ -93,7 +93,7 @@ test("a backup under load has equal receipts and budgets when restored", async (
 
   // A running gateway is not replaced.
   const refused = await runProgram(["restore", copy], { cwd: place.cwd });
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("stop it first")]);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("Stop it first")]);
   const calledTwice = await runProgram(["backup", copy], { cwd: place.cwd });
   expect([calledTwice.code, calledTwice.stderr]).toEqual([2, expect.stringContaining("is not empty")]);
 
@@ -126,8 +126,8 @@ test("a modified backup is refused, and existing data is kept", async () => {
   const copy = join(folder, "copy");
   await Bun.write(join(copy, "trivium.db"), "not a database");
   const { code, stderr } = await runProgram(["restore", copy], { cwd: join(folder, "two") });
-  expect([code, stderr]).toEqual([2, expect.stringContaining("it is damaged, or was changed")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("it is damaged or was modified")]);
   expect(await check(join(folder, "two"))).toBe(0);
   const none = await runProgram(["restore", folder], { cwd: join(folder, "two") });
-  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("is no backup")]);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("is not a backup")]);
 });

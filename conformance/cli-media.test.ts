@@ -107,7 +107,7 @@ describe("trivium image", () => {
     const before = readFileSync(join(folder, "fox.png"));
     const again = await run(folder, ["image", "a blue fox", "-o", "fox.png"]);
     expect(again.code).toBe(2);
-    expect(again.stderr).toStartWith('"fox.png" exists already; --force overwrites it.\n');
+    expect(again.stderr).toStartWith('"fox.png" already exists. Pass --force to overwrite it.\n');
     expect(readFileSync(join(folder, "fox.png"))).toEqual(before);
     expect((await run(folder, ["image", "a blue fox", "-o", "fox.png", "--force"])).code).toBe(0);
     expect(readFileSync(join(folder, "fox.png"))).not.toEqual(before);
@@ -166,14 +166,14 @@ describe("trivium image", () => {
 
     const seeded = await run(folder, ["image", "a fox", "-o", "e.png", "--seed", "7"]);
     expect(seeded.code).toBe(0);
-    expect(seeded.stderr).toMatch(/^Not honoured to the letter: seed\. The receipt rcp_\S+ will say why\.\n$/);
+    expect(seeded.stderr).toMatch(/^Not applied exactly as requested: seed\. See receipt rcp_\S+ for the reasons\.\n$/);
   });
 
   test("exit codes: 3 for moderation, streamed or not; 1 for failures and for too few images", async () => {
     const folder = newFolder();
     const cases: [number, RegExp, string[]][] = [
       [3, /rejected by the safety system/, ["sim:moderated fox"]],
-      [3, /Held back by moderation: .*rejected by the safety system/, ["sim:moderated fox", "--partial", "1"]],
+      [3, /Blocked by moderation: .*rejected by the safety system/, ["sim:moderated fox", "--partial", "1"]],
       [1, /overloaded/, ["sim:overloaded fox"]],
       [1, /^Provider `\S+` generated fewer images than requested/, ["sim:one-fails fox", "--n", "2"]],
       [1, /size must be "auto" or/, ["a fox", "--size", "huge"]],
@@ -201,8 +201,8 @@ test("too few images are a failure even if the response does not say so", async 
   await host.stop(true);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "fox-1.png\n" });
   expect(stderr).toBe(
-    "An image was not made, and nothing is known about why.\n" +
-      "1 of 3 images was not made, and the provider did not say why.\n",
+    "The image was not generated. The provider gave no reason.\n" +
+      "1 of 3 images was not generated. The provider gave no reason.\n",
   );
   expect(await look(folder, "fox-1.png")).toEqual({ width: 64, height: 64, format: "png" });
   expect(readdirSync(folder)).toEqual(["fox-1.png"]);
@@ -244,7 +244,7 @@ describe("trivium video", () => {
     expect(simulator.stats().mediaJobs - jobsBefore).toBe(1);
     const over = await run(folder, ["video", "--operation", name, "-o", "cat.mp4"]);
     expect(over.code).toBe(2);
-    expect(over.stderr).toContain("--force overwrites it");
+    expect(over.stderr).toContain("Pass --force to overwrite it");
   });
 
   test("on a terminal it shows progress, and Ctrl-C prints the command to resume", async () => {
@@ -271,7 +271,7 @@ describe("trivium video", () => {
     child.terminal?.close();
     const name = /^Operation (\S+)/m.exec(shown())?.[1] ?? "";
     const line =
-      /Interrupted\. The video is not lost\. Resume with:\r\n {2}(trivium [^\r\n]*)/.exec(shown())?.[1] ?? "";
+      /Interrupted\. The video is still available\. Resume with:\r\n {2}(trivium [^\r\n]*)/.exec(shown())?.[1] ?? "";
     expect(line).toBe(`trivium video --operation ${name} -o 'my cat.mp4'`);
     expect(readdirSync(folder)).toEqual([]);
 
@@ -294,14 +294,16 @@ describe("trivium video", () => {
     const { code, stdout, stderr } = await finish(child);
     await host.stop(true);
     expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
-    expect(stderr).toMatch(/^Interrupted\. .* the same command within ten minutes makes no second video\.\n$/);
+    expect(stderr).toMatch(
+      /^Interrupted\. .* repeat the command within ten minutes without creating a second video\.\n$/,
+    );
   });
 
   test("exit codes: 3 for moderation, before and after the job was accepted; 1 for failures", async () => {
     const folder = newFolder();
     const cases: [number, RegExp, string[]][] = [
       [3, /^instances\[0\]\.prompt: The request failed because the input text may contain/, ["sim:blocked cat"]],
-      [3, /\nHeld back by moderation: The request failed because the output/, ["sim:moderated cat"]],
+      [3, /\nBlocked by moderation: The request failed because the output/, ["sim:moderated cat"]],
       [1, /\nProvider `\S+` could not finish the job/, ["sim:fails cat"]],
       [1, /No operation "xyz" was found/, ["--operation", "publishers/sim/models/video/operations/xyz"]],
     ];
@@ -334,8 +336,8 @@ describe("trivium video", () => {
     expect(ended.code).toBe(1);
     expect(polls).toBe(2);
     expect(ended.stderr).toBe(
-      `Operation ${name}\nThe connection to the gateway broke in the middle of its answer.\n` +
-        `The video is not lost. Resume with:\n  trivium video --operation ${name} -o cat.mp4 --url ${url}\n`,
+      `Operation ${name}\nThe connection to the gateway was lost during the response.\n` +
+        `The video is still available. Resume with:\n  trivium video --operation ${name} -o cat.mp4 --url ${url}\n`,
     );
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -345,22 +347,28 @@ test("wrong usage exits with 2 and says what is right, before anything is reques
   const folder = newFolder();
   writeFileSync(join(folder, "text.png"), "no image");
   const cases: [RegExp, string[]][] = [
-    [/The prompt is missing/, ["image", "-o", "a.png"]],
-    [/is one argument too many\. .*quotation marks/, ["image", "a", "fox", "-o", "a.png"]],
-    [/-o is missing: .* such as -o fox\.png/, ["image", "a fox"]],
+    [/Missing prompt/, ["image", "-o", "a.png"]],
+    [/Unexpected argument "fox"\. Quote an argument/, ["image", "a", "fox", "-o", "a.png"]],
+    [/Missing output file\. .* such as -o fox\.png/, ["image", "a fox"]],
     [/"a\.tiff" does not end in \.png, \.jpg, \.jpeg, \.webp/, ["image", "a fox", "-o", "a.tiff"]],
-    [/--format is png, and "a\.jpg" is the name of a jpeg file/, ["image", "a fox", "-o", "a.jpg", "--format", "png"]],
-    [/--n: "0" is not a whole number from 1 to 100/, ["image", "a fox", "-o", "a.png", "--n", "0"]],
+    [
+      /--format is png, but the extension of "a\.jpg" is for jpeg/,
+      ["image", "a fox", "-o", "a.jpg", "--format", "png"],
+    ],
+    [/--n: "0" must be a whole number from 1 to 100/, ["image", "a fox", "-o", "a.png", "--n", "0"]],
     [/--image: "text\.png" is not an image/, ["image", "a fox", "-o", "a.png", "--image", "text.png"]],
-    [/--image: "none\.png" cannot be read/, ["image", "a fox", "-o", "a.png", "--image", "none.png"]],
-    [/name that image with --image/, ["image", "a fox", "-o", "a.png", "--mask", "text.png"]],
-    [/"nowhere" is not a folder that can be written to/, ["image", "a fox", "-o", "nowhere/a.png"]],
-    [/--model: "picture" is not PROVIDER\/MODEL/, ["image", "a fox", "-o", "a.png", "--model", "picture"]],
-    [/-o is missing: .* such as -o cat\.mp4/, ["video", "a cat"]],
-    [/exclude each other/, ["video", "a cat", "-o", "a.mp4", "--audio", "--no-audio"]],
+    [/--image: cannot read "none\.png"/, ["image", "a fox", "-o", "a.png", "--image", "none.png"]],
+    [/--mask requires --image/, ["image", "a fox", "-o", "a.png", "--mask", "text.png"]],
+    [/cannot write to the folder "nowhere"/, ["image", "a fox", "-o", "nowhere/a.png"]],
+    [
+      /--model: "picture" does not have the form PROVIDER\/MODEL/,
+      ["image", "a fox", "-o", "a.png", "--model", "picture"],
+    ],
+    [/Missing output file\. .* such as -o cat\.mp4/, ["video", "a cat"]],
+    [/cannot be combined/, ["video", "a cat", "-o", "a.mp4", "--audio", "--no-audio"]],
     [/--operation: .* must be of the form publishers/, ["video", "--operation", "abc", "-o", "a.mp4"]],
-    [/--seconds comes too late/, ["video", "--operation", "abc", "-o", "a.mp4", "--seconds", "5"]],
-    [/a prompt comes too late/, ["video", "a cat", "--operation", "abc", "-o", "a.mp4"]],
+    [/so --seconds cannot be passed/, ["video", "--operation", "abc", "-o", "a.mp4", "--seconds", "5"]],
+    [/so a prompt cannot be passed/, ["video", "a cat", "--operation", "abc", "-o", "a.mp4"]],
   ];
   const ended = await Promise.all(cases.map(([, args]) => run(folder, args)));
   for (const [index, { code, stdout, stderr }] of ended.entries()) {
@@ -385,7 +393,7 @@ test("S20: the key goes where the caller says, never where a file in the working
   const lured = await run(folder, args, { ...bare, TRIVIUM_URL: `http://127.0.0.1:${freePort()}` });
   expect(lured).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("or name its address with --url or TRIVIUM_URL"),
+    stderr: expect.stringContaining("or set its address with --url or TRIVIUM_URL"),
   });
   expect(asked).toEqual([]);
   // The same file is used if the operator names it; TRIVIUM_URL, with or without a version, overrides it.
@@ -395,7 +403,9 @@ test("S20: the key goes where the caller says, never where a file in the working
   expect(found).toEqual({ code: 0, stdout: "fox.png\n", stderr: "" });
   const nonsense = await run(folder, [...args, "--force"], environment({ TRIVIUM_URL: "localhost" }));
   expect(nonsense.code).toBe(2);
-  expect(nonsense.stderr).toStartWith('TRIVIUM_URL: "localhost" is not a URL such as http://127.0.0.1:8787.\n');
+  expect(nonsense.stderr).toStartWith(
+    'TRIVIUM_URL: "localhost" is not a valid URL. Use a URL such as http://127.0.0.1:8787.\n',
+  );
 });
 
 test("without a key, a gateway or a model it says how to get one", async () => {
@@ -403,14 +413,14 @@ test("without a key, a gateway or a model it says how to get one", async () => {
   const args = ["image", "a fox", "-o", "fox.png"];
   const keyless = await run(folder, args, environment({ TRIVIUM_API_KEY: "" }));
   expect(keyless.code).toBe(2);
-  expect(keyless.stderr).toMatch(/There is no API key\. .*trivium keys create --name NAME.* TRIVIUM_API_KEY/);
+  expect(keyless.stderr).toMatch(/No API key given\. Set TRIVIUM_API_KEY .*trivium keys create --name NAME/);
   const wrong = await run(folder, [...args, "--key", `sk-trv-${"x".repeat(43)}`]);
   expect(wrong.code).toBe(1);
   expect(wrong.stderr).toContain("trivium keys create --name NAME");
   const unreachable = await run(folder, [...args, "--url", `http://127.0.0.1:${freePort()}`]);
   expect(unreachable.code).toBe(1);
   expect(unreachable.stderr).toMatch(
-    /^No gateway answers at \S+\. Start one with `\S*trivium serve`, or name its address with --url [^\n]*\n$/,
+    /^Cannot connect to a gateway at \S+\. Start a gateway with `\S*trivium serve`, or set its address with --url [^\n]*\n$/,
   );
 
   const models = [
@@ -421,7 +431,7 @@ test("without a key, a gateway or a model it says how to get one", async () => {
   const nameless = await run(folder, [...args, "--url", host.url.origin]);
   await host.stop(true);
   expect(nameless.code).toBe(2);
-  expect(nameless.stderr).toContain("--model is missing. Models of this gateway for it: acme/brush.\n");
+  expect(nameless.stderr).toContain("Missing --model. Available models: acme/brush.\n");
   expect(readdirSync(folder)).toEqual([]);
 });
 

@@ -62,7 +62,7 @@ describe("trivium init", () => {
     expect(made).toEqual({
       code: 0,
       stdout: expect.stringMatching(
-        /^openai: key accepted\nanthropic: key accepted\ngemini: key accepted\nWrote \.env and trivium\.yaml\.\n\.env holds secrets: keep it out of version control\.\nStart the gateway with: \S*trivium serve\n$/,
+        /^openai: key accepted\nanthropic: key accepted\ngemini: key accepted\nWrote \.env and trivium\.yaml\.\n\.env contains secrets\. Keep it out of version control\.\nStart the gateway with: \S*trivium serve\n$/,
       ),
       stderr: "",
     });
@@ -76,7 +76,7 @@ describe("trivium init", () => {
     const live = await runProgram(["check", "--live"], { cwd, env });
     expect(live.code).toBe(0);
     const { host } = new URL(simulator.url);
-    expect(live.stdout).toContain("fine; ");
+    expect(live.stdout).toContain(": OK (");
     expect(live.stdout.split("\n").slice(1, -1)).toEqual(
       ["openai", "anthropic", "gemini"].map((name) => `ok          ${name} (${host}): key accepted`),
     );
@@ -136,20 +136,22 @@ describe("trivium init", () => {
     const args = ["init", "--yes", "--keys-stdin", "--no-check"];
     const held = await runProgram(args, options);
     expect(held.code).toBe(2);
-    expect(held.stderr).toStartWith(".env exists already; --force would change it. Nothing was written.\n");
+    expect(held.stderr).toStartWith(".env already exists. Pass --force to update it. No files were written.\n");
     expect(existsSync(join(cwd, "trivium.yaml"))).toBe(false);
     expect((await runProgram([...args, "--force"], options)).code).toBe(0);
     expect(readFileSync(join(cwd, ".env"), "utf8")).toBe("# mine\nOTHER=1\nOPENAI_API_KEY=sk-new\n");
     expect(modeOf(join(cwd, ".env"))).toBe("600");
     const again = await runProgram(args, options);
     expect(again.code).toBe(2);
-    expect(again.stderr).toStartWith("trivium.yaml exists already; --force would overwrite it. Nothing was written.\n");
+    expect(again.stderr).toStartWith(
+      "trivium.yaml already exists. Pass --force to overwrite it. No files were written.\n",
+    );
 
     const cases: [RegExp, string[], string][] = [
-      [/^Standard input is not a terminal\. Use --yes/, ["init"], ""],
+      [/^Standard input is not a terminal\. Pass --yes/, ["init"], ""],
       [/^--keys-stdin: unknown provider "opnai"\. Did you mean openai\?/, ["init", "--yes", "--keys-stdin"], "opnai=x"],
-      [/^The key of openai must be visible ASCII/, ["init", "--yes", "--keys-stdin"], "openai=a b"],
-      [/^--base-url: "openai" is not PROVIDER=URL/, ["init", "--yes", "--base-url", "openai"], ""],
+      [/^The key for openai must consist of visible ASCII/, ["init", "--yes", "--keys-stdin"], "openai=a b"],
+      [/^--base-url: "openai" does not have the form PROVIDER=URL/, ["init", "--yes", "--base-url", "openai"], ""],
     ];
     for (const [message, words, stdin] of cases) {
       const ended = await runProgram(words, { cwd: newFolder(), stdin });
@@ -162,18 +164,18 @@ describe("trivium init", () => {
   test("on a terminal it prompts, hides what is typed, and prompts again if a key is rejected", async () => {
     const cwd = newFolder();
     const program = onTerminal(["init", ...bases()], { cwd, env: { ANTHROPIC_API_KEY: "sk-found-secret" } });
-    await program.sees(/anthropic \(ANTHROPIC_API_KEY of the environment\): key accepted/);
+    await program.sees(/anthropic \(from ANTHROPIC_API_KEY\): key accepted/);
     await program.sees(/openai API key \(hidden; Enter to skip\): $/);
     await program.answer("sk-wrong-secret\r", /openai: key rejected \(HTTP 401\)[\s\S]*openai API key \(hidden/);
     // A mistyped end is deleted again.
     await program.answer("sk-typed-secretXY\u007f\u007f\r", /openai: key accepted[\s\S]*gemini API key \(hidden/);
     await program.answer(
       "\r",
-      /Other providers that need one key: [^\n]*\bmistral\b[^\n]*\n[\s\S]*Another provider \(its name; Enter to finish\): $/,
+      /Other providers that need only an API key: [^\n]*\bmistral\b[^\n]*\n[\s\S]*Another provider \(name, or Enter to finish\): $/,
     );
     await program.answer(
       "mistrall\r",
-      /Unknown provider "mistrall", or one that needs more than a key\. Did you mean mistral\?[\s\S]*finish\): $/,
+      /The provider "mistrall" is unknown or needs more than an API key\. Did you mean mistral\?[\s\S]*finish\): $/,
     );
     await program.answer("\r", /Wrote \.env and trivium\.yaml\./);
     expect(await program.ended()).toBe(0);
@@ -182,12 +184,12 @@ describe("trivium init", () => {
     expect(readFileSync(join(cwd, "trivium.yaml"), "utf8")).toMatch(/anthropic:\n {4}kind: anthropic\n/);
 
     const second = onTerminal(["init"], { cwd });
-    await second.sees(/trivium\.yaml exists: overwrite it\? \[y\/N\] $/);
-    await second.answer("n\r", /Nothing was written\./);
+    await second.sees(/trivium\.yaml already exists\. Overwrite it\? \[y\/N\] $/);
+    await second.answer("n\r", /No files were written\./);
     expect(await second.ended()).toBe(130);
     const third = onTerminal(["init", "--force"], { cwd: newFolder() });
     await third.sees(/openai API key/);
-    await third.answer("\u0003", /Nothing was written\./);
+    await third.answer("\u0003", /No files were written\./);
     expect(await third.ended()).toBe(130);
   });
 });

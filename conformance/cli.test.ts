@@ -138,13 +138,13 @@ describe("the first start", () => {
       ["OpenAI base URL", `${url}/v1`],
       ["Anthropic base URL", url],
       ["Google base URL", url],
-      ["Strict API", `${url}/api/v1, ${url}/api/msg, ${url}/api/genai`],
+      ["Strict API base URLs", `${url}/api/v1, ${url}/api/msg, ${url}/api/genai`],
       ["Admin API", adminUrl],
-      ["Models", "\\d+; `\\S*trivium models` lists them"],
+      ["Models", "\\d+ available; run `\\S*trivium models` to list them"],
       ["Providers", "simulator"],
       [
         "Not connected",
-        "openai \\(set OPENAI_API_KEY\\), anthropic \\(set ANTHROPIC_API_KEY\\), gemini \\(set GEMINI_API_KEY\\) and \\d+ more; `\\S*trivium init` sets them up",
+        "openai \\(set OPENAI_API_KEY\\), anthropic \\(set ANTHROPIC_API_KEY\\), gemini \\(set GEMINI_API_KEY\\) and \\d+ more; run `\\S*trivium init` to set them up",
       ],
     ]) {
       expect(first.stdout).toMatch(new RegExp(`^  ${label} +${value}$`, "m"));
@@ -206,11 +206,13 @@ describe("the first start", () => {
 
     const same = await command(workspace.folder, "serve", "--port", "4000", "--admin-port", "4000");
     expect(same.code).toBe(1);
-    expect(same.stderr).toContain("server.port and admin.port are the same on one host");
+    expect(same.stderr).toContain("server.port and admin.port must be different");
     const bare = mkdtempSync(join(workFolder, "bare-"));
     const clash = await command(bare, "serve", "--port", "4000", "--admin-port", "4000");
     expect(clash.code).toBe(2);
-    expect(clash.stderr).toStartWith("Port 4000 is that of the Admin API too: set --admin-port to another one.\n");
+    expect(clash.stderr).toStartWith(
+      "Port 4000 is also the port of the Admin API. Choose another one with --admin-port.\n",
+    );
   });
 
   test("log: level and format of the file apply, and flags override them", async () => {
@@ -278,7 +280,7 @@ describe("commands next to a running gateway", () => {
       status: "ready",
     });
     const away = await command(workspace.folder, "health", "--url", "http://127.0.0.1:1");
-    expect(away).toMatchObject({ code: 1, stdout: "away: no gateway answers at http://127.0.0.1:1/healthz\n" });
+    expect(away).toMatchObject({ code: 1, stdout: "away: cannot connect to http://127.0.0.1:1/healthz\n" });
   });
 
   test("choices 10: providers shows their health to holders of the admin secret", async () => {
@@ -290,8 +292,8 @@ describe("commands next to a running gateway", () => {
     await waitFor(async () => (await ask(workspace, key)).status === 200, 1000);
 
     const shown = await command(workspace.folder, "providers", ...at, "--secret", secret);
-    expect(shown.stdout).toMatch(/^provider +credential +model +state +first content +95th +tokens\/s +quiet for$/m);
-    expect(shown.stdout).toMatch(/^simulator +- +\S+ +in use +\d+ ms +- +\S+ +-$/m);
+    expect(shown.stdout).toMatch(/^provider +credential +model +state +first content +p95 +tokens\/s +paused for$/m);
+    expect(shown.stdout).toMatch(/^simulator +- +\S+ +healthy +\d+ ms +- +\S+ +-$/m);
     const json = await command(workspace.folder, "providers", "--json", ...at, "--secret", secret);
     expect(JSON.parse(json.stdout)).toMatchObject([
       { provider: "simulator", credentials: [{ label: null, weight: 1, models: [{ state: "closed", quiet_ms: 0 }] }] },
@@ -438,13 +440,17 @@ describe("commands next to a running gateway", () => {
         [id, "--limit", "speed=none"],
       ],
       [1, /limits\.concurrent must be a whole number from 1 to 9007199254740991/, [id, "--limit", "concurrent=0.5"]],
-      [1, /`expires_at` must be in the future/, [id, "--expires", "2020-01-01"]],
-      [1, /No key has the id or name "nobody"/, ["nobody", "--name", "x"]],
-      [2, /--limit: "concurrent" is not NAME=NUMBER or NAME=none/, [id, "--limit", "concurrent"]],
-      [2, /--limit: concurrent is given twice/, [id, "--limit", "concurrent=1", "--limit", "concurrent=2"]],
+      [1, /The expiry must be in the future/, [id, "--expires", "2020-01-01"]],
+      [1, /There is no key with the id or name "nobody"/, ["nobody", "--name", "x"]],
+      [2, /--limit: "concurrent" does not have the form NAME=NUMBER or NAME=none/, [id, "--limit", "concurrent"]],
+      [
+        2,
+        /--limit: concurrent is specified more than once/,
+        [id, "--limit", "concurrent=1", "--limit", "concurrent=2"],
+      ],
       [1, /routing\.type must be one of priority, round_robin, least_latency/, [id, "--routing", "type=random"]],
-      [2, /--routing: "type" is not NAME=VALUE or NAME=none/, [id, "--routing", "type"]],
-      [2, /Nothing is to change/, [id]],
+      [2, /--routing: "type" does not have the form NAME=VALUE or NAME=none/, [id, "--routing", "type"]],
+      [2, /Nothing to update/, [id]],
     ];
     const ended = await Promise.all(mistakes.map(([, , args]) => command(workspace.folder, "keys", "update", ...args)));
     ended.forEach(({ code, stderr }, index) => {
@@ -504,7 +510,7 @@ describe("commands without a gateway", () => {
     const { folder } = await newWorkspace();
     const good = await command(folder, "check");
     expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: "" });
-    expect(good.stdout).toMatch(/trivium\.yaml: fine; \d+ models from simulator\n$/);
+    expect(good.stdout).toMatch(/trivium\.yaml: OK \(\d+ models from simulator\)\n$/);
     expect(await jsonOf<object>(folder, "check")).toMatchObject({ ok: true, providers: ["simulator"] });
 
     writeFileSync(join(folder, "bad.yaml"), "server:\n  port: eight\nsimulater: true\n");
@@ -519,7 +525,7 @@ describe("commands without a gateway", () => {
     const serving = await command(folder, "serve", "--config", "bad.yaml");
     expect({ code: serving.code, stderr: serving.stderr }).toEqual({ code: 1, stderr: bad.stderr });
     const missing = await command(folder, "check", "--config", "nowhere.yaml");
-    expect(missing).toEqual({ code: 1, stdout: "", stderr: "nowhere.yaml:1:1: there is no such file\n" });
+    expect(missing).toEqual({ code: 1, stdout: "", stderr: "nowhere.yaml:1:1: the file does not exist\n" });
 
     const wrong = await command(folder, "check", "--strict");
     expect(wrong.code).toBe(2);
@@ -531,10 +537,10 @@ describe("commands without a gateway", () => {
     const models = [{ id: "anthropic/claude-sonnet-4.5", offers: [{ provider: "simulator", model: "standard" }] }];
     writeConfig(join(folder, "unpriced.yaml"), { models });
     const message =
-      "models[0] has no price: its calls cost 0 and count against no budget; did you mean anthropic/claude-sonnet-4-5? Else write its pricings, or pricings: {} where it is free";
+      "models[0] has no price, so its calls cost 0 and do not count against budgets; did you mean anthropic/claude-sonnet-4-5? Otherwise set its pricings, or write pricings: {} if it is free";
     const reported = await command(folder, "check", "--config", "unpriced.yaml");
     expect(reported).toMatchObject({ code: 0, stderr: `unpriced.yaml:4:10: ${message}\n` });
-    expect(reported.stdout).toMatch(/unpriced\.yaml: fine; \d+ models from simulator\n$/);
+    expect(reported.stdout).toMatch(/unpriced\.yaml: OK \(\d+ models from simulator\)\n$/);
     expect(await jsonOf<object>(folder, "check", "--config", "unpriced.yaml")).toMatchObject({
       ok: true,
       warnings: [{ file: "unpriced.yaml", line: 4, column: 10, message }],
@@ -552,12 +558,12 @@ describe("commands without a gateway", () => {
         /^Unknown option --prot\. Did you mean --protocols\?\n\nUsage: trivium keys/,
         ["keys", "create", "--prot", "chat"],
       ],
-      [2, /^--name needs a value: --name NAME\.\n/, ["keys", "create", "--name"]],
-      [2, /^--strict takes no value\.\n/, ["keys", "create", "--strict=yes"]],
-      [2, /^Unknown client "emacs"; known are: .*claude-code.*opencode/, ["env", "emacs"]],
+      [2, /^Option --name requires a value: --name NAME\.\n/, ["keys", "create", "--name"]],
+      [2, /^Option --strict does not take a value\.\n/, ["keys", "create", "--strict=yes"]],
+      [2, /^Unknown client "emacs"\. Choose one of: .*claude-code.*opencode/, ["env", "emacs"]],
       [1, /^opencode reads its providers from opencode\.json, .*docs\/clients\/opencode\.md/, ["env", "opencode"]],
-      [2, /There is no command "sreve"\. Did you mean "serve"\?/, ["sreve"]],
-      [2, /--name is missing/, ["keys", "create"]],
+      [2, /Unknown command "sreve"\. Did you mean "serve"\?/, ["sreve"]],
+      [2, /Missing name/, ["keys", "create"]],
       [
         2,
         /--by: "colour" is not one of model, key, day, hour, provider, project, dialect, outcome/,
@@ -685,7 +691,7 @@ describe("signals", () => {
 
     // Also without a signal; but not if keys are missing, which may be an accident (H25).
     writeConfig(workspace.configFile, sections);
-    await waitFor(() => child.stderr.includes("keys is gone, which had 2"), 15_000);
+    await waitFor(() => child.stderr.includes("keys is missing, but had 2 before"), 15_000);
     expect((await ask(workspace, key)).status).toBe(200);
     writeConfig(workspace.configFile, { ...sections, keys: [] });
     await waitFor(async () => (await ask(workspace, key)).status === 401, 15_000);
@@ -710,7 +716,7 @@ describe("the launcher", () => {
     const env = { PATH: `${join(copy, "node_modules/.bin")}:${tools}` };
     const child = new Child([join(copy, "bin/trivium"), "check"], copy, env);
     expect(await child.ended()).toBe(0);
-    expect(child.stdout).toMatch(/^defaults: fine; /);
+    expect(child.stdout).toMatch(/^defaults: OK /);
 
     // npm puts a link of that kind in place for the package's own program.
     symlinkSync(join(copy, "bin/trivium"), join(copy, "node_modules/.bin/trivium"));

@@ -45,8 +45,8 @@ describe("docs/configuration.md, Reload", () => {
     app.reload();
     expect(reported).toEqual([
       "configuration reloaded",
-      "server.port needs a restart; the old value stays",
-      "admin.secret needs a restart; the old value stays",
+      "server.port changed, but takes effect only after a restart",
+      "admin.secret changed, but takes effect only after a restart",
     ]);
   });
 });

@@ -73,7 +73,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     const first = await migrate(url);
     expect(first.stderr).toBe("");
     expect(first.code).toBe(0);
-    expect(first.stdout).toContain("Every row was read back and compared.");
+    expect(first.stdout).toContain("All rows were copied and verified.");
     expect(await differences(source, url)).toEqual([]);
     const storage = await openStorage(url, system.clock);
     expect(await storage.query("SELECT id FROM receipts WHERE id = ?", [receiptAt(RECEIPTS).id])).toHaveLength(1);
@@ -116,7 +116,7 @@ describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to Postgr
     for (const url of ["sqlite:other.db", "mysql://localhost/db"]) {
       const { code, stderr } = await migrate(url);
       expect(code).not.toBe(0);
-      expect(stderr).toContain("--to must be postgres://user:password@host/database.");
+      expect(stderr).toContain("--to must have the form postgres://user:password@host/database.");
     }
     const away = await migrate("postgres://trivium:hidden-password@127.0.0.1:1/nowhere");
     expect(away.code).not.toBe(0);

@@ -215,7 +215,7 @@ describe("docs/usage.md, tags", () => {
     const output = await folder.shell(usage.one("sh", "x-trivium-tags"));
     expect(output).toMatch(/^team-a +1 /m);
     expect(output).toMatch(/^feature=search +1 /m);
-    expect(output).toMatch(/All calls together: \d+, USD \d/);
+    expect(output).toMatch(/Total: \d+ calls, \d/);
     expect(output).toMatch(/^\d{4}-\d\d-\d\d +sim\/standard +1 /m);
   });
 });

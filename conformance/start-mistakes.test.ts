@@ -70,7 +70,7 @@ describe("choices 7: commands that only need the storage", () => {
       const { code, line } = oneLine(await run(folder, ...words));
       expect({ words, code }).toEqual({ words, code: 1 });
       expect(line).toBe(
-        `There is no database at ${file(folder)}. Run this command in the gateway's folder, or name its configuration with --config.`,
+        `The database ${file(folder)} does not exist. Run this command in the gateway's folder, or pass its configuration with --config.`,
       );
     }
     expect(existsSync(file(folder))).toBe(false);
@@ -128,7 +128,7 @@ describe("choices 7: a gateway that cannot start says in one line how to fix it"
     expect(oneLine(checked)).toEqual({
       code: 1,
       line: expect.stringMatching(
-        /:\d+:\d+: providers\.mine: with a base_url it speaks chat and responses alone, not messages$/,
+        /:\d+:\d+: providers\.mine: with a base_url this provider supports only chat and responses, not messages$/,
       ),
     });
   });
@@ -166,7 +166,7 @@ describe("choices 7: check finds what otherwise only a start would find", () => 
     const port = newFolder({ server: { port: 9000 }, admin: { port: 9000 } });
     const reported = [
       [budget, /^trivium\.yaml:1:\d+: keys\[0\]\.limits\.budget_usd_total must be a number from 0 to 9000000$/],
-      [port, /^trivium\.yaml:1:41: server\.port and admin\.port are the same on one host; each needs its own$/],
+      [port, /^trivium\.yaml:1:41: server\.port and admin\.port must be different when both listen on the same host$/],
     ] as const;
     for (const [folder, line] of reported) {
       const checked = await run(folder, "check");
@@ -192,40 +192,34 @@ describe("choices 7: check finds what otherwise only a start would find", () => 
 describe("choices 7: exit codes that scripts can use", () => {
   test.each([
     [["serve", "--log-level", "foo"], '--log-level: "foo" is not one of debug, info, warn, error, silent.'],
-    [["serve", "extra"], '"extra" is one argument too many.'],
-    [["check", "bad.yaml"], '"bad.yaml" is one argument too many.'],
-    [["keys", "create", "--name", "a", "bb"], '"bb" is one argument too many.'],
-    [["keys", "list", "team"], '"team" is one argument too many.'],
-    [["keys", "revoke", "A", "B"], '"B" is one argument too many. What belongs together goes into quotation marks.'],
-    [["models", "a", "b"], '"b" is one argument too many. What belongs together goes into quotation marks.'],
-    [
-      ["image", "a", "fox", "-o", "fox.png"],
-      '"fox" is one argument too many. What belongs together goes into quotation marks.',
-    ],
-    [
-      ["video", "a", "fox", "-o", "fox.mp4"],
-      '"fox" is one argument too many. What belongs together goes into quotation marks.',
-    ],
-    [["usage", "extra"], 'There is no "usage extra".'],
-    [["sim", "extra"], '"extra" is one argument too many.'],
-    [["openapi", "x"], '"x" is one argument too many.'],
-    [["check", "--config", ""], "--config names no file."],
-    [["usage", "--config="], "--config names no file."],
-    [["sim", "--port", "abc"], '--port: "abc" is not a whole number from 0 to 65535.'],
-    [["sim", "--port", "99999"], '--port: "99999" is not a whole number from 0 to 65535.'],
+    [["serve", "extra"], 'Unexpected argument "extra".'],
+    [["check", "bad.yaml"], 'Unexpected argument "bad.yaml".'],
+    [["keys", "create", "--name", "a", "bb"], 'Unexpected argument "bb".'],
+    [["keys", "list", "team"], 'Unexpected argument "team".'],
+    [["keys", "revoke", "A", "B"], 'Unexpected argument "B". Quote an argument that contains spaces.'],
+    [["models", "a", "b"], 'Unexpected argument "b". Quote an argument that contains spaces.'],
+    [["image", "a", "fox", "-o", "fox.png"], 'Unexpected argument "fox". Quote an argument that contains spaces.'],
+    [["video", "a", "fox", "-o", "fox.mp4"], 'Unexpected argument "fox". Quote an argument that contains spaces.'],
+    [["usage", "extra"], 'Unknown command "usage extra".'],
+    [["sim", "extra"], 'Unexpected argument "extra".'],
+    [["openapi", "x"], 'Unexpected argument "x".'],
+    [["check", "--config", ""], "--config is empty. Pass the path of a configuration file."],
+    [["usage", "--config="], "--config is empty. Pass the path of a configuration file."],
+    [["sim", "--port", "abc"], '--port: "abc" must be a whole number from 0 to 65535.'],
+    [["sim", "--port", "99999"], '--port: "99999" must be a whole number from 0 to 65535.'],
     [["sim", "--port", "0", "--host", "nohost.invalid"], "--host: this machine has no address nohost.invalid."],
     [
       ["image", "a fox", "-o", "fox.png", "--n", "5000000000"],
-      '--n: "5000000000" is not a whole number from 1 to 100.',
+      '--n: "5000000000" must be a whole number from 1 to 100.',
     ],
     [
       ["image", "a fox", "-o", "a.png", "--partial", "5000000000"],
-      '--partial: "5000000000" is not a whole number from 0 to 3.',
+      '--partial: "5000000000" must be a whole number from 0 to 3.',
     ],
-    [["video", "a fox", "-o", "fox.mp4", "--n", "101"], '--n: "101" is not a whole number from 1 to 100.'],
+    [["video", "a fox", "-o", "fox.mp4", "--n", "101"], '--n: "101" must be a whole number from 1 to 100.'],
     [
       ["keys", "create", "--name", "x", "--expires", "2027-02-31"],
-      '--expires: "2027-02-31" is not a date such as 2027-01-31.',
+      '--expires: "2027-02-31" is not a valid date. Use a date such as 2027-01-31.',
     ],
   ])("wrong usage exits with 2, without a stack: %j", async (args, line) => {
     const ended = await run(newFolder(), ...args);
@@ -244,13 +238,13 @@ describe("choices 7: exit codes that scripts can use", () => {
 
   test("a configured key is not revoked by its name, nor by that of a revoked stored key", async () => {
     const folder = newFolder({ keys: [{ name: "ci", key: `sk-trv-${"StaticKey".padEnd(43, "x")}` }] });
-    const refused = { code: 1, line: "ci is kept in the configuration; remove it there." };
+    const refused = { code: 1, line: "The key ci is defined in the configuration; remove it there." };
     expect((await run(folder, "projects", "create", "team")).code).toBe(0);
     expect(oneLine(await run(folder, "keys", "revoke", "ci"))).toEqual(refused);
     expect(oneLine(await run(folder, "keys", "revoke", "static:ci"))).toEqual(refused);
 
     expect((await run(folder, "keys", "create", "--name", "ci")).code).toBe(0);
-    expect((await run(folder, "keys", "revoke", "ci")).stdout).toMatch(/^ci \(key_\w+\) is revoked;/);
+    expect((await run(folder, "keys", "revoke", "ci")).stdout).toMatch(/^Revoked ci \(key_\w+\)\./);
     expect(oneLine(await run(folder, "keys", "revoke", "ci"))).toEqual(refused);
   });
 });
@@ -259,10 +253,10 @@ describe("choices 7: --help lists the options of every command", () => {
   test.each([
     [["serve"], ["--log-level LEVEL"]],
     [["check"], []],
-    [["keys"], ["trivium keys create", "trivium keys list", "trivium keys revoke", "--limit NAME=NUMBER"]],
+    [["keys"], ["create --name NAME", "list [--project P]", "revoke ID"]],
     [
       ["keys", "create"],
-      ["--name NAME", "--expires DATE", "--strict"],
+      ["--name NAME", "--expires DATE", "--limit NAME=NUMBER", "--strict"],
     ],
     [["keys", "list"], ["--project P"]],
     [["keys", "revoke"], ["trivium keys revoke ID"]],

@@ -119,7 +119,7 @@ test("without a readable key nothing is stored, the log says why, and calls are 
   await keyless.gateway.stop();
   expect([status, body.store, refused.status]).toEqual([200, false, 400]);
   expect(keyless.said.join("")).toContain(
-    "responses and bodies are not stored: their key cannot be read from data_dir, nor made there",
+    "responses and bodies are not stored: their encryption key can be neither read from data_dir nor created there",
   );
 });
 

@@ -331,11 +331,11 @@ function totalsContract(databases: TestDatabases): void {
         "--secret",
         adminSecret,
       );
-      expect(told).toEndWith("There may be more than these 1000 groups.\nAll calls together: 1100, USD 0.001101.");
+      expect(told).toEndWith("The result is limited to 1000 groups.\nTotal: 1100 calls, 0.001101 USD.");
     });
 
-    test("the totals by hour and day match the receipts", async () => {
-      expect(await printed("usage", "check", "--config", world.gateway.configFile)).toContain("all sums are those");
+    test("the sums by hour and day are those of the receipts", async () => {
+      expect(await printed("usage", "check", "--config", world.gateway.configFile)).toContain("all totals match");
     });
   });
 }

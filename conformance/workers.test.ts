@@ -208,8 +208,8 @@ describe("choices 9, H28: killed workers", () => {
     await Bun.sleep(300);
     process.kill(victim, "SIGKILL");
     await until(() => workers().length === 3 && !workers().includes(victim));
-    await until(async () => (await said()).includes("a worker has ended: another one takes its place"));
-    // In the end the whole budget is spent, including the dead worker's share, and nothing beyond it.
+    await until(async () => (await said()).includes("a worker process ended and is being replaced"));
+    // The whole budget is spent in the end, that of the dead worker too, and nothing beyond it.
     await until(async () => {
       const [row] = await ask(database, "SELECT SUM(cost_nano_usd) AS spent FROM receipts");
       return Number(row?.["spent"]) > 0.95 * 3_000_000 && statuses.includes(402);

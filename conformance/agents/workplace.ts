@@ -33,7 +33,7 @@ export class Workplace {
     writeFileSync(this.path(name), content);
   }
 
-  /** Undefined if there is no such file. */
+  /** Undefined where the file does not exist. */
   read(name: string): string | undefined {
     try {
       return readFileSync(this.path(name), "utf8");

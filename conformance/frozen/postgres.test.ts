@@ -234,7 +234,7 @@ describe.skipIf(postgresServer === undefined)("an unavailable database", () => {
         expect(await stored(database, ids)).toBe(ids.length);
         again.child.kill("SIGTERM");
         expect(await again.child.exited).toBe(0);
-        expect(await again.log).toContain("receipts of a journal are stored");
+        expect(await again.log).toContain("stored the receipts of a journal");
         record({
           fault: `PostgreSQL frozen, then ${signal}`,
           calls: `${ids.length} of ${ids.length} answered`,

@@ -100,8 +100,8 @@ async function checkRepetitions(harness: CrashHarness, outcomes: readonly VideoO
   }
 }
 
-/** Log lines that are acceptable on a busy machine: Redis has 900 ms to answer, and videos do not wait for it. */
-const LATE_REDIS = "the source of shared limits does not answer";
+/** What a gateway may say while the machine is busy: Redis has 900 ms to answer, and videos do not wait for it. */
+const LATE_REDIS = "limits are no longer shared among instances";
 
 async function closeGateways({ slots, said }: CrashHarness): Promise<void> {
   for (const slot of slots) await slot.close();

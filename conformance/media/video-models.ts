@@ -202,7 +202,7 @@ export const VIDEO_MODELS: readonly VideoModel[] = [
     instead: { fps: undefined },
     usdPerSecond: 0.08,
     // The job itself says that its video is gone.
-    reports: { expired: "no longer knows the job" },
+    reports: { expired: "no longer has the job" },
   },
   {
     id: "runway/gen4_turbo",

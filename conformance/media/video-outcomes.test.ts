@@ -104,7 +104,7 @@ describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (_,
 
   test("a job that the host has forgotten is reported in the gateway's words, without the host's ids", async () => {
     const { error } = await endOf(model, "forgotten");
-    const message = expect.stringMatching(/^Provider `\S+` no longer knows the job: it has expired there\.$/);
+    const message = expect.stringMatching(/^Provider `\S+` no longer has the job: it has expired\.$/);
     expect(error).toEqual({ code: 14, message });
   });
 

@@ -78,8 +78,12 @@ export async function assemble(config: Config, given: Given) {
       journal: { folder: await journals.folderName(), isBehind: () => gateway.ledger.isBehind },
       spent: spentByInstance({ storage, recover: () => journals.recover() }),
       onTrouble: (err) => {
-        if (err === undefined) log.info("the source of shared limits answers again");
-        else log.error({ err }, "the source of shared limits does not answer: what is held of them is used");
+        if (err === undefined) log.info("limits are shared among instances again");
+        else
+          log.error(
+            { err },
+            "limits are no longer shared among instances: this instance uses the share that it already holds",
+          );
       },
     });
   const settings = telemetrySettings(config, environment, (message) => log.warn(message));
@@ -149,7 +153,7 @@ const watchBudgets = (gateway: Gateway, storage: Storage, alerts: Alerts): Budge
     clock: gateway.clock,
     levels: () => gateway.keys.levels(),
     spent: (asOfMs) => spentAt(storage, asOfMs),
-    onProblem: (err) => gateway.log.warn({ err }, "what budgets have left could not be read"),
+    onProblem: (err) => gateway.log.warn({ err }, "failed to read the remaining budgets"),
     onLook: (uses, asOfMs) => {
       void alerts.tellBudgets(uses, asOfMs);
       // What other processes have seen matters where money is limited.
@@ -166,7 +170,10 @@ function answerKeyOf({ dataDir }: Config, random: Random, log: Log): Uint8Array 
   try {
     return readKeyFile(dataDir, random);
   } catch (err) {
-    log.error({ err }, "responses and bodies are not stored: their key cannot be read from data_dir, nor made there");
+    log.error(
+      { err },
+      "responses and bodies are not stored: their encryption key can be neither read from data_dir nor created there",
+    );
     return undefined;
   }
 }

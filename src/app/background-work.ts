@@ -47,11 +47,14 @@ function watchSteps({ clock, log, admissions }: Gateway, storage: Storage, every
     clock,
     onStep: (byMs) => {
       const way = byMs > 0 ? "forward" : "back";
-      log.warn({ seconds: Math.round(byMs / 1000) }, `the clock went ${way}: it was set, or the machine slept`);
+      log.warn(
+        { seconds: Math.round(byMs / 1000) },
+        `the system clock jumped ${way}: it was adjusted, or the machine was suspended`,
+      );
       const asOfMs = clock.wallMs();
       spentAt(storage, asOfMs).then(
         (spent) => admissions.learn(spent, asOfMs),
-        (err: unknown) => log.error({ err }, "what was spent on the day that the clock shows could not be read"),
+        (err: unknown) => log.error({ err }, "failed to read the spending of the current day"),
       );
     },
     ...(everyMs === undefined ? {} : { everyMs }),
@@ -73,7 +76,7 @@ function sweepRegularly(
       refusals.sweep(),
       unpriced.sweep(),
     ]).catch((error: unknown) => {
-      log.error({ err: error }, "cleanup of what has expired failed");
+      log.error({ err: error }, "failed to delete expired data");
     });
   };
   sweep();
@@ -83,6 +86,6 @@ function sweepRegularly(
 const buryRegularly = (gateway: Gateway, dialects: DialectRegistry): Cancel =>
   gateway.clock.every(gateway.timings.operationLeaseMs / 2, () => {
     buryAbandonedAnswers(gateway, dialects).catch((err: unknown) => {
-      gateway.log.error({ err }, "ending the responses of stopped processes failed");
+      gateway.log.error({ err }, "failed to end the responses of stopped processes");
     });
   });

@@ -14,6 +14,6 @@ export async function bundledConsole(): Promise<BundledConsole> {
   const program = fileURLToPath(new URL("../../console/bundle.ts", import.meta.url));
   const child = Bun.spawn([process.execPath, program], { env: {}, stdout: "pipe", stderr: "pipe", stdin: "ignore" });
   const [text, problems] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  if ((await child.exited) !== 0) throw new Error(`bundling failed: ${problems.slice(0, 2000)}`);
+  if ((await child.exited) !== 0) throw new Error(`failed to bundle the console: ${problems.slice(0, 2000)}`);
   return JSON.parse(text) as BundledConsole;
 }

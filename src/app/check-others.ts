@@ -68,10 +68,10 @@ const isInTheWay = ({ id, beats }: Instance, self: { id: string }): boolean => b
 function refusal({ place, startedAtMs, shares }: Instance, self: { shares: string }): GatewayError {
   const since = new Date(startedAtMs).toISOString();
   const alone = shares === "" && self.shares === "";
-  const several = alone ? "; for more processes on one machine, use `serve --workers`" : "";
+  const several = alone ? ". To use several processes on one machine, run `serve --workers`" : "";
   return new GatewayError(
     "invalid_request",
-    `A gateway is already running on this database: ${place}, started ${since}. Stop it first, or set another \`data_dir\` or \`storage\` for this one. ` +
+    `A gateway is already running on this database: ${place}, started ${since}. Stop it first, or set a different \`data_dir\` or \`storage\` for this one. ` +
       `To run several gateways on one database, set \`redis\` to the same server for all of them, so that they share limits and budgets${several}.`,
   );
 }

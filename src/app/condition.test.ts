@@ -24,15 +24,15 @@ test("choices 9, H29: ready while calls are taken and their rows can be kept; de
   expect(condition("running", 2_900).status).toBe("ready");
   expect(condition("running", 7_400)).toEqual({
     status: "degraded",
-    reasons: ["API keys were last read 7 s ago: what another process revokes is not seen"],
+    reasons: ["API keys were last read 7 s ago: keys revoked since then by other processes are still accepted"],
   });
   const away = { trouble: "3 receipts wait for the store: down" };
-  const unwritten = { trouble: "the storage cannot be written: full" };
+  const unwritten = { trouble: "cannot write to the database: full" };
   const reasons = [away.trouble, unwritten.trouble];
   expect(condition("running", 0, away, unwritten)).toEqual({ status: "degraded", reasons });
   expect(condition("running", 0, { ...away, full: true })).toEqual({
     status: "not ready",
-    reasons: ["no more receipts can be kept", away.trouble],
+    reasons: ["the receipt queue is full", away.trouble],
   });
   expect(condition("starting")).toEqual({ status: "not ready", reasons: ["starting"] });
   expect(condition("draining", 0, away)).toEqual({ status: "not ready", reasons: ["draining", away.trouble] });

@@ -27,18 +27,20 @@ export function conditionOf({ phase, keys, ledger, heartbeat, leases }: Parts): 
   if (leases?.trouble !== undefined) reasons.push(sharingTrouble(leases));
   if (keys.blindMs > KEYS_BLIND_MS) {
     const seconds = Math.round(keys.blindMs / 1000);
-    reasons.push(`API keys were last read ${seconds} s ago: what another process revokes is not seen`);
+    reasons.push(
+      `API keys were last read ${seconds} s ago: keys revoked since then by other processes are still accepted`,
+    );
   }
   if (phase !== "running") return { status: "not ready", reasons: [phase, ...reasons] };
-  if (ledger.full) return { status: "not ready", reasons: ["no more receipts can be kept", ...reasons] };
+  if (ledger.full) return { status: "not ready", reasons: ["the receipt queue is full", ...reasons] };
   return { status: reasons.length === 0 ? "ready" : "degraded", reasons };
 }
 
 /** Why is in the log; here it might tell a stranger where the source is. */
 const sharingTrouble = ({ isParted }: Pick<Leases, "isParted">): string =>
   isParted
-    ? "limits are not shared: their source does not answer, and each instance uses an equal share"
-    : "the source of shared limits does not answer: this instance uses what it holds of them";
+    ? "limit sharing is unavailable: each instance uses an equal share of every limit"
+    : "limit sharing is unavailable: this instance uses the share of the limits that it already holds";
 
 interface DetailedParts extends Omit<Parts, "phase"> {
   memory: { readonly held: number };
@@ -47,12 +49,12 @@ interface DetailedParts extends Omit<Parts, "phase"> {
 
 /** Each part by itself, for operators; none of this decides anything, and nothing is queried. */
 export function partsOf({ keys, ledger, heartbeat, leases, memory, runningCalls }: DetailedParts): PartCondition[] {
-  const waiting = `${ledger.queued} receipts wait, ${ledger.lost} were lost`;
+  const waiting = `${ledger.queued} receipts queued, ${ledger.lost} lost`;
   return [
     {
       part: "storage",
       ok: heartbeat.trouble === undefined,
-      detail: heartbeat.trouble ?? "takes writes",
+      detail: heartbeat.trouble ?? "writable",
       age_ms: heartbeat.ageMs,
     },
     {
@@ -64,7 +66,7 @@ export function partsOf({ keys, ledger, heartbeat, leases, memory, runningCalls 
     {
       part: "keys",
       ok: keys.blindMs <= KEYS_BLIND_MS,
-      detail: "read from the storage",
+      detail: "read from the database",
       age_ms: Math.round(keys.blindMs),
     },
     {
@@ -73,7 +75,7 @@ export function partsOf({ keys, ledger, heartbeat, leases, memory, runningCalls 
       detail: leases === undefined ? "not shared" : leases.trouble === undefined ? "shared" : sharingTrouble(leases),
       age_ms: 0,
     },
-    { part: "memory", ok: true, detail: `${memory.held} bytes are held by calls`, age_ms: 0 },
-    { part: "calls", ok: true, detail: `${runningCalls} are under way`, age_ms: 0 },
+    { part: "memory", ok: true, detail: `${memory.held} bytes in use by calls`, age_ms: 0 },
+    { part: "calls", ok: true, detail: `${runningCalls} in flight`, age_ms: 0 },
   ];
 }

@@ -19,9 +19,9 @@ export function deleteOldReceiptsRegularly(
     isRunning = true;
     try {
       const deleted = await deleteOldReceipts({ storage, clock, retentionDays, isStopping: () => isStopping });
-      if (deleted > 0) log.info({ receipts: deleted }, "old receipts are deleted; their sums stay");
+      if (deleted > 0) log.info({ receipts: deleted }, "deleted old receipts; their totals are kept");
     } catch (err) {
-      log.error({ err }, "deleting old receipts failed");
+      log.error({ err }, "failed to delete old receipts");
     }
     isRunning = false;
   };

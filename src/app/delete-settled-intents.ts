@@ -17,7 +17,7 @@ export function deleteSettledRegularly(
   const run = async () => {
     if (isRunning) return;
     isRunning = true;
-    await deleteSettled(storage, clock).catch((err: unknown) => log.error({ err }, "deleting settled intents failed"));
+    await deleteSettled(storage, clock).catch((err: unknown) => log.error({ err }, "failed to delete settled intents"));
     isRunning = false;
   };
   return clock.every(intents ? EVERY_MS : RARELY_MS, () => void run(), { background: true });

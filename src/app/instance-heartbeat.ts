@@ -99,13 +99,13 @@ export class InstanceHeartbeat {
     try {
       await beat(this.#storage, this.#self);
       await this.#lookAround();
-      if (this.#trouble !== undefined) this.#log.info("the storage can be written again");
+      if (this.#trouble !== undefined) this.#log.info("the database is writable again");
       this.#trouble = undefined;
       this.#writtenAtMs = this.#clock.nowMs();
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      if (this.#trouble === undefined) this.#log.error({ err: thrown }, "the storage cannot be written");
-      this.#trouble = `the storage cannot be written: ${reason}`;
+      if (this.#trouble === undefined) this.#log.error({ err: thrown }, "cannot write to the database");
+      this.#trouble = `cannot write to the database: ${reason}`;
     }
     if (this.#stopped) return;
     const waitMs = this.#trouble === undefined ? this.#everyMs : this.#everyMs / FASTER_IN_TROUBLE;
@@ -138,7 +138,7 @@ export class InstanceHeartbeat {
     known.reported = true;
     const since = new Date(startedAtMs).toISOString();
     this.#log.warn(
-      `another gateway uses this storage (${place}, since ${since}) and does not share limits with this one: together they let through as many times as much. Stop one of them, or set the same \`redis\` for both.`,
+      `another gateway uses this database (${place}, since ${since}) without sharing limits with this one, so each of them applies the limits separately. Stop one of them, or set the same \`redis\` for both.`,
     );
   }
 }

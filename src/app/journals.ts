@@ -48,7 +48,7 @@ export class Journals {
     } catch (err) {
       this.#options.log.warn(
         { err },
-        "the folder of the journal cannot be written: receipts have none while the store is away",
+        "cannot write to the journal folder: receipts are not journaled while the database is unavailable",
       );
       return "";
     }
@@ -75,9 +75,9 @@ export class Journals {
       isLeft: this.#left.isLeft,
       ...(this.own && { own: this.own.path }),
     });
-    if (rows > 0) log.info({ rows }, "receipts of a journal are stored");
+    if (rows > 0) log.info({ rows }, "stored the receipts of a journal");
     for (const { path, ...what } of damaged) {
-      log.error({ path, ...what }, "not all of a journal could be stored: the rest of it is, and the file is kept");
+      log.error({ path, ...what }, "some receipts of a journal could not be stored; the journal file is kept");
     }
   }
 
@@ -85,7 +85,7 @@ export class Journals {
   watch(): Cancel {
     const { sources, log } = this.#options;
     return sources.clock.every(ABANDONED_MS, () => {
-      this.recover().catch((err: unknown) => log.error({ err }, "journals of other processes could not be read"));
+      this.recover().catch((err: unknown) => log.error({ err }, "failed to read the journals of other processes"));
     });
   }
 }

@@ -70,7 +70,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     limits: config.limits,
     clock,
     random,
-    onProblem: (error) => log.error({ err: error }, "API keys could not be read"),
+    onProblem: (error) => log.error({ err: error }, "failed to read API keys"),
   });
   const sealer = answerKey === undefined ? undefined : new Sealer(answerKey, random);
   const sharedLimits = leases && new SharedLimits({ leases, clock });
@@ -83,7 +83,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   const unpriced = new UnpricedUses({
     storage,
     clock,
-    onProblem: (error) => log.warn({ err: error }, "uses without a known price could not be read or written"),
+    onProblem: (error) => log.warn({ err: error }, "failed to read or write usage without a known price"),
   });
   await unpriced.read();
   keys.onLevels = () => sharedLimits?.track(keys.levels(), admissions);
@@ -99,7 +99,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       clock,
       journal,
       onBehind: () => leases?.tellBehind(),
-      onProblem: (error) => log.error({ err: error }, "writing receipts failed"),
+      onProblem: (error) => log.error({ err: error }, "failed to write receipts"),
       written: async () => void (await log.flush()),
     }),
     refusals: new Refusals({
@@ -107,8 +107,12 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       clock,
       instance: given.instance,
       summarise: ({ reason, keyId, address, requests }) =>
-        log.info({ reason, key: keyId || "none", address, requests }, "more requests refused within a minute"),
-      onProblem: (err) => log.error({ err }, "counts of refused requests could not be written; they are written later"),
+        log.info(
+          { reason, key: keyId || "none", address, requests },
+          "more requests refused within the last minute",
+        ),
+      onProblem: (err) =>
+        log.error({ err }, "failed to write the counts of rejected requests; they will be written later"),
     }),
     unpriced,
     captures: new Captures({
@@ -116,7 +120,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       clock,
       sealer,
       limits: config.capture,
-      onDropped: (dropped, err) => log.error({ err, dropped }, "bodies of calls were not kept; calls go on"),
+      onDropped: (dropped, err) => log.error({ err, dropped }, "failed to capture bodies; calls are not affected"),
     }),
     events,
     metrics: new CallMetrics({ alsoCount }),
@@ -156,7 +160,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       clock,
       random,
       leaseMs: timings.operationLeaseMs,
-      onProblem: (err) => log.error({ err }, "renewing the lease of a response failed"),
+      onProblem: (err) => log.error({ err }, "failed to renew the lease of a response"),
     }),
     runningCalls: 0,
     orphanedTexts: 0,
@@ -194,12 +198,12 @@ function logHealth(log: Log, { target: { offer, credential }, ofCredential, open
     ...(ofCredential ? {} : { upstream_model: offer.upstreamModel }),
   };
   const what = ofCredential ? "this credential" : "this model";
-  if (openMs === undefined) log.info(fields, `the provider answers again for ${what}`);
+  if (openMs === undefined) log.info(fields, `the provider is available again for ${what}`);
   else
     log.warn(
       { ...fields, seconds: Math.round(openMs / 1000) },
       ofCredential
-        ? "the provider refuses this credential: others are tried first"
-        : "the provider fails for this model: others are tried first",
+        ? "the provider rejects this credential: other offers are tried first"
+        : "the provider is failing for this model: other offers are tried first",
     );
 }

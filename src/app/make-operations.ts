@@ -48,11 +48,11 @@ export async function makeOperations(
     owner,
     clock,
     leaseMs: timings.operationLeaseMs,
-    onProblem: (error) => log.error({ err: error }, "polling operation failed"),
+    onProblem: (error) => log.error({ err: error }, "failed to poll an operation"),
     onUnkept: ({ id, project }, error) =>
       log.error(
         { err: error.cause ?? error, operation: id, project },
-        `finished video not stored, trying again: ${FULL_STORE_CURE}`,
+        `failed to store a finished video, retrying: ${FULL_STORE_CURE}`,
       ),
   });
   const operations = new Operations({

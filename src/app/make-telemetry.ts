@@ -42,8 +42,8 @@ export function makeTelemetry(settings: TelemetrySettings, parts: TelemetryParts
     // The gateway's own come first: counting them counts the others.
     collect: () => [...collect(), ...(genAi?.families() ?? [])],
     onTrouble: (reason) => {
-      if (reason === undefined) log.info("the collector takes telemetry again");
-      else log.warn({ reason }, "telemetry was dropped: the collector did not take it");
+      if (reason === undefined) log.info("the collector accepts telemetry again");
+      else log.warn({ reason }, "telemetry was dropped because the collector did not accept it");
     },
   });
   const tracing =

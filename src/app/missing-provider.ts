@@ -16,6 +16,6 @@ export function missingProvider(
   if (usual?.variables === undefined) return undefined;
   const variables = Object.values(usual.variables).join(" and ");
   return declared
-    ? `Declare a provider of kind ${usual.kind} under \`providers\` in the configuration, with ${variables}.`
-    : `Set ${variables} and start the gateway again, or declare a provider of kind ${usual.kind} in the configuration.`;
+    ? `Add a provider of kind ${usual.kind} under \`providers\` in the configuration, with ${variables}.`
+    : `Set ${variables} and restart the gateway, or add a provider of kind ${usual.kind} to the configuration.`;
 }

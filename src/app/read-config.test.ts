@@ -37,12 +37,12 @@ server: { prot: 1 }
 `;
   expect(() => readConfig(source(yaml))).toThrow(
     new Error(
-      `trivium.yaml:2:3: providers.google: credentials (a service account file) or api_key is needed
-trivium.yaml:3:3: providers.gone: ${join(folder, "gone.json")}: there is no such file
+      `trivium.yaml:2:3: providers.google: either credentials (a service account file) or api_key is required
+trivium.yaml:3:3: providers.gone: ${join(folder, "gone.json")}: the file does not exist
 trivium.yaml:4:3: providers.damaged: ${join(folder, "damaged.json")}: private_key is not a PEM key
-trivium.yaml:5:3: providers.aws: region is needed, such as us-east-1
-trivium.yaml:5:3: providers.aws: api_key, or access_key_id and secret_access_key, is needed
-trivium.yaml:6:3: providers.videos: api_key, or access_key and secret_key, is needed
+trivium.yaml:5:3: providers.aws: region is required, such as us-east-1
+trivium.yaml:5:3: providers.aws: either api_key or both access_key_id and secret_access_key are required
+trivium.yaml:6:3: providers.videos: either api_key or both access_key and secret_key are required
 trivium.yaml:8:11: server.prot is not a known field; did you mean port?`,
     ),
   );

@@ -72,7 +72,7 @@ function toKind({ fields, dialects, baseUrl, authenticate }: ProviderDeclaration
 function unspoken({ dialects = [] }: ProviderSettings, spoken: readonly string[]): string[] {
   return dialects
     .filter((dialect) => !spoken.includes(dialect))
-    .map((dialect) => `with a base_url it speaks ${spoken.join(" and ")} alone, not ${dialect}`);
+    .map((dialect) => `with a base_url this provider supports only ${spoken.join(" and ")}, not ${dialect}`);
 }
 
 function mistakeOf(attempt: () => unknown): string[] {

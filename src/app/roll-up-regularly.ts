@@ -16,7 +16,7 @@ export function rollUpRegularly({ storage, clock, log }: { storage: Storage; clo
     try {
       await rollUpBehind(storage, clock.wallMs(), () => isStopping);
     } catch (err) {
-      log.error({ err }, "summing up receipts failed: they are summed up later");
+      log.error({ err }, "failed to roll up receipts; will retry later");
     }
     isRunning = false;
   };

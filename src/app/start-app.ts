@@ -108,7 +108,7 @@ async function clockOf(storage: Storage, { sources = system, firstAheadMs, log }
     const way = differsMs > 0 ? "ahead of" : "behind";
     log.warn(
       { seconds: Math.round(Math.abs(differsMs) / 1000) },
-      `the clock of this machine is ${way} that of the database: days of budgets and the expiry of keys follow this machine's`,
+      `the clock of this machine is ${way} the clock of the database; budget days and key expiry follow this machine's clock`,
     );
   }
   return clock;
@@ -204,7 +204,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
 
 function warnOfUnreachable(publicUrl: string, log: Log): void {
   if (!/^http:\/\/(0\.0\.0\.0|\[::\])[:/]/.test(publicUrl)) return;
-  log.warn(`server.public_url is not set: URLs of videos begin with ${publicUrl}, which other machines cannot reach`);
+  log.warn(`server.public_url is not set: video URLs start with ${publicUrl}, which other machines cannot reach`);
 }
 
 /** Its key is known to this process alone: every user of the machine can reach the simulator's port (S19). */
@@ -220,7 +220,7 @@ async function startLeases(leases: Leases | undefined): Promise<void> {
     await leases?.start();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const message = `The source of shared limits does not answer: ${reason}. Is \`redis\` its URL, with its password where it needs one?`;
+    const message = `Cannot connect to the server that shares limits: ${reason}. Check the URL and the password in \`redis\`.`;
     throw new GatewayError("internal", message, { cause });
   }
 }

@@ -70,5 +70,5 @@ test("a protocol that the gateway does not speak is refused with a message, and 
     { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
   );
   expect(found).toBeUndefined();
-  expect(warnings[0]).toContain("is grpc, and the gateway speaks http/json alone");
+  expect(warnings[0]).toContain("is grpc, but the gateway supports only http/json");
 });

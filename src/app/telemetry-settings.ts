@@ -72,12 +72,12 @@ function variableUrl(
   const protocol = variable(`${own}_PROTOCOL`) ?? variable("OTEL_EXPORTER_OTLP_PROTOCOL") ?? "http/json";
   if (protocol !== "http/json") {
     warn(
-      `${signal} are not exported: OTEL_EXPORTER_OTLP_PROTOCOL is ${protocol}, and the gateway speaks http/json alone`,
+      `${signal} are not exported: OTEL_EXPORTER_OTLP_PROTOCOL is ${protocol}, but the gateway supports only http/json`,
     );
     return undefined;
   }
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
-  warn(`${signal} are not exported: their endpoint in the environment is no http or https URL`);
+  warn(`${signal} are not exported: their endpoint in the environment is not an http or https URL`);
   return undefined;
 }
 

@@ -24,7 +24,7 @@ export async function tryProvider(provider: Provider): Promise<LiveResult> {
   };
   try {
     const probe = await provider.probe();
-    if (!probe) return result("unchecked", "this host has no call that checks a key and costs nothing");
+    if (!probe) return result("unchecked", "this provider has no free way to check a key");
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const { status, body } = await fetch(probe.url, { headers: probe.headers, redirect: "manual", signal });
     await body?.cancel();
@@ -32,15 +32,15 @@ export async function tryProvider(provider: Provider): Promise<LiveResult> {
     if (REJECTIONS.includes(status) || probe.rejections.includes(status)) {
       return result("rejected", `key rejected (HTTP ${status}); check ${credentialField}`);
     }
-    if (status >= 500) return result("unreachable", `HTTP ${status}; try again later`);
-    return result("unchecked", `HTTP ${status} for the list of models`);
+    if (status >= 500) return result("unreachable", `the provider returned HTTP ${status}; try again later`);
+    return result("unchecked", `could not check the key: listing models returned HTTP ${status}`);
   } catch (thrown) {
     return result("unreachable", explain(thrown));
   }
 }
 
 function explain(thrown: unknown): string {
-  if (thrown instanceof Error && thrown.name === "TimeoutError") return `no answer within ${TIMEOUT_MS / 1000} s`;
+  if (thrown instanceof Error && thrown.name === "TimeoutError") return `no response within ${TIMEOUT_MS / 1000} s`;
   if (thrown instanceof Error && "code" in thrown) return `${thrown.code}; check base_url and the network`;
   return asGatewayError(thrown).message;
 }

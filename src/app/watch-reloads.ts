@@ -26,11 +26,12 @@ export function watchReloads(
       history.reloaded(changed);
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
       logWarnings(changed, log);
-      for (const field of restartFields(started, changed)) log.warn(`${field} needs a restart; the old value stays`);
+      for (const field of restartFields(started, changed))
+        log.warn(`${field} changed, but takes effect only after a restart`);
     },
     (error) => {
       history.refused(error.problems);
-      log.error(`configuration not reloaded, the old one stays:\n${error.message}`);
+      log.error(`failed to reload the configuration; the previous one stays in effect:\n${error.message}`);
     },
     { clock, settleMs: timings.configSettleMs },
   );

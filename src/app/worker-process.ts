@@ -63,7 +63,7 @@ class ParentSource implements LeaseSource {
   }
 
   async sync(sync: Sync): Promise<SyncAnswer> {
-    if (!process.connected) throw new Error("the process that shares limits among the workers is gone");
+    if (!process.connected) throw new Error("the main process, which shares limits among the workers, has ended");
     const { promise, resolve } = Promise.withResolvers<SyncAnswer>();
     this.#waiting = { number: sync.number, resolve };
     this.#tell({ kind: "sync", sync });

@@ -173,7 +173,7 @@ export class Workers {
     this.#pauseMs = ranMs > SETTLED_MS ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
     this.#options.log.error(
       { pid: worker.process.pid, code, signal: worker.process.signalCode },
-      "a worker has ended: another one takes its place",
+      "a worker process ended and is being replaced",
     );
     const cancel = clock.after(this.#pauseMs, () => {
       this.#pauses.delete(cancel);

@@ -197,7 +197,7 @@ describe("resolve", () => {
 
   test("a pin on a provider that does not offer the model names those that do", () => {
     expect(refusal(catalogue, "acme/llama:8b:claude")).toBe(
-      'The provider "claude" does not offer acme/llama:8b. Providers that do: my-vllm, openai.',
+      'The provider "claude" does not offer acme/llama:8b. Providers that offer it: my-vllm, openai.',
     );
   });
 
@@ -221,12 +221,14 @@ describe("resolve", () => {
 
   test("a catalogue model without an offer is not called unknown", () => {
     const empty = buildCatalogue({ providers: [], models: [] });
-    expect(refusal(empty, "openai/gpt-5.4")).toBe("openai/gpt-5.4 is known, but no provider of it is configured here.");
+    expect(refusal(empty, "openai/gpt-5.4")).toBe(
+      "openai/gpt-5.4 is a known model, but none of its providers is configured.",
+    );
   });
 
   test("for a name near nothing, or too long to compare, the message shows what a name looks like", () => {
     expect(refusal(catalogue, "nothing-like-it")).toBe(
-      'There is no model "nothing-like-it". A model is named <provider>/<model_name>; the model list shows those that can be called.',
+      'There is no model "nothing-like-it". Model ids have the form <provider>/<model_name>. List the models to see which are available.',
     );
     const message = refusal(catalogue, `openai/${"x".repeat(100_000)}`);
     expect(message.length).toBeLessThan(300);
@@ -307,7 +309,7 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
 
   test("a name that may mean several is refused with their names", () => {
     expect(refusal(catalogue, "gpt-4o-2024-08-06", DROPIN)).toBe(
-      '"gpt-4o-2024-08-06" may mean openai/gpt-4o or acme/gpt-4o. Name one of them in full.',
+      '"gpt-4o-2024-08-06" is ambiguous: it can mean openai/gpt-4o or acme/gpt-4o. Use one of these ids.',
     );
     expect(refusal(catalogue, "same", DROPIN)).toContain("acme/one or acme/other");
     expect(catalogue.resolve("openai/gpt-4o-2024-08-06", DROPIN).model.id).toBe("openai/gpt-4o");
@@ -326,18 +328,18 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
   });
 
   test("for a model that only lacks its provider the message says what to set, under each of its names and at both doors", () => {
-    const known = "deepseek/deepseek-chat is known, but no provider of it is configured here. Set DEEPSEEK_KEY.";
+    const known = "deepseek/deepseek-chat is a known model, but none of its providers is configured. Set DEEPSEEK_KEY.";
     expect(refusal(catalogue, "deepseek/deepseek-chat")).toBe(known);
     expect(refusal(catalogue, "deepseek/deepseek-chat:deepseek")).toBe(known);
     expect(refusal(catalogue, "gone", DROPIN)).toBe(known);
-    const meant = `"deepseek-chat" means deepseek/deepseek-chat, which is known, but no provider of it is configured here. Set DEEPSEEK_KEY.`;
+    const meant = `"deepseek-chat" means deepseek/deepseek-chat, which is a known model, but none of its providers is configured. Set DEEPSEEK_KEY.`;
     expect(refusal(catalogue, "deepseek-chat", DROPIN)).toBe(meant);
     expect(refusal(catalogue, "deepseek-chat")).toBe(meant);
     expect(refusal(catalogue, "google/deepseek-chat", GENAI)).toBe(meant);
     const models = [{ id: "acme/x", offers: [{ provider: "openai", model: "x" }] }];
     const cure = ({ providers }: { providers: readonly string[] }) => `Missing: ${providers.join()}.`;
     expect(refusal(buildCatalogue({ providers: [vllm], models, cure }), "acme/x")).toBe(
-      "acme/x is known, but no provider of it is configured here. Missing: openai.",
+      "acme/x is a known model, but none of its providers is configured. Missing: openai.",
     );
   });
 

@@ -330,7 +330,7 @@ export class Catalogue {
     const model = id === undefined ? undefined : this.#models.get(id);
     if (model === undefined) return undefined;
     if (others.length > 0) {
-      const message = `${quoted(bare ?? name)} may mean ${match.ids.join(" or ")}. Name one of them in full.`;
+      const message = `${quoted(bare ?? name)} is ambiguous: it can mean ${match.ids.join(" or ")}. Use one of these ids.`;
       throw new GatewayError("not_found", message, { path: "model" });
     }
     const notes = match.dated
@@ -338,7 +338,7 @@ export class Catalogue {
           {
             path: "model",
             action: "approximated" as const,
-            reason: `releases are not distinguished by date: ${model.id} was called`,
+            reason: `dated releases are not distinguished: ${model.id} was used`,
           },
         ]
       : NO_NOTES;
@@ -363,14 +363,14 @@ export class Catalogue {
     const advice =
       nearUnpinned.length > 0
         ? `Did you mean ${nearUnpinned.join(" or ")}?`
-        : "A model is named <provider>/<model_name>; the model list shows those that can be called.";
+        : "Model ids have the form <provider>/<model_name>. List the models to see which are available.";
     return new GatewayError("not_found", `There is no model ${quoted(name)}. ${advice}`, { path: "model" });
   }
 
   #notOffered({ id, providers }: Dormant, name: string): GatewayError {
     const cure = this.#cure({ publisher: publisherOf(id), providers });
     const said = name === id ? id : `${quoted(name)} means ${id}, which`;
-    const message = `${said} is known, but no provider of it is configured here.${cure === undefined ? "" : ` ${cure}`}`;
+    const message = `${said} is a known model, but none of its providers is configured.${cure === undefined ? "" : ` ${cure}`}`;
     return new GatewayError("not_found", message, { path: "model" });
   }
 }
@@ -385,7 +385,7 @@ function pin({ model, offers, calledAs, notes }: Resolved, provider: string): Re
   const offering = [...new Set(offers.map((offer) => offer.provider))].join(", ");
   throw new GatewayError(
     "not_found",
-    `The provider ${quoted(provider)} does not offer ${model.id}. Providers that do: ${offering}.`,
+    `The provider ${quoted(provider)} does not offer ${model.id}. Providers that offer it: ${offering}.`,
     { path: "model" },
   );
 }

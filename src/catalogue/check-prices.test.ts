@@ -39,7 +39,7 @@ describe("trivium prices check", () => {
 
   test("models without a price, by what their kind is paid for", () => {
     expect(check({})).toEqual([
-      "no-price: acme/one at host has no price for prompt and completion: it costs 0 and counts against no budget",
+      "no-price: acme/one at host has no price for prompt and completion, so it costs 0 and does not count against budgets",
     ]);
     expect(check({ prompt: [item(1)] })[0]).toContain("no price for completion");
     expect(check({ prompt: [item(1)] }, [{}], { kind: "embedding" })).toEqual([]);
@@ -50,7 +50,7 @@ describe("trivium prices check", () => {
   test("offers that are dearer than the model's price", () => {
     const dear = { provider: "dear", pricings: { prompt: [item(1.5)], completion: [item(4)] } };
     expect(check(PLAIN, [{}, dear])).toEqual([
-      "dearer-offer: acme/one at dear: prompt costs 1.5, more than the 1 that lists show for the model",
+      "dearer-offer: acme/one at dear: prompt costs 1.5, more than the 1 listed for the model",
     ]);
     expect(check(PLAIN, [{ pricings: { prompt: [item(0.5)], completion: [item(4)] } }])).toEqual([]);
   });
@@ -71,7 +71,11 @@ describe("trivium prices check", () => {
     ["that overlap", [{ lte: 200 }, { gte: 128 }], ["has two tiers for 128000 to 200000 prompt tokens"]],
     ["that end", [{ lte: 128 }], ["has no tier for 128001 and more prompt tokens"]],
     ["that do not begin at 0", [{ gt: 1 }], ["has no tier for 0 to 1000 prompt tokens"]],
-    ["that are empty", [{ gt: 5, lt: 2 }, {}], ["has a tier of prompt tokens that no call is in: from 5001 to 1999"]],
+    [
+      "that are empty",
+      [{ gt: 5, lt: 2 }, {}],
+      ["has a tier of prompt tokens that no call can match: from 5001 to 1999"],
+    ],
   ])("tiers %s", (_name, ranges, problems) => {
     const items = ranges.map((range) => tier(1, range));
     expect(tierProblems(items).toSorted()).toEqual(problems.toSorted());

@@ -69,7 +69,7 @@ function unpriced(model: Model, { provider, pricings }: Offer): PriceWarning[] {
   const missing = neededPrices(model).filter((names) => names.every((name) => (pricings[name] ?? []).length === 0));
   if (missing.length === 0) return [];
   const names = missing.map((alternatives) => alternatives.join(" or ")).join(" and ");
-  const message = `${model.id} at ${provider} has no price for ${names}: it costs 0 and counts against no budget`;
+  const message = `${model.id} at ${provider} has no price for ${names}, so it costs 0 and does not count against budgets`;
   return [{ kind: "no-price", model: model.id, provider, message }];
 }
 
@@ -78,7 +78,7 @@ function dearer(model: Model, { provider, pricings }: Offer): PriceWarning[] {
     const listed = highest(model.pricings[name]);
     const asked = highest(pricings[name]);
     if (listed === undefined || asked === undefined || asked <= listed) return [];
-    const message = `${model.id} at ${provider}: ${name} costs ${asked}, more than the ${listed} that lists show for the model`;
+    const message = `${model.id} at ${provider}: ${name} costs ${asked}, more than the ${listed} listed for the model`;
     return [{ kind: "dearer-offer", model: model.id, provider, price: name, message }];
   });
 }
@@ -104,7 +104,7 @@ function oddities(model: Model, { provider, pricings }: { provider?: string; pri
       const [least, most] = LIKELY[unit];
       if (value === 0 || (value >= least && value <= most)) return [];
       const way = value < least ? "low" : "high";
-      const message = `${model.id}${at}: ${name} ${value} ${unit} is unlikely ${way}; was it meant for another unit?`;
+      const message = `${model.id}${at}: ${name} ${value} ${unit} is unlikely ${way}; check the unit`;
       return [{ kind: "unlikely-price", ...of, price: name, message }];
     });
     const tiers = tierProblems(items).map(
@@ -134,6 +134,6 @@ function relations(
   const prompt = highest(pricings.prompt?.filter(({ unit }) => unit === "perMTokens"));
   const other = highest(pricings[name]?.filter(({ unit }) => unit === "perMTokens"));
   if (!prompt || !other || Math.max(prompt / other, other / prompt) < FAR) return [];
-  const message = `${of.model}${at}: ${name} ${other} is far from prompt ${prompt}; was one of them meant for another unit?`;
+  const message = `${of.model}${at}: ${name} ${other} is far from prompt ${prompt}; check the units`;
   return [{ kind: "unlikely-price", ...of, price: name, message }];
 }

@@ -87,7 +87,7 @@ export function readKeptPrices(text: string): AppliedPrices {
     tool_prices?: ToolPrice[];
   };
   if (kept.form !== FORM && kept.form !== FORM_WITH_TOOLS)
-    throw new Error(`prices of form ${kept.form} cannot be read by this version`);
+    throw new Error(`prices of form ${kept.form} are not supported by this version`);
   return {
     pricings: kept.pricings,
     priceMultiples: kept.price_multiples,

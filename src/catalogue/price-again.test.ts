@@ -58,14 +58,16 @@ describe("trivium reprice: a receipt at the prices of now", () => {
     const made = { verb: "videos" as const, usage: { seconds: 4 } };
     expect(again(chosen, list(2), made)).toMatchObject({ costNanoUsd: 16_000_000_000 });
     const plain = pricingsOfVideo({ video: [item(1, perSecond)] }, { resolution: "720p", audio: false });
-    expect(again(plain, list(2), made)).toEqual({ skipped: "the price depends on a resolution that it does not say" });
+    expect(again(plain, list(2), made)).toEqual({
+      skipped: "the price depends on the resolution, which was not recorded",
+    });
   });
 
   test.each<[string, Partial<Receipt>, string]>([
-    ["of an earlier version", { pricedBy: undefined as never }, "does not say which prices"],
+    ["of an earlier version", { pricedBy: undefined as never }, "does not record which prices"],
     ["of another model", { model: "acme/gone" }, "no longer configured"],
     ["of another provider", { provider: "gone" }, "no longer configured"],
-    ["whose prices are lost", { pricedBy: { id: "x" } }, "not kept"],
+    ["whose prices are lost", { pricedBy: { id: "x" } }, "no longer stored"],
     ["of several offers", { pricedBy: [1, 2].map(() => ({ prices: { id: "x" }, usage: {} })) }, "several offers"],
   ])("a receipt %s is not priced again", (_name, changes, reason) => {
     expect(again(OLD, NEW, changes)).toEqual({ skipped: expect.stringContaining(reason) });

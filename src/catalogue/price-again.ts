@@ -17,19 +17,19 @@ export function priceAgain(
   textOf: (pricesId: string) => string | undefined,
 ): PricedAgain {
   const { pricedBy, provider, upstreamModel } = receipt;
-  if (pricedBy === undefined) return { skipped: "it does not say which prices it was billed by" };
+  if (pricedBy === undefined) return { skipped: "the receipt does not record which prices were used" };
   const offers = catalogue.get(receipt.model)?.offers.filter((offer) => offer.provider === provider) ?? [];
   const offer = offers.find((one) => one.upstreamModel === upstreamModel);
   if (offer === undefined) return { skipped: "its offer is no longer configured" };
   const parts: readonly PricedPart[] = "id" in pricedBy ? [{ prices: pricedBy, usage: receipt.usage }] : pricedBy;
   // The parts of a video are of one offer; those of an answer that went on elsewhere are not.
-  if (parts.length > 1 && receipt.verb !== "videos") return { skipped: "several offers have answered it" };
+  if (parts.length > 1 && receipt.verb !== "videos") return { skipped: "it was served by several offers" };
   const priced = parts.map((part) => pricePart(part, offer, textOf(part.prices.id)));
   const problem = priced.find((part) => typeof part === "string");
   if (typeof problem === "string") return { skipped: problem };
   const whole = priced.filter((part) => typeof part !== "string");
   const [first] = whole;
-  if (first === undefined) return { skipped: "it has no parts" };
+  if (first === undefined) return { skipped: "it has no cost breakdown" };
   return {
     costNanoUsd: whole.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0),
     priceRule: [...new Set(whole.map(({ rule }) => rule))].join("; "),
@@ -38,10 +38,10 @@ export function priceAgain(
 }
 
 function pricePart({ usage }: PricedPart, offer: Offer, text: string | undefined) {
-  if (text === undefined) return "the prices that it was billed by are not kept";
+  if (text === undefined) return "the prices used at the time are no longer stored";
   const before = readKeptPrices(text);
   const pricings = chosenAsBefore(offer.pricings, before);
-  if (pricings === undefined) return "the price depends on a resolution that it does not say";
+  if (pricings === undefined) return "the price depends on the resolution, which was not recorded";
   const { terms, discount } = before;
   const { priceMultiples, toolPrices } = offer;
   const { costNanoUsd, rule } = priceCall(usage, { pricings, priceMultiples, toolPrices }, terms, discount);

@@ -48,7 +48,7 @@ function rowProblems(tiers: readonly Tier[], by: string, hasPlain: boolean): str
   const problems: string[] = [];
   let next = 0;
   for (const { from, to } of tiers) {
-    if (to < from) problems.push(`has a tier of ${words} that no call is in: from ${from} to ${to}`);
+    if (to < from) problems.push(`has a tier of ${words} that no call can match: from ${from} to ${to}`);
     else if (from > next && !hasPlain) problems.push(`has no tier for ${next} to ${from - 1} ${words}`);
     else if (from < next) problems.push(`has two tiers for ${from} to ${Math.min(next - 1, to)} ${words}`);
     next = Math.max(next, to + 1);

@@ -8,17 +8,17 @@ export const ADMIN_FLAGS = {
   url: {
     type: "string",
     value: "URL",
-    about: "where the Admin API is (default: $TRIVIUM_ADMIN_URL, else http://127.0.0.1:8788)",
+    about: "URL of the Admin API (default: $TRIVIUM_ADMIN_URL, else http://127.0.0.1:8788)",
   },
   secret: {
     type: "string",
     value: "SECRET",
-    about: "secret of an operator (default: $TRIVIUM_ADMIN_SECRET); others on this machine can read arguments",
+    about: "operator secret (default: $TRIVIUM_ADMIN_SECRET, which other users of this machine cannot see)",
   },
   config: {
     type: "string",
     value: "FILE",
-    about: "configuration to take URL and secret from (default: $TRIVIUM_CONFIG)",
+    about: "configuration file to read the URL and secret from (default: $TRIVIUM_CONFIG)",
   },
 } as const;
 
@@ -103,8 +103,10 @@ export class AdminClient {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       return await fetch(this.#url + path, { method, headers, ...sent, signal, redirect: "manual" });
     } catch (cause) {
-      const remedy = `Start a gateway with \`${programName()} serve\`, or name its address with --url or TRIVIUM_ADMIN_URL.`;
-      throw new GatewayError("upstream_failed", `No Admin API answers at ${this.#url}. ${remedy}`, { cause });
+      const remedy = `Start a gateway with \`${programName()} serve\`, or set its address with --url or TRIVIUM_ADMIN_URL.`;
+      throw new GatewayError("upstream_failed", `Cannot connect to the Admin API at ${this.#url}. ${remedy}`, {
+        cause,
+      });
     }
   }
 }
@@ -119,6 +121,6 @@ function queryOf(query: Query): string {
 
 function refusal(status: number, text: string, url: string): GatewayError {
   const said = stringAt(objectAt(parseObject(text), "error"), "message");
-  const message = said ?? `What answers at ${url} is no Admin API.`;
+  const message = said ?? `The server at ${url} is not a Trivium Admin API.`;
   return new GatewayError(KIND_OF_STATUS[status] ?? (status >= 500 ? "upstream_failed" : "invalid_request"), message);
 }

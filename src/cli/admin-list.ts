@@ -7,7 +7,7 @@ const MOST = 100_000;
 
 /** Flags of the commands that show a list of the Admin API. */
 export const LIST_FLAGS = {
-  limit: { type: "string", default: "50", value: "N", about: "at most so many" },
+  limit: { type: "string", default: "50", value: "N", about: "maximum number of results" },
   ...ADMIN_FLAGS,
 } as const;
 

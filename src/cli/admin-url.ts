@@ -24,11 +24,11 @@ export async function adminAccess(given: Given): Promise<AdminAccess> {
   const named = path ? await configured(path) : {};
   const url = (given.url ?? TRIVIUM_ADMIN_URL) || named.url || DEFAULT_URL;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new UsageError(`"${url}" is not a URL such as ${DEFAULT_URL}.`);
+    throw new UsageError(`Invalid URL "${url}". Use a URL such as ${DEFAULT_URL}.`);
   const secret = ((given.secret ?? TRIVIUM_ADMIN_SECRET) || named.secret || "").trim();
   if (!/^[\x21-\x7e]+$/.test(secret)) {
-    const where = "The first start of the gateway prints it, unless admin.secret of the configuration sets it.";
-    throw new UsageError(`There is no admin secret. ${where} Give it in TRIVIUM_ADMIN_SECRET or with --secret.`);
+    const where = "The gateway prints it when it first starts, unless admin.secret is set in the configuration.";
+    throw new UsageError(`No admin secret given. Set TRIVIUM_ADMIN_SECRET or pass --secret. ${where}`);
   }
   return { url: url.replace(/\/+$/, ""), secret };
 }

@@ -5,7 +5,7 @@ export const GATEWAY_FLAGS = {
   url: {
     type: "string",
     value: "URL",
-    about: "do it at the running gateway whose Admin API is there, instead of with the configured storage",
+    about: "use the Admin API of a running gateway at this URL instead of the configured database",
   },
   secret: ADMIN_FLAGS.secret,
 } as const;

@@ -39,7 +39,7 @@ export async function awaitOperation(
       failures += 1;
       if (!isPassing(error) || failures > MAX_FAILURES) throw error;
     }
-    if (nowMs() > until) throw new GatewayError("upstream_timeout", "The video takes too long.");
+    if (nowMs() > until) throw new GatewayError("upstream_timeout", "The video did not finish within four hours.");
     await sleep(pauseMs, undefined, { signal });
     pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * PAUSE_GROWTH);
   }

@@ -38,15 +38,14 @@ const FILES = "files";
 export function databaseFile({ storage }: Pick<Config, "storage">, command: string): string {
   const file = storage.startsWith("sqlite:") ? storage.slice("sqlite:".length) : undefined;
   if (file !== undefined && file !== ":memory:") return file;
-  throw new UsageError(
-    `${command} is for SQLite. PostgreSQL has tools of its own: pg_dump --format=custom, and pg_restore.`,
-  );
+  throw new UsageError(`${command} only supports SQLite. For PostgreSQL, use pg_dump --format=custom and pg_restore.`);
 }
 
 /** Copies everything that a gateway would miss, while it may run. */
 export function makeBackup(config: Config, folder: string, options: { files: boolean; nowMs: number }): Manifest {
   const database = databaseFile(config, "backup");
-  if (existsSync(folder) && readdirSync(folder).length > 0) throw new UsageError(`${folder} is not empty.`);
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new UsageError(`The folder ${folder} is not empty. Choose an empty or new folder.`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const parts: string[] = [];
   const keep = (name: string, from: string) => {
@@ -72,11 +71,11 @@ export function makeBackup(config: Config, folder: string, options: { files: boo
 /** The manifest of a backup that is whole; throws where it is not. */
 export function readBackup(folder: string): Manifest {
   const file = join(folder, MANIFEST);
-  if (!existsSync(file)) throw new UsageError(`${folder} is no backup: it has no ${MANIFEST}.`);
+  if (!existsSync(file)) throw new UsageError(`${folder} is not a backup: ${MANIFEST} is missing.`);
   const manifest = JSON.parse(readFileSync(file, "utf8")) as Manifest;
   const database = join(folder, DATABASE);
   if (!existsSync(database) || digestOf(database) !== manifest.sha256) {
-    throw new UsageError(`${database} is not the database that ${MANIFEST} describes: it is damaged, or was changed.`);
+    throw new UsageError(`${database} does not match the checksum in ${MANIFEST}: it is damaged or was modified.`);
   }
   const damage = damageOf(database);
   if (damage !== undefined) throw new UsageError(`${database} is damaged: ${damage}`);

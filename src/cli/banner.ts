@@ -32,10 +32,10 @@ export function banner(started: Started, paint: Paint, isTerminal: boolean): str
     ["OpenAI base URL", bases.openai],
     ["Anthropic base URL", bases.anthropic],
     ["Google base URL", bases.google],
-    ["Strict API", Object.values(bases.strict).join(", ")],
+    ["Strict API base URLs", Object.values(bases.strict).join(", ")],
     ["Admin API", adminUrl],
     ["Console", consoleWords(shownConsole(started, isTerminal))],
-    ["Models", `${models}; \`${programName()} models\` lists them`],
+    ["Models", `${models} available; run \`${programName()} models\` to list them`],
     ["Providers", providers.length === 0 ? "none" : providers.join(", ")],
   ];
   const missing = tellMissing(started);
@@ -55,13 +55,13 @@ export function banner(started: Started, paint: Paint, isTerminal: boolean): str
 }
 
 const consoleWords = (url: string): string =>
-  url.includes("#") ? `${url} (works once, for ten minutes)` : `${url} (log in with the admin secret)`;
+  url.includes("#") ? `${url} (valid once, for ten minutes)` : `${url} (log in with the admin secret)`;
 
 function tellMissing({ missing }: Started): string {
   if (missing.length === 0) return "";
   const named = missing.slice(0, MAX_MISSING).map(({ kind, variables }) => `${kind} (set ${variables.join(", ")})`);
   const more = missing.length - named.length;
-  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}; \`${programName()} init\` sets them up`;
+  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}; run \`${programName()} init\` to set them up`;
 }
 
 /** Clients cannot connect to a wildcard address; on this machine, loopback reaches it. */

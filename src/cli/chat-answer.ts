@@ -62,7 +62,7 @@ export async function askModel({ client, model, messages, signal, onText }: Aski
 
 function take(event: JsonObject, answer: ChatAnswer, onText: (text: string) => void): void {
   const error = objectAt(event, "error");
-  if (error) throw new GatewayError("upstream_failed", stringAt(error, "message") ?? "The answer broke off.");
+  if (error) throw new GatewayError("upstream_failed", stringAt(error, "message") ?? "The response was interrupted.");
   const [choice] = arrayAt(event, "choices");
   const text = stringAt(objectAt(choice, "delta"), "content") ?? "";
   if (text !== "") {

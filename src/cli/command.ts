@@ -33,7 +33,7 @@ const COMMON = {
     value: "FILE",
     about: "configuration file (default: $TRIVIUM_CONFIG, else ./trivium.yaml)",
   },
-  json: { type: "boolean", default: false, about: "print JSON" },
+  json: { type: "boolean", default: false, about: "print the output as JSON" },
 } as const satisfies Flags;
 const HELP = { help: { type: "boolean", short: "h", about: "show this help" } } as const satisfies Flags;
 
@@ -70,15 +70,28 @@ function asksForHelp(args: readonly string[]): boolean {
 }
 
 function describe({ name, usage, summary }: CommandAbout, flags: Flags): string {
-  const rows = Object.entries(flags).map(([flag, { short, value, about, multiple, default: unlessGiven }]) => {
+  const rows = flagRows(flags);
+  return [usageLine({ name, usage }), "", sentence(summary), "", "Options:", ...columns(rows)].join("\n");
+}
+
+/** The options that every command accepts, for the help of a command with subcommands. */
+export const commonOptions = (): string[] => columns(flagRows({ ...COMMON, ...HELP }));
+
+function flagRows(flags: Flags): (readonly [words: string, about: string])[] {
+  return Object.entries(flags).map(([flag, { short, value, about, multiple, default: unlessGiven }]) => {
     const words = `${short ? `-${short}, ` : "    "}--${flag}${value ? ` ${value}` : ""}`;
     const repeated = multiple ? " (repeatable)" : "";
     return [words, about + repeated + (typeof unlessGiven === "string" ? ` (default: ${unlessGiven})` : "")] as const;
   });
-  const width = Math.max(...rows.map(([words]) => words.length));
-  const lines = rows.map(([words, about]) => `  ${words.padEnd(width)}  ${about}`);
-  return [usageLine({ name, usage }), "", `${name}: ${summary}.`, "", ...lines].join("\n");
 }
+
+/** Rows of the help: what to type, and what it does. */
+export function columns(rows: readonly (readonly [words: string, about: string])[]): string[] {
+  const width = Math.max(...rows.map(([words]) => words.length));
+  return rows.map(([words, about]) => `  ${words.padEnd(width)}  ${about}`);
+}
+
+export const sentence = (summary: string): string => `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 
 export const usageLine = ({ name, usage }: Pick<CommandAbout, "name" | "usage">): string =>
   `Usage: trivium ${name} ${usage}`.trimEnd();
@@ -87,8 +100,8 @@ function readFlags<const F extends Flags>(args: readonly string[], flags: F, tak
   const given = parse(args, flags);
   const surplus = given.positionals[takes];
   if (surplus !== undefined) {
-    const advice = takes === 0 ? "" : " What belongs together goes into quotation marks.";
-    throw new UsageError(`"${surplus}" is one argument too many.${advice}`);
+    const advice = takes === 0 ? "" : " Quote an argument that contains spaces.";
+    throw new UsageError(`Unexpected argument "${surplus}".${advice}`);
   }
   return given;
 }
@@ -116,11 +129,11 @@ function flagProblem(args: readonly string[], options: Flags): string | undefine
       const near = names.find((one) => one.startsWith(name)) ?? nearestName(name, names);
       return `Unknown option ${rawName}.${near === undefined ? "" : ` Did you mean --${near}?`}`;
     }
-    if (known.type === "boolean" && value !== undefined) return `${rawName} takes no value.`;
+    if (known.type === "boolean" && value !== undefined) return `Option ${rawName} does not take a value.`;
     if (known.type !== "string") continue;
-    if (value === undefined) return `${rawName} needs a value: ${rawName} ${known.value ?? "VALUE"}.`;
+    if (value === undefined) return `Option ${rawName} requires a value: ${rawName} ${known.value ?? "VALUE"}.`;
     if (!inlineValue && value.startsWith("-") && value !== "-")
-      return `${rawName} needs a value. Write ${rawName}=${value} if ${value} is the value.`;
+      return `Option ${rawName} requires a value. If the value is ${value}, write ${rawName}=${value}.`;
   }
   return undefined;
 }

@@ -9,10 +9,14 @@ export const CONNECTION_FLAGS = {
   url: {
     type: "string",
     value: "URL",
-    about: "where the gateway is (default: $TRIVIUM_URL, else http://127.0.0.1:8787)",
+    about: "URL of the gateway (default: $TRIVIUM_URL, else http://127.0.0.1:8787)",
   },
   key: { type: "string", value: "KEY", about: "API key (default: $TRIVIUM_API_KEY)" },
-  config: { type: "string", value: "FILE", about: "configuration to take the URL from (default: $TRIVIUM_CONFIG)" },
+  config: {
+    type: "string",
+    value: "FILE",
+    about: "configuration file to read the URL from (default: $TRIVIUM_CONFIG)",
+  },
 } as const;
 
 /** The request may have arrived, but its answer was lost. */
@@ -26,8 +30,8 @@ const MODERATION_CODES: readonly unknown[] = ["content_filter", "moderation_bloc
 export const isModerationCode = (code: unknown): boolean => MODERATION_CODES.includes(code);
 
 const NO_KEY =
-  `The first start of the gateway prints a key, and \`${programName()} keys create --name NAME\` creates another. ` +
-  "Pass it in TRIVIUM_API_KEY or with --key.";
+  "Set TRIVIUM_API_KEY or pass --key. " +
+  `The gateway prints a key when it first starts; \`${programName()} keys create --name NAME\` creates another.`;
 
 const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = {
   404: "not_found",
@@ -43,8 +47,8 @@ interface Connection {
 
 export async function connect({ config, url, key }: Connection): Promise<GatewayClient> {
   const given = (key ?? process.env["TRIVIUM_API_KEY"])?.trim();
-  if (!given) throw new UsageError(`There is no API key. ${NO_KEY}`);
-  if (!/^[\x21-\x7e]+$/.test(given)) throw new UsageError(`The API key has characters that no key has. ${NO_KEY}`);
+  if (!given) throw new UsageError(`No API key given. ${NO_KEY}`);
+  if (!/^[\x21-\x7e]+$/.test(given)) throw new UsageError(`The API key contains invalid characters. ${NO_KEY}`);
   return new GatewayClient(await gatewayUrl({ url, config }), given);
 }
 
@@ -90,7 +94,8 @@ export class GatewayClient {
     modality: "text" | "image" | "video",
   ): Promise<string> {
     if (named !== undefined) {
-      if (!/^[^/]+\/[^/]+$/.test(named)) throw new UsageError(`--model: "${named}" is not PROVIDER/MODEL.`);
+      if (!/^[^/]+\/[^/]+$/.test(named))
+        throw new UsageError(`--model: "${named}" does not have the form PROVIDER/MODEL.`);
       return named;
     }
     const models = arrayAt(await this.#read("/api/v1/models"), "data");
@@ -100,7 +105,7 @@ export class GatewayClient {
     const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : "";
     const known = ids.length === 0 ? "none" : ids.slice(0, MAX_NAMED).join(", ") + more;
     const word = modality === "text" ? "MODEL" : "--model";
-    throw new UsageError(`${word} is missing. Models of this gateway for it: ${known}.`);
+    throw new UsageError(`Missing ${word}. Available models: ${known}.`);
   }
 
   async #read(path: string): Promise<JsonObject> {
@@ -119,10 +124,10 @@ export class GatewayClient {
       signal?.throwIfAborted();
       const { origin } = new URL(url);
       if (cause instanceof Error && "code" in cause && NEVER_SENT.includes(cause.code)) {
-        const remedy = `Start one with \`${programName()} serve\`, or name its address with --url or TRIVIUM_URL.`;
-        throw new GatewayError("upstream_failed", `No gateway answers at ${origin}. ${remedy}`, { cause });
+        const remedy = `Start a gateway with \`${programName()} serve\`, or set its address with --url or TRIVIUM_URL.`;
+        throw new GatewayError("upstream_failed", `Cannot connect to a gateway at ${origin}. ${remedy}`, { cause });
       }
-      const problem = limit.aborted ? "did not answer in time" : "broke the connection";
+      const problem = limit.aborted ? "did not respond in time" : "closed the connection";
       throw new UnheardError("upstream_failed", `The gateway at ${origin} ${problem}.`, { cause });
     }
     if (response.ok) return response;
@@ -131,7 +136,7 @@ export class GatewayClient {
 
   async #refusal(response: Response): Promise<GatewayError> {
     const error = objectAt(parseObject(await response.text()), "error");
-    const message = stringAt(error, "message") ?? `The gateway answered with status ${response.status}.`;
+    const message = stringAt(error, "message") ?? `The gateway returned status ${response.status}.`;
     const { status, headers } = response;
     if (status === 401) return new GatewayError("unauthenticated", `${message} ${NO_KEY}`);
     const receipt = headers.get("x-trivium-receipt");
@@ -157,7 +162,8 @@ export async function readJson(response: Response): Promise<JsonObject> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of chunksOf(response)) chunks.push(chunk);
   const body = parseObject(Buffer.concat(chunks).toString("utf8"));
-  if (!isObject(body)) throw new GatewayError("upstream_failed", `What answers at ${response.url} is no gateway.`);
+  if (!isObject(body))
+    throw new GatewayError("upstream_failed", `The server at ${response.url} is not a Trivium gateway.`);
   return body;
 }
 
@@ -167,7 +173,7 @@ export async function* chunksOf(response: Response, signal?: AbortSignal): Async
     for await (const chunk of response.body ?? []) yield chunk;
   } catch (cause) {
     signal?.throwIfAborted();
-    throw new UnheardError("upstream_failed", "The connection to the gateway broke in the middle of its answer.", {
+    throw new UnheardError("upstream_failed", "The connection to the gateway was lost during the response.", {
       cause,
     });
   }

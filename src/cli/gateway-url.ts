@@ -10,7 +10,7 @@ const DEFAULT_URL = "http://127.0.0.1:8787";
 export async function gatewayUrl(given: { url?: string | undefined; config?: string | undefined }): Promise<string> {
   const [source, found] = await namedUrl(given);
   if (!/^https?:\/\//.test(found) || !URL.canParse(found)) {
-    throw new UsageError(`${source}: "${found}" is not a URL such as ${DEFAULT_URL}.`);
+    throw new UsageError(`${source}: "${found}" is not a valid URL. Use a URL such as ${DEFAULT_URL}.`);
   }
   return found.replace(/\/+$/, "").replace(/\/v1$/, "");
 }

@@ -39,7 +39,7 @@ export async function* readImageStream(response: Response): AsyncGenerator<Image
       yield readFailure(error);
     }
   }
-  if (index === 0) throw new GatewayError("upstream_failed", "The gateway's answer broke off before its image.");
+  if (index === 0) throw new GatewayError("upstream_failed", "The gateway's response ended before the image arrived.");
 }
 
 async function* eventsOf(response: Response) {
@@ -66,7 +66,7 @@ function readImage(item: unknown, index: number): ImageStep {
 
 function readFailure(error: unknown): ImageStep {
   const code = isObject(error) ? error["code"] : undefined;
-  const reason = stringAt(error, "message") ?? "An image was not made, and nothing is known about why.";
+  const reason = stringAt(error, "message") ?? "The image was not generated. The provider gave no reason.";
   return { kind: "failed", reason, moderated: isModerationCode(code) };
 }
 

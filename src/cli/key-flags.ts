@@ -10,9 +10,9 @@ import { UsageError } from "./command.ts";
 
 /** Flags of the commands that say what a key may do. */
 export const KEY_FLAGS = {
-  models: { type: "string", value: "LIST", about: 'only these models, such as "sim/*,openai/*"' },
-  protocols: { type: "string", value: "LIST", about: `only these protocols, of ${DIALECT_NAMES.join(",")}` },
-  expires: { type: "string", value: "DATE", about: "when the key expires, such as 2027-01-31 (UTC)" },
+  models: { type: "string", value: "LIST", about: 'allow only these models, such as "sim/*,openai/*"' },
+  protocols: { type: "string", value: "LIST", about: `allow only these protocols, from ${DIALECT_NAMES.join(",")}` },
+  expires: { type: "string", value: "DATE", about: "expiry date, such as 2027-01-31 (UTC)" },
   limit: {
     type: "string",
     multiple: true,
@@ -20,21 +20,25 @@ export const KEY_FLAGS = {
     value: "NAME=NUMBER",
     about: `${LIMIT_WIRE_NAMES.join(", ")}`,
   },
-  networks: { type: "string", value: "LIST", about: 'only from these networks, such as "10.0.0.0/8,2001:db8::/32"' },
-  scopes: { type: "string", value: "LIST", about: `what it may do beside calling models: ${KEY_SCOPES.join(",")}` },
+  networks: {
+    type: "string",
+    value: "LIST",
+    about: 'allow requests only from these networks, such as "10.0.0.0/8,2001:db8::/32"',
+  },
+  scopes: { type: "string", value: "LIST", about: `additional permissions: ${KEY_SCOPES.join(",")}` },
   tag: {
     type: "string",
     multiple: true,
     default: [] as string[],
     value: "TAG",
-    about: "what its calls are marked with, such as team-a",
+    about: "tag for its calls, such as team-a",
   },
   routing: {
     type: "string",
     multiple: true,
     default: [] as string[],
     value: "NAME=VALUE",
-    about: `how its calls are served: ${KEY_ROUTING_NAMES.join(", ")}`,
+    about: `routing settings for its calls: ${KEY_ROUTING_NAMES.join(", ")}`,
   },
 } as const;
 
@@ -42,7 +46,7 @@ export const KEY_FLAGS = {
 export const OBJECTS_FLAG = {
   type: "string",
   value: SHARING.join("|"),
-  about: "who may see what it stores: its whole project, or only the key that stored it",
+  about: "who can access the objects it stores: all keys of its project, or only the key itself",
 } as const;
 
 export function readSharing(word: string): Sharing {
@@ -55,12 +59,13 @@ export function readSharing(word: string): Sharing {
 export const UNPRICED_FLAG = {
   type: "string",
   value: "POLICY",
-  about: "requests for tools and terms without a known price: refuse or mark",
+  about: "how to handle requests for tools and terms without a known price: refuse or mark",
 } as const;
 
 export function readUnpriced(word: string): UnpricedPolicy {
   const policy = UNPRICED_POLICIES.find((known) => known === word);
-  if (policy === undefined) throw new UsageError(`--unpriced: "${word}" is not ${UNPRICED_POLICIES.join(" or ")}.`);
+  if (policy === undefined)
+    throw new UsageError(`--unpriced: "${word}" is not one of ${UNPRICED_POLICIES.join(", ")}.`);
   return policy;
 }
 
@@ -74,7 +79,7 @@ export const DISCOUNT_FLAG = {
   multiple: true,
   default: [] as string[],
   value: "DISCOUNT",
-  about: 'what its calls cost less than the list price: 10%, openai=15%, "anthropic/*=20%"',
+  about: 'discount on the list price: 10%, openai=15%, "anthropic/*=20%"',
 } as const;
 
 export const readDiscountFlags = (flags: readonly string[]): Discount[] =>
@@ -90,7 +95,8 @@ export function readProtocols(list: string): DialectName[] {
 
 export function readExpiry(text: string): number {
   const ms = readTimestamp(text);
-  if (ms === undefined) throw new UsageError(`--expires: "${text}" is not a date such as 2027-01-31.`);
+  if (ms === undefined)
+    throw new UsageError(`--expires: "${text}" is not a valid date. Use a date such as 2027-01-31.`);
   return ms;
 }
 
@@ -133,8 +139,9 @@ function readNamed<Value>(
   for (const flag of flags) {
     const { name, text } = /^(?<name>\w+)=(?<text>\S+)$/.exec(flag)?.groups ?? {};
     const value = text === undefined ? undefined : read(text);
-    if (name === undefined || value === undefined) throw new UsageError(`${option}: "${flag}" is not ${form}.`);
-    if (Object.hasOwn(values, name)) throw new UsageError(`${option}: ${name} is given twice.`);
+    if (name === undefined || value === undefined)
+      throw new UsageError(`${option}: "${flag}" does not have the form ${form}.`);
+    if (Object.hasOwn(values, name)) throw new UsageError(`${option}: ${name} is specified more than once.`);
     values[name] = value;
   }
   return values;

@@ -19,11 +19,11 @@ export function readImageFile(flag: string, path: string): ImageFile {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     const { size } = statSync(path);
-    if (size > MAX_BYTES) throw new UsageError(`${flag}: "${path}" is too large for an image.`);
+    if (size > MAX_BYTES) throw new UsageError(`${flag}: "${path}" is larger than 256 MB.`);
     bytes = new Uint8Array(readFileSync(path));
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
-    throw new UsageError(`${flag}: "${path}" cannot be read.`, { cause });
+    throw new UsageError(`${flag}: cannot read "${path}".`, { cause });
   }
   const mimeType = sniffMedia(bytes);
   if (!mimeType?.startsWith("image/")) throw new UsageError(`${flag}: "${path}" is not an image.`);

@@ -21,11 +21,11 @@ export function checkOutput(paths: readonly string[], force: boolean): void {
     try {
       accessSync(folder, constants.W_OK);
     } catch (cause) {
-      throw new UsageError(`-o: "${folder}" is not a folder that can be written to.`, { cause });
+      throw new UsageError(`-o: cannot write to the folder "${folder}".`, { cause });
     }
     if (!existsSync(path)) continue;
     if (statSync(path).isDirectory()) throw new UsageError(`-o: "${path}" is a folder.`);
-    if (!force) throw new UsageError(`"${path}" exists already; --force overwrites it.`);
+    if (!force) throw new UsageError(`"${path}" already exists. Pass --force to overwrite it.`);
   }
 }
 
@@ -54,14 +54,14 @@ export async function writeOutput({ path, content, force }: FileToWrite): Promis
       kept = true;
       throw new GatewayError(
         "invalid_request",
-        `"${path}" has appeared meanwhile; what was made is in "${temporary}".`,
+        `"${path}" was created by another program in the meantime. The output is in "${temporary}".`,
       );
     }
     await rename(temporary, path);
     return bytes;
   } catch (cause) {
     if (!(cause instanceof Error && "syscall" in cause)) throw cause;
-    throw new GatewayError("internal", `"${path}" cannot be written: ${cause.message}`, { cause });
+    throw new GatewayError("internal", `Cannot write "${path}": ${cause.message}`, { cause });
   } finally {
     if (!kept) await rm(temporary, { force: true });
   }

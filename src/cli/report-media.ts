@@ -11,7 +11,7 @@ export interface MediaOutcome {
 export function reportMedia({ files, notMade }: MediaOutcome, about: JsonObject, json: boolean): number {
   if (json) printJson({ ...about, files, not_made: notMade });
   else for (const { path } of files) console.log(path);
-  for (const { reason, moderated } of notMade) console.error(moderated ? `Held back by moderation: ${reason}` : reason);
+  for (const { reason, moderated } of notMade) console.error(moderated ? `Blocked by moderation: ${reason}` : reason);
   if (notMade.some(({ moderated }) => moderated)) return EXIT.moderated;
   return notMade.length > 0 ? EXIT.failed : EXIT.ok;
 }
@@ -27,7 +27,7 @@ export function readAbout({ headers }: Response): {
   const approximated = headers.get("x-trivium-approximated")?.split(",") ?? [];
   const weakened = [...dropped, ...approximated];
   if (weakened.length > 0) {
-    console.error(`Not honoured to the letter: ${weakened.join(", ")}. The receipt ${receipt} will say why.`);
+    console.error(`Not applied exactly as requested: ${weakened.join(", ")}. See receipt ${receipt} for the reasons.`);
   }
   return { receipt, dropped, approximated };
 }

@@ -9,10 +9,10 @@ const BEAT_MS = 12_000;
 export async function requireStopped(storage: Storage): Promise<void> {
   const before = await selectInstances(storage);
   if (before.length === 0) return;
-  console.error("A gateway has used this storage and did not take its leave; looking whether it still runs …");
+  console.error("A gateway may still be using this database. Checking for 12 seconds whether it is running …");
   await Bun.sleep(BEAT_MS);
   const beats = new Map(before.map((instance) => [instance.id, instance.beats]));
   const running = (await selectInstances(storage)).find(({ id, beats: now }) => now !== (beats.get(id) ?? -1));
   if (running === undefined) return;
-  throw new GatewayError("invalid_request", `A gateway runs on this storage (${running.place}): stop it first.`);
+  throw new GatewayError("invalid_request", `A gateway is running on this database (${running.place}). Stop it first.`);
 }

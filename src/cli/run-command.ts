@@ -2,24 +2,25 @@ import { GatewayError } from "../canon/error.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { nearestName } from "../config/nearest-name.ts";
 import { VERSION } from "../version.ts";
-import { EXIT, isHelpFlag, UsageError, usageLine } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
+import { columns, EXIT, isHelpFlag, UsageError, usageLine } from "./command.ts";
+import { COMMAND_GROUPS, COMMANDS } from "./commands.ts";
 
 function help(): string {
-  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+  const rows = columns(COMMANDS.map(({ name, summary }) => [name, summary]));
+  const groups = COMMAND_GROUPS.flatMap(({ title, commands }) => [`${title}:`, ...rows.splice(0, commands.length), ""]);
   return [
-    `trivium ${VERSION}: one API key, every provider, four wire protocols.`,
+    `Trivium ${VERSION}, a gateway for generative models: one API key for every provider, in four wire protocols.`,
     "",
     "Usage: trivium <command> [options]",
     "",
-    ...lines,
-    "",
-    "Run `trivium <command> --help` for the options of a command. Every command takes --config FILE and --json.",
+    ...groups,
+    "Run `trivium <command> --help` for details about a command. Every command accepts --config FILE and --json.",
   ].join("\n");
 }
 
-/** Runs one command and returns its exit code. A mistake that a person can fix is reported in one line, without a stack. */
+const LIST_HINT = "Run `trivium --help` for a list of commands.";
+
+/** Runs one command and returns its exit code. Errors that the user can fix are printed without a stack trace. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [name = "help", ...rest] = args;
   if (name === "help" || isHelpFlag(name)) {
@@ -32,12 +33,13 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
   const listed = COMMANDS.find((one) => one.name === name);
   try {
-    if (!listed) throw new UsageError(`There is no command "${name}".${guess(name)}`);
+    if (!listed) throw new UsageError(`Unknown command "${name}".${guess(name)}`);
     const command = await listed.load();
     return await command.run(rest, listed);
   } catch (error) {
     if (error instanceof UsageError) {
-      console.error(`${error.message}\n\n${listed ? usageLine(listed) : help()}`);
+      const advice = listed ? `${usageLine(listed)}\nRun \`trivium ${name} --help\` for details.` : LIST_HINT;
+      console.error(`${error.message}\n\n${advice}`);
       return EXIT.usage;
     }
     if (error instanceof ConfigError || error instanceof GatewayError) {

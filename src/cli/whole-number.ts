@@ -10,7 +10,7 @@ export function readWholeNumber(
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!/^-?[0-9]+$/.test(text) || !Number.isSafeInteger(value) || value < least || value > most) {
-    throw new UsageError(`${flag}: "${text}" is not a whole number${boundsOf(least, most)}.`);
+    throw new UsageError(`${flag}: "${text}" must be a whole number${boundsOf(least, most)}.`);
   }
   return value;
 }
@@ -23,5 +23,5 @@ export const readPort = (flag: string, text: string | undefined): number | undef
 
 function boundsOf(least: number, most: number): string {
   if (least === Number.MIN_SAFE_INTEGER) return "";
-  return most === Number.MAX_SAFE_INTEGER ? ` from ${least} on` : ` from ${least} to ${most}`;
+  return most === Number.MAX_SAFE_INTEGER ? ` of at least ${least}` : ` from ${least} to ${most}`;
 }

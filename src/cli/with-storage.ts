@@ -42,7 +42,7 @@ function requireFile({ storage, file }: Config): void {
   if (path === undefined || path === ":memory:" || existsSync(path)) return;
   const cure =
     file === undefined
-      ? "Run this command in the gateway's folder, or name its configuration with --config."
-      : "Start the gateway once to create it, or name another configuration with --config.";
-  throw new GatewayError("not_found", `There is no database at ${path}. ${cure}`);
+      ? "Run this command in the gateway's folder, or pass its configuration with --config."
+      : "Start the gateway once to create it, or pass another configuration with --config.";
+  throw new GatewayError("not_found", `The database ${path} does not exist. ${cure}`);
 }

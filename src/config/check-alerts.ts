@@ -9,7 +9,7 @@ export function checkAlerts({ alerts }: Pick<Config, "alerts">, root: MapNode, r
     if (seen.has(name)) {
       report(
         positionAt(root, ["alerts", "webhooks"]),
-        `alerts.webhooks has two of the name "${name}"; each needs its own`,
+        `alerts.webhooks contains two webhooks with the name "${name}"; names must be unique`,
       );
     }
     seen.add(name);

@@ -13,6 +13,6 @@ export function checkListeners(
   const written = section?.kind === "map" && section.entries.has("port") ? "admin" : "server";
   report(
     positionAt(root, [written, "port"]),
-    "server.port and admin.port are the same on one host; each needs its own",
+    "server.port and admin.port must be different when both listen on the same host",
   );
 }

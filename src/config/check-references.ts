@@ -36,7 +36,7 @@ export function checkReferences(
       const earlier = first.get(value);
       if (earlier === undefined) first.set(value, index);
       else {
-        const message = `${section}[${index}].${field} is the same as ${section}[${earlier}].${field}`;
+        const message = `${section}[${index}].${field} must be unique, but is the same as ${section}[${earlier}].${field}`;
         report(positionAt(root, [section, index, field]), message);
       }
     });
@@ -64,7 +64,7 @@ export function checkReferences(
       const provider = offer?.provider;
       if (provider === undefined || known.has(provider)) return;
       const near = nearestName(provider, known);
-      const hint = near === undefined ? `declared are ${[...known].join(", ")}` : `did you mean ${near}?`;
+      const hint = near === undefined ? `declared providers: ${[...known].join(", ")}` : `did you mean ${near}?`;
       const position = positionAt(root, ["models", modelIndex, "offers", offerIndex, "provider"]);
       report(position, `models[${modelIndex}].offers[${offerIndex}].provider is not a declared provider; ${hint}`);
     });
@@ -92,14 +92,14 @@ function checkFallbacks(
     if ("provider" in fallback) {
       if (providers.has(fallback.provider)) return;
       const near = nearestName(fallback.provider, providers);
-      const hint = near === undefined ? `declared are ${[...providers].join(", ")}` : `did you mean ${near}?`;
-      report(positionAt(root, path), `${shown} is not a declared provider, and no model's id; ${hint}`);
+      const hint = near === undefined ? `declared providers: ${[...providers].join(", ")}` : `did you mean ${near}?`;
+      report(positionAt(root, path), `${shown} is neither a declared provider nor a model id; ${hint}`);
       return;
     }
     const { model } = fallback;
     if (configured.includes(model) || known.has(model) || Object.hasOwn(aliases, model)) return;
     const near = nearestName(model, configured) ?? known.near(model);
-    const hint = near === undefined ? "it must be the id of a model, <provider>/<model_name>" : `did you mean ${near}?`;
+    const hint = near === undefined ? "use a model id of the form <provider>/<model_name>" : `did you mean ${near}?`;
     report(positionAt(root, path), `${shown} is not a known model; ${hint}`);
   };
   check(routing?.fallback, ["routing", "fallback"], "routing.fallback");
@@ -120,13 +120,16 @@ function checkAliases(
   for (const [alias, meant] of Object.entries(aliases)) {
     const path = `aliases.${alias}`;
     if (isModel(alias))
-      report(positionAt(root, ["aliases", alias]), `${path} is the id of a model; an alias is a new name`);
+      report(
+        positionAt(root, ["aliases", alias]),
+        `${path} is already the id of a model; choose another name for the alias`,
+      );
     if (meant === undefined || isModel(meant) || isModel(meant.replace(/:[^:]*$/, ""))) continue;
     const near = Object.hasOwn(aliases, meant)
       ? undefined
       : (nearestName(meant, [...configured].filter(isText)) ?? known.near(meant));
-    const hint = near === undefined ? "it must be the id of a model, <provider>/<model_name>" : `did you mean ${near}?`;
-    const problem = Object.hasOwn(aliases, meant) ? "is itself an alias" : "is not a known model";
+    const hint = near === undefined ? "use a model id of the form <provider>/<model_name>" : `did you mean ${near}?`;
+    const problem = Object.hasOwn(aliases, meant) ? "refers to another alias" : "refers to an unknown model";
     report(positionAt(root, ["aliases", alias]), `${path} ${problem}; ${hint}`);
   }
 }

@@ -11,10 +11,10 @@ export function checkSecrets({ admin }: Pick<Config, "admin">, root: MapNode, re
   const { length } = admin.secret.reveal();
   const least = isLoopback(admin.host) ? AT_HOME : ELSEWHERE;
   if (length >= least) return;
-  const where = least === AT_HOME ? "" : ` where admin.host is ${admin.host}`;
+  const where = least === AT_HOME ? "" : ` when admin.host is ${admin.host}`;
   report(
     positionAt(root, ["admin", "secret"]),
-    `admin.secret must have at least ${least} characters${where}. "openssl rand -hex 24" makes a good one`,
+    `admin.secret must have at least ${least} characters${where}; generate one with "openssl rand -hex 24"`,
   );
 }
 

@@ -466,14 +466,14 @@ keys:
         ].join("\n"),
       ),
     ).toEqual([
-      "trivium.yaml:2:9: aliases.fast is not a known model; did you mean acme/known?",
-      "trivium.yaml:3:10: aliases.quick is itself an alias; it must be the id of a model, <provider>/<model_name>",
-      "trivium.yaml:4:15: aliases.acme/known is the id of a model; an alias is a new name",
-      "trivium.yaml:5:3: aliases has a name that is empty, has white space, or is longer than 128 characters",
-      "trivium.yaml:6:11: aliases.number must be text that is not empty; put it in quotes",
-      "trivium.yaml:7:9: aliases.lost needs the environment variable NOWHERE, which is not set",
-      "trivium.yaml:8:8: aliases.far is not a known model; it must be the id of a model, <provider>/<model_name>",
-      "trivium.yaml:9:3: aliases.empty is empty; it must be text that is not empty",
+      "trivium.yaml:2:9: aliases.fast refers to an unknown model; did you mean acme/known?",
+      "trivium.yaml:3:10: aliases.quick refers to another alias; use a model id of the form <provider>/<model_name>",
+      "trivium.yaml:4:15: aliases.acme/known is already the id of a model; choose another name for the alias",
+      "trivium.yaml:5:3: aliases contains an invalid name; use 1 to 128 characters without white space",
+      "trivium.yaml:6:11: aliases.number must be non-empty text; put it in quotes",
+      "trivium.yaml:7:9: aliases.lost refers to the environment variable NOWHERE, which is not set",
+      "trivium.yaml:8:8: aliases.far refers to an unknown model; use a model id of the form <provider>/<model_name>",
+      "trivium.yaml:9:3: aliases.empty is empty; it must be non-empty text",
     ]);
     expect(problemsOf("aliases: [fast]")).toEqual(["trivium.yaml:1:10: aliases must be a mapping of fields"]);
   });
@@ -537,7 +537,7 @@ models:
   });
 
   test("docs/configuration.md, Variables: a credential whose variable is unset is a mistake, the admin secret's too", () => {
-    const unset = ["trivium.yaml:1:18: admin.secret needs the environment variable S, which is not set"];
+    const unset = ["trivium.yaml:1:18: admin.secret refers to the environment variable S, which is not set"];
     expect(problemsOf("admin: { secret: ${S} }")).toEqual(unset);
     expect(problemsOf("admin: { secret: ${S} }", { S: "" })).toEqual(unset);
     expect(load("admin: { secret: ${S:-} }").admin).not.toHaveProperty("secret");
@@ -566,7 +566,7 @@ models:
     writeFileSync(join(folder, "long"), "hidden".repeat(20_000));
     for (const path of ["nowhere", ".", "long"])
       expect(problemsOf(`admin: { secret: \${file:${path}} }`)).toEqual([
-        `trivium.yaml:1:18: admin.secret needs the file ${path}, which cannot be read`,
+        `trivium.yaml:1:18: admin.secret refers to the file ${path}, which cannot be read`,
       ]);
   });
 
@@ -583,7 +583,7 @@ describe("what is refused, with its position", () => {
       "an unknown field, with what was meant",
       "providers:\n  claude:\n    kind: anthropic\n    api_kee: k\n",
       [
-        "trivium.yaml:2:3: providers.claude needs api_key",
+        "trivium.yaml:2:3: providers.claude requires api_key",
         "trivium.yaml:4:5: providers.claude.api_kee is not a known field; did you mean api_key?",
       ],
     ],
@@ -596,51 +596,53 @@ describe("what is refused, with its position", () => {
       "an unknown field that is near nothing",
       "server: { timeouts: 5 }",
       [
-        "trivium.yaml:1:11: server.timeouts is not a known field; known here: host, port, public_url, cors, trusted_proxies, public_models, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
+        "trivium.yaml:1:11: server.timeouts is not a known field; known fields: host, port, public_url, cors, trusted_proxies, public_models, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
       ],
     ],
     [
       "a field of another kind",
       provider("region: us-east-1"),
       [
-        "trivium.yaml:5:5: providers.claude.region is not a known field; known here: kind, base_url, timeout_ms, max_concurrent, breaker, trace_context, api_key, credentials",
+        "trivium.yaml:5:5: providers.claude.region is not a known field; known fields: kind, base_url, timeout_ms, max_concurrent, breaker, trace_context, api_key, credentials",
       ],
     ],
     [
       "credentials that are no list, and lists of nothing",
       "providers:\n  a: { kind: anthropic, credentials: some-key }\n  b: { kind: anthropic, credentials: [] }",
       [
-        "trivium.yaml:2:3: providers.a needs api_key",
-        "trivium.yaml:2:38: providers.a.credentials must be a list of at least one item",
-        "trivium.yaml:3:38: providers.b.credentials must be a list of at least one item",
+        "trivium.yaml:2:3: providers.a requires api_key",
+        "trivium.yaml:2:38: providers.a.credentials must be a non-empty list",
+        "trivium.yaml:3:38: providers.b.credentials must be a non-empty list",
       ],
     ],
     [
       "a list of credentials of which one has none, another field, or a part",
       "providers:\n  a: { kind: anthropic, credentials: [ {}, { api_key: k, weight: 0, base_url: 'http://x' } ] }\n  b: { kind: kling, credentials: [ { access_key: a } ] }",
       [
-        "trivium.yaml:2:40: providers.a.credentials[0] needs api_key",
-        "trivium.yaml:2:66: providers.a.credentials[1].weight must be a number above 0 and up to 1000000",
-        "trivium.yaml:2:69: providers.a.credentials[1].base_url is not a known field; known here: label, weight, api_key",
-        "trivium.yaml:3:36: providers.b.credentials[0] needs secret_key",
+        "trivium.yaml:2:40: providers.a.credentials[0] requires api_key",
+        "trivium.yaml:2:66: providers.a.credentials[1].weight must be a number greater than 0 and at most 1000000",
+        "trivium.yaml:2:69: providers.a.credentials[1].base_url is not a known field; known fields: label, weight, api_key",
+        "trivium.yaml:3:36: providers.b.credentials[0] requires secret_key",
       ],
     ],
     [
       "a credential next to a list of them",
       "providers: { a: { kind: anthropic, api_key: k, credentials: [ { api_key: k } ] } }",
-      ["trivium.yaml:1:36: providers.a.api_key cannot be next to a list of credentials; put it into the list"],
+      ["trivium.yaml:1:36: providers.a.api_key cannot be combined with a list of credentials; move it into the list"],
     ],
     [
       "two credentials with one label",
       "providers: { a: { kind: anthropic, credentials: [ { api_key: k, label: '2' }, { api_key: l } ] } }",
-      ["trivium.yaml:1:14: providers.a.credentials[1]: another credential of providers.a has the label 2, too"],
+      [
+        "trivium.yaml:1:14: providers.a.credentials[1]: the label 2 is used twice in providers.a; labels must be unique",
+      ],
     ],
     [
       "an unknown kind, with the known ones",
       "providers: { a: { kind: antropic, api_key: k } }",
       [`trivium.yaml:1:25: providers.a.kind must be one of ${[...KINDS.keys()].join(", ")}; did you mean anthropic?`],
     ],
-    ["a provider without a kind", "providers:\n  a: { api_key: k }\n", ["trivium.yaml:2:3: providers.a needs kind"]],
+    ["a provider without a kind", "providers:\n  a: { api_key: k }\n", ["trivium.yaml:2:3: providers.a requires kind"]],
     [
       "a provider that is not a mapping",
       "providers:\n  a: b\n",
@@ -649,17 +651,19 @@ describe("what is refused, with its position", () => {
     [
       "providers as a list",
       "providers:\n  - kind: anthropic\n",
-      ["trivium.yaml:2:3: providers must be a mapping of provider names"],
+      ["trivium.yaml:2:3: providers must be a mapping from provider names to settings"],
     ],
     [
       "a provider's name that cannot be used",
       'providers: { "a:b": { kind: anthropic, api_key: k } }',
-      ["trivium.yaml:1:14: providers.a:b: a provider's name has only letters, digits, dots, dashes and underscores"],
+      [
+        "trivium.yaml:1:14: providers.a:b: provider names may contain only letters, digits, dots, dashes and underscores",
+      ],
     ],
     [
       "the simulator's name",
       "providers: { simulator: { kind: anthropic, api_key: k } }",
-      ["trivium.yaml:1:14: providers.simulator: this name is the built-in simulator's"],
+      ["trivium.yaml:1:14: providers.simulator: this name is reserved for the built-in simulator; choose another one"],
     ],
     [
       "S07: a base URL with a query",
@@ -690,7 +694,7 @@ describe("what is refused, with its position", () => {
     [
       "a number for text",
       "admin: { host: 5 }",
-      ["trivium.yaml:1:16: admin.host must be text that is not empty; put it in quotes"],
+      ["trivium.yaml:1:16: admin.host must be non-empty text; put it in quotes"],
     ],
     [
       "choices 8: a rank and a share that are none",
@@ -723,14 +727,14 @@ describe("what is refused, with its position", () => {
     [
       "a model twice",
       "models:\n  - id: a/b\n  - id: a/b\n",
-      ["trivium.yaml:3:9: models[1].id is the same as models[0].id"],
+      ["trivium.yaml:3:9: models[1].id must be unique, but is the same as models[0].id"],
     ],
     [
       "a key's name twice, and a key's text twice",
       "keys:\n  - { name: a, key: the-same-key-as-the-other }\n  - { name: a, key: the-same-key-as-the-other }\n",
       [
-        "trivium.yaml:3:13: keys[1].name is the same as keys[0].name",
-        "trivium.yaml:3:21: keys[1].key is the same as keys[0].key",
+        "trivium.yaml:3:13: keys[1].name must be unique, but is the same as keys[0].name",
+        "trivium.yaml:3:21: keys[1].key must be unique, but is the same as keys[0].key",
       ],
     ],
     [
@@ -742,7 +746,7 @@ describe("what is refused, with its position", () => {
       "an offer of an unknown provider while providers come from the environment",
       "models: [ { id: a/b, offers: [ { provider: gemini, model: m }, { provider: simulator, model: m }, { provider: acme, model: m } ] } ]",
       [
-        `trivium.yaml:1:111: models[0].offers[2].provider is not a declared provider; declared are ${[...KINDS.keys()].join(", ")}, simulator`,
+        `trivium.yaml:1:111: models[0].offers[2].provider is not a declared provider; declared providers: ${[...KINDS.keys()].join(", ")}, simulator`,
       ],
     ],
     [
@@ -750,7 +754,7 @@ describe("what is refused, with its position", () => {
       "models:\n  - id: a/b\n    pricings:\n      promt: []\n      prompt: [ { value: -1, unit: perToken, currency: EUR } ]\n",
       [
         "trivium.yaml:4:7: models[0].pricings.promt is not a known field; did you mean prompt?",
-        "trivium.yaml:5:26: models[0].pricings.prompt[0].value must be a number, 0 or more",
+        "trivium.yaml:5:26: models[0].pricings.prompt[0].value must be a number of at least 0",
         "trivium.yaml:5:36: models[0].pricings.prompt[0].unit must be one of perMTokens, perCount, perSecond, perMCharacters; did you mean perMTokens?",
         "trivium.yaml:5:56: models[0].pricings.prompt[0].currency must be USD",
       ],
@@ -758,36 +762,36 @@ describe("what is refused, with its position", () => {
     [
       "a day that does not exist",
       "models: [ { id: a/b, created: 2026-02-30 } ]",
-      ["trivium.yaml:1:31: models[0].created must be a day written as YYYY-MM-DD"],
+      ["trivium.yaml:1:31: models[0].created must be a date in the form YYYY-MM-DD"],
     ],
     [
       "a provider's credential from a variable that is not set",
       "providers: { a: { kind: vertex, api_key: ${VERTEX_KEY} } }",
-      ["trivium.yaml:1:42: providers.a.api_key needs the environment variable VERTEX_KEY, which is not set"],
+      ["trivium.yaml:1:42: providers.a.api_key refers to the environment variable VERTEX_KEY, which is not set"],
     ],
     [
       "a static key from a variable that is not set",
       "keys: [ { name: ci, key: ${CI_KEY} } ]",
-      ["trivium.yaml:1:26: keys[0].key needs the environment variable CI_KEY, which is not set"],
+      ["trivium.yaml:1:26: keys[0].key refers to the environment variable CI_KEY, which is not set"],
     ],
     [
       "half a value",
       "data_dir: ${HOME_OF_DATA}/trivium",
       [
-        "trivium.yaml:1:11: data_dir needs the environment variable HOME_OF_DATA, which is not set; write ${HOME_OF_DATA:-} if it may be empty",
+        "trivium.yaml:1:11: data_dir refers to the environment variable HOME_OF_DATA, which is not set; write ${HOME_OF_DATA:-} to allow an empty value",
       ],
     ],
     [
       "a reference that is none",
       "data_dir: ${not a name}",
       [
-        "trivium.yaml:1:11: data_dir has a ${ that is no variable; write ${NAME}, ${NAME:-default}, ${file:path}, or $$ for a $",
+        "trivium.yaml:1:11: data_dir contains a ${ that does not start a valid reference; write ${NAME}, ${NAME:-default} or ${file:path}, or $$ for a literal $",
       ],
     ],
     [
       "choices 9: a Redis server that is none",
       "redis: localhost:6379",
-      ["trivium.yaml:1:8: redis must be redis://user:password@host:port/database, or rediss:// over TLS"],
+      ["trivium.yaml:1:8: redis must be redis://user:password@host:port/database, or rediss:// for TLS"],
     ],
     [
       "alerts: addresses, secrets, events and names that cannot be; neither an address nor a secret is shown",
@@ -805,7 +809,7 @@ describe("what is refused, with its position", () => {
       [
         "trivium.yaml:3:14: alerts.webhooks[0].url must be an http or https URL without fragment or credentials",
         "trivium.yaml:4:14: alerts.webhooks[1].url must be an http or https URL without fragment or credentials",
-        'trivium.yaml:5:43: alerts.webhooks[2].secret must be 16 to 512 visible ASCII characters without spaces, such as "openssl rand -hex 24" makes',
+        'trivium.yaml:5:43: alerts.webhooks[2].secret must be 16 to 512 visible ASCII characters without spaces, such as the output of "openssl rand -hex 24"',
         "trivium.yaml:5:60: alerts.webhooks[2].events[0] must be one of budget.threshold, spend.unpriced, provider.down, provider.up, gateway.degraded, gateway.recovered, errors.high, errors.normal; did you mean budget.threshold?",
         "trivium.yaml:6:20: alerts.budget_percent[0] must be a whole number from 1 to 1000",
         "trivium.yaml:7:18: alerts.error_percent must be a whole number from 0 to 100",
@@ -815,7 +819,7 @@ describe("what is refused, with its position", () => {
     [
       "alerts: two webhooks of one name",
       'alerts: { webhooks: [{ name: a, url: "https://a.test" }, { name: a, url: "https://b.test" }] }',
-      ['trivium.yaml:1:21: alerts.webhooks has two of the name "a"; each needs its own'],
+      ['trivium.yaml:1:21: alerts.webhooks contains two webhooks with the name "a"; names must be unique'],
     ],
     [
       "choices 8: words and numbers of routing that do not exist",
@@ -832,17 +836,17 @@ describe("what is refused, with its position", () => {
       "choices 8: a fallback to nowhere",
       "routing: { fallback: simulater }\nkeys:\n  - { name: a, key: a-key-of-twenty-characters, routing: { fallback: acme/knwon } }",
       [
-        "trivium.yaml:1:22: routing.fallback is not a declared provider, and no model's id; did you mean simulator?",
+        "trivium.yaml:1:22: routing.fallback is neither a declared provider nor a model id; did you mean simulator?",
         "trivium.yaml:3:70: keys[0].routing.fallback is not a known model; did you mean acme/known?",
       ],
     ],
-    ["the same field twice", "simulator: true\nsimulator: false\n", ["trivium.yaml:2:1: this field is written twice"]],
+    ["the same field twice", "simulator: true\nsimulator: false\n", ["trivium.yaml:2:1: duplicate field"]],
     [
       "a second document",
       "simulator: true\n---\nsimulator: false\n",
-      ["trivium.yaml:2:1: a second document begins here; the file holds one"],
+      ["trivium.yaml:2:1: a second YAML document starts here; the file must contain only one"],
     ],
-    ["a file that is a list", "- a\n", ["trivium.yaml:1:1: the file must be a mapping of fields"]],
+    ["a file that is a list", "- a\n", ["trivium.yaml:1:1: the file must contain a mapping of fields"]],
     [
       "a memory in which the largest body does not fit",
       "server: { max_body_mb: 20, memory_mb: 32 }",
@@ -850,7 +854,11 @@ describe("what is refused, with its position", () => {
         "trivium.yaml:1:39: server.memory_mb must be at least twice server.max_body_mb, which is 20; one key may hold half of it",
       ],
     ],
-    ["an alias of nothing", "files: *nowhere\n", ["trivium.yaml:1:8: there is no anchor &nowhere above this alias"]],
+    [
+      "an alias of nothing",
+      "files: *nowhere\n",
+      ["trivium.yaml:1:8: undefined alias: no anchor &nowhere above this alias"],
+    ],
   ];
   test.each(cases)("%s", (_, yaml, expected) => {
     expect(problemsOf(yaml)).toEqual(expected);
@@ -868,7 +876,7 @@ describe("what is refused, with its position", () => {
     const kinds = new Map(KINDS);
     const lacking = { ...kind([], ["api_key", "credentials"]), mistakes: () => ["one is needed", "so is two"] };
     kinds.set("lacking", lacking);
-    kinds.set("resolving", { ...lacking, mistakes: ({ credentials }) => [`${credentials}: there is no such file`] });
+    kinds.set("resolving", { ...lacking, mistakes: ({ credentials }) => [`${credentials}: the file does not exist`] });
     const file = join(folder, "lacking.yaml");
     writeFileSync(
       file,
@@ -884,7 +892,7 @@ simulater: true
     ).toThrow(
       `lacking.yaml:2:3: providers.first: one is needed
 lacking.yaml:2:3: providers.first: so is two
-lacking.yaml:3:3: providers.second: ${join(folder, "keys/account.json")}: there is no such file
+lacking.yaml:3:3: providers.second: ${join(folder, "keys/account.json")}: the file does not exist
 lacking.yaml:4:27: providers.third.api_kee is not a known field; did you mean api_key?
 lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     );
@@ -902,7 +910,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     }
     expect(key(`key: ${"k".repeat(512)}`)).toEqual([]);
     expect(key(`key: ${"k".repeat(513)}`)).toEqual([
-      'trivium.yaml:2:21: keys[0].key must be 20 to 512 visible ASCII characters without spaces, such as "openssl rand -hex 24" makes',
+      'trivium.yaml:2:21: keys[0].key must be 20 to 512 visible ASCII characters without spaces, such as the output of "openssl rand -hex 24"',
     ]);
   });
 
@@ -910,26 +918,26 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     const key = (text: string) => problemsOf(`keys:\n  - { name: a, key: ${text} }\n`);
     expect(key("k".repeat(20))).toEqual([]);
     expect(key("k".repeat(19))).toEqual([
-      'trivium.yaml:2:21: keys[0].key must be 20 to 512 visible ASCII characters without spaces, such as "openssl rand -hex 24" makes',
+      'trivium.yaml:2:21: keys[0].key must be 20 to 512 visible ASCII characters without spaces, such as the output of "openssl rand -hex 24"',
     ]);
     const secret = (length: number, host: string) =>
       problemsOf(`admin: { host: "${host}", secret: ${"s".repeat(length)} }\n`);
-    const cure = '"openssl rand -hex 24" makes a good one';
+    const cure = 'generate one with "openssl rand -hex 24"';
     for (const host of ["127.0.0.1", "localhost", "::1"]) {
       expect(secret(16, host)).toEqual([]);
-      expect(secret(15, host)[0]).toEndWith(`: admin.secret must have at least 16 characters. ${cure}`);
+      expect(secret(15, host)[0]).toEndWith(`: admin.secret must have at least 16 characters; ${cure}`);
     }
     for (const host of ["0.0.0.0", "10.0.0.1", "::"]) {
       expect(secret(32, host)).toEqual([]);
       expect(secret(31, host)[0]).toEndWith(
-        `: admin.secret must have at least 32 characters where admin.host is ${host}. ${cure}`,
+        `: admin.secret must have at least 32 characters when admin.host is ${host}; ${cure}`,
       );
     }
     expect(secret(1, "127.0.0.1")[0]).toStartWith("trivium.yaml:1:");
   });
 
   test("two listeners on one port are reported, also if one is a default", () => {
-    const message = "server.port and admin.port are the same on one host; each needs its own";
+    const message = "server.port and admin.port must be different when both listen on the same host";
     expect(problemsOf("server: { port: 9000 }\nadmin: { port: 9000 }\n")).toEqual([`trivium.yaml:2:16: ${message}`]);
     expect(problemsOf("server: { port: 8788 }\n")).toEqual([`trivium.yaml:1:17: ${message}`]);
     expect(problemsOf("server: { port: 8788 }\nadmin: { secret: a-secret-of-the-operator }\n")).toEqual([
@@ -940,7 +948,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
   });
 
   test("anchors that contain or multiply themselves end in a message", () => {
-    const message = "aliases unfold here to more than 500000 values, or deeper than 32";
+    const message = "aliases expand here to more than 500000 values, or deeper than 32";
     expect(problemsOf("models: &m [ *m, *m ]\n")).toEqual([`trivium.yaml:1:12: ${message}`]);
     const levels = Array.from({ length: 9 }, (_, level) => {
       const item = level === 0 ? "x" : `*l${level - 1}`;
@@ -958,9 +966,9 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
       prices: PRICES,
       models: MODELS,
     };
-    expect(() => loadConfig(options)).toThrow("nowhere.yaml:1:1: there is no such file");
+    expect(() => loadConfig(options)).toThrow("nowhere.yaml:1:1: the file does not exist");
     const elsewhere = { ...options, cwd: join(folder, "bare"), path: join(folder, "nowhere.yaml") };
-    expect(() => loadConfig(elsewhere)).toThrow(`${join(folder, "nowhere.yaml")}:1:1: there is no such file`);
+    expect(() => loadConfig(elsewhere)).toThrow(`${join(folder, "nowhere.yaml")}:1:1: the file does not exist`);
   });
 });
 
@@ -968,12 +976,12 @@ test("docs/configuration.md, Prices: a model without a price is a warning with i
   const price = "pricings: { prompt: [{ value: 1, unit: perMTokens, currency: USD }] }";
   const warningsOf = (...models: string[]) =>
     load(`models:\n${models.map((model) => `  - { ${model} }\n`).join("")}`).warnings.map(tellProblem);
-  const unpriced = "has no price: its calls cost 0 and count against no budget";
-  const right = "write its pricings, or pricings: {} where it is free";
+  const unpriced = "has no price, so its calls cost 0 and do not count against budgets";
+  const right = "set its pricings, or write pricings: {} if it is free";
   expect(
     warningsOf("id: acme/known", "id: acme/knwon", "id: acme/other, offers: [{ provider: simulator, model: m }]"),
   ).toEqual([
-    `trivium.yaml:3:11: models[1] ${unpriced}; did you mean acme/known? Else ${right}`,
+    `trivium.yaml:3:11: models[1] ${unpriced}; did you mean acme/known? Otherwise ${right}`,
     `trivium.yaml:4:11: models[2] ${unpriced}; ${right}`,
   ]);
   const offer = (fields: string) => `{ provider: simulator, model: m, ${fields} }`;

@@ -85,7 +85,7 @@ function loadPlaced(source: string, file: string, shownFile: string, options: Lo
   const problems: ConfigProblem[] = [];
   const report = reportTo(problems, shownFile);
   const root = readPlacedDocument(source, report);
-  if (root !== undefined && root.kind !== "map") report(root.position, "the file must be a mapping of fields");
+  if (root !== undefined && root.kind !== "map") report(root.position, "the file must contain a mapping of fields");
   if (root?.kind !== "map") throw mistakes(problems);
   return interpret(root, file, shownFile, options, problems);
 }
@@ -158,7 +158,9 @@ function readText(file: string, shownFile: string): string {
     return readFileSync(file, "utf8");
   } catch (error) {
     const reason =
-      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : `it cannot be read (${error})`;
+      (error as NodeJS.ErrnoException).code === "ENOENT"
+        ? "the file does not exist"
+        : `cannot read the file (${error})`;
     throw new ConfigError([{ file: shownFile, line: 1, column: 1, message: reason }]);
   }
 }

@@ -10,13 +10,15 @@ export function refuseLosses(before: Config | undefined, after: Config): void {
   if (before?.file === undefined || after.file === undefined) return;
   const problem = (message: string) => new ConfigError([{ file: after.shownFile, line: 1, column: 1, message }]);
   if (after.fields.length === 0 && before.fields.length > 0) {
-    throw problem("the file is empty; if that is meant, send SIGHUP");
+    throw problem("the file is empty; if this is intended, send SIGHUP");
   }
   for (const [section, had, empty] of [
     ["keys", before.keys.length, "[]"],
     ["providers", before.providers?.length ?? 0, "{}"],
   ] as const) {
     if (had === 0 || after.fields.includes(section)) continue;
-    throw problem(`${section} is gone, which had ${had}; if that is meant, write ${section}: ${empty}, or send SIGHUP`);
+    throw problem(
+      `${section} is missing, but had ${had} before; if this is intended, write ${section}: ${empty} or send SIGHUP`,
+    );
   }
 }

@@ -41,9 +41,9 @@ function positionOf(lines: LineCounter, offset: number): Position {
 function faultMessage(fault: YAMLError): string {
   switch (fault.code) {
     case "DUPLICATE_KEY":
-      return "this field is written twice";
+      return "duplicate field";
     case "MULTIPLE_DOCS":
-      return "a second document begins here; the file holds one";
+      return "a second YAML document starts here; the file must contain only one";
     case "UNEXPECTED_TOKEN":
       // The parser puts the text that it could not read after a colon, and that text may be a secret.
       return `YAML syntax error: ${fault.message.replace(/: .*/s, "")}`;
@@ -69,7 +69,7 @@ class Builder {
   build(root: ParsedNode): DocumentNode | undefined {
     const built = this.#node(root, this.#position(root), 0);
     if (this.#boundless === undefined) return built;
-    this.#report(this.#boundless, `aliases unfold here to more than ${MAX_NODES} values, or deeper than ${MAX_DEPTH}`);
+    this.#report(this.#boundless, `aliases expand here to more than ${MAX_NODES} values, or deeper than ${MAX_DEPTH}`);
     return undefined;
   }
 
@@ -86,7 +86,7 @@ class Builder {
     if (isAlias(source)) {
       const target = this.#target(source);
       if (target !== undefined) return this.#node(target, this.#position(target), depth + 1);
-      this.#report(this.#position(source), `there is no anchor &${source.source} above this alias`);
+      this.#report(this.#position(source), `undefined alias: no anchor &${source.source} above this alias`);
       return empty;
     }
     if (isMap(source)) return this.#map(source, depth);
@@ -114,7 +114,7 @@ class Builder {
     const merged: DocumentNode[] = [];
     for (const { key, value } of source.items) {
       if (!isScalar(key)) {
-        this.#report(this.#position(source), "a field's name must be plain text");
+        this.#report(this.#position(source), "field names must be plain text");
         continue;
       }
       const position = this.#position(key);
@@ -123,7 +123,7 @@ class Builder {
       else entries.set(restoreReferences(String(key.value)), { position, node });
     }
     for (const node of merged) {
-      if (node.kind !== "map") this.#report(node.position, "<< takes a mapping, or a list of mappings");
+      if (node.kind !== "map") this.#report(node.position, "<< requires a mapping or a list of mappings");
       else for (const [name, entry] of node.entries) if (!entries.has(name)) entries.set(name, entry);
     }
     return { kind: "map", position: this.#position(source), entries };

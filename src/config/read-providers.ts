@@ -39,16 +39,19 @@ export function readProviders(
   if (node.kind === "scalar" && node.value === null) return undefined;
   const providers = new Map<string, ProviderFile>();
   if (node.kind !== "map") {
-    context.report(node.position, "providers must be a mapping of provider names");
+    context.report(node.position, "providers must be a mapping from provider names to settings");
     return providers;
   }
   for (const [name, entry] of node.entries) {
     if (name === SIMULATOR)
-      context.report(entry.position, `providers.${SIMULATOR}: this name is the built-in simulator's`);
+      context.report(
+        entry.position,
+        `providers.${SIMULATOR}: this name is reserved for the built-in simulator; choose another one`,
+      );
     else if (!NAME.test(name)) {
       context.report(
         entry.position,
-        `providers.${name}: a provider's name has only letters, digits, dots, dashes and underscores`,
+        `providers.${name}: provider names may contain only letters, digits, dots, dashes and underscores`,
       );
     }
     const path = `providers.${name}`;
@@ -73,7 +76,10 @@ export function readProviders(
       for (const mistake of kind.mistakes(settings)) context.report(entry.position, `${at}: ${mistake}`);
       if (credential === undefined) continue;
       if (labels.has(credential.label))
-        context.report(entry.position, `${at}: another credential of ${path} has the label ${credential.label}, too`);
+        context.report(
+          entry.position,
+          `${at}: the label ${credential.label} is used twice in ${path}; labels must be unique`,
+        );
       labels.add(credential.label);
     }
   }
@@ -92,7 +98,8 @@ function shapeFor(node: DocumentNode, kinds: ReadonlyMap<string, ProviderKind>):
   const properties: Record<string, Shape> = { kind: kindShape };
   for (const name of [...COMMON_FIELDS, ...kind.required, ...kind.optional]) {
     const field = EVERY_FIELD[name];
-    if (field === undefined) throw new Error(`A provider kind names ${name}, which is no field of the configuration.`);
+    if (field === undefined)
+      throw new Error(`A provider kind refers to ${name}, which is not a field of the configuration.`);
     properties[name] = name === "dialects" ? { ...field, items: { enum: kind.dialects } } : field;
   }
   if (listed || properties["credentials"] === undefined) {
@@ -107,7 +114,7 @@ function reportBeside(node: DocumentNode, { credentials }: ProviderFile, path: s
   if (node.kind !== "map" || !Array.isArray(credentials)) return;
   for (const [name, { position }] of node.entries) {
     if (name !== "credentials" && isCredential(name))
-      report(position, `${path}.${name} cannot be next to a list of credentials; put it into the list`);
+      report(position, `${path}.${name} cannot be combined with a list of credentials; move it into the list`);
   }
 }
 

@@ -100,17 +100,17 @@ function readMap(
     if (field === undefined) {
       const known = Object.keys(properties).filter((one) => properties[one]?.notBuilt === undefined);
       const near = nearestName(name, known);
-      const hint = near === undefined ? `known here: ${known.join(", ")}` : `did you mean ${near}?`;
+      const hint = near === undefined ? `known fields: ${known.join(", ")}` : `did you mean ${near}?`;
       context.report(entry.position, `${fieldPath} is not a known field; ${hint}`);
       continue;
     }
     const value = read(entry.node, field, fieldPath, context, entry.position, required.includes(name));
     if (value === undefined) continue;
     if (field.notBuilt === undefined) values.push([name, value]);
-    else context.report(entry.position, `${fieldPath} does nothing in this version: ${field.notBuilt}`);
+    else context.report(entry.position, `${fieldPath} is not supported in this version: ${field.notBuilt}`);
   }
   const missing = required.filter((name) => !node.entries.has(name));
-  if (missing.length > 0) context.report(at, `${path || "the file"} needs ${missing.join(" and ")}`);
+  if (missing.length > 0) context.report(at, `${path || "the file"} requires ${missing.join(" and ")}`);
   return Object.fromEntries(values);
 }
 
@@ -124,10 +124,7 @@ function readNamed(
   for (const [name, entry] of node.entries) {
     const [, field] = Object.entries(patterns).find(([pattern]) => new RegExp(pattern).test(name)) ?? [];
     if (field === undefined) {
-      context.report(
-        entry.position,
-        `${path} has a name that is empty, has white space, or is longer than 128 characters`,
-      );
+      context.report(entry.position, `${path} contains an invalid name; use 1 to 128 characters without white space`);
       continue;
     }
     const value = read(entry.node, field, `${path}.${name}`, context, entry.position, true);
@@ -143,19 +140,22 @@ function readScalar(node: ScalarNode, shape: Shape, path: string, context: ReadC
     if (expansion.malformed) {
       context.report(
         node.position,
-        `${path} has a \${ that is no variable; write \${NAME}, \${NAME:-default}, \${file:path}, or $$ for a $`,
+        `${path} contains a \${ that does not start a valid reference; write \${NAME}, \${NAME:-default} or \${file:path}, or $$ for a literal $`,
       );
       return undefined;
     }
     if (expansion.unread.length > 0) {
-      context.report(node.position, `${path} needs the file ${expansion.unread.join(" and ")}, which cannot be read`);
+      context.report(
+        node.position,
+        `${path} refers to the file ${expansion.unread.join(" and ")}, which cannot be read`,
+      );
       return undefined;
     }
     if (expansion.unset.length > 0) {
       if (expansion.whole && !needed && shape.writeOnly !== true) return undefined;
       const names = expansion.unset.join(" and ");
-      const hint = expansion.whole ? "" : `; write \${${expansion.unset[0]}:-} if it may be empty`;
-      context.report(node.position, `${path} needs the environment variable ${names}, which is not set${hint}`);
+      const hint = expansion.whole ? "" : `; write \${${expansion.unset[0]}:-} to allow an empty value`;
+      context.report(node.position, `${path} refers to the environment variable ${names}, which is not set${hint}`);
       return undefined;
     }
     value = expansion.used ? typed(expansion.text, shape) : expansion.text;
@@ -201,18 +201,18 @@ export function fits(value: unknown, shape: Shape): boolean {
 export function expectation(shape: Shape): string {
   if (shape.description !== undefined) return shape.description;
   if (shape.enum !== undefined) return shape.enum.length === 1 ? `${shape.enum[0]}` : `one of ${shape.enum.join(", ")}`;
-  if (shape.type === "string") return shape.minLength === undefined ? "text" : "text that is not empty";
+  if (shape.type === "string") return shape.minLength === undefined ? "text" : "non-empty text";
   if (shape.type === "boolean") return "true or false";
-  if (shape.type === "array") return shape.minItems === undefined ? "a list" : "a list of at least one item";
+  if (shape.type === "array") return shape.minItems === undefined ? "a list" : "a non-empty list";
   if (shape.type === "object") return "a mapping of fields";
   const number = shape.type === "integer" ? "a whole number" : "a number";
-  if (shape.exclusiveMinimum !== undefined) return `${number} above ${shape.exclusiveMinimum}${upTo(shape)}`;
+  if (shape.exclusiveMinimum !== undefined) return `${number} greater than ${shape.exclusiveMinimum}${upTo(shape)}`;
   if (shape.minimum === undefined) return number;
   return shape.maximum === undefined
-    ? `${number}, ${shape.minimum} or more`
+    ? `${number} of at least ${shape.minimum}`
     : `${number} from ${shape.minimum} to ${shape.maximum}`;
 }
 
 function upTo({ maximum }: Shape): string {
-  return maximum === undefined ? "" : ` and up to ${maximum}`;
+  return maximum === undefined ? "" : ` and at most ${maximum}`;
 }

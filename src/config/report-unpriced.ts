@@ -15,9 +15,9 @@ export function reportUnpriced(models: readonly ModelFile[], known: KnownPrices,
     const isPriced = pricings !== undefined || offers?.every((offer) => offer.pricings !== undefined) === true;
     if (isPriced || known.has(id)) continue;
     const near = known.near(id);
-    const right = "write its pricings, or pricings: {} where it is free";
-    const advice = near === undefined ? right : `did you mean ${near}? Else ${right}`;
-    const message = `models[${index}] has no price: its calls cost 0 and count against no budget; ${advice}`;
+    const right = "set its pricings, or write pricings: {} if it is free";
+    const advice = near === undefined ? right : `did you mean ${near}? Otherwise ${right}`;
+    const message = `models[${index}] has no price, so its calls cost 0 and do not count against budgets; ${advice}`;
     report(positionAt(root, ["models", index, "id"]), message);
   }
 }

@@ -91,7 +91,7 @@ const ToolPrices = Type.Array(
       unit: Type.Enum(TOOL_UNITS),
       usd: Type.Number({ minimum: 0, maximum: 1_000_000 }),
       source: Type.Optional(Text),
-      date: Type.Optional(Type.String({ format: "day", description: "a day written as YYYY-MM-DD" })),
+      date: Type.Optional(Type.String({ format: "day", description: "a date in the form YYYY-MM-DD" })),
     },
     closed,
   ),
@@ -129,7 +129,7 @@ export const ModelFile = Type.Object(
     id: Type.String({ pattern: "^[^/\\s]+/[^/\\s]+$", description: "<provider>/<model_name> with exactly one slash" }),
     display_name: Type.Optional(Text),
     description: Type.Optional(Text),
-    created: Type.Optional(Type.String({ format: "day", description: "a day written as YYYY-MM-DD" })),
+    created: Type.Optional(Type.String({ format: "day", description: "a date in the form YYYY-MM-DD" })),
     context_length: Type.Optional(Tokens),
     max_output_tokens: Type.Optional(Tokens),
     input_modalities: Type.Optional(Modalities),
@@ -173,14 +173,14 @@ const KeyFile = Type.Object(
     project: Type.Optional(Text),
     key: Type.String({
       pattern: `^[\\x21-\\x7e]{${MIN_KEY_LENGTH},${MAX_KEY_LENGTH}}$`,
-      description: `${MIN_KEY_LENGTH} to ${MAX_KEY_LENGTH} visible ASCII characters without spaces, such as "openssl rand -hex 24" makes`,
+      description: `${MIN_KEY_LENGTH} to ${MAX_KEY_LENGTH} visible ASCII characters without spaces, such as the output of "openssl rand -hex 24"`,
     }),
     models: Type.Optional(Type.Array(Text)),
     protocols: Type.Optional(Type.Array(Dialect, { minItems: 1 })),
     expires_at: Type.Optional(
       Type.String({
         format: "moment",
-        description: "a day (YYYY-MM-DD) or a moment with its zone (2027-01-31T12:00:00Z)",
+        description: "a date (YYYY-MM-DD) or a time with its zone (2027-01-31T12:00:00Z)",
       }),
     ),
     limits: Type.Optional(LimitsFile),
@@ -241,7 +241,7 @@ const WebhookFile = Type.Object(
     secret: Type.Optional(
       Type.String({
         pattern: "^[\\x21-\\x7e]{16,512}$",
-        description: '16 to 512 visible ASCII characters without spaces, such as "openssl rand -hex 24" makes',
+        description: '16 to 512 visible ASCII characters without spaces, such as the output of "openssl rand -hex 24"',
         writeOnly: true,
       }),
     ),
@@ -314,7 +314,7 @@ export const RootFile = Type.Object(
     redis: Type.Optional(
       Type.String({
         pattern: "^(redis|rediss|valkey|valkeys)://[^/]",
-        description: "redis://user:password@host:port/database, or rediss:// over TLS",
+        description: "redis://user:password@host:port/database, or rediss:// for TLS",
         writeOnly: true,
       }),
     ),
@@ -433,7 +433,7 @@ export const CredentialFile = Type.Object(
       Type.String({
         pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$",
         description:
-          "up to 32 letters, digits, dots, dashes and underscores: receipts show it, so it must not be the key",
+          "up to 32 letters, digits, dots, dashes and underscores(it appears in receipts, so it must not be the key)",
       }),
     ),
     weight: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })),

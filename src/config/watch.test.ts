@@ -108,7 +108,7 @@ test("docs/configuration.md, Variables: a secret that was replaced in its file i
   expect(changes[0]?.admin.secret?.reveal()).toBe("the-second-of-two-secrets");
   rmSync(secret);
   await until(() => problems.length === 1);
-  expect(problems[0]?.message).toContain("admin.secret needs the file secret, which cannot be read");
+  expect(problems[0]?.message).toContain("admin.secret refers to the file secret, which cannot be read");
 });
 
 test("H25: a file that disappears keeps the old configuration, and is a problem only on a requested reload", async () => {
@@ -119,7 +119,7 @@ test("H25: a file that disappears keeps the old configuration, and is a problem 
   expect([changes, problems]).toEqual([[], []]);
   reload();
   expect(changes).toEqual([]);
-  expect(problems[0]?.message).toContain("the file is gone");
+  expect(problems[0]?.message).toContain("the file no longer exists");
   writeFileSync(file, "server: { port: 1001 }\n");
   await until(() => changes.length === 1);
 });
@@ -135,7 +135,7 @@ test("README, Configuration: a file made after a start without one is taken over
   expect(changes[1]).toMatchObject({ file, server: { port: 1001 } });
   rmSync(file);
   reload();
-  expect(problems[1]?.message).toContain("the file is gone");
+  expect(problems[1]?.message).toContain("the file no longer exists");
   writeFileSync(file, "server: { port: 1002 }\n");
   await until(() => changes.length === 3);
 });
@@ -158,15 +158,19 @@ describe("H25: what an accident removes from a file stays in use, unless its rem
   const KEYS = "keys: [ { name: a, key: sk-one-of-the-configuration } ]\n";
   const PROVIDERS = "providers: { simulator-b: { kind: mine } }\n";
   const cases: [string, string, string][] = [
-    ["an empty file", "", "the file is empty; if that is meant, send SIGHUP"],
-    ["nothing but comments", "# to be written\n", "the file is empty; if that is meant, send SIGHUP"],
-    ["every key", PROVIDERS, "keys is gone, which had 1; if that is meant, write keys: [], or send SIGHUP"],
+    ["an empty file", "", "the file is empty; if this is intended, send SIGHUP"],
+    ["nothing but comments", "# to be written\n", "the file is empty; if this is intended, send SIGHUP"],
+    ["every key", PROVIDERS, "keys is missing, but had 1 before; if this is intended, write keys: [] or send SIGHUP"],
     [
       "a section of keys cut after its name",
       `${PROVIDERS}keys:\n`,
-      "keys is gone, which had 1; if that is meant, write keys: [], or send SIGHUP",
+      "keys is missing, but had 1 before; if this is intended, write keys: [] or send SIGHUP",
     ],
-    ["every provider", KEYS, "providers is gone, which had 1; if that is meant, write providers: {}, or send SIGHUP"],
+    [
+      "every provider",
+      KEYS,
+      "providers is missing, but had 1 before; if this is intended, write providers: {} or send SIGHUP",
+    ],
   ];
   test.each(cases)("%s", async (_, text, message) => {
     writeFileSync(file, PROVIDERS + KEYS);

@@ -95,6 +95,6 @@ function stateOfFile(file: string): string | undefined {
 
 function missing(file: string): ConfigError {
   return new ConfigError([
-    { file, line: 1, column: 1, message: "the file is gone; the configuration read before stays" },
+    { file, line: 1, column: 1, message: "the file no longer exists; the previous configuration stays in effect" },
   ]);
 }

@@ -50,7 +50,7 @@ export function createLog({ clock, level, calls = "all", format, write }: LogOpt
   });
   const writer = new LineWriter(clock, {
     build: () => callLines.build(),
-    tellLost: (lost) => formatted.line("warn", { lines: lost }, "log lines were dropped: standard error is too slow"),
+    tellLost: (lost) => formatted.line("warn", { lines: lost }, "dropped log lines because standard error is too slow"),
     write: write && ((bytes) => write(new TextDecoder().decode(bytes))),
   });
   const say = (own: Exclude<LogLevel, "silent">): Say => {

@@ -39,7 +39,7 @@ export const azureOpenai: ProviderDeclaration = {
   variables: { api_key: "AZURE_OPENAI_API_KEY", base_url: "AZURE_OPENAI_ENDPOINT" },
   fields: { required: ["base_url", "api_key"], optional: ["api_version", "dialects"] },
   baseUrl: () => {
-    throw new Error("base_url is needed: the URL of the resource, such as https://my-resource.openai.azure.com");
+    throw new Error("base_url is required: the URL of the resource, such as https://my-resource.openai.azure.com");
   },
   authenticate: headerKey("api-key"),
   probe: { path: ({ baseUrl }) => `${baseUrl?.endsWith(V1) ? "" : V1}/models` },

@@ -25,12 +25,12 @@ export const bedrock: ProviderDeclaration = {
     optional: ["region", "api_key", "access_key_id", "secret_access_key", "session_token", "dialects"],
   },
   baseUrl: ({ region }) => {
-    if (region === undefined) throw new Error("region is needed, such as us-east-1");
+    if (region === undefined) throw new Error("region is required, such as us-east-1");
     return `https://bedrock-runtime.${region}.amazonaws.com`;
   },
   authenticate: (settings) => {
     if (!settings.apiKey && !(settings.accessKeyId && settings.secretAccessKey)) {
-      throw new Error("api_key, or access_key_id and secret_access_key, is needed");
+      throw new Error("either api_key or both access_key_id and secret_access_key are required");
     }
     return bearer(settings);
   },

@@ -72,7 +72,7 @@ describe("bedrock (providers 1.6)", () => {
   });
 
   test("missing settings are named", () => {
-    expect(() => provider({ kind: "bedrock", apiKey: new Secret("k") })).toThrow("region is needed");
+    expect(() => provider({ kind: "bedrock", apiKey: new Secret("k") })).toThrow("region is required");
     expect(() => provider({ kind: "bedrock", region: "us-east-1", accessKeyId: "a" })).toThrow("secret_access_key");
     expect(provider({ kind: "bedrock", baseUrl: "http://127.0.0.1:1", apiKey: new Secret("k") }).name).toBe("cloud");
   });

@@ -49,6 +49,6 @@ export const BUILT_IN: Registry = { dialects: BUILT_IN_DIALECTS, kinds: PROVIDER
 
 export function createProvider(settings: ProviderSettings, sources: Sources, kinds = PROVIDER_KINDS): Provider {
   const declaration = kinds.get(settings.kind);
-  if (!declaration) throw new Error(`no provider kind ${settings.kind}`);
+  if (!declaration) throw new Error(`unknown provider kind ${settings.kind}`);
   return new Provider(declaration, settings, sources);
 }

@@ -59,7 +59,7 @@ const REFUSALS = {
   key: (who: string, said: string, field: string) =>
     `${who} rejected the gateway's API key${said}. Check \`${field}\`. Your Trivium key is valid.`,
   account: (who: string, said: string) =>
-    `${who} refused the call because the gateway's account there has no credit or quota left${said}. Its operator must top it up. Your Trivium key is valid.`,
+    `${who} rejected the call because the gateway's account has no credit or quota left${said}. Its operator must top it up. Your Trivium key is valid.`,
   access: (who: string, said: string, field: string) =>
     `${who} denied the gateway's account access${said}. Check what the account of \`${field}\` may use. Your Trivium key is valid.`,
 };
@@ -82,7 +82,7 @@ function cureFor({ kind, failure }: GatewayError, { host, credential, name }: Fa
   if (errno === "ENOTFOUND" || errno === "EAI_AGAIN")
     return `check the host name in providers.${name}.base_url, and the resolver`;
   if (errno !== undefined && (errno === "EPROTO" || CERTIFICATE.test(errno)))
-    return `check that ${host} speaks TLS with a trusted certificate; NODE_EXTRA_CA_CERTS names further authorities`;
-  if (errno !== undefined) return `check that ${host} runs and can be reached from here`;
+    return `check that ${host} serves TLS with a trusted certificate; use NODE_EXTRA_CA_CERTS to add certificate authorities`;
+  if (errno !== undefined) return `check that ${host} is running and reachable from this machine`;
   return kind === "upstream_timeout" ? `raise providers.${name}.timeout_ms if ${host} may take longer` : undefined;
 }

@@ -15,7 +15,7 @@ export const openaiCompatible: ProviderDeclaration = {
   publishers: [],
   fields: { required: ["base_url"], optional: ["api_key", "dialects"] },
   baseUrl: () => {
-    throw new Error("an openai-compatible provider has no base URL of its own");
+    throw new Error("an openai-compatible provider requires a base_url");
   },
   authenticate: bearer,
   probe: { path: "/models" },

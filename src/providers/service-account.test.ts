@@ -77,8 +77,10 @@ describe("a service account signs in with a signed assertion (providers 1.4)", (
     const other = join(folder, "other.json");
     writeFileSync(other, "{}");
     expect(() => serviceAccount(other, system.clock)).toThrow("client_email or private_key is missing");
-    expect(() => serviceAccount(join(folder, "none.json"), system.clock)).toThrow(/none\.json: there is no such file$/);
-    expect(() => serviceAccount(folder, system.clock)).toThrow(/: it cannot be read \(EISDIR\)$/);
+    expect(() => serviceAccount(join(folder, "none.json"), system.clock)).toThrow(
+      /none\.json: the file does not exist$/,
+    );
+    expect(() => serviceAccount(folder, system.clock)).toThrow(/: cannot read the file \(EISDIR\)$/);
   });
 
   test("docs/configuration.md, Mistakes: a key that cannot sign is refused when it is read, and not repeated", () => {

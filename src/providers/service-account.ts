@@ -54,7 +54,7 @@ function readText(file: string): string {
     return readFileSync(file, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`${file}: ${code === "ENOENT" ? "there is no such file" : `it cannot be read (${code})`}`);
+    throw new Error(`${file}: ${code === "ENOENT" ? "the file does not exist" : `cannot read the file (${code})`}`);
   }
 }
 
@@ -72,7 +72,7 @@ function readKey(pem: string, file: string): KeyObject {
 
 async function requestToken(account: Account, clock: Clock): Promise<{ value: string; lifetimeMs: number }> {
   const failed = (why: string, cause?: unknown) =>
-    new GatewayError("upstream_credentials", `The provider gave the gateway no access token: ${why}.`, { cause });
+    new GatewayError("upstream_credentials", `The provider did not issue an access token: ${why}.`, { cause });
   let assertion: string;
   try {
     assertion = signAssertion(account, Math.floor(clock.wallMs() / 1000));
@@ -87,13 +87,13 @@ async function requestToken(account: Account, clock: Clock): Promise<{ value: st
     response = await fetch(account.tokenUrl, { method: "POST", body: form, signal: late.signal });
     text = await response.text();
   } catch (cause) {
-    throw failed("its token service did not answer", cause);
+    throw failed("its token service did not respond", cause);
   } finally {
     late.cancel();
   }
   const body = parseObject(text);
   const value = stringAt(body, "access_token");
-  if (!response.ok || !value) throw failed(`its token service answered ${response.status}`);
+  if (!response.ok || !value) throw failed(`its token service returned ${response.status}`);
   return { value, lifetimeMs: (numberAt(body, "expires_in") ?? LIFETIME_SECONDS) * 1000 };
 }
 

@@ -98,7 +98,7 @@ export const simulator: ProviderDeclaration = {
   publishers: [],
   fields: { required: ["base_url"], optional: ["api_key"] },
   baseUrl: () => {
-    throw new Error("the simulator's base URL is set when it starts");
+    throw new Error("the simulator's base URL is only known after it starts");
   },
   authenticate: (settings) => {
     // It takes any key, but needs one, like the hosts that it simulates.

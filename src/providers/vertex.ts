@@ -40,7 +40,7 @@ export const vertex: ProviderDeclaration = {
   authenticate: (settings, { clock }) => {
     if (settings.credentials) return serviceAccount(settings.credentials, clock);
     if (settings.apiKey) return headerKey("x-goog-api-key")(settings);
-    throw new Error("credentials (a service account file) or api_key is needed");
+    throw new Error("either credentials (a service account file) or api_key is required");
   },
   media: googleAdapters(HOST),
   services: { embeddings: vertexEmbeddings(HOST), speech: [googleSpeech(HOST)] },

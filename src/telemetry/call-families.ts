@@ -15,7 +15,7 @@ export const makeCallFamilies = (budget: SeriesBudget) => {
   const measured = (name: string, help: string, labels: readonly string[], bounds: readonly number[], unit = 1) =>
     new HistogramFamily({ name, help, labels, bounds, unit }, budget);
   return {
-    calls: counted("trivium_calls_total", "Calls that were settled: each has a receipt.", [
+    calls: counted("trivium_calls_total", "Settled calls, each of which has a receipt.", [
       "verb",
       "dialect",
       "model",
@@ -26,81 +26,82 @@ export const makeCallFamilies = (budget: SeriesBudget) => {
     ]),
     refusals: counted(
       "trivium_refusals_total",
-      "Requests that did not become a call: by the kind of their error, the key that they showed, and where they came from.",
+      "Rejected requests, by error kind, key, and class of the client address.",
       ["reason", "key", "address_class"],
     ),
     duration: measured(
       "trivium_call_duration_seconds",
-      "From the arrival of a request to its settlement.",
+      "Time from the arrival of a request to its settlement.",
       ["model", "provider", "outcome_class"],
       DURATION,
       MS,
     ),
     firstContent: measured(
       "trivium_first_content_seconds",
-      "From the arrival of a request to the first content of its answer.",
+      "Time from the arrival of a request to the first content of its response.",
       ["model", "provider", "lane"],
       FIRST_CONTENT,
       MS,
     ),
     speed: measured(
       "trivium_output_tokens_per_second",
-      "Generated tokens a second of one answer, from its first content on.",
+      "Generated tokens per second of a response, counted from its first content.",
       ["model", "provider"],
       SPEED,
     ),
     admission: measured(
       "trivium_admission_seconds",
-      "From the arrival of a request to its first attempt at a provider: what the gateway does before it asks.",
+      "Time from the arrival of a request to its first attempt at a provider, which is the overhead of the gateway.",
       ["lane"],
       ADMISSION,
       MS,
     ),
-    tokens: counted("trivium_tokens_total", "Tokens by kind; no token is in two kinds.", ["model", "provider", "kind"]),
-    cost: counted(
-      "trivium_cost_usd_total",
-      "What calls have cost, in US dollars.",
-      ["model", "provider", "project"],
-      NANO,
-    ),
-    unpriced: counted("trivium_unpriced_calls_total", "Calls that used something without a price.", [
+    tokens: counted("trivium_tokens_total", "Tokens by kind; each token counts in one kind only.", [
+      "model",
+      "provider",
+      "kind",
+    ]),
+    cost: counted("trivium_cost_usd_total", "Cost of calls in US dollars.", ["model", "provider", "project"], NANO),
+    unpriced: counted("trivium_unpriced_calls_total", "Calls that used something without a known price.", [
       "model",
       "provider",
     ]),
     corrected: counted(
       "trivium_usage_corrected_total",
-      "Calls for which the provider reported a usage that cannot be true, by what is wrong with it.",
+      "Calls for which the provider reported implausible usage, by problem.",
       ["provider", "reason"],
     ),
-    unpricedUses: counted("trivium_unpriced_total", "Uses of hosted tools, terms and counters without a known price.", [
-      "name",
-    ]),
-    images: counted("trivium_images_total", "Images that were made.", ["model", "provider"]),
-    videoSeconds: counted("trivium_video_seconds_total", "Seconds of videos that were made.", ["model", "provider"]),
-    audioSeconds: counted("trivium_audio_seconds_total", "Seconds of sound that were made or read.", [
+    unpricedUses: counted(
+      "trivium_unpriced_total",
+      "Uses of hosted tools, terms, and counters without a known price.",
+      ["name"],
+    ),
+    images: counted("trivium_images_total", "Generated images.", ["model", "provider"]),
+    videoSeconds: counted("trivium_video_seconds_total", "Seconds of generated video.", ["model", "provider"]),
+    audioSeconds: counted("trivium_audio_seconds_total", "Seconds of generated or transcribed audio.", [
       "model",
       "provider",
     ]),
-    searches: counted("trivium_searches_total", "Searches that calls have made.", ["model", "provider"]),
+    searches: counted("trivium_searches_total", "Searches made by calls.", ["model", "provider"]),
     attempts: counted(
       "trivium_attempts_total",
-      "Attempts at a provider: answered, abandoned, or the kind of their error.",
+      "Attempts at a provider, by outcome: answered, abandoned, or the error kind.",
       ["provider", "outcome"],
     ),
     attemptDuration: measured(
       "trivium_attempt_duration_seconds",
-      "From the start of an attempt to its answer; of a stream, to its first content.",
+      "Time from the start of an attempt to its response, or to the first content of a stream.",
       ["provider"],
       FIRST_CONTENT,
       MS,
     ),
-    fallbacks: counted("trivium_fallbacks_total", "Calls that went from one provider to another.", ["from", "to"]),
-    breaks: counted("trivium_stream_breaks_total", "Answers that had begun, and broke off at the provider.", [
+    fallbacks: counted("trivium_fallbacks_total", "Calls that fell back from one provider to another.", ["from", "to"]),
+    breaks: counted("trivium_stream_breaks_total", "Responses that the provider interrupted after they had started.", [
       "provider",
     ]),
     fields: counted(
       "trivium_fields_total",
-      "Fields of requests that were not honoured to the letter, by the two dialects.",
+      "Request fields that were dropped or approximated, by client and provider dialect.",
       ["dialect", "upstream_dialect", "action"],
     ),
   };

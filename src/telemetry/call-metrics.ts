@@ -94,7 +94,7 @@ export class CallMetrics {
       ...Object.values(this.#families).map((family) => family.family()),
       counter(
         "trivium_metrics_dropped_series_total",
-        "Series that were not made because there were too many; what they would count is in series whose labels are all other.",
+        "Series that were not created because there are too many; their values count in the series whose labels are all `other`.",
         this.#budget.dropped,
       ),
     ];

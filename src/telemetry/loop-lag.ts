@@ -10,7 +10,7 @@ export class LoopLag {
   readonly #family = new HistogramFamily(
     {
       name: "trivium_event_loop_lag_seconds",
-      help: "How late a timer came.",
+      help: "Delay of the event loop, measured with a timer.",
       labels: [],
       bounds: BOUNDS,
       unit: 1_000,

@@ -8,12 +8,12 @@ export function alertFamilies({ settings, deliveries }: Pick<Alerts, "settings" 
     family(
       "counter",
       "trivium_alert_deliveries_total",
-      "Tries to deliver an alert: delivered, retried where another follows, failed where none does.",
+      "Attempts to deliver an alert, by result: delivered, retried, or failed for good.",
       counts.map(({ webhook, outcome, count }) => ({ labels: { webhook, outcome }, value: count })),
     ),
     gauge(
       "trivium_alert_deliveries_waiting",
-      "Deliveries that no webhook has taken yet, of all instances.",
+      "Alert deliveries that are pending, across all instances.",
       deliveries.waiting,
     ),
   ];

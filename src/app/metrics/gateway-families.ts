@@ -22,25 +22,25 @@ export function gatewayFamilies({ gateway, condition, config, budgets, startedMs
   const { status } = condition();
   const last = config.lastReload;
   return [
-    gauge("trivium_ready", "1 where new calls are taken.", status === "not ready" ? 0 : 1),
-    gauge("trivium_degraded", "1 where a dependency needs attention; /readyz says which.", status === "ready" ? 0 : 1),
-    gauge("trivium_calls_in_flight", "Calls that were admitted and are not settled.", gateway.runningCalls),
-    gauge("trivium_held_bytes", "What all calls hold of bodies and answers.", gateway.memory.held),
-    ...ledgerFamilies(gateway),
-    counter(
-      "trivium_captures_dropped_total",
-      "Calls whose bodies were to be kept and were not.",
-      gateway.captures.dropped,
+    gauge("trivium_ready", "1 if the gateway accepts new calls.", status === "not ready" ? 0 : 1),
+    gauge(
+      "trivium_degraded",
+      "1 if a dependency needs attention; see /readyz for details.",
+      status === "ready" ? 0 : 1,
     ),
+    gauge("trivium_calls_in_flight", "Calls that are admitted and not yet settled.", gateway.runningCalls),
+    gauge("trivium_held_bytes", "Memory used by the bodies and responses of all calls.", gateway.memory.held),
+    ...ledgerFamilies(gateway),
+    counter("trivium_captures_dropped_total", "Calls whose bodies could not be captured.", gateway.captures.dropped),
     ...providerFamilies(healthReport(snapshot, health, clock.nowMs())),
     budgetFamily(budgets),
-    gauge("trivium_config_reload_success", "Whether the last reload was applied.", last?.ok === false ? 0 : 1),
+    gauge("trivium_config_reload_success", "1 if the last configuration reload succeeded.", last?.ok === false ? 0 : 1),
     gauge(
       "trivium_config_reload_timestamp_seconds",
-      "When the configuration was last read with success or without.",
+      "Time of the last configuration reload, successful or not.",
       (last === undefined ? startedMs : Date.parse(last.at)) / 1000,
     ),
-    gauge("trivium_config_models", "Models of the catalogue.", snapshot.catalogue.list().length),
+    gauge("trivium_config_models", "Number of models in the catalogue.", snapshot.catalogue.list().length),
   ];
 }
 
@@ -50,7 +50,7 @@ function budgetFamily({ uses }: Parts["budgets"]): Family {
   return family(
     "gauge",
     "trivium_budget_used_ratio",
-    "How much of a budget all instances have used; 1 is all of it.",
+    "Share of a budget that all instances have used, where 1 is the whole budget.",
     shown.map(({ level, id, window, ratio }) => ({
       labels: { level, project: level === "project" ? id : "", period: window },
       value: ratio,
@@ -59,10 +59,10 @@ function budgetFamily({ uses }: Parts["budgets"]): Family {
 }
 
 const ledgerFamilies = ({ ledger }: Gateway): Family[] => [
-  gauge("trivium_ledger_queue_rows", "Receipts that are not stored yet.", ledger.queued),
-  gauge("trivium_ledger_oldest_seconds", "How long the first of them waits.", ledger.oldestMs / 1000),
-  counter("trivium_ledger_failures_total", "Attempts to store receipts that failed.", ledger.failures),
-  counter("trivium_ledger_lost_rows_total", "Receipts that could not be kept; the log has their amounts.", ledger.lost),
+  gauge("trivium_ledger_queue_rows", "Receipts waiting to be stored.", ledger.queued),
+  gauge("trivium_ledger_oldest_seconds", "Age of the oldest receipt waiting to be stored.", ledger.oldestMs / 1000),
+  counter("trivium_ledger_failures_total", "Failed attempts to store receipts.", ledger.failures),
+  counter("trivium_ledger_lost_rows_total", "Receipts that were lost; the log has their amounts.", ledger.lost),
 ];
 
 function providerFamilies(reports: readonly ProviderReport[]): Family[] {
@@ -80,7 +80,12 @@ function providerFamilies(reports: readonly ProviderReport[]): Family[] {
     return { labels: { provider }, value: isDown ? 0 : 1 };
   });
   return [
-    family("gauge", "trivium_provider_up", "0 where every model that was called at it fails.", up),
-    family("gauge", "trivium_breaker_state", "0 closed, 1 half open, 2 open; by the provider's own model.", breakers),
+    family("gauge", "trivium_provider_up", "0 if all models called at this provider are failing.", up),
+    family(
+      "gauge",
+      "trivium_breaker_state",
+      "Circuit breaker state by the provider's model: 0 closed, 1 half open, 2 open.",
+      breakers,
+    ),
   ];
 }

@@ -7,11 +7,11 @@ export function processFamilies(startedMs: number): Family[] {
   const { user, system } = process.cpuUsage();
   const openFiles = countOpenFiles();
   return [
-    gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
-    counter("process_cpu_seconds_total", "Time of processors, of user and system.", (user + system) / 1e6),
-    gauge("process_start_time_seconds", "Start of the process since 1970.", startedMs / 1000),
-    ...(openFiles === undefined ? [] : [gauge("process_open_fds", "Open files and sockets.", openFiles)]),
-    family("gauge", "trivium_build_info", "Version of the gateway and of its runtime.", [
+    gauge("process_resident_memory_bytes", "Resident memory size.", process.memoryUsage.rss()),
+    counter("process_cpu_seconds_total", "Total user and system CPU time.", (user + system) / 1e6),
+    gauge("process_start_time_seconds", "Start time of the process since the Unix epoch.", startedMs / 1000),
+    ...(openFiles === undefined ? [] : [gauge("process_open_fds", "Number of open file descriptors.", openFiles)]),
+    family("gauge", "trivium_build_info", "Version of the gateway and its runtime.", [
       { labels: { version: VERSION, bun: Bun.version }, value: 1 },
     ]),
   ];

@@ -11,7 +11,7 @@ const MOST = 100_000;
 const list = defineVerb({
   name: "list",
   usage: "[--limit N]",
-  summary: "list what webhooks were told by a running gateway, newest first, and how it was delivered",
+  summary: "list alerts and their delivery status, newest first",
   flags: LIST_FLAGS,
   run: async ({ values }) => {
     const most = readWholeNumber("--limit", values.limit, 1, MOST) ?? 1;
@@ -34,7 +34,7 @@ const list = defineVerb({
 const test = defineVerb({
   name: "test",
   usage: "[WEBHOOK]",
-  summary: "send a test to one webhook of a running gateway, or to all, and show what it answers",
+  summary: "send a test alert to one webhook, or to all of them, and show the responses",
   flags: ADMIN_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [webhook] }) => {
@@ -44,7 +44,7 @@ const test = defineVerb({
     if (values.json) printJson(tested);
     else
       for (const one of all) {
-        const said = one["ok"] === true ? `answered ${Number(one["status"])}` : stringAt(one, "error");
+        const said = one["ok"] === true ? `status ${Number(one["status"])}` : stringAt(one, "error");
         const answer = stringAt(one, "answer") ?? "";
         const state = one["ok"] === true ? "ok" : "failed";
         console.log(
@@ -58,16 +58,16 @@ const test = defineVerb({
 const deliver = defineVerb({
   name: "deliver",
   usage: "ID [WEBHOOK]",
-  summary: "have a running gateway deliver an alert again: to one webhook, or to all that have not taken it",
+  summary: "redeliver an alert to one webhook, or to all that have not accepted it",
   flags: ADMIN_FLAGS,
   takes: 2,
   run: async ({ values, positionals: [id, webhook] }) => {
-    if (!id) throw new UsageError("Name the alert by its id; alerts list --json shows it.");
+    if (!id) throw new UsageError("Missing alert id. Run `trivium alerts list --json` to find it.");
     const client = await connectAdmin(values);
     const path = `/api/alerts/${encodeURIComponent(id)}/deliver`;
     const sent = await client.change("POST", path, withoutAbsent({ webhook }));
     if (values.json) printJson(sent);
-    else console.log(`${id} is delivered again: ${arrayAt(sent, "deliveries").map(stateOf).join(", ")}.`);
+    else console.log(`Redelivering ${id}: ${arrayAt(sent, "deliveries").map(stateOf).join(", ")}.`);
     return EXIT.ok;
   },
 });

@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 10_000;
 /** Asks a person at a terminal. `hidden`: what is typed is not shown. */
 export async function ask(question: string, { hidden = false } = {}): Promise<string> {
   const { stdin, stderr } = process;
-  if (!stdin.isTTY) throw new UsageError("Standard input is no terminal, so nothing can be asked.");
+  if (!stdin.isTTY) throw new UsageError("Standard input is not a terminal, so this command cannot prompt for input.");
   // Before the question, or what is typed at once is shown. Text that may be seen is read key by key too: one way to read.
   stdin.setRawMode(true);
   stderr.write(question);

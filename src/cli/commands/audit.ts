@@ -5,9 +5,9 @@ const COLUMNS = ["at", "who", "address", "act", "target", "project", "before", "
 
 export const audit = defineCommand({
   flags: {
-    act: { type: "string", value: "ACT", about: "only these, such as key.create" },
-    who: { type: "string", value: "WHO", about: "only what this one did" },
-    project: { type: "string", value: "P", about: "only what concerns this project" },
+    act: { type: "string", value: "ACT", about: "only this action, such as key.create" },
+    who: { type: "string", value: "WHO", about: "only actions by this operator" },
+    project: { type: "string", value: "P", about: "only actions that affect this project" },
     ...LIST_FLAGS,
   },
   run: ({ values }) => {

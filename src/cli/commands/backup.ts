@@ -6,12 +6,13 @@ import { configSource } from "../config-source.ts";
 
 export const backup = defineCommand({
   flags: {
-    files: { type: "boolean", default: false, about: "generated images and videos too, which are kept for hours" },
+    files: { type: "boolean", default: false, about: "include generated images and videos, which expire within hours" },
   },
   takes: 1,
   run: async ({ values, positionals }) => {
     const [folder] = positionals;
-    if (folder === undefined) throw new UsageError("backup needs a folder that is empty, or is not there yet.");
+    if (folder === undefined)
+      throw new UsageError("Missing folder. Name an empty folder, or one that does not exist yet.");
     const config = readConfig(configSource(values.config));
     const manifest = makeBackup(config, resolve(folder), { files: values.files, nowMs: Date.now() });
     if (values.json) printJson({ folder: resolve(folder), ...manifest });

@@ -10,7 +10,7 @@ const FLAGS = {
   ...CONNECTION_FLAGS,
 } as const;
 
-const HELP = "/model NAME changes the model, /exit or Ctrl-D ends the chat, Ctrl-C stops an answer.";
+const HELP = "Type /model NAME to change the model, /exit or Ctrl-D to quit, Ctrl-C to stop a response.";
 
 export const chat = defineCommand({
   flags: FLAGS,
@@ -18,7 +18,7 @@ export const chat = defineCommand({
   run: async ({ values, positionals: [named] }) => {
     const interactive = process.stdin.isTTY === true;
     if (interactive && values.json)
-      throw new UsageError("--json is for a question from a pipe: echo hi | trivium chat --json.");
+      throw new UsageError("--json requires piped input, such as: echo hi | trivium chat --json");
     const client = await connect(values);
     const model = named ?? (await client.chooseModel(undefined, "sim/standard", "text"));
     const session = new Session(client, model, values);
@@ -67,7 +67,8 @@ class Session {
 /** Standard input is the question, standard output the answer. */
 async function askOnce(session: Session, json: boolean): Promise<number> {
   const question = (await Bun.stdin.text()).trim();
-  if (question === "") throw new UsageError("Standard input holds no question: echo hi | trivium chat sim/standard.");
+  if (question === "")
+    throw new UsageError("Standard input is empty. Pipe a prompt, such as: echo hi | trivium chat sim/standard");
   const stop = () => session.stop();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
   const shown = process.stdout.isTTY === true;
@@ -92,7 +93,7 @@ async function converse(session: Session): Promise<number> {
   lines.on("SIGINT", () => {
     if (session.asking) session.stop();
     else {
-      process.stdout.write(`\n${paint.dim("(/exit or Ctrl-D ends the chat)")}\n`);
+      process.stdout.write(`\n${paint.dim("(type /exit or press Ctrl-D to quit)")}\n`);
       lines.prompt();
     }
   });
@@ -111,7 +112,7 @@ async function converse(session: Session): Promise<number> {
 
 function obey(order: string, session: Session): string {
   const [word, name] = order.split(/\s+/);
-  if (word !== "/model") return word === "/help" ? HELP : `There is no ${word}. ${HELP}`;
+  if (word !== "/model") return word === "/help" ? HELP : `Unknown command ${word}. ${HELP}`;
   if (name) session.model = name;
   return `model: ${session.model}`;
 }

@@ -9,7 +9,7 @@ import { defineCommand, EXIT, printJson } from "../command.ts";
 import { configSource } from "../config-source.ts";
 
 export const check = defineCommand({
-  flags: { live: { type: "boolean", default: false, about: "also try each provider's key; costs nothing" } },
+  flags: { live: { type: "boolean", default: false, about: "also check each provider's API key (free of charge)" } },
   run: async ({ values }) => {
     const found = tryConfig(configSource(values.config));
     if (found instanceof ConfigError) {
@@ -24,7 +24,7 @@ export const check = defineCommand({
     if (values.json) printJson({ ok, file, providers: names, models, warnings, ...(live ? { live } : {}) });
     else {
       for (const warning of warnings) console.error(tellProblem(warning));
-      console.log(`${file ?? "defaults"}: fine; ${models} models from ${names.join(", ") || "no provider"}`);
+      console.log(`${file ?? "defaults"}: OK (${models} models from ${names.join(", ") || "no providers"})`);
       for (const result of live ?? []) console.log(tellResult(result));
     }
     return ok ? EXIT.ok : EXIT.failed;

@@ -35,14 +35,18 @@ const CLIENTS: Readonly<Record<string, (settings: Settings) => Record<string, st
 const BY_FILE: Readonly<Record<string, string>> = {
   codex: "Codex reads its provider from ~/.codex/config.toml, not from the environment",
   opencode: "opencode reads its providers from opencode.json, not from the environment",
-  cline: "Cline is set up with `cline auth` or in its settings, not by the environment",
+  cline: "Cline is configured with `cline auth` or in its settings, not through the environment",
   continue: "Continue reads its models from ~/.continue/config.yaml, not from the environment",
-  "open-webui": "Open WebUI is set up in its admin settings, or by the variables of its container",
+  "open-webui": "Open WebUI is configured in its admin settings or with the environment variables of its container",
 };
 
 export const env = defineCommand({
   flags: {
-    model: { type: "string", value: "M", about: "PROVIDER/MODEL, for clients that take it from the environment" },
+    model: {
+      type: "string",
+      value: "M",
+      about: "PROVIDER/MODEL, for clients that read the model from the environment",
+    },
     url: CONNECTION_FLAGS.url,
     config: CONNECTION_FLAGS.config,
   },
@@ -50,11 +54,11 @@ export const env = defineCommand({
   run: async ({ values, positionals: [client = ""] }) => {
     const where = Object.hasOwn(BY_FILE, client) ? BY_FILE[client] : undefined;
     if (where !== undefined) {
-      throw new GatewayError("invalid_request", `${where}: see docs/clients/${client}.md.`);
+      throw new GatewayError("invalid_request", `${where}. See docs/clients/${client}.md.`);
     }
     const known = Object.hasOwn(CLIENTS, client) ? CLIENTS[client] : undefined;
     if (!known) {
-      const problem = client === "" ? "Name a client" : `Unknown client "${client}"; known are`;
+      const problem = client === "" ? "Missing client. Choose one of" : `Unknown client "${client}". Choose one of`;
       throw new UsageError(`${problem}: ${[...Object.keys(CLIENTS), ...Object.keys(BY_FILE)].join(", ")}.`);
     }
     const settings = known({ url: await gatewayUrl(values), model: values.model });

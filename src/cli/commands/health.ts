@@ -14,13 +14,17 @@ interface Health {
 /** For container platforms: an image without a shell has no other program that could ask. */
 export const health = defineCommand({
   flags: {
-    ready: { type: "boolean", about: "whether it takes calls, not only whether it runs" },
+    ready: { type: "boolean", about: "check that the gateway accepts calls, not only that it is running" },
     url: {
       type: "string",
       value: "URL",
-      about: "where the gateway is (default: $TRIVIUM_URL, else the configuration's)",
+      about: "URL of the gateway (default: $TRIVIUM_URL, else from the configuration)",
     },
-    config: { type: "string", value: "FILE", about: "configuration to take the URL from (default: $TRIVIUM_CONFIG)" },
+    config: {
+      type: "string",
+      value: "FILE",
+      about: "configuration file to read the URL from (default: $TRIVIUM_CONFIG)",
+    },
   },
   run: async ({ values }) => {
     const found = await ask(`${await gatewayUrl(values)}${values.ready ? "/readyz" : "/healthz"}`);
@@ -36,10 +40,10 @@ async function ask(url: string): Promise<Health> {
     const body = parseObject(await response.text());
     const status = stringAt(body, "status");
     if (status === undefined)
-      return { healthy: false, status: "unknown", reason: `what answers at ${url} is no gateway` };
+      return { healthy: false, status: "unknown", reason: `the server at ${url} is not a Trivium gateway` };
     const reason = stringAt(body, "reason");
     return { healthy: response.ok, status, ...withoutAbsent({ reason }) };
   } catch {
-    return { healthy: false, status: "away", reason: `no gateway answers at ${url}` };
+    return { healthy: false, status: "away", reason: `cannot connect to ${url}` };
   }
 }

@@ -21,31 +21,36 @@ const MAX_PARTIALS = 3;
 
 export const image = defineCommand({
   flags: {
-    output: { type: "string", short: "o", value: "FILE", about: "output file; several are numbered" },
+    output: {
+      type: "string",
+      short: "o",
+      value: "FILE",
+      about: "output file; numbered if there is more than one image",
+    },
     force: { type: "boolean", default: false, about: "overwrite existing files" },
-    model: { type: "string", value: "M", about: "PROVIDER/MODEL (default: the simulator's)" },
-    n: { type: "string", value: "N", about: "how many images" },
-    size: { type: "string", value: "SIZE", about: "such as 1536x1024" },
-    ratio: { type: "string", value: "RATIO", about: "such as 16:9" },
-    quality: { type: "string", value: "WORD", about: "such as high" },
+    model: { type: "string", value: "M", about: "PROVIDER/MODEL (default: sim/image)" },
+    n: { type: "string", value: "N", about: "number of images" },
+    size: { type: "string", value: "SIZE", about: "image size, such as 1536x1024" },
+    ratio: { type: "string", value: "RATIO", about: "aspect ratio, such as 16:9" },
+    quality: { type: "string", value: "WORD", about: "image quality, such as high" },
     format: {
       type: "string",
       value: "FORMAT",
-      about: `one of ${Object.keys(FORMATS).join(", ")} (default: by FILE's extension)`,
+      about: `one of ${Object.keys(FORMATS).join(", ")} (default: from the extension of FILE)`,
     },
-    seed: { type: "string", value: "N", about: "same seed, same image, where the model supports it" },
+    seed: { type: "string", value: "N", about: "seed for reproducible images, if the model supports it" },
     image: { type: "string", multiple: true, default: [], value: "FILE", about: "image to edit" },
-    mask: { type: "string", value: "FILE", about: "area to edit" },
-    partial: { type: "string", value: "N", about: "stream N partial images" },
+    mask: { type: "string", value: "FILE", about: "mask of the area to edit" },
+    partial: { type: "string", value: "N", about: "number of partial images to stream" },
     ...CONNECTION_FLAGS,
   },
   takes: 1,
   run: async ({ values, positionals: [prompt] }) => {
     const { output, force } = values;
-    if (!prompt) throw new UsageError("The prompt is missing: say what the image is to show.");
-    if (!output) throw new UsageError("-o is missing: name the output file, such as -o fox.png.");
+    if (!prompt) throw new UsageError("Missing prompt. Describe the image in quotes.");
+    if (!output) throw new UsageError("Missing output file. Pass it with -o, such as -o fox.png.");
     if (values.mask !== undefined && values.image.length === 0) {
-      throw new UsageError("--mask says which area of an image to edit: name that image with --image.");
+      throw new UsageError("--mask requires --image: pass the image to edit.");
     }
     const count = readWholeNumber("--n", values.n, 1, MAX_RESULTS) ?? 1;
     const partials = readWholeNumber("--partial", values.partial, 0, MAX_PARTIALS) ?? 0;
@@ -88,12 +93,12 @@ function readFormat(flag: string | undefined, output: string): string {
     const known = Object.keys(FORMATS).join(", ");
     throw new UsageError(
       flag === undefined
-        ? `-o: "${output}" does not end in ${Object.values(FORMATS).flat().join(", ")}; say with --format what it is to be.`
+        ? `-o: "${output}" does not end in ${Object.values(FORMATS).flat().join(", ")}. Choose the format with --format.`
         : `--format: "${flag}" is not one of ${known}.`,
     );
   }
   if (implied !== undefined && implied !== format) {
-    throw new UsageError(`--format is ${format}, and "${output}" is the name of a ${implied} file.`);
+    throw new UsageError(`--format is ${format}, but the extension of "${output}" is for ${implied}.`);
   }
   return format;
 }
@@ -132,7 +137,7 @@ async function writeImages(steps: AsyncGenerator<ImageStep>, writing: Writing): 
   const missing = count - files.length - notMade.length;
   // One failure may be reported for all of them.
   if (missing > 0 && (files.length > 0 || notMade.length === 0)) {
-    const reason = `${missing} of ${count} images ${missing === 1 ? "was" : "were"} not made, and the provider did not say why.`;
+    const reason = `${missing} of ${count} images ${missing === 1 ? "was" : "were"} not generated. The provider gave no reason.`;
     notMade.push({ reason, moderated: false });
   }
   return { files, notMade };
@@ -147,7 +152,7 @@ async function writeImage(
   const bytes = await writeOutput({ path, content, force });
   const first = new Uint8Array(await Bun.file(path).slice(0, 16).arrayBuffer());
   const mimeType = sniffMedia(first) ?? "application/octet-stream";
-  if (mimeType !== `image/${format}`) console.error(`"${path}" is ${mimeType}: it came as no ${format}.`);
+  if (mimeType !== `image/${format}`) console.error(`"${path}" contains ${mimeType}, not the requested ${format}.`);
   return {
     path,
     mime_type: mimeType,

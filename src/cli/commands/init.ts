@@ -21,17 +21,17 @@ const FIRST_KINDS = ["openai", "anthropic", "gemini"];
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 
 const FLAGS = {
-  yes: { type: "boolean", default: false, about: "ask nothing: take the keys of the environment and of --keys-stdin" },
-  "keys-stdin": { type: "boolean", default: false, about: "read keys from standard input, a line PROVIDER=KEY each" },
+  yes: { type: "boolean", default: false, about: "do not prompt; use the keys from the environment and --keys-stdin" },
+  "keys-stdin": { type: "boolean", default: false, about: "read keys from standard input, one PROVIDER=KEY per line" },
   "base-url": {
     type: "string",
     multiple: true,
     default: [] as string[],
     value: "PROVIDER=URL",
-    about: "another base URL of a provider, such as a proxy",
+    about: "custom base URL for a provider, such as a proxy",
   },
-  "no-check": { type: "boolean", default: false, about: "do not try the keys" },
-  force: { type: "boolean", default: false, about: `overwrite ${FILE}, change ${ENV_FILE}` },
+  "no-check": { type: "boolean", default: false, about: "do not check the keys" },
+  force: { type: "boolean", default: false, about: `overwrite ${FILE} and update ${ENV_FILE}` },
 } as const;
 
 type Values = Given<typeof FLAGS>["values"];
@@ -65,14 +65,14 @@ export const init = defineCommand({
     const interactive = !values.yes;
     if (interactive && (values["keys-stdin"] || !process.stdin.isTTY)) {
       throw new UsageError(
-        "Standard input is not a terminal. Use --yes, and pass keys in the environment or with --keys-stdin.",
+        "Standard input is not a terminal. Pass --yes, and provide keys in the environment or with --keys-stdin.",
       );
     }
     try {
       return await setUp(values, interactive);
     } catch (thrown) {
       if (!(thrown instanceof AskingEnded)) throw thrown;
-      console.error("Nothing was written.");
+      console.error("Aborted. No files were written.");
       return EXIT.interrupted;
     }
   },
@@ -103,12 +103,12 @@ async function setUp(values: Values, interactive: boolean): Promise<number> {
 
 async function mayWrite(file: string, force: boolean, interactive: boolean): Promise<void> {
   if (force || !existsSync(file)) return;
-  const change = file === FILE ? "overwrite it" : "change it";
+  const change = file === FILE ? "overwrite" : "update";
   if (interactive) {
-    if (await confirm(`${file} exists: ${change}?`)) return;
+    if (await confirm(`${file} already exists. ${file === FILE ? "Overwrite" : "Update"} it?`)) return;
     throw new AskingEnded();
   }
-  throw new UsageError(`${file} exists already; --force would ${change}. Nothing was written.`);
+  throw new UsageError(`${file} already exists. Pass --force to ${change} it. No files were written.`);
 }
 
 function readBaseUrls(flags: readonly string[]): ReadonlyMap<string, string> {
@@ -117,7 +117,7 @@ function readBaseUrls(flags: readonly string[]): ReadonlyMap<string, string> {
       const [kind = "", ...rest] = flag.split("=");
       const url = rest.join("=");
       if (!KINDS.has(kind) || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
-        throw new UsageError(`--base-url: "${flag}" is not PROVIDER=URL.`);
+        throw new UsageError(`--base-url: "${flag}" does not have the form PROVIDER=URL.`);
       }
       return [kind, url];
     }),
@@ -149,7 +149,7 @@ const kindOf = (name: string): string | undefined =>
 
 function guess(name: string): string {
   const near = nearestName(name, KINDS.keys());
-  return near === undefined ? ` Known are ${[...KINDS.keys()].join(", ")}.` : ` Did you mean ${near}?`;
+  return near === undefined ? ` Known providers: ${[...KINDS.keys()].join(", ")}.` : ` Did you mean ${near}?`;
 }
 
 function candidate(
@@ -158,7 +158,8 @@ function candidate(
   source: Candidate["source"],
   baseUrls: ReadonlyMap<string, string>,
 ): Candidate {
-  if (!KEY.test(key)) throw new UsageError(`The key of ${kind} must be visible ASCII characters without spaces.`);
+  if (!KEY.test(key))
+    throw new UsageError(`The key for ${kind} must consist of visible ASCII characters without spaces.`);
   const baseUrl = baseUrls.get(kind);
   return { kind, variable: KINDS.get(kind) ?? "", key, source, ...withoutAbsent({ baseUrl }) };
 }
@@ -182,7 +183,7 @@ async function askForKeys(chosen: SetUp[], values: Values, baseUrls: ReadonlyMap
       const key = (await ask(`${kind} API key (hidden; Enter to skip): `, { hidden: true })).trim();
       if (key === "") return;
       if (!KEY.test(key)) {
-        tellPerson("A key has visible ASCII characters and no spaces.");
+        tellPerson("A key consists of visible ASCII characters without spaces. Try again.");
         continue;
       }
       const one = await tried(candidate(kind, key, "given", baseUrls), values);
@@ -195,13 +196,15 @@ async function askForKeys(chosen: SetUp[], values: Values, baseUrls: ReadonlyMap
   };
   for (const kind of FIRST_KINDS) if (!has(kind)) await askFor(kind);
   const others = [...KINDS.keys()].filter((kind) => !FIRST_KINDS.includes(kind));
-  tellPerson(`Other providers that need one key: ${others.join(", ")}. For the rest, see docs/configuration.md.`);
+  tellPerson(
+    `Other providers that need only an API key: ${others.join(", ")}. For all others, see docs/configuration.md.`,
+  );
   for (;;) {
-    const name = (await ask("Another provider (its name; Enter to finish): ")).trim();
+    const name = (await ask("Another provider (name, or Enter to finish): ")).trim();
     if (name === "") return;
     const kind = kindOf(name);
     if (kind) await askFor(kind);
-    else tellPerson(`Unknown provider "${name}", or one that needs more than a key.${guess(name)}`);
+    else tellPerson(`The provider "${name}" is unknown or needs more than an API key.${guess(name)}`);
   }
 }
 
@@ -210,7 +213,7 @@ const tellPerson = (line: string) => void process.stderr.write(`${line}\n`);
 
 /** For the person who answers questions. */
 function tell({ kind, variable, source, result }: SetUp): void {
-  const where = source === "environment" ? ` (${variable} of the environment)` : "";
+  const where = source === "environment" ? ` (from ${variable})` : "";
   tellPerson(`  ${kind}${where}: ${result === undefined ? "not checked" : result.detail}`);
 }
 
@@ -260,12 +263,12 @@ function configText(providers: readonly SetUp[]): string {
     ...(baseUrl === undefined ? [] : [`    base_url: ${JSON.stringify(baseUrl)}`]),
   ]);
   return [
-    "# Written by `trivium init`; see docs/configuration.md for every field.",
-    "# Variables come from the environment, or from the file .env next to this one.",
+    "# Written by `trivium init`. docs/configuration.md describes every field.",
+    "# Variables are read from the environment, or from the file .env next to this one.",
     "server:",
     "  host: 127.0.0.1",
     "  port: 8787",
-    "simulator: true # models sim/…, which need no account",
+    "simulator: true # provides the models sim/…, which need no account",
     entries.length === 0 ? "providers: {}" : "providers:",
     ...entries,
     "",
@@ -285,12 +288,12 @@ function report(chosen: readonly SetUp[], files: readonly string[], json: boolea
     return;
   }
   for (const { kind, result } of chosen) console.log(`${kind}: ${result?.detail ?? "not checked"}`);
-  if (chosen.length === 0) console.log("No provider keys found: only the simulator will answer.");
+  if (chosen.length === 0) console.log("No provider keys found. Only the simulator's models will be available.");
   if (files.length === 0) {
-    console.log("Nothing was written.");
+    console.log("No files were written.");
     return;
   }
   console.log(`Wrote ${files.join(" and ")}.`);
-  if (files.includes(ENV_FILE)) console.log(`${ENV_FILE} holds secrets: keep it out of version control.`);
+  if (files.includes(ENV_FILE)) console.log(`${ENV_FILE} contains secrets. Keep it out of version control.`);
   console.log(`Start the gateway with: ${programName()} serve`);
 }

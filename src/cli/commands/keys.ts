@@ -48,29 +48,33 @@ type Created = Awaited<ReturnType<typeof createKey>>;
 
 const create = defineVerb({
   name: "create",
-  usage: "--name NAME …",
-  summary: "create a key and show it, once",
+  usage: "--name NAME [options]",
+  summary: "create an API key and print it once",
   flags: {
     name: { type: "string", value: "NAME", about: "name of the key" },
-    project: { type: "string", default: "default", value: "P", about: "project for usage reports" },
+    project: { type: "string", default: "default", value: "P", about: "project that the key belongs to" },
     ...KEY_FLAGS,
-    strict: { type: "boolean", default: false, about: "refuse requests with fields that cannot be honoured exactly" },
+    strict: {
+      type: "boolean",
+      default: false,
+      about: "reject requests with fields that the provider cannot honour exactly",
+    },
     capture: {
       type: "boolean",
       default: false,
-      about: "keep the bodies of its calls for a while, for operators to read",
+      about: "capture request and response bodies for operators to inspect",
     },
     "provider-objects": {
       type: "boolean",
       default: false,
-      about: "let its requests name objects in providers' accounts, such as files, caches and vector stores",
+      about: "allow requests to refer to objects in provider accounts, such as files, caches, and vector stores",
     },
     objects: OBJECTS_FLAG,
     unpriced: UNPRICED_FLAG,
     ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
-    if (!values.name) throw new UsageError("--name is missing.");
+    if (!values.name) throw new UsageError("Missing name. Pass --name NAME.");
     const { name, project } = values;
     const request = {
       name,
@@ -101,7 +105,7 @@ const create = defineVerb({
       },
     );
     if (values.json) printJson(created);
-    else console.log(`${created.key}\n\nThis is the only time that the key is shown. Its id is ${created.id}.`);
+    else console.log(`${created.key}\n\nSave this key now: it is not shown again. Its id is ${created.id}.`);
     return EXIT.ok;
   },
 });
@@ -114,7 +118,7 @@ const HEADER = ["id", "name", "project", "key", "models", "tags", "limits", ...S
 const list = defineVerb({
   name: "list",
   usage: "[--project P]",
-  summary: "list keys (secrets hidden) with their limits and what they have spent, in US dollars",
+  summary: "list keys with their limits and spending in US dollars; secrets are hidden",
   flags: { project: { type: "string", value: "P", about: "only keys of this project" }, ...GATEWAY_FLAGS },
   run: async ({ values }) => {
     const filter = values.project === undefined ? {} : { project: values.project };
@@ -169,19 +173,19 @@ const isExpired = ({ expires_at }: Pick<KeyView, "expires_at">) =>
 const UPDATE_FLAGS = {
   name: { type: "string", value: "NAME", about: "new name" },
   ...KEY_FLAGS,
-  protocols: { ...KEY_FLAGS.protocols, about: `${KEY_FLAGS.protocols.about}; "all" for every one` },
-  expires: { ...KEY_FLAGS.expires, about: `${KEY_FLAGS.expires.about}; "never" for no end` },
-  limit: { ...KEY_FLAGS.limit, about: `${KEY_FLAGS.limit.about}; NAME=none removes it` },
-  routing: { ...KEY_FLAGS.routing, about: `${KEY_FLAGS.routing.about}; NAME=none removes it` },
-  networks: { ...KEY_FLAGS.networks, about: `${KEY_FLAGS.networks.about}; "all" for every one` },
-  scopes: { ...KEY_FLAGS.scopes, about: `${KEY_FLAGS.scopes.about}; "none" takes them away` },
-  tag: { ...KEY_FLAGS.tag, about: `${KEY_FLAGS.tag.about}, in place of those it has; "none" takes them away` },
-  strict: { type: "boolean", about: "refuse requests with fields that cannot be honoured exactly" },
-  "no-strict": { type: "boolean", about: "adapt such requests" },
-  capture: { type: "boolean", about: "keep the bodies of its calls for a while, for operators to read" },
-  "no-capture": { type: "boolean", about: "keep none" },
-  "provider-objects": { type: "boolean", about: "let its requests name objects in providers' accounts" },
-  "no-provider-objects": { type: "boolean", about: "refuse such requests" },
+  protocols: { ...KEY_FLAGS.protocols, about: `${KEY_FLAGS.protocols.about}; "all" removes the restriction` },
+  expires: { ...KEY_FLAGS.expires, about: `${KEY_FLAGS.expires.about}; "never" removes the expiry` },
+  limit: { ...KEY_FLAGS.limit, about: `${KEY_FLAGS.limit.about}; NAME=none removes the limit` },
+  routing: { ...KEY_FLAGS.routing, about: `${KEY_FLAGS.routing.about}; NAME=none removes the setting` },
+  networks: { ...KEY_FLAGS.networks, about: `${KEY_FLAGS.networks.about}; "all" removes the restriction` },
+  scopes: { ...KEY_FLAGS.scopes, about: `${KEY_FLAGS.scopes.about}; "none" removes all scopes` },
+  tag: { ...KEY_FLAGS.tag, about: `${KEY_FLAGS.tag.about}; replaces all tags, "none" removes them` },
+  strict: { type: "boolean", about: "reject requests with fields that the provider cannot honour exactly" },
+  "no-strict": { type: "boolean", about: "adapt requests to the provider instead" },
+  capture: { type: "boolean", about: "capture request and response bodies for operators to inspect" },
+  "no-capture": { type: "boolean", about: "do not capture bodies" },
+  "provider-objects": { type: "boolean", about: "allow requests to refer to objects in provider accounts" },
+  "no-provider-objects": { type: "boolean", about: "reject requests that refer to such objects" },
   objects: { ...OBJECTS_FLAG, about: `${OBJECTS_FLAG.about}; "default" removes the setting` },
   unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
   ...GATEWAY_FLAGS,
@@ -189,14 +193,14 @@ const UPDATE_FLAGS = {
 
 const update = defineVerb({
   name: "update",
-  usage: "ID …",
-  summary: "change the key with this id or name; what is not named stays",
+  usage: "ID [options]",
+  summary: "update a key by id or name; other settings stay unchanged",
   flags: UPDATE_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the key to change by its id or its name.");
+    if (!id) throw new UsageError("Missing key. Pass the id or name of the key to update.");
     const update = readUpdate(values);
-    if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
+    if (Object.keys(update).length === 0) throw new UsageError("Nothing to update. Pass at least one option.");
     const changed = await atGateway(
       values,
       async (client) =>
@@ -208,7 +212,7 @@ const update = defineVerb({
         }),
     );
     if (values.json) printJson(changed);
-    else console.log(`${changed.name} (${changed.id}) is changed; running gateways apply it within a second.`);
+    else console.log(`Updated ${changed.name} (${changed.id}). Running gateways apply the change within a second.`);
     return EXIT.ok;
   },
 });
@@ -218,7 +222,7 @@ const isNone = (given: readonly string[]): boolean => given.length === 1 && give
 type Switch = "strict" | "capture" | "provider-objects";
 
 function readSwitch(values: Given<typeof UPDATE_FLAGS>["values"], name: Switch): boolean | undefined {
-  if (values[name] && values[`no-${name}`]) throw new UsageError(`--${name} and --no-${name} exclude each other.`);
+  if (values[name] && values[`no-${name}`]) throw new UsageError(`--${name} and --no-${name} cannot be combined.`);
   return values[name] ? true : values[`no-${name}`] ? false : undefined;
 }
 
@@ -255,19 +259,19 @@ interface Rotated {
 const rotate = defineVerb({
   name: "rotate",
   usage: "ID [--overlap SECONDS]",
-  summary: "give the key with this id or name a new secret and show it, once",
+  summary: "issue a new secret for a key by id or name, and print it once",
   flags: {
     overlap: {
       type: "string",
       default: String(DEFAULT_OVERLAP_SECONDS),
       value: "SECONDS",
-      about: "how long the old secret keeps working; 0 ends it now",
+      about: "how long the old secret remains valid; 0 revokes it immediately",
     },
     ...GATEWAY_FLAGS,
   },
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the key to rotate by its id or its name.");
+    if (!id) throw new UsageError("Missing key. Pass the id or name of the key to rotate.");
     const overlapSeconds = readWholeNumber("--overlap", values.overlap, 0) ?? 0;
     const rotated = await atGateway(
       values,
@@ -285,8 +289,11 @@ const rotate = defineVerb({
     const until = rotated.previous_until;
     if (values.json) printJson(rotated);
     else {
-      const old = overlapSeconds === 0 ? "The old one ends within a second." : `The old one works until ${until}.`;
-      console.log(`${rotated.key}\n\nThis is the only time that the new secret is shown. ${old}`);
+      const old =
+        overlapSeconds === 0
+          ? "The old secret stops working within a second."
+          : `The old secret remains valid until ${until}.`;
+      console.log(`${rotated.key}\n\nSave this secret now: it is not shown again. ${old}`);
     }
     return EXIT.ok;
   },
@@ -295,11 +302,11 @@ const rotate = defineVerb({
 const revoke = defineVerb({
   name: "revoke",
   usage: "ID",
-  summary: "revoke the key with this id or name, and the keys that it made",
+  summary: "revoke a key by id or name, along with the keys it created",
   flags: GATEWAY_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the key to revoke by its id or its name.");
+    if (!id) throw new UsageError("Missing key. Pass the id or name of the key to revoke.");
     const revoked = await atGateway(
       values,
       async (client) => (await client.change("DELETE", `/api/keys/${encodeURIComponent(id)}`)) as KeyView,
@@ -310,7 +317,7 @@ const revoke = defineVerb({
         }),
     );
     if (values.json) printJson(revoked);
-    else console.log(`${revoked.name} (${revoked.id}) is revoked; running gateways refuse it within a second.`);
+    else console.log(`Revoked ${revoked.name} (${revoked.id}). Running gateways reject it within a second.`);
     return EXIT.ok;
   },
 });
@@ -326,7 +333,10 @@ async function checkStoredKey(
   if (!configured) return;
   const stored = await listKeys(storage);
   if (stored.some(({ name, revokedAtMs }) => name === idOrName && revokedAtMs === undefined)) return;
-  throw new GatewayError("invalid_request", `${configured.name} is kept in the configuration; ${change} it there.`);
+  throw new GatewayError(
+    "invalid_request",
+    `The key ${configured.name} is defined in the configuration; ${change} it there.`,
+  );
 }
 
 export const keys = withVerbs([create, list, update, rotate, revoke]);

@@ -13,15 +13,19 @@ import { configSource } from "../config-source.ts";
 import { requireStopped } from "../require-stopped.ts";
 
 export const migrate = defineCommand({
-  flags: { to: { type: "string", value: "URL", about: "an empty database: postgres://user:password@host/database" } },
+  flags: {
+    to: { type: "string", value: "URL", about: "empty PostgreSQL database: postgres://user:password@host/database" },
+  },
   run: async ({ values }) => {
     const { to } = values;
     if (to === undefined || !/^postgres(ql)?:\/\//.test(to)) {
-      throw new UsageError("--to must be postgres://user:password@host/database.");
+      throw new UsageError("--to must have the form postgres://user:password@host/database.");
     }
     const config = readConfig(configSource(values.config));
     if (!config.storage.startsWith("sqlite:")) {
-      throw new UsageError(`The configured storage is ${redactStorageUrl(config.storage)}: only SQLite is copied.`);
+      throw new UsageError(
+        `The configured storage is ${redactStorageUrl(config.storage)}. Only SQLite databases can be migrated.`,
+      );
     }
     const source = await openStorage(config.storage, system.clock);
     try {
@@ -37,7 +41,7 @@ export const migrate = defineCommand({
           copied.map(({ table, rows }) => [table, String(rows)]),
         );
         console.log(
-          `Every row was read back and compared. Set storage: ${redactStorageUrl(to)} and start the gateway.`,
+          `All rows were copied and verified. Set storage: ${redactStorageUrl(to)} in the configuration and start the gateway.`,
         );
       }
     } finally {

@@ -34,7 +34,7 @@ function row({ model, aliases }: { model: Model; aliases: readonly string[] }): 
   };
   const context = model.contextLength === undefined ? "" : `${Math.round(model.contextLength / 1000)}k`;
   const offers = model.offers.map((offer) => offer.provider).join(",");
-  const known = aliases.length === 0 ? [] : [`also ${aliases.join(", ")}`];
+  const known = aliases.length === 0 ? [] : [`alias ${aliases.join(", ")}`];
   const retiring = model.retiresOn === undefined ? [] : [`retires ${model.retiresOn}`];
   return [model.id, context, price("prompt"), price("completion"), offers, [...known, ...retiring].join("; ")];
 }

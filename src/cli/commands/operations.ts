@@ -7,13 +7,13 @@ const COLUMNS = ["id", "created_at", "state", "model", "provider", "project", "k
 
 const list = defineVerb({
   name: "list",
-  usage: "[--state STATE] [--project P] …",
-  summary: "list videos and background responses of a running gateway, newest first",
+  usage: "[--state STATE] [--project P] [options]",
+  summary: "list videos and background responses, newest first",
   flags: {
-    state: { type: "string", value: "STATE", about: "submitting, running, done or failed" },
-    project: { type: "string", value: "P", about: "only those of this project" },
-    model: { type: "string", value: "M", about: "only those of this model" },
-    provider: { type: "string", value: "P", about: "only those of this provider" },
+    state: { type: "string", value: "STATE", about: "only this state: submitting, running, done, or failed" },
+    project: { type: "string", value: "P", about: "only operations of this project" },
+    model: { type: "string", value: "M", about: "only operations for this model" },
+    provider: { type: "string", value: "P", about: "only operations at this provider" },
     ...LIST_FLAGS,
   },
   run: async ({ values }) => {
@@ -25,15 +25,15 @@ const list = defineVerb({
 const cancel = defineVerb({
   name: "cancel",
   usage: "ID",
-  summary: "end an operation without waiting for its provider, which may go on and charge for it",
+  summary: "cancel an operation; the provider may still complete it and charge for it",
   flags: ADMIN_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the operation to cancel by its id.");
+    if (!id) throw new UsageError("Missing operation id. Run `trivium operations list` to find it.");
     const client = await connectAdmin(values);
     const cancelled = await client.change("POST", `/api/operations/${encodeURIComponent(id)}/cancel`);
     if (values.json) printJson(cancelled);
-    else console.log(`${id} is cancelled; it ends at the next poll.`);
+    else console.log(`Cancelled ${id}. It ends at the next poll.`);
     return EXIT.ok;
   },
 });

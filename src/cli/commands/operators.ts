@@ -10,16 +10,16 @@ import { defineVerb, withVerbs } from "../with-verbs.ts";
 const create = defineVerb({
   name: "create",
   usage: "--name NAME --role ROLE [--project P]",
-  summary: "create an operator of the Admin API and show the secret, once",
+  summary: "create an operator and print the secret once",
   flags: {
     name: { type: "string", value: "NAME", about: "name of the operator" },
     role: { type: "string", value: "ROLE", about: `one of ${ROLES.join(", ")}` },
-    project: { type: "string", value: "P", about: "the one project of an operator with the role project" },
+    project: { type: "string", value: "P", about: 'project that an operator with the role "project" manages' },
   },
   run: async ({ values }) => {
     const { name, role, project } = values;
-    if (!name) throw new UsageError("--name is missing.");
-    if (!role) throw new UsageError(`--role is missing: one of ${ROLES.join(", ")}.`);
+    if (!name) throw new UsageError("Missing name. Pass --name NAME.");
+    if (!role) throw new UsageError(`Missing role. Pass --role with one of ${ROLES.join(", ")}.`);
     const request = { name, role, ...withoutAbsent({ project }) };
     const created = await withStorage(
       values.config,
@@ -27,7 +27,10 @@ const create = defineVerb({
       { mayCreate: true },
     );
     if (values.json) printJson(created);
-    else console.log(`${created.secret}\n\nThis is the only time that the secret is shown. Its id is ${created.id}.`);
+    else
+      console.log(
+        `${created.secret}\n\nSave this secret now: it is not shown again. The operator's id is ${created.id}.`,
+      );
     return EXIT.ok;
   },
 });
@@ -35,7 +38,7 @@ const create = defineVerb({
 const list = defineVerb({
   name: "list",
   usage: "",
-  summary: "list the operators (secrets hidden)",
+  summary: "list operators; secrets are hidden",
   flags: {},
   run: async ({ values }) => {
     const found = await withStorage(values.config, listOperators);
@@ -48,14 +51,14 @@ const list = defineVerb({
 const revoke = defineVerb({
   name: "revoke",
   usage: "ID",
-  summary: "revoke the operator with this id or name; the sessions end at once",
+  summary: "revoke an operator by id or name and end their sessions",
   flags: {},
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the operator to revoke by id or name.");
+    if (!id) throw new UsageError("Missing operator. Pass the id or name of the operator to revoke.");
     const revoked = await withStorage(values.config, (storage) => revokeOperator(storage, id, system, COMMAND_LINE));
     if (values.json) printJson(revoked);
-    else console.log(`${revoked.name} (${revoked.id}) is revoked.`);
+    else console.log(`Revoked ${revoked.name} (${revoked.id}).`);
     return EXIT.ok;
   },
 });

@@ -12,7 +12,8 @@ import { defineVerb, withVerbs } from "../with-verbs.ts";
 const check = defineVerb({
   name: "check",
   usage: "",
-  summary: "warn of models without a price, of offers dearer than their model, of unlikely prices and of gaps in tiers",
+  summary:
+    "report models without a price, offers that cost more than their model, implausible prices, and gaps in tiers",
   flags: {},
   run: async ({ values }) => {
     const source = configSource(values.config);
@@ -37,7 +38,7 @@ function isFree({ id }: Model, { models }: Config): boolean {
 function tell(warnings: readonly PriceWarning[], models: number): void {
   const { dim, green } = paintFor(process.stdout);
   for (const { kind, message } of warnings) console.log(`${dim(kind.padEnd(14))} ${message}`);
-  if (warnings.length === 0) console.log(green(`${models} models: nothing wrong with their prices`));
+  if (warnings.length === 0) console.log(green(`${models} models: no problems found`));
   else console.log(`${models} models: ${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`);
 }
 

@@ -30,24 +30,27 @@ import { defineVerb, withVerbs } from "../with-verbs.ts";
 
 const create = defineVerb({
   name: "create",
-  usage: "ID [--name NAME] [--limit NAME=NUMBER] …",
-  summary: "create a project, which keys can then belong to",
+  usage: "ID [--name NAME] [--limit NAME=NUMBER] [options]",
+  summary: "create a project",
   flags: {
-    name: { type: "string", value: "NAME", about: "name for people (default: the id)" },
+    name: { type: "string", value: "NAME", about: "display name (default: the id)" },
     discount: DISCOUNT_FLAG,
-    limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}` },
+    limit: { ...KEY_FLAGS.limit, about: `limit for all its keys together: ${KEY_FLAGS.limit.about}` },
     "provider-objects": {
       type: "boolean",
       default: false,
-      about: "let requests of its keys name objects in providers' accounts, such as files, caches and vector stores",
+      about: "allow its keys to refer to objects in provider accounts, such as files, caches, and vector stores",
     },
-    objects: { ...OBJECTS_FLAG, about: "who may see what its keys store: all of them, or only the key that stored it" },
+    objects: {
+      ...OBJECTS_FLAG,
+      about: "who can access stored objects: all keys of the project, or only the key that created them",
+    },
     unpriced: UNPRICED_FLAG,
     ...GATEWAY_FLAGS,
   },
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Give the project an id, such as team-a.");
+    if (!id) throw new UsageError("Missing project id. Choose one, such as team-a.");
     const limits = readLimitFlags(values.limit);
     const discounts = readDiscountFlags(values.discount);
     const request = {
@@ -70,7 +73,7 @@ const create = defineVerb({
         ),
     );
     if (values.json) printJson(created);
-    else console.log(`The project ${created.id} is created. Keys are made in it with --project ${created.id}.`);
+    else console.log(`Created project ${created.id}. Add keys to it with \`keys create --project ${created.id}\`.`);
     return EXIT.ok;
   },
 });
@@ -87,7 +90,7 @@ interface ListedProject extends ProjectView {
 const list = defineVerb({
   name: "list",
   usage: "",
-  summary: "list projects with their limits and what their keys have spent, in US dollars",
+  summary: "list projects with their limits and spending in US dollars",
   flags: GATEWAY_FLAGS,
   run: async ({ values }) => {
     const found = await atGateway(
@@ -124,26 +127,32 @@ function row({ id, name, limits, spent_usd, created_at, status }: ListedProject)
 
 const update = defineVerb({
   name: "update",
-  usage: "ID …",
-  summary: "change the project with this id; what is not named stays",
+  usage: "ID [options]",
+  summary: "update a project; other settings stay unchanged",
   flags: {
-    name: { type: "string", value: "NAME", about: "new name for people; the id stays" },
-    discount: { ...DISCOUNT_FLAG, about: `${DISCOUNT_FLAG.about}; replaces all of them, "none" takes them away` },
-    limit: { ...KEY_FLAGS.limit, about: `for all its keys together: ${KEY_FLAGS.limit.about}; NAME=none removes it` },
-    suspend: { type: "boolean", default: false, about: "refuse all calls of its keys" },
-    activate: { type: "boolean", default: false, about: "take its calls again" },
-    "provider-objects": { type: "boolean", about: "let requests of its keys name objects in providers' accounts" },
-    "no-provider-objects": { type: "boolean", about: "refuse such requests" },
-    objects: { ...OBJECTS_FLAG, about: "who may see what its keys store: all of them, or only the key that stored it" },
+    name: { type: "string", value: "NAME", about: "new display name" },
+    discount: { ...DISCOUNT_FLAG, about: `${DISCOUNT_FLAG.about}; replaces all discounts, "none" removes them` },
+    limit: {
+      ...KEY_FLAGS.limit,
+      about: `limit for all its keys together: ${KEY_FLAGS.limit.about}; NAME=none removes the limit`,
+    },
+    suspend: { type: "boolean", default: false, about: "reject all calls from its keys" },
+    activate: { type: "boolean", default: false, about: "accept its calls again" },
+    "provider-objects": { type: "boolean", about: "allow its keys to refer to objects in provider accounts" },
+    "no-provider-objects": { type: "boolean", about: "reject requests that refer to such objects" },
+    objects: {
+      ...OBJECTS_FLAG,
+      about: "who can access stored objects: all keys of the project, or only the key that created them",
+    },
     unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
     ...GATEWAY_FLAGS,
   },
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the project to change by its id.");
-    if (values.suspend && values.activate) throw new UsageError("--suspend and --activate exclude each other.");
+    if (!id) throw new UsageError("Missing project. Pass the id of the project to update.");
+    if (values.suspend && values.activate) throw new UsageError("--suspend and --activate cannot be combined.");
     if (values["provider-objects"] && values["no-provider-objects"])
-      throw new UsageError("--provider-objects and --no-provider-objects exclude each other.");
+      throw new UsageError("--provider-objects and --no-provider-objects cannot be combined.");
     const update: ProjectUpdate = {
       ...(values.name === undefined ? {} : { name: values.name }),
       ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
@@ -155,7 +164,7 @@ const update = defineVerb({
       ...(values["no-provider-objects"] ? { providerObjects: false } : {}),
       ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
     };
-    if (Object.keys(update).length === 0) throw new UsageError("Nothing is to change: name at least one option.");
+    if (Object.keys(update).length === 0) throw new UsageError("Nothing to update. Pass at least one option.");
     const changed = await atGateway(
       values,
       async (client) =>
@@ -166,7 +175,7 @@ const update = defineVerb({
         ),
     );
     if (values.json) printJson(changed);
-    else console.log(`The project ${changed.id} is changed; running gateways apply it within a second.`);
+    else console.log(`Updated project ${changed.id}. Running gateways apply the change within a second.`);
     return EXIT.ok;
   },
 });
@@ -174,11 +183,11 @@ const update = defineVerb({
 const remove = defineVerb({
   name: "delete",
   usage: "ID",
-  summary: "delete the project with this id, once its keys are revoked; its receipts stay",
+  summary: "delete a project whose keys are all revoked; its receipts are kept",
   flags: GATEWAY_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the project to delete by its id.");
+    if (!id) throw new UsageError("Missing project. Pass the id of the project to delete.");
     const deleted = await atGateway(
       values,
       async (client) => (await client.change("DELETE", `/api/projects/${encodeURIComponent(id)}`)) as ProjectView,
@@ -188,7 +197,7 @@ const remove = defineVerb({
         ),
     );
     if (values.json) printJson(deleted);
-    else console.log(`The project ${deleted.id} is deleted. Its receipts stay, and no other project can have its id.`);
+    else console.log(`Deleted project ${deleted.id}. Its receipts are kept, and its id cannot be reused.`);
     return EXIT.ok;
   },
 });

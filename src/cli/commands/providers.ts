@@ -4,12 +4,12 @@ import { ADMIN_FLAGS, connectAdmin } from "../admin-client.ts";
 import { EXIT, printJson, printTable, UsageError } from "../command.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
 
-const HEADER = ["provider", "credential", "model", "state", "first content", "95th", "tokens/s", "quiet for"];
+const HEADER = ["provider", "credential", "model", "state", "first content", "p95", "tokens/s", "paused for"];
 
 const list = defineVerb({
   name: "list",
   usage: "",
-  summary: "show the health of a running gateway's providers",
+  summary: "show the health of all providers",
   flags: ADMIN_FLAGS,
   run: async ({ values }) => {
     const found = (await (await connectAdmin(values)).read("/api/providers")) as ProviderReport[];
@@ -22,11 +22,11 @@ const list = defineVerb({
 const test = defineVerb({
   name: "test",
   usage: "NAME",
-  summary: "try a provider of a running gateway, with a real small call that has a receipt",
+  summary: "test a provider's credentials and make one small call, which is recorded in a receipt",
   flags: ADMIN_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [name] }) => {
-    if (!name) throw new UsageError("Name the provider to try.");
+    if (!name) throw new UsageError("Missing provider. Pass the name of the provider to test.");
     const client = await connectAdmin(values);
     const tested = await client.change("POST", `/api/providers/${encodeURIComponent(name)}/test`);
     const ok = (tested as { ok?: unknown }).ok === true;
@@ -43,7 +43,7 @@ function* linesOf(tested: unknown): Generator<string> {
     yield `${(stringAt(credential, "state") ?? "").padEnd(11)} ${which}${stringAt(credential, "host")}: ${stringAt(credential, "detail")}`;
   }
   const call = objectAt(tested, "call");
-  if (call === undefined) yield "no call: it has no text model";
+  if (call === undefined) yield "no call made: the provider has no text model";
   else {
     const outcome = stringAt(objectAt(call, "error"), "message") ?? "answered";
     yield `${(call["ok"] === true ? "ok" : "failed").padEnd(11)} ${stringAt(call, "model")} in ${Number(call["ms"])} ms: ${outcome}`;
@@ -53,7 +53,7 @@ function* linesOf(tested: unknown): Generator<string> {
 function rowsOf({ provider, credentials }: ProviderReport): string[][] {
   return credentials.flatMap(({ label, models }) => {
     const start = [provider, label ?? "-"];
-    if (models.length === 0) return [[...start, "-", "not called yet", "-", "-", "-", "-"]];
+    if (models.length === 0) return [[...start, "-", "no calls yet", "-", "-", "-", "-"]];
     return models.map((model) => [
       ...start,
       model.model,
@@ -66,7 +66,7 @@ function rowsOf({ provider, credentials }: ProviderReport): string[][] {
   });
 }
 
-const STATES = { closed: "in use", half_open: "to be probed", open: "left alone" } as const;
+const STATES = { closed: "healthy", half_open: "probing", open: "paused" } as const;
 
 const milliseconds = (ms: number | null): string => (ms === null ? "-" : `${ms} ms`);
 

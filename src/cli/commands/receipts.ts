@@ -23,26 +23,26 @@ const MAX_OF_REQUEST = 100;
 
 const list = defineVerb({
   name: "list",
-  usage: "[--model M] [--outcome O] [--from DATE] …",
-  summary: "list the receipts of a running gateway's calls, newest first",
+  usage: "[--model M] [--outcome O] [--from DATE] [options]",
+  summary: "list receipts, newest first",
   flags: {
-    model: { type: "string", value: "M", about: "only those of this model" },
-    provider: { type: "string", value: "P", about: "only those of this provider" },
-    key: { type: "string", value: "ID", about: "only those of the key with this id" },
-    project: { type: "string", value: "P", about: "only those of this project" },
-    outcome: { type: "string", value: "O", about: "ok, client_gone or the kind of an error" },
-    dialect: { type: "string", value: "NAME", about: `only those of clients that speak ${DIALECT_NAMES.join(", ")}` },
-    lane: { type: "string", value: "LANE", about: "native or translated" },
-    stream: { type: "string", value: "true|false", about: "only those that were streamed, or were not" },
-    tag: { type: "string", value: "TAG", about: "only those with this tag" },
-    from: { type: "string", value: "DATE", about: "not before, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
-    to: { type: "string", value: "DATE", about: "before" },
-    "min-cost": { type: "string", value: "USD", about: "only those that cost at least this" },
-    "min-ms": { type: "string", value: "MS", about: "only those that took at least so many milliseconds" },
+    model: { type: "string", value: "M", about: "only receipts for this model" },
+    provider: { type: "string", value: "P", about: "only receipts for this provider" },
+    key: { type: "string", value: "ID", about: "only receipts of the key with this id" },
+    project: { type: "string", value: "P", about: "only receipts of this project" },
+    outcome: { type: "string", value: "O", about: "only this outcome: ok, client_gone, or an error kind" },
+    dialect: { type: "string", value: "NAME", about: `only this client protocol: ${DIALECT_NAMES.join(", ")}` },
+    lane: { type: "string", value: "LANE", about: "only this lane: native or translated" },
+    stream: { type: "string", value: "true|false", about: "only streamed or only non-streamed calls" },
+    tag: { type: "string", value: "TAG", about: "only receipts with this tag" },
+    from: { type: "string", value: "DATE", about: "start of the range, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
+    to: { type: "string", value: "DATE", about: "end of the range (exclusive)" },
+    "min-cost": { type: "string", value: "USD", about: "only calls that cost at least this much" },
+    "min-ms": { type: "string", value: "MS", about: "only calls that took at least this many milliseconds" },
     text: {
       type: "string",
       value: "TEXT",
-      about: "the beginning of the id of a receipt, request or trace, or a part of a model's, provider's or key's name",
+      about: "search by the start of a receipt, request, or trace id, or by part of a model, provider, or key name",
     },
     ...LIST_FLAGS,
   },
@@ -57,11 +57,11 @@ const list = defineVerb({
 const show = defineVerb({
   name: "show",
   usage: "ID",
-  summary: "show one receipt, as JSON, by its id or that of its request (x-trivium-request-id)",
+  summary: "show a receipt as JSON, by receipt id or request id (x-trivium-request-id)",
   flags: ADMIN_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the receipt by its id, or by the id of its request.");
+    if (!id) throw new UsageError("Missing id. Pass a receipt id or a request id.");
     const client = await connectAdmin(values);
     if (!id.startsWith(REQUEST_PREFIX)) {
       printJson(await client.read(`/api/receipts/${encodeURIComponent(id)}`));
@@ -69,8 +69,8 @@ const show = defineVerb({
     }
     const found = await client.list<{ id: string }>("/api/receipts", { text: id }, MAX_OF_REQUEST);
     if (found.length === 0) {
-      const message = `No call came of the request ${id}: it was refused, or is not settled yet.`;
-      throw new GatewayError("not_found", `${message} \`trivium refusals\` counts those that were refused.`);
+      const message = `No receipt for request ${id}: the request was rejected or is still in flight.`;
+      throw new GatewayError("not_found", `${message} Run \`trivium refusals\` to see rejected requests.`);
     }
     // A request has several receipts where tools of the gateway took several calls.
     for (const receipt of found) printJson(await client.read(`/api/receipts/${receipt.id}`));
@@ -81,11 +81,11 @@ const show = defineVerb({
 const bodies = defineVerb({
   name: "bodies",
   usage: "ID",
-  summary: "show the bodies of a call whose key has them kept, as JSON; the view is in the audit log",
+  summary: "show the captured bodies of a call as JSON; the access is recorded in the audit log",
   flags: ADMIN_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Name the receipt by its id.");
+    if (!id) throw new UsageError("Missing receipt id. Run `trivium receipts list` to find it.");
     printJson(await (await connectAdmin(values)).read(`/api/receipts/${encodeURIComponent(id)}/bodies`));
     return EXIT.ok;
   },

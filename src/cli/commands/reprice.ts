@@ -12,11 +12,11 @@ import { withStorage } from "../with-storage.ts";
 
 export const reprice = defineCommand({
   flags: {
-    from: { type: "string", value: "TIME", about: "first day or moment, as 2026-01-31 or 2026-01-31T12:00:00Z (UTC)" },
-    to: { type: "string", value: "TIME", about: "the day or moment before which calls are looked at" },
-    model: { type: "string", value: "GLOB", about: "only models that this pattern covers" },
+    from: { type: "string", value: "TIME", about: "start of the range: 2026-01-31 or 2026-01-31T12:00:00Z (UTC)" },
+    to: { type: "string", value: "TIME", about: "end of the range (exclusive)" },
+    model: { type: "string", value: "GLOB", about: 'only models that match this pattern, such as "openai/*"' },
     project: { type: "string", value: "P", about: "only this project" },
-    "dry-run": { type: "boolean", default: false, about: "only show what would be corrected" },
+    "dry-run": { type: "boolean", default: false, about: "show the corrections without applying them" },
   },
   run: async ({ values }) => {
     const fromMs = timeOf("from", values.from);
@@ -64,10 +64,10 @@ export const reprice = defineCommand({
 });
 
 function timeOf(flag: string, given: string | undefined): number {
-  if (given === undefined) throw new UsageError(`--${flag} is missing.`);
+  if (given === undefined) throw new UsageError(`Missing option --${flag}. Pass a time such as 2026-01-31.`);
   const ms = TIME.test(given) ? Date.parse(given) : Number.NaN;
   if (Number.isNaN(ms))
-    throw new UsageError(`--${flag}: "${given}" is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z.`);
+    throw new UsageError(`--${flag}: "${given}" is not a valid time. Use 2026-01-31 or 2026-01-31T12:00:00Z.`);
   return ms;
 }
 
@@ -96,7 +96,7 @@ function tell({ receipts, corrected, differenceNanoUsd, models, skipped }: Repri
       models.map((sum) => [sum.model, String(sum.corrected), usd(sum.differenceNanoUsd)]),
     );
   }
-  for (const [reason, count] of Object.entries(skipped)) console.log(`not priced again: ${count}, because ${reason}`);
+  for (const [reason, count] of Object.entries(skipped)) console.log(`${count} skipped: ${reason}`);
   const done = dryRun ? "would be corrected" : "were corrected";
-  console.log(`${receipts} receipts looked at: ${corrected} ${done}, by ${usd(differenceNanoUsd)} USD in all`);
+  console.log(`${receipts} receipts checked: ${corrected} ${done}, total difference ${usd(differenceNanoUsd)} USD`);
 }

@@ -16,7 +16,7 @@ export const restore = defineCommand({
   takes: 1,
   run: async ({ values, positionals }) => {
     const [folder] = positionals;
-    if (folder === undefined) throw new UsageError("restore needs the folder of a backup.");
+    if (folder === undefined) throw new UsageError("Missing folder. Name the folder of a backup.");
     const config = readConfig(configSource(values.config));
     const manifest = readBackup(resolve(folder));
     if (existsSync(databaseFile(config, "restore"))) await within(config, requireStopped);
@@ -28,7 +28,7 @@ export const restore = defineCommand({
     if (values.json) printJson({ restored: manifest, kept });
     else {
       console.log(`Restored the backup of ${manifest.created_at}.`);
-      for (const file of kept) console.log(`What was there before: ${file}`);
+      for (const file of kept) console.log(`The previous data is in ${file}`);
     }
     return EXIT.ok;
   },

@@ -17,23 +17,27 @@ import { readPort, readWholeNumber } from "../whole-number.ts";
 const MAX_WORKERS = 256;
 
 const FLAGS = {
-  port: { type: "string", value: "PORT", about: "where clients connect; 0 is any free port (default: server.port)" },
-  host: { type: "string", value: "HOST", about: "the address to listen on (default: server.host)" },
+  port: { type: "string", value: "PORT", about: "port for clients; 0 selects a free port (default: server.port)" },
+  host: { type: "string", value: "HOST", about: "address to listen on (default: server.host)" },
   "admin-port": {
     type: "string",
     value: "PORT",
-    about: "port of the Admin API (default: admin.port, else the one after --port)",
+    about: "port for the Admin API (default: admin.port, else --port + 1)",
   },
   workers: {
     type: "string",
     value: "COUNT",
-    about: "how many processes serve calls, on the same port (default: one, which is this one)",
+    about: "number of worker processes that share the port (default: serve in this process)",
   },
-  "log-level": { type: "string", value: "LEVEL", about: `${LOG_LEVELS.join(", ")} (default: log.level, else info)` },
+  "log-level": {
+    type: "string",
+    value: "LEVEL",
+    about: `one of ${LOG_LEVELS.join(", ")} (default: log.level, else info)`,
+  },
   "log-format": {
     type: "string",
     value: "FORMAT",
-    about: `${LOG_FORMATS.join(", ")} (default: log.format, else auto)`,
+    about: `one of ${LOG_FORMATS.join(", ")} (default: log.format, else auto)`,
   },
 } as const;
 
@@ -146,14 +150,14 @@ async function runUntilStopped(app: App, log: Log, worker?: WorkerProcess): Prom
   log.info({ active }, active === 0 ? "shutting down" : `shutting down: ${waiting} (Ctrl-C again to force)`);
   const { lostReceipts } = await app.stop(hurry.signal);
   if (lostReceipts === 0) return EXIT.ok;
-  log.error({ receipts: lostReceipts }, "receipts were given up; each is in the log with its amounts");
+  log.error({ receipts: lostReceipts }, "receipts could not be stored; the log has the amounts of each");
   return EXIT.failed;
 }
 
 function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
   const port = readPort("--port", values.port);
   const adminPort = readPort("--admin-port", values["admin-port"]);
-  if (values.host === "") throw new UsageError("--host names no address.");
+  if (values.host === "") throw new UsageError("--host is empty. Pass an address such as 127.0.0.1.");
   return {
     ...configSource(values.config),
     overrides: withoutAbsent({ port, host: values.host, adminPort }),
@@ -163,7 +167,7 @@ function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
 /** In a file the two are compared on load; here they may come from the command line. */
 function checkPorts({ server, admin }: ReturnType<typeof readConfig>): void {
   if (server.port === 0 || server.port !== admin.port || server.host !== admin.host) return;
-  throw new UsageError(`Port ${server.port} is that of the Admin API too: set --admin-port to another one.`);
+  throw new UsageError(`Port ${server.port} is also the port of the Admin API. Choose another one with --admin-port.`);
 }
 
 function oneOf<Name extends string, Word extends string>(

@@ -6,14 +6,14 @@ import { readPort } from "../whole-number.ts";
 
 export const sim = defineCommand({
   flags: {
-    port: { type: "string", default: "8790", value: "PORT", about: "where to listen; 0 is any free port" },
-    host: { type: "string", default: "127.0.0.1", value: "HOST", about: "an address of this machine" },
+    port: { type: "string", default: "8790", value: "PORT", about: "port to listen on; 0 selects a free port" },
+    host: { type: "string", default: "127.0.0.1", value: "HOST", about: "address to listen on" },
   },
   run: async ({ values }) => {
     const port = readPort("--port", values.port) ?? 0;
     const simulator = await startOrExplain(values.host, port);
     if (values.json) printJson({ url: simulator.url });
-    else console.log(`The simulator (not a model) is listening on ${simulator.url}`);
+    else console.log(`The provider simulator is listening on ${simulator.url}`);
     const { promise: stopped, resolve } = Promise.withResolvers<void>();
     process.on("SIGTERM", () => resolve());
     process.on("SIGINT", () => resolve());

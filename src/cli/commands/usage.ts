@@ -10,11 +10,20 @@ import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/receipts/us
 import type { UsageSum } from "../../storage/receipts/usage-report.ts";
 import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
 import { bars } from "../bars.ts";
-import { type Command, defineCommand, EXIT, printJson, printTable, UsageError } from "../command.ts";
+import {
+  type Command,
+  type CommandAbout,
+  defineCommand,
+  EXIT,
+  isHelpFlag,
+  printJson,
+  printTable,
+  UsageError,
+} from "../command.ts";
 import { checkOutput, writeOutput } from "../output-file.ts";
 import { RANGE_FLAGS, readFilter, readRange, readZone } from "../usage-flags.ts";
 import { withStorage } from "../with-storage.ts";
-import { defineVerb, withVerbs } from "../with-verbs.ts";
+import { defineVerb, listVerbs, withVerbs } from "../with-verbs.ts";
 
 const BAR_CELLS = 24;
 
@@ -24,7 +33,7 @@ const report = defineCommand({
       type: "string",
       default: "model",
       value: "GROUP",
-      about: `one or two of ${USAGE_DIMENSIONS.join(", ")}, such as day,model`,
+      about: `group by one or two of ${USAGE_DIMENSIONS.join(", ")}, such as day,model`,
     },
     ...RANGE_FLAGS,
     ...GATEWAY_FLAGS,
@@ -62,9 +71,9 @@ const report = defineCommand({
     else printSums(by, sums);
     // Whoever adds the groups up is to be told; JSON stays JSON.
     const tell = values.json ? console.error : console.log;
-    if (sums.length >= MAX_GROUPS) tell(`There may be more than these ${MAX_GROUPS} groups.`);
-    if (groupsOverlap(by)) tell("A call is in the group of each of its tags, and in none without tags.");
-    if (unpriced.length > 0) tell(`Used without a known price, and in no sum: ${unpriced.join(", ")}.`);
+    if (sums.length >= MAX_GROUPS) tell(`The result is limited to ${MAX_GROUPS} groups.`);
+    if (groupsOverlap(by)) tell("A call counts in the group of each of its tags. Calls without tags are not listed.");
+    if (unpriced.length > 0) tell(`Used without a known price and not included in the totals: ${unpriced.join(", ")}.`);
     if (groupsOverlap(by) || sums.length >= MAX_GROUPS) tell(allTogether(total));
     return EXIT.ok;
   },
@@ -93,7 +102,7 @@ function amountsOf({ calls, failures, usage, cost_nano_usd }: GatewayAmounts): U
 }
 
 const allTogether = ({ calls, costNanoUsd }: UsageTotal): string =>
-  `All calls together: ${calls}, USD ${(costNanoUsd / 1e9).toFixed(6)}.`;
+  `Total: ${calls} calls, ${(costNanoUsd / 1e9).toFixed(6)} USD.`;
 
 function readDimensions(words: string): UsageDimension[] {
   const by = words.split(",").map((word) => {
@@ -101,7 +110,8 @@ function readDimensions(words: string): UsageDimension[] {
     if (!found) throw new UsageError(`--by: "${word}" is not one of ${USAGE_DIMENSIONS.join(", ")}.`);
     return found;
   });
-  if (by.length > 2 || new Set(by).size < by.length) throw new UsageError(`--by: "${words}" is not one or two groups.`);
+  if (by.length > 2 || new Set(by).size < by.length)
+    throw new UsageError(`--by: "${words}" must be one group or two different groups.`);
   return by;
 }
 
@@ -133,10 +143,10 @@ function figures({ calls, failures, usage, costNanoUsd }: ShownSum): string[] {
 const exportAll = defineVerb({
   name: "export",
   usage: "[--format csv|jsonl] [--output FILE] [--from TIME] [--to TIME]",
-  summary: "write every receipt of a range, the oldest first, as a table or as lines of JSON",
+  summary: "export receipts as CSV or JSON Lines, oldest first",
   flags: {
     format: { type: "string", default: "csv", value: "FORMAT", about: `one of ${EXPORT_FORMATS.join(", ")}` },
-    output: { type: "string", short: "o", value: "FILE", about: "a file; standard output where it is not given" },
+    output: { type: "string", short: "o", value: "FILE", about: "output file (default: standard output)" },
     force: { type: "boolean", default: false, about: "overwrite the file" },
     ...RANGE_FLAGS,
     ...GATEWAY_FLAGS,
@@ -191,26 +201,32 @@ async function* decoded(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 const check = defineVerb({
   name: "check",
   usage: "",
-  summary: "compare the sums by hour and day with the receipts themselves",
+  summary: "verify the hourly and daily totals against the receipts",
   flags: {},
   run: async ({ values }) => {
     const { days, differences } = await withStorage(values.config, (storage) => checkRollUps(storage));
     if (values.json) printJson({ days, differences });
-    else if (differences.length === 0) console.log(`${days} days: all sums are those of their receipts.`);
+    else if (differences.length === 0) console.log(`${days} days checked: all totals match the receipts.`);
     for (const { where, group, here, there } of values.json ? [] : differences) {
-      console.log(`${where}: ${group}: ${here ?? "nothing"} beside ${there ?? "nothing"}`);
+      console.log(`${where}: ${group}: ${here ?? "nothing"} instead of ${there ?? "nothing"}`);
     }
     return differences.length === 0 ? EXIT.ok : EXIT.failed;
   },
 });
 
-const verbs = withVerbs([exportAll, check]);
+const VERBS = [exportAll, check];
+const verbs = withVerbs(VERBS);
 
-/** Without a verb it is the report, whose arguments are all flags; `--help` is one of them. */
+const help = (about: CommandAbout): string => [report.help(about), "", ...listVerbs(VERBS)].join("\n");
+
+/** Without a subcommand it prints the report, whose arguments are all flags. */
 export const usage: Command = {
-  help: report.help,
+  help,
   run: async (args, about) => {
     const isReport = args[0] === undefined || args[0].startsWith("-");
-    return isReport ? report.run(args, about) : verbs.run(args, about);
+    if (!isReport) return verbs.run(args, about);
+    if (!args.some(isHelpFlag)) return report.run(args, about);
+    console.log(help(about));
+    return EXIT.ok;
   },
 };

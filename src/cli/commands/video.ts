@@ -14,22 +14,22 @@ import { readWholeNumber } from "../whole-number.ts";
 const SUBMIT_TIMEOUT_MS = 5 * 60_000;
 const DOWNLOAD_TIMEOUT_MS = 30 * 60_000;
 const UNHEARD =
-  "It is unknown whether the job was accepted; the same command within ten minutes makes no second video.";
+  "It is unknown whether the job was accepted. You can repeat the command within ten minutes without creating a second video.";
 
 const FLAGS = {
-  output: { type: "string", short: "o", value: "FILE", about: "output file; several are numbered" },
+  output: { type: "string", short: "o", value: "FILE", about: "output file; numbered if there is more than one video" },
   force: { type: "boolean", default: false, about: "overwrite existing files" },
-  operation: { type: "string", value: "NAME", about: "resume waiting for this video job" },
-  model: { type: "string", value: "M", about: "PROVIDER/MODEL (default: the simulator's)" },
-  n: { type: "string", value: "N", about: "how many videos" },
+  operation: { type: "string", value: "NAME", about: "resume waiting for this operation" },
+  model: { type: "string", value: "M", about: "PROVIDER/MODEL (default: sim/video)" },
+  n: { type: "string", value: "N", about: "number of videos" },
   seconds: { type: "string", value: "N", about: "length in seconds" },
-  resolution: { type: "string", value: "WORD", about: "such as 720p" },
-  ratio: { type: "string", value: "RATIO", about: "such as 16:9" },
-  image: { type: "string", value: "FILE", about: "the first frame" },
-  "last-frame": { type: "string", value: "FILE", about: "the last frame" },
-  audio: { type: "boolean", about: "with sound" },
-  "no-audio": { type: "boolean", about: "without sound" },
-  seed: { type: "string", value: "N", about: "same seed, same video, where the model supports it" },
+  resolution: { type: "string", value: "WORD", about: "resolution, such as 720p" },
+  ratio: { type: "string", value: "RATIO", about: "aspect ratio, such as 16:9" },
+  image: { type: "string", value: "FILE", about: "image to use as the first frame" },
+  "last-frame": { type: "string", value: "FILE", about: "image to use as the last frame" },
+  audio: { type: "boolean", about: "generate sound" },
+  "no-audio": { type: "boolean", about: "do not generate sound" },
+  seed: { type: "string", value: "N", about: "seed for reproducible videos, if the model supports it" },
   ...CONNECTION_FLAGS,
 } as const;
 
@@ -40,7 +40,7 @@ export const video = defineCommand({
   takes: 1,
   run: async ({ values, positionals: [prompt] }) => {
     const { output } = values;
-    if (!output) throw new UsageError("-o is missing: name the output file, such as -o cat.mp4.");
+    if (!output) throw new UsageError("Missing output file. Pass it with -o, such as -o cat.mp4.");
     const request = values.operation === undefined ? readRequest(values, prompt || undefined) : undefined;
     if (!request) checkResumption(values, prompt);
     const count = request?.parameters.sampleCount ?? 1;
@@ -85,9 +85,8 @@ function readRequest(values: Values, prompt: string | undefined): VideoBody {
     return { bytesBase64Encoded: Buffer.from(bytes).toString("base64"), mimeType };
   };
   const [first, last] = [frame("image"), frame("last-frame")];
-  if (!prompt && !first)
-    throw new UsageError("The prompt is missing: say what the video is to show, or name an --image.");
-  if (values.audio && values["no-audio"]) throw new UsageError("--audio and --no-audio exclude each other.");
+  if (!prompt && !first) throw new UsageError("Missing prompt. Describe the video in quotes, or pass --image.");
+  if (values.audio && values["no-audio"]) throw new UsageError("--audio and --no-audio cannot be combined.");
   const seconds = readWholeNumber("--seconds", values.seconds, 1);
   const seed = readWholeNumber("--seed", values.seed);
   const audio = values.audio ? true : values["no-audio"] ? false : undefined;
@@ -113,7 +112,7 @@ function checkResumption(values: Values, prompt: string | undefined): void {
   const more = Object.keys(values).find((flag) => !WITH_OPERATION.includes(flag));
   if (more !== undefined || prompt !== undefined) {
     const what = more === undefined ? "a prompt" : `--${more}`;
-    throw new UsageError(`--operation resumes a video job that was submitted already: ${what} comes too late.`);
+    throw new UsageError(`--operation resumes a submitted video, so ${what} cannot be passed with it.`);
   }
   try {
     readOperationName(values.operation ?? "");
@@ -155,7 +154,7 @@ async function seeThrough({ name, about }: Submitted, making: Making): Promise<n
   } catch (error) {
     progress.stop();
     if (!signal.aborted && error instanceof GatewayError && error.kind === "not_found") throw error;
-    const resume = `The video is not lost. Resume with:\n  ${resumeLine(name, output, values)}`;
+    const resume = `The video is still available. Resume with:\n  ${resumeLine(name, output, values)}`;
     if (signal.aborted) {
       console.error(`Interrupted. ${resume}`);
       return EXIT.interrupted;
@@ -177,7 +176,7 @@ async function writeVideos(operation: JsonObject, making: Making): Promise<Media
     const url = stringAt(made, "gcsUri");
     const path = paths[index] ?? output;
     if (url === undefined) {
-      notMade.push({ reason: "The video was made and is kept no longer.", moderated: false });
+      notMade.push({ reason: "The video was generated but has expired.", moderated: false });
       continue;
     }
     const content = client.download(url, { signal, timeoutMs: DOWNLOAD_TIMEOUT_MS });
@@ -192,13 +191,13 @@ function readNotMade(operation: JsonObject): MediaOutcome["notMade"] {
   const response = objectAt(operation, "response");
   const reasons = arrayAt(response, "raiMediaFilteredReasons");
   const heldBack = Array.from({ length: numberAt(response, "raiMediaFilteredCount") ?? 0 }, (_, index) => ({
-    reason: String(reasons[index] ?? "no reason was given"),
+    reason: String(reasons[index] ?? "no reason given"),
     moderated: true,
   }));
   const error = objectAt(operation, "error");
   const failures = [...(error ? [error] : []), ...arrayAt(objectAt(operation, "metadata"), "failures")];
   const reasonOf = (failure: unknown) =>
-    stringAt(failure, "message") ?? "The video was not made, and the provider did not say why.";
+    stringAt(failure, "message") ?? "The video was not generated. The provider gave no reason.";
   return [...heldBack, ...failures.map((failure) => ({ reason: reasonOf(failure), moderated: false }))];
 }
 

@@ -135,7 +135,7 @@ describe("providers 2.6: a job", () => {
   test("distinguishes a blocked image from a blocked request", () => {
     expect(poll({ status: "Content Moderated" })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "filtered", reason: "The provider's moderation held the image back." }] },
+      reply: { results: [{ kind: "filtered", reason: "The provider's moderation blocked the image." }] },
     });
     expect(poll({ state: "Request Moderated" })).toMatchObject({ state: "failed", error: { kind: "content_blocked" } });
   });

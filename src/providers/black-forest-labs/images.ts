@@ -68,7 +68,7 @@ function readResult(result: JsonObject | undefined, job: JobHandle): JobState<Up
 function reasonOf(body: JsonObject | undefined, what: string): string {
   const reasons = arrayAt(objectAt(body, "details"), "Moderation Reasons").filter((one) => typeof one === "string");
   const why = reasons.length === 0 ? "" : `: ${reasons.join(", ")}`;
-  return `The provider's moderation held the ${what} back${why}.`;
+  return `The provider's moderation blocked the ${what}${why}.`;
 }
 
 /** FLUX. */

@@ -147,7 +147,7 @@ describe("providers 2.3: answers", () => {
     "FINISH_REASON_PROHIBITED_CONTENT",
   ])("finish reason %s is a blocked image", (finishReason) => {
     expect(replyOf(read(answer([], { finishReason })))?.results).toEqual([
-      { kind: "filtered", reason: `The provider held the image back (${finishReason}).` },
+      { kind: "filtered", reason: `The provider blocked the image (${finishReason}).` },
     ]);
     expect(replyOf(read(answer([], { finishReason, finishMessage: "Too much." })))?.results).toEqual([
       { kind: "filtered", reason: "Too much." },
@@ -155,8 +155,8 @@ describe("providers 2.3: answers", () => {
   });
 
   test.each([
-    [answer([{ text: "I would rather not." }]), "The model answered in words instead of an image: I would rather not."],
-    [answer([], { finishReason: "MAX_TOKENS" }), "The model made no image (MAX_TOKENS)."],
+    [answer([{ text: "I would rather not." }]), "The model returned text instead of an image: I would rather not."],
+    [answer([], { finishReason: "MAX_TOKENS" }), "The model did not generate an image (MAX_TOKENS)."],
   ])("no image and no block is a failure of that image %#", (body, message) => {
     const [result] = replyOf(read(body))?.results ?? [];
     expect(result).toMatchObject({ kind: "failed", error: { kind: "upstream_failed", message } });
@@ -165,7 +165,7 @@ describe("providers 2.3: answers", () => {
   test("a refused prompt refuses the whole request", () => {
     expect(thrownBy(() => read({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } }))).toEqual({
       kind: "content_blocked",
-      message: "The provider refused the prompt (PROHIBITED_CONTENT).",
+      message: "The provider rejected the prompt (PROHIBITED_CONTENT).",
     });
   });
 

@@ -87,7 +87,7 @@ function readSubmit({ body }: MediaAnswer): JobState<UpstreamImageReply> {
   const blockReason = stringAt(feedback, "blockReason");
   if (candidate === undefined && blockReason !== undefined) {
     const message = stringAt(feedback, "blockReasonMessage");
-    throw new GatewayError("content_blocked", message ?? `The provider refused the prompt (${blockReason}).`);
+    throw new GatewayError("content_blocked", message ?? `The provider rejected the prompt (${blockReason}).`);
   }
   if (!body || candidate === undefined) throw emptyAnswer("a candidate");
   const result = readCandidate(candidate);
@@ -111,11 +111,11 @@ function readCandidate(candidate: unknown): ImageResult<InlineImage> {
   const finish = stringAt(candidate, "finishReason") ?? "";
   const explanation = (stringAt(candidate, "finishMessage") ?? words).trim();
   if (decodeStop(finish).unified === "filter" || REFUSALS.has(bareFinishReason(finish))) {
-    return { kind: "filtered", reason: explanation || `The provider held the image back (${finish}).` };
+    return { kind: "filtered", reason: explanation || `The provider blocked the image (${finish}).` };
   }
   const message = explanation
-    ? `The model answered in words instead of an image: ${explanation}`
-    : `The model made no image (${finish || "no reason given"}).`;
+    ? `The model returned text instead of an image: ${explanation}`
+    : `The model did not generate an image (${finish || "no reason given"}).`;
   return { kind: "failed", error: new GatewayError("upstream_failed", message) };
 }
 

@@ -172,7 +172,7 @@ describe("contract 2.5: answers of Imagen", () => {
     expect(read({}, 1)).toEqual({
       state: "done",
       reply: {
-        results: [{ kind: "filtered", reason: "The provider's safety filter held this image back." }],
+        results: [{ kind: "filtered", reason: "The provider's safety filter blocked this image." }],
         usage: { images: 0 },
       },
     });

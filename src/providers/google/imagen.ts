@@ -29,7 +29,7 @@ const VERTEX_WISHES: readonly ImageOption[] = [
 ];
 const SEEDS = { min: 0, max: 4_294_967_295 };
 const GUIDANCE = { min: 0, max: Number.MAX_SAFE_INTEGER };
-const FILTERED = "The provider's safety filter held this image back.";
+const FILTERED = "The provider's safety filter blocked this image.";
 
 /** Whether a model only edits images. */
 const edits = (model: string): boolean => model.includes("capability");
@@ -171,7 +171,7 @@ function readPrediction(prediction: unknown): ImageResult<InlineImage> | undefin
   if (stringAt(prediction, "gcsUri") === undefined) return undefined;
   const error = new GatewayError(
     "upstream_failed",
-    "The provider left the image in a bucket that is not the gateway's.",
+    "The provider stored the image in a bucket that the gateway cannot access.",
   );
   return { kind: "failed", error };
 }

@@ -48,7 +48,7 @@ export const googleSpeech = (host: GoogleHost): SpeechAdapter => ({
       if (name !== undefined && other === undefined) return undefined;
       return {
         voice: other ?? DEFAULT_VOICE,
-        reason: `this model has no such voice; ${other ?? DEFAULT_VOICE} speaks`,
+        reason: `this model does not have the requested voice; using ${other ?? DEFAULT_VOICE} speaks`,
       };
     },
   }),
@@ -85,7 +85,7 @@ class SpeechInAnswer implements SpeechReader {
   read(chunk: Uint8Array): SpeechPart {
     this.#text += this.#decoder.decode(chunk, { stream: true });
     if (this.#text.length > MAX_ANSWER_BYTES) {
-      throw new GatewayError("upstream_failed", `The provider's answer is larger than ${MAX_ANSWER_BYTES} bytes.`);
+      throw new GatewayError("upstream_failed", `The provider's response is larger than ${MAX_ANSWER_BYTES} bytes.`);
     }
     return { sound: new Uint8Array() };
   }
@@ -93,7 +93,7 @@ class SpeechInAnswer implements SpeechReader {
   end(): SpeechPart {
     const body = parseObject(this.#text);
     this.#text = "";
-    if (body === undefined) throw new GatewayError("upstream_failed", "The provider's answer is not JSON.");
+    if (body === undefined) throw new GatewayError("upstream_failed", "The provider's response is not valid JSON.");
     const [candidate] = arrayAt(body, "candidates");
     const found = arrayAt(objectAt(candidate, "content"), "parts").flatMap((part) => {
       const data = stringAt(objectAt(part, "inlineData"), "data");
@@ -110,7 +110,7 @@ class SpeechInAnswer implements SpeechReader {
 
 function silentAnswer(body: JsonObject, finishReason: string | undefined): GatewayError {
   const blocked = stringAt(objectAt(body, "promptFeedback"), "blockReason");
-  if (blocked !== undefined) return new GatewayError("content_blocked", `The provider refused the text (${blocked}).`);
+  if (blocked !== undefined) return new GatewayError("content_blocked", `The provider rejected the text (${blocked}).`);
   return emptyAnswer(`sound (${finishReason ?? "no reason given"})`);
 }
 

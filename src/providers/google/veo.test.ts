@@ -134,7 +134,7 @@ describe("contract 2.2: the life of an operation", () => {
     });
     expect(poll({ done: true, response: { raiMediaFilteredCount: 1 } })).toEqual({
       state: "done",
-      reply: { videos: [], filtered: ["The provider's safety filter held this video back."] },
+      reply: { videos: [], filtered: ["The provider's safety filter blocked this video."] },
     });
   });
 

@@ -14,7 +14,7 @@ import { type GoogleHost, verbPath } from "./host.ts";
 
 /** The name becomes part of a URL at the Gemini API, so it must not hold anything else. */
 const OPERATION_NAME = /^models\/[\w.-]+\/operations\/[\w.-]+$/;
-const FILTERED = "The provider's safety filter held this video back.";
+const FILTERED = "The provider's safety filter blocked this video.";
 
 /** The last generation without sound, whose resolution cannot be chosen. */
 const isSilent = (model: string): boolean => model.startsWith("veo-2");
@@ -37,7 +37,8 @@ export function veo(host: GoogleHost): VideoAdapter {
         const url = verbPath(host, context, "fetchPredictOperation");
         return { method: "POST", url, body: { json: { operationName: name } } };
       }
-      if (!OPERATION_NAME.test(name)) throw new GatewayError("upstream_failed", "The job's name is no operation's.");
+      if (!OPERATION_NAME.test(name))
+        throw new GatewayError("upstream_failed", "The name of the job is not the name of an operation.");
       return { method: "GET", url: `${host.models(context.settings).replace(/\/models$/, "")}/${name}` };
     },
     readPoll: (answer, job) => readOperation(answer, job),

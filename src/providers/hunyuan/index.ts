@@ -16,7 +16,7 @@ export const hunyuan: ProviderDeclaration = {
   baseUrl: () => `https://${SERVICE}.tencentcloudapi.com`,
   authenticate: () => () => ({}),
   sign: ({ secretId, secretKey }, { clock }) => {
-    if (!secretId || !secretKey) throw new Error("secret_id and secret_key are needed");
+    if (!secretId || !secretKey) throw new Error("secret_id and secret_key are required");
     const credentials = { secretId, secretKey: secretKey.reveal() };
     return (request) => signTc3(request, credentials, SERVICE, new Date(clock.wallMs()));
   },

@@ -16,7 +16,7 @@ export const kling: ProviderDeclaration = {
   authenticate: (settings, { clock }) => {
     const { apiKey, accessKey, secretKey } = settings;
     if (apiKey) return bearer(settings);
-    if (!accessKey || !secretKey) throw new Error("api_key, or access_key and secret_key, is needed");
+    if (!accessKey || !secretKey) throw new Error("either api_key or both access_key and secret_key are required");
     return tokenBearer(accessKey.reveal(), secretKey.reveal(), clock.wallMs);
   },
   dialects: {},

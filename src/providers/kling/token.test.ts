@@ -35,6 +35,6 @@ test("providers 3.4: an account has a key or a pair of keys", () => {
     authorization: expect.stringMatching(/^Bearer eyJ[\w-]+\.[\w-]+\.[\w-]+$/),
   });
   expect(() => kling.authenticate({ ...settings, accessKey: pair.accessKey }, system)).toThrow(
-    "api_key, or access_key and secret_key, is needed",
+    "either api_key or both access_key and secret_key are required",
   );
 });

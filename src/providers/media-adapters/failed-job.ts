@@ -11,7 +11,7 @@ export type FailureWords = Omit<FailureFacts, "status" | "retryAfterSeconds">;
 export function reportedFailure(facts: FailureWords): GatewayError {
   const error = failureToError({ ...facts, status: 200 });
   if (error.kind !== "upstream_failed") return error;
-  const reason = facts.message || facts.code || "it gave no reason";
+  const reason = facts.message || facts.code || "no reason given";
   return error.withMessage(`The provider could not finish the job: ${reason}`);
 }
 
@@ -29,5 +29,5 @@ export function failedVideo(error: GatewayError): JobState<VideoReply> {
 
 /** Polling again changes nothing: hosts keep jobs for a while only. */
 export function forgottenJob(): GatewayError {
-  return new GatewayError("upstream_failed", "The provider no longer knows the job: it has expired there.");
+  return new GatewayError("upstream_failed", "The provider no longer has the job: it has expired.");
 }

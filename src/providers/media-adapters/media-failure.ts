@@ -46,5 +46,5 @@ export function jobFailure(body: unknown, codes: CodeTable): GatewayError {
 
 /** The error of a 2xx answer that holds neither what it must nor an error. */
 export function emptyAnswer(what: string): GatewayError {
-  return new GatewayError("upstream_failed", `The provider answered without ${what}.`);
+  return new GatewayError("upstream_failed", `The provider's response does not contain ${what}.`);
 }

@@ -67,7 +67,7 @@ describe("providers 2.12: requests for images", () => {
 describe("providers 2.12: answers", () => {
   test("images, and a count of blocked ones", () => {
     const metadata = { success_count: "2", failed_count: "1" };
-    const filtered = { kind: "filtered", reason: "The provider's moderation held this image back." };
+    const filtered = { kind: "filtered", reason: "The provider's moderation blocked this image." };
     expect(read({ data: { image_base64: [JPEG.base64, PNG.base64] }, metadata, base_resp: ok }, 3)).toEqual({
       state: "done",
       reply: {

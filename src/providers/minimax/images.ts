@@ -12,7 +12,7 @@ import { emptyAnswer } from "../media-adapters/media-failure.ts";
 import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { failureInside, minimaxError } from "./errors.ts";
 
-const FILTERED = "The provider's moderation held this image back.";
+const FILTERED = "The provider's moderation blocked this image.";
 
 const CAPABILITIES: ImageCapabilities = {
   maxCount: 9,

@@ -43,7 +43,7 @@ export function readImageEvent(event: JsonObject): ImageEvent | undefined {
 function streamError(event: JsonObject): GatewayError {
   const { kind = "upstream_failed", message, code, path } = errorWords(event, OPENAI_CODES);
   const blocked = kind === "content_blocked" && message !== undefined;
-  return new GatewayError(kind, blocked ? message : "The provider broke off while it was making the image.", {
+  return new GatewayError(kind, blocked ? message : "The provider's stream ended before the image was complete.", {
     ...(blocked && code !== undefined ? { code } : {}),
     ...(blocked && path !== undefined ? { path } : {}),
   });

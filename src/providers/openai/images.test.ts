@@ -152,7 +152,7 @@ describe("providers 2.1: answers", () => {
     (body) => {
       expect(thrownBy(() => read(body))).toEqual({
         kind: "upstream_failed",
-        message: "The provider answered without images.",
+        message: "The provider's response does not contain images.",
       });
     },
   );
@@ -224,7 +224,7 @@ describe("contract 2.14: streamed images", () => {
     const broken = { type: "error", error: { message: "internal host 10.0.0.1", code: "server_error" } };
     expect(thrownBy(() => stream.read(broken))).toEqual({
       kind: "upstream_failed",
-      message: "The provider broke off while it was making the image.",
+      message: "The provider's stream ended before the image was complete.",
     });
   });
 });

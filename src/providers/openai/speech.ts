@@ -55,7 +55,7 @@ function readerOf(contentType = "application/octet-stream"): SpeechReader {
   const [type = ""] = contentType.toLowerCase().split(";");
   if (type === "text/event-stream") return new SpeechEvents();
   if (/^(?:audio|application)\//.test(type) && !/json|xml/.test(type)) return soundItself();
-  throw new GatewayError("upstream_failed", `The provider answered with ${type.slice(0, 80)} in place of sound.`);
+  throw new GatewayError("upstream_failed", `The provider answered with ${type.slice(0, 80)} instead of audio.`);
 }
 
 function soundItself(): SpeechReader {
@@ -84,7 +84,8 @@ class SpeechEvents implements SpeechReader {
 
   end(): SpeechPart {
     const part = this.#readText(this.#splitter.end());
-    if (!this.#done) throw new GatewayError("upstream_failed", "The provider broke off before the end of the sound.");
+    if (!this.#done)
+      throw new GatewayError("upstream_failed", "The provider's stream ended before the audio was complete.");
     if (!this.#any) throw emptyAnswer("sound");
     return part;
   }

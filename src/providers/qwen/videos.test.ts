@@ -77,7 +77,7 @@ describe("providers 3.5: what is sent", () => {
   test("a shape that a resolution does not have is refused, and the message lists those that it has", () => {
     const refusal = thrownBy(() => submit({ resolution: "720p", aspectRatio: "5:1" }, "wan2.6-t2v"));
     expect(refusal.kind).toBe("unsupported_parameter");
-    expect(refusal.message).toMatch(/no videos of 5:1 at 720p; there it takes 16:9, /);
+    expect(refusal.message).toMatch(/videos of 5:1 at 720p; supported there: 16:9, /);
   });
 });
 

@@ -119,7 +119,7 @@ function pixelsOf(resolution: string, ratio: string): string {
   if (size !== undefined) return size;
   throw new GatewayError(
     "unsupported_parameter",
-    `The model makes no videos of ${ratio} at ${resolution}; there it takes ${Object.keys(known).join(", ")}.`,
+    `The model does not support videos of ${ratio} at ${resolution}; supported there: ${Object.keys(known).join(", ")}.`,
     { path: "aspectRatio" },
   );
 }

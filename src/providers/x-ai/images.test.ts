@@ -72,7 +72,7 @@ describe("providers 2.11: answers", () => {
       reply: {
         results: [
           { kind: "made", image: JPEG, revisedPrompt: "a fox" },
-          { kind: "filtered", reason: "The provider's moderation held the image back." },
+          { kind: "filtered", reason: "The provider's moderation blocked the image." },
           { kind: "made", image: { url: "https://imgen.example/a.jpeg", mimeType: "image/jpeg" } },
         ],
       },

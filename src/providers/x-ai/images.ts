@@ -69,7 +69,7 @@ function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
 function readResult(item: unknown): ImageResult<InlineImage | MediaLink>[] {
   if (!isObject(item)) return [];
   if (item["respect_moderation"] === false) {
-    return [{ kind: "filtered", reason: "The provider's moderation held the image back." }];
+    return [{ kind: "filtered", reason: "The provider's moderation blocked the image." }];
   }
   const base64 = stringAt(item, "b64_json");
   const url = stringAt(item, "url");

@@ -84,7 +84,7 @@ describe("providers 3.9: the life of a job", () => {
     [{ status: "failed", error: { code: "internal_error", message: "out of luck" } }, "out of luck"],
     [{ status: "failed" }, "no reason"],
     [{ status: "expired" }, "expired"],
-    [{ status: "done", video: {} }, "without a video"],
+    [{ status: "done", video: {} }, "does not contain a video"],
   ])("a job that failed: %j", (body, words) => {
     expect(poll(body)).toMatchObject({
       state: "failed",

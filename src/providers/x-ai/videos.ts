@@ -68,7 +68,7 @@ function readPoll(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
 function readDone(body: JsonObject | undefined): JobState<VideoReply> {
   const video = objectAt(body, "video");
   if (video?.["respect_moderation"] === false) {
-    const reason = "The provider's moderation held the video back.";
+    const reason = "The provider's moderation blocked the video.";
     return { state: "done", reply: { videos: [], filtered: [reason] } };
   }
   const url = stringAt(video, "url");

@@ -52,7 +52,7 @@ describe("providers 2.8: answers", () => {
   test("contract 2.5: without an image the filter is the reason", () => {
     expect(read({ created: 1, data: [], content_filter: [{ role: "user", level: 0 }] })).toEqual({
       state: "done",
-      reply: { results: [{ kind: "filtered", reason: "The provider's content filter held the image back." }] },
+      reply: { results: [{ kind: "filtered", reason: "The provider's content filter blocked the image." }] },
     });
   });
 

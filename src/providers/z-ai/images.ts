@@ -74,6 +74,6 @@ function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
   if (body?.["error"] != null) throw mediaFailure(answer, Z_AI_CODES);
   // Every answer has the levels of the content filter; without an image they are the reason.
   if (arrayAt(body, "content_filter").length === 0) throw emptyAnswer("an image");
-  const reason = "The provider's content filter held the image back.";
+  const reason = "The provider's content filter blocked the image.";
   return { state: "done", reply: { results: [{ kind: "filtered", reason }] } };
 }

@@ -62,7 +62,7 @@ describe("a host that takes jobs", () => {
   test("a job that the host has forgotten is a failure, not a model that does not exist", async () => {
     images.play(taken, refuses(404), taken, refuses(404));
     const answer = await images.generated(FLUX);
-    expect([answer.status, answer.error?.message]).toEqual([502, expect.stringContaining("no longer knows the job")]);
+    expect([answer.status, answer.error?.message]).toEqual([502, expect.stringContaining("no longer has the job")]);
   });
 
   test("a job that failed is a failure of its offer; the next one makes the image", async () => {

@@ -135,7 +135,7 @@ describe("an answer to a submit", () => {
     videos.host.nextSubmits.push(json({}));
     const answer = await videos.submit({ model: "test/two" });
     expect([answer.status, videos.harness.upstream.requests.length]).toEqual([502, 1]);
-    expect(errorIn(answer).message).toBe("Provider `one` answered without the name of a job.");
+    expect(errorIn(answer).message).toBe("Provider `one`'s response does not contain the name of a job.");
     const [row] = await videos.rows("SELECT parts FROM operations");
     expect(JSON.parse(String(row?.["parts"]))).toMatchObject([{ uncertain: true }]);
   });

@@ -67,7 +67,7 @@ describe("a job is polled", () => {
     const { submitted, receipt } = await videos.made();
     expect(await videos.poll(submitted.name)).toMatchObject({
       done: true,
-      error: { code: 14, message: "Provider `one` no longer knows the job: it has expired there." },
+      error: { code: 14, message: "Provider `one` no longer has the job: it has expired." },
     });
     expect(receipt.cost_nano_usd).toBe(0);
     expect(videos.harness.upstream.requests).toHaveLength(2);

@@ -60,7 +60,7 @@ describe("a stream of sound", () => {
   test("that is empty is a failure", async () => {
     sound.harness.upstream.play(sound.sounds([]));
     const answer = await sound.harness.clock.until(sound.say().answer);
-    expect([answer.status, answer.text.includes("without sound")]).toEqual([502, true]);
+    expect([answer.status, answer.text.includes("does not contain sound")]).toEqual([502, true]);
     expect(await sound.harness.receipt(answer)).toMatchObject({ cost_nano_usd: 0 });
   });
 
@@ -115,7 +115,7 @@ describe("sound in events", () => {
     harness.upstream.play(harness.upstream.stream(delta("one"), 50, delta("two")));
     const answer = await harness.clock.until(sound.say({ model: "test/token-voice", stream_format: "sse" }).answer);
     const events = answer.text.split("\n\n").filter((frame) => frame.startsWith("data: "));
-    expect(events.at(-1)).toContain("broke off before the end of the sound");
+    expect(events.at(-1)).toContain("stream ended before the audio was complete");
     expect(answer.text).not.toContain("speech.audio.done");
     expect(await harness.receipt(answer)).toMatchObject({ usage_source: "partial" });
   });

@@ -263,7 +263,7 @@ describe("0064: capturing bodies affects no call", () => {
     const [{ total } = { total: 0 }] = await machine.storage.query("SELECT COUNT(*) AS total FROM receipts");
     expect(total).toBe(3);
     await harness.clock.until(harness.gateway.log.flush());
-    const told = lines.filter((line) => line.includes("bodies of calls were not kept"));
+    const told = lines.filter((line) => line.includes("failed to capture bodies"));
     expect(told).toHaveLength(1);
     expect(told[0]).toContain("disk full");
     expect(harness.leftovers()).toEqual((await Harness.start()).leftovers());

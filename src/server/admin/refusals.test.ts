@@ -144,7 +144,7 @@ describe("choices 7: refused requests are in the log at info", () => {
     await admin.clock.pass(2 * MINUTE_MS);
     expect(told().slice(1)).toEqual([
       expect.objectContaining({
-        msg: "more requests refused within a minute",
+        msg: "more requests refused within the last minute",
         reason: "unauthenticated",
         requests: 49,
       }),

@@ -80,7 +80,7 @@ export class OtlpExporter {
     return family(
       "counter",
       "trivium_telemetry_dropped_total",
-      "Traces and requests of metrics that no collector took.",
+      "Traces and metric requests that the collector did not accept.",
       [
         { labels: { signal: "traces" }, value: traces + this.#queue.dropped },
         { labels: { signal: "metrics" }, value: metrics },

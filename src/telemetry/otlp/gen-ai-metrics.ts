@@ -23,19 +23,25 @@ export class GenAiMetrics {
   #last: { receipt: Receipt; system: string; cells: Cells } | undefined;
   readonly #duration = this.#histogram(
     GEN_AI_METRICS.duration,
-    "Duration of calls.",
+    "Duration of a call.",
     "error.type",
     DURATION_BOUNDS,
     MS,
   );
   readonly #firstChunk = this.#histogram(
     GEN_AI_METRICS.firstChunk,
-    "To the first chunk of a stream.",
+    "Time to the first chunk of a stream.",
     undefined,
     DURATION_BOUNDS,
     MS,
   );
-  readonly #tokens = this.#histogram(GEN_AI_METRICS.tokens, "Tokens of a call.", "gen_ai.token.type", TOKEN_BOUNDS, 1);
+  readonly #tokens = this.#histogram(
+    GEN_AI_METRICS.tokens,
+    "Tokens used by a call.",
+    "gen_ai.token.type",
+    TOKEN_BOUNDS,
+    1,
+  );
 
   #histogram(name: string, help: string, label: string | undefined, bounds: readonly number[], unit: number) {
     const labels = label === undefined ? LABELS : [...LABELS, label];
