@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ADMIN_ROUTES } from "../src/server/admin/routes.ts";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { ExampleFolder, Page } from "./support/doc-examples.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 const page = readFileSync(new URL("../docs/alerts.md", import.meta.url), "utf8");

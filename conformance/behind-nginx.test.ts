@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { isPresent } from "../testing/is-present.ts";
-import { programsPresent } from "../testing/programs-present.ts";
+import { isPresent, programsPresent } from "../testing/is-present.ts";
 import { startRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEFAULT_OVERLAP_SECONDS } from "../src/access/keys.ts";
 import { freePort } from "../testing/free-port.ts";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { bareEnvironment, TRIVIUM } from "./support/program.ts";
 

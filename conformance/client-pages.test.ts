@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 import { type ClientHarness, startClientHarness } from "./support/client-harness.ts";
 import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";
 

@@ -6,9 +6,8 @@ import { SQL } from "bun";
 import { parse } from "yaml";
 import { findNginx } from "../bench/nginx.ts";
 import { freePort } from "../testing/free-port.ts";
-import { isPresent } from "../testing/is-present.ts";
+import { isPresent, programsPresent } from "../testing/is-present.ts";
 import { startPostgres, type TemporaryPostgres } from "../testing/postgres.ts";
-import { programsPresent } from "../testing/programs-present.ts";
 import { nginxPresent } from "./support/nginx.ts";
 import { bareEnvironment, runProgram, TRIVIUM } from "./support/program.ts";
 

@@ -3,7 +3,7 @@ import { createOperator } from "../src/access/operators.ts";
 import { createProject } from "../src/access/projects.ts";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 import { PRICED } from "./support/priced-model.ts";
 import { readMetrics, sumOf } from "./support/read-metrics.ts";
 import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "./support/test-gateway.ts";

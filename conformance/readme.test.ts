@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIMULATED_TEXT_MODELS } from "../src/catalogue/simulated-models.ts";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { ANSWER, ExampleFolder, Page, root } from "./support/doc-examples.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../testing/free-port.ts";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 import { startRedis } from "../testing/redis.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { nginxPresent, startNginx, type TestNginx } from "./support/nginx.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import type { MapNode } from "../src/config/document-node.ts";
 import { readPlacedDocument } from "../src/config/placed-document.ts";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 import type { ReceiptData } from "../testing/receipt-data.ts";
 import { ExampleFolder, Page } from "./support/doc-examples.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";

@@ -6,7 +6,7 @@ import { createProject } from "../src/access/projects.ts";
 import { system } from "../src/base/system.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { selectInstances } from "../src/storage/tables/instances.ts";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 import { startRedis, type TemporaryRedis } from "../testing/redis.ts";
 import { scriptedModels } from "../testing/scripted-models.ts";
 import { TEST_KEY } from "../testing/test-key.ts";

@@ -205,3 +205,17 @@ test("no circle of imports, not even of types or of what is loaded later", async
   expect(graph.size).toBeGreaterThan(1000);
   expect(circles).toEqual([]);
 });
+
+/** More than this and a reader no longer finds a file by looking at its folder. Migrations are read in their order instead. */
+const MAX_FILES = 40;
+
+test("no folder has more than 40 files side by side, tests aside", () => {
+  const counts = new Map<string, number>();
+  for (const file of new Glob("{src,testing,scripts,bench}/**/*.ts").scanSync(root)) {
+    if (/\.(?:test|sample|child|contract)\.ts$/.test(file)) continue;
+    const folder = file.slice(0, file.lastIndexOf("/"));
+    if (!folder.endsWith("/migrations")) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  expect(counts.size).toBeGreaterThan(50);
+  expect([...counts].filter(([, count]) => count > MAX_FILES)).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { programsPresent } from "../testing/programs-present.ts";
+import { programsPresent } from "../testing/is-present.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const read = (file: string) => readFileSync(root + file, "utf8");

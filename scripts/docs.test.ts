@@ -10,7 +10,7 @@ import { ERROR_TABLE, type ErrorKind, type ErrorRule, GatewayError } from "../sr
 import { PRICE_NAMES } from "../src/catalogue/model.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { tellProblem } from "../src/config/load.ts";
-import { type Shape, shapeOf } from "../src/config/read-values.ts";
+import { type ConfigSchema, configSchema } from "../src/config/read-values.ts";
 import { ProviderFile, RootFile } from "../src/config/schema.ts";
 import { ERROR_WORDS as CHAT_WORDS } from "../src/dialects/chat/answer/error-words.ts";
 import { ERROR_WORDS as GENAI_WORDS } from "../src/dialects/genai/answer/error-words.ts";
@@ -229,7 +229,7 @@ describe("docs/configuration.md", () => {
   const prices = read("docs/prices.md");
 
   /** `models[].offers[].provider` and so on: every leaf of the schema; prices have a table of their own. */
-  function leaves(shape: Shape, path: string): string[] {
+  function leaves(shape: ConfigSchema, path: string): string[] {
     if (shape.properties !== undefined && !path.endsWith("pricings")) {
       return Object.entries(shape.properties).flatMap(([name, field]) =>
         leaves(field, path ? `${path}.${name}` : name),
@@ -242,12 +242,12 @@ describe("docs/configuration.md", () => {
 
   test("its table has every field of the file, and no other", () => {
     const documented = rowsUnder(page, "field", "type", "default").map(([field]) => field ?? "");
-    expect(documented.sort()).toEqual([...leaves(shapeOf(RootFile), ""), "providers"].sort());
+    expect(documented.sort()).toEqual([...leaves(configSchema(RootFile), ""), "providers"].sort());
   });
 
   test("where a field takes one of several words, its table has them all", () => {
     const rows = rowsUnder(page, "field", "type", "default");
-    const walk = (shape: Shape, path: string): void => {
+    const walk = (shape: ConfigSchema, path: string): void => {
       if (path.endsWith("pricings")) return;
       for (const [name, field] of Object.entries(shape.properties ?? {})) walk(field, path ? `${path}.${name}` : name);
       if (shape.items) walk(shape.items, shape.items.enum ? path : `${path}[]`);
@@ -255,7 +255,7 @@ describe("docs/configuration.md", () => {
       const reported = type === "the same" ? rows.find(([field]) => field === "models[].input_modalities")?.[1] : type;
       for (const word of shape.enum ?? []) expect(`${path}: ${reported}`).toMatch(new RegExp(`\\b${word}\\b`));
     };
-    walk(shapeOf(RootFile), "");
+    walk(configSchema(RootFile), "");
   });
 
   test("its defaults are the program's", () => {
@@ -304,7 +304,7 @@ describe("docs/configuration.md", () => {
     const taken = new Set(
       [...PROVIDER_KINDS.values()].flatMap(({ fields }) => [...fields.required, ...fields.optional]),
     );
-    const common = leaves(shapeOf(ProviderFile), "").filter((field) =>
+    const common = leaves(configSchema(ProviderFile), "").filter((field) =>
       /^(kind|base_url|timeout_ms\..*|max_concurrent|breaker\..*|trace_context)$/.test(field),
     );
     const documented = rowsUnder(providers, "provider field", "type").map(([field]) => field ?? "");

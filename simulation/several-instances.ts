@@ -1,4 +1,4 @@
-import { spentByInstance } from "../src/app/spent-by-instance.ts";
+import { instanceSpending } from "../src/app/instance-spending.ts";
 import type { Clock } from "../src/base/clock.ts";
 import type { Config } from "../src/config/config.ts";
 import type { LeaseSource, Sync } from "../src/leases/lease-source.ts";
@@ -170,7 +170,7 @@ class SeveralInstances {
   }
 
   #lease(instance: string, clock: Clock, recover: () => Promise<void>): Leases {
-    const spent = spentByInstance({ storage: this.#storage, recover });
+    const spent = instanceSpending({ storage: this.#storage, recover });
     const isFirst = instance === "instance_0";
     return new Leases({ source: this.#source(clock), clock, instance, leaseMs: LEASE_MS, isFirst, spent });
   }

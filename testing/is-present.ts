@@ -12,3 +12,9 @@ export function isOptional(found: boolean, reason: string): boolean {
   if (!found) console.log(`skipped: ${reason}`);
   return found;
 }
+
+/** Whether the programs that an example calls are installed (see `isPresent`). */
+export function programsPresent(purpose: string, ...programs: string[]): boolean {
+  const missing = programs.filter((program) => Bun.which(program) === null);
+  return isPresent(missing.length === 0, `${purpose}: ${missing.join(" and ")} not installed`);
+}

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { programsPresent } from "../../testing/programs-present.ts";
+import { programsPresent } from "../../testing/is-present.ts";
 import { startRedis } from "../../testing/redis.ts";
 import { auditVideos, awaitNothingOpen } from "../media/audit-videos.ts";
 import { bundleGateway, type CrashHarness, startCrashHarness, VIDEO_MODELS } from "../media/crash-harness.ts";

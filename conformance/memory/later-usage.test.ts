@@ -3,9 +3,9 @@ import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { Usage } from "../../src/canon/usage.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
+import { countsOf, reportedUsage } from "../../testing/reported-usage.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
-import { countsOf, toldUsage } from "../../testing/told-usage.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 /** Streams that report their usage more than once: which report counts, in the ledger and for the client (decision 0085). */
@@ -27,7 +27,7 @@ async function ask(client: DialectName, host: DialectName, ...parts: string[]): 
   harness.upstream.play(harness.upstream.stream(...parts));
   const shown = client === "chat" ? { stream_options: { include_usage: true } } : {};
   const answer = await harness.call(client, { model: `test/${host}`, stream: true, body: shown });
-  return { answer, receipt: await harness.receipt(answer), usage: toldUsage(client, answer, true) };
+  return { answer, receipt: await harness.receipt(answer), usage: reportedUsage(client, answer, true) };
 }
 
 function expectBoth({ receipt, usage }: Told, prompt: number, completion: number, cached = 0): void {

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gatewayFamilies } from "../../src/app/metrics/gateway-families.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { programsPresent } from "../../testing/is-present.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
-import { programsPresent } from "../../testing/programs-present.ts";
 
 const RULES = new URL("../../deploy/prometheus/trivium.rules.yaml", import.meta.url).pathname;
 const MINUTES = 60;

@@ -7,10 +7,10 @@ import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
+import { countsOf, reportedUsage } from "../../testing/reported-usage.ts";
 import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
-import { countsOf, toldUsage } from "../../testing/told-usage.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 const CLIENTS: readonly DialectName[] = ["chat", "messages", "genai", "responses"];
@@ -80,7 +80,7 @@ async function ask(client: DialectName, host: DialectName, options: CallOptions 
     ...options,
     body: { ...limited(client, 8000), ...shown, ...body },
   });
-  return { answer, receipt: await harness.receipt(answer), usage: toldUsage(client, answer, stream) };
+  return { answer, receipt: await harness.receipt(answer), usage: reportedUsage(client, answer, stream) };
 }
 
 const play = (host: DialectName, usage: object, stream: boolean, text = "hello you"): void => {

@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { isPresent } from "../../testing/is-present.ts";
+import { isPresent, programsPresent } from "../../testing/is-present.ts";
 import { startPostgres } from "../../testing/postgres.ts";
 import { createTables } from "../../testing/postgres-tables.ts";
-import { programsPresent } from "../../testing/programs-present.ts";
 import { startRedis } from "../../testing/redis.ts";
 import { OUTAGES, playOutage } from "./play-outage.ts";
 

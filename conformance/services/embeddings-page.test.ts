@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { programsPresent } from "../../testing/programs-present.ts";
+import { programsPresent } from "../../testing/is-present.ts";
 import { ExampleFolder, Page } from "../support/doc-examples.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

@@ -17,9 +17,11 @@ import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
 import type { Joined } from "./check-others.ts";
-import { conditionOf, partsOf } from "./condition.ts";
+import { gatewayCondition, partConditions } from "./gateway-condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
+import { instanceSpending } from "./instance-spending.ts";
 import type { Journals } from "./journals.ts";
+import type { LimitSharing } from "./limit-sharing.ts";
 import { makeAlerts } from "./make-alerts.ts";
 import { makeGateway, spentAt } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
@@ -27,9 +29,7 @@ import { makeTelemetry } from "./make-telemetry.ts";
 import { collectMetrics } from "./metrics/collect.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
-import type { Sharing } from "./sharing.ts";
 import { makeSnapshot, type SimulatorAccess } from "./snapshot.ts";
-import { spentByInstance } from "./spent-by-instance.ts";
 import { telemetrySettings } from "./telemetry-settings.ts";
 import { BudgetWatch } from "./watch-budgets.ts";
 
@@ -44,7 +44,7 @@ interface Given extends ConfigSource {
   journals: Journals;
   heartbeat: InstanceHeartbeat;
   joined: Joined;
-  sharing: Sharing | undefined;
+  sharing: LimitSharing | undefined;
   simulator: SimulatorAccess | undefined;
   metrics?: MetricsOfWorkers;
 }
@@ -76,7 +76,7 @@ export async function assemble(config: Config, given: Given) {
       leaseMs: timings.limitLeaseMs,
       ...given.joined,
       journal: { folder: await journals.folderName(), isBehind: () => gateway.ledger.isBehind },
-      spent: spentByInstance({ storage, recover: () => journals.recover() }),
+      spent: instanceSpending({ storage, recover: () => journals.recover() }),
       onTrouble: (err) => {
         if (err === undefined) log.info("limits are shared among instances again");
         else
@@ -109,7 +109,7 @@ export async function assemble(config: Config, given: Given) {
   });
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   const { keys, ledger } = gateway;
-  const condition = () => conditionOf({ phase: state.phase, keys, ledger, heartbeat, leases });
+  const condition = () => gatewayCondition({ phase: state.phase, keys, ledger, heartbeat, leases });
   const context: ServerContext = {
     dialects: registry.dialects,
     gateway,
@@ -141,7 +141,7 @@ export async function assemble(config: Config, given: Given) {
     exporter: telemetry?.exporter,
   });
   const access = new OperatorAccess({ ...sources, storage, adminHash: () => state.adminHash });
-  const adminParts = () => partsOf({ ...gateway, heartbeat, leases });
+  const adminParts = () => partConditions({ ...gateway, heartbeat, leases });
   const parts = { gateway, leases, telemetry, operations, poller, alerts, budgets, lag, metrics, access, adminParts };
   return { ...parts, config, storage, journals, registry, state, context, history, snapshotOf };
 }

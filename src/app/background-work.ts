@@ -1,15 +1,16 @@
-import type { Cancel } from "../base/clock.ts";
+import type { Cancel, Clock } from "../base/clock.ts";
+import type { Config } from "../config/config.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
+import { deleteOldReceipts, deleteSettled } from "../ledger/retention.ts";
+import { rollUpBehind } from "../ledger/roll-up-before.ts";
+import type { Log } from "../observe/log.ts";
 import type { Operations } from "../operations/operations.ts";
 import { buryAbandonedAnswers } from "../relay/background.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Assembled } from "./assemble.ts";
-import { deleteOldReceiptsRegularly } from "./delete-old-receipts.ts";
-import { deleteSettledRegularly } from "./delete-settled-intents.ts";
+import { shareInstanceNews } from "./instance-news.ts";
 import { spentAt } from "./make-gateway.ts";
-import { rollUpRegularly } from "./roll-up-regularly.ts";
-import { shareNews } from "./share-news.ts";
 import { watchClock } from "./watch-clock.ts";
 
 const SWEEP_MS = 600_000;
@@ -31,7 +32,7 @@ export function backgroundWork(
     ["event loop lag", () => lag.watch(clock)],
     ["clock watch", () => watchSteps(gateway, storage, clockEveryMs)],
     ["shared limits", () => sharedLimits?.watch()],
-    ["instance news", () => leases && shareNews(gateway, leases)],
+    ["instance news", () => leases && shareInstanceNews(gateway, leases)],
     ["sweep", () => sweepRegularly(gateway, operations)],
     ["receipt retention", () => deleteOldReceiptsRegularly(config.ledger, tools)],
     ["intent cleanup", () => deleteSettledRegularly(config.ledger, tools)],
@@ -89,3 +90,76 @@ const buryRegularly = (gateway: Gateway, dialects: DialectRegistry): Cancel =>
       gateway.log.error({ err }, "failed to end the responses of stopped processes");
     });
   });
+
+const RETENTION_MS = 600_000;
+
+/** Deletes receipts that are older than the configuration keeps them, now and every ten minutes. */
+function deleteOldReceiptsRegularly(
+  { retentionDays }: Config["ledger"],
+  { storage, clock, log }: { storage: Storage; clock: Clock; log: Log },
+): () => void {
+  if (retentionDays === undefined) return () => {};
+  let isStopping = false;
+  let isRunning = false;
+  const run = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      const deleted = await deleteOldReceipts({ storage, clock, retentionDays, isStopping: () => isStopping });
+      if (deleted > 0) log.info({ receipts: deleted }, "deleted old receipts; their totals are kept");
+    } catch (err) {
+      log.error({ err }, "failed to delete old receipts");
+    }
+    isRunning = false;
+  };
+  void run();
+  const cancel = clock.every(RETENTION_MS, () => void run());
+  return () => {
+    isStopping = true;
+    cancel();
+  };
+}
+
+/** Often enough to keep each deletion short. */
+const INTENTS_MS = 5_000;
+/** While intents are disabled: an earlier configuration may have left some. */
+const IDLE_INTENTS_MS = 600_000;
+
+/** Deletes intents that have their receipt. They are in no sum and on no page meanwhile, so nothing depends on when. */
+function deleteSettledRegularly(
+  { intents }: { intents: boolean },
+  { storage, clock, log }: { storage: Storage; clock: Clock; log: Log },
+): Cancel {
+  let isRunning = false;
+  const run = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    await deleteSettled(storage, clock).catch((err: unknown) => log.error({ err }, "failed to delete settled intents"));
+    isRunning = false;
+  };
+  return clock.every(intents ? INTENTS_MS : IDLE_INTENTS_MS, () => void run(), { background: true });
+}
+
+const ROLL_UP_MS = 2_000;
+
+/** Sums receipts up some seconds after they are written. PostgreSQL does so by itself. */
+function rollUpRegularly({ storage, clock, log }: { storage: Storage; clock: Clock; log: Log }): () => void {
+  if (storage.engine === "postgres") return () => {};
+  let isRunning = false;
+  let isStopping = false;
+  const run = async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await rollUpBehind(storage, clock.wallMs(), () => isStopping);
+    } catch (err) {
+      log.error({ err }, "failed to roll up receipts; will retry later");
+    }
+    isRunning = false;
+  };
+  const cancel = clock.every(ROLL_UP_MS, () => void run());
+  return () => {
+    isStopping = true;
+    cancel();
+  };
+}

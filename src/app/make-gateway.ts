@@ -107,10 +107,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       clock,
       instance: given.instance,
       summarise: ({ reason, keyId, address, requests }) =>
-        log.info(
-          { reason, key: keyId || "none", address, requests },
-          "more requests refused within the last minute",
-        ),
+        log.info({ reason, key: keyId || "none", address, requests }, "more requests refused within the last minute"),
       onProblem: (err) =>
         log.error({ err }, "failed to write the counts of rejected requests; they will be written later"),
     }),

@@ -1,4 +1,4 @@
-import { shapeOf } from "../config/read-values.ts";
+import { configSchema } from "../config/read-values.ts";
 import { ProviderFile } from "../config/schema.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { ProviderForm, ProviderFormField } from "../server/admin/provider-form.ts";
@@ -7,7 +7,7 @@ import type { ProviderForm, ProviderFormField } from "../server/admin/provider-f
 const SIMULATOR = "simulator";
 /** Lists, which a form of plain texts does not ask for. */
 const NOT_ASKED: readonly string[] = ["dialects"];
-const FIELDS = shapeOf(ProviderFile).properties ?? {};
+const FIELDS = configSchema(ProviderFile).properties ?? {};
 
 /** What a person has to say to declare a provider of each kind. */
 export function providerForms({ kinds }: Registry): ProviderForm[] {

@@ -12,7 +12,6 @@ import { filesHostsOf, publicOwnersOf, type Registry } from "../providers/regist
 import type { Snapshot } from "../relay/gateway.ts";
 import { RoutingDefaults } from "../routing/call-routing.ts";
 import { Targets } from "../routing/targets.ts";
-import { missingProvider } from "./missing-provider.ts";
 import type { ConfigSource } from "./read-config.ts";
 
 const SIMULATOR = "simulator";
@@ -126,3 +125,23 @@ export function missingProviders(
 const simulatorSettings = ({ url, key }: SimulatorAccess): ProviderSettings => {
   return { name: SIMULATOR, kind: SIMULATOR, baseUrl: url, apiKey: new Secret(key) };
 };
+
+/**
+ * What an operator can do about a model without a provider. Environment variables declare providers only if the configuration
+ * declares none.
+ */
+function missingProvider(
+  { publisher, providers }: { publisher: string; providers: readonly string[] },
+  declared: boolean,
+): string | undefined {
+  const kinds = [...PROVIDER_KINDS.values()];
+  const serving = kinds.filter(({ kind, publishers }) =>
+    providers.length > 0 ? providers.includes(kind) : publishers.includes(publisher),
+  );
+  const usual = serving.find(({ variables }) => variables !== undefined);
+  if (usual?.variables === undefined) return undefined;
+  const variables = Object.values(usual.variables).join(" and ");
+  return declared
+    ? `Add a provider of kind ${usual.kind} under \`providers\` in the configuration, with ${variables}.`
+    : `Set ${variables} and restart the gateway, or add a provider of kind ${usual.kind} to the configuration.`;
+}

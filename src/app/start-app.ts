@@ -21,12 +21,12 @@ import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
 import { instanceId } from "./instance-id.ts";
 import { Journals } from "./journals.ts";
+import { type LimitSharing, limitSharing } from "./limit-sharing.ts";
 import { listenForOperators } from "./listen-for-operators.ts";
 import { loadSimulator } from "./load-simulator.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { Parts } from "./parts.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
-import { type Sharing, sharingOf } from "./sharing.ts";
 import { type MissingProvider, missingProviders } from "./snapshot.ts";
 import { logWarnings, watchReloads } from "./watch-reloads.ts";
 
@@ -35,7 +35,7 @@ interface AppOptions extends ConfigSource {
   /** Time and randomness; the machine's own where nothing is given. */
   sources?: Sources;
   /** How limits are shared with other processes; by the configuration where absent. */
-  sharing?: Sharing | undefined;
+  sharing?: LimitSharing | undefined;
   /** How the metrics of processes beside this one are read. */
   metrics?: MetricsOfWorkers;
   /** Other processes listen on the same ports. */
@@ -125,7 +125,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   const fileStore = await openFileStore(config.files, environment, sources);
   const journals = new Journals({ config, storage, sources, log });
   await journals.recover();
-  const sharing = options.sharing ?? sharingOf(config, sources, timings.limitLeaseMs);
+  const sharing = options.sharing ?? limitSharing(config, sources, timings.limitLeaseMs);
   const [id, shares] = [instanceId(sources), sharing?.name ?? ""];
   const heartbeat = new InstanceHeartbeat({ id, storage, log, sources, everyMs: timings.heartbeatMs, shares });
   const joined = await heartbeat.join();

@@ -1,13 +1,13 @@
 import type { LeaseSource, Sync, SyncAnswer } from "../leases/lease-source.ts";
 import type { Family } from "../telemetry/family.ts";
+import type { LimitSharing } from "./limit-sharing.ts";
 import type { MetricsOfWorkers, WorkerMetrics } from "./metrics/merge-workers.ts";
-import type { Sharing } from "./sharing.ts";
 import type { StartedApp } from "./start-app.ts";
 import { AHEAD_VARIABLE, type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
 
 /** One of several processes of a gateway, as it sees the one that has started it. */
 export interface WorkerProcess {
-  readonly sharing: Sharing;
+  readonly sharing: LimitSharing;
   readonly metrics: MetricsOfWorkers;
   /** How far the clock of that process is ahead of the machine's. */
   readonly firstAheadMs: number | undefined;

@@ -83,7 +83,7 @@ export function readBackup(folder: string): Manifest {
 }
 
 /** Puts a backup in place; what was there is kept beside it. Returns where. */
-export function putBack(config: Config, folder: string, { parts }: Manifest, nowMs: number): string[] {
+export function restoreBackup(config: Config, folder: string, { parts }: Manifest, nowMs: number): string[] {
   const database = databaseFile(config, "restore");
   const aside = `.before-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`;
   const kept: string[] = [];

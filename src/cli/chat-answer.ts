@@ -1,9 +1,9 @@
 import { arrayAt, type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../base/json.ts";
 import { GatewayError } from "../canon/error.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
-import { chunksOf, type GatewayClient } from "./gateway-client.ts";
+import { type GatewayClient, responseChunks } from "./gateway-client.ts";
 
-export interface ChatMessage {
+export interface PromptMessage {
   role: "system" | "user" | "assistant";
   content: string;
 }
@@ -23,7 +23,7 @@ export interface ChatAnswer {
 interface Asking {
   client: GatewayClient;
   model: string;
-  messages: readonly ChatMessage[];
+  messages: readonly PromptMessage[];
   signal: AbortSignal;
   onText: (text: string) => void;
 }
@@ -47,7 +47,7 @@ export async function askModel({ client, model, messages, signal, onText }: Aski
     const response = await client.post("/v1/chat/completions", body, { signal, timeoutMs: TIMEOUT_MS });
     answer.receipt = response.headers.get("x-trivium-receipt");
     const splitter = new EventSplitter(MAX_EVENT_BYTES);
-    for await (const chunk of chunksOf(response, signal)) {
+    for await (const chunk of responseChunks(response, signal)) {
       for (const { data } of readFrames(splitter.push(chunk))) {
         const event = data === undefined ? undefined : parseObject(data);
         if (event) take(event, answer, onText);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { ConfigSource } from "../app/read-config.ts";
 import { readEnvFile } from "../config/env-file.ts";
-import { configPath } from "./config-path.ts";
+import { UsageError } from "./command.ts";
 
 /**
  * Where a command finds its configuration. Its variables come from the environment and, with lower priority, from the file
@@ -14,4 +14,12 @@ export function configSource(flag: string | undefined): ConfigSource {
   const file = join(dirname(resolve(cwd, named.configPath ?? "trivium.yaml")), ".env");
   const fromFile = existsSync(file) ? readEnvFile(readFileSync(file, "utf8")) : {};
   return { ...named, cwd, environment: { ...fromFile, ...process.env } };
+}
+
+/** `--config` wins over TRIVIUM_CONFIG; without either, ./trivium.yaml is read where it exists. */
+function configPath(flag: string | undefined): { configPath?: string } {
+  // An unset shell variable: the file that it should have named must not be skipped silently.
+  if (flag === "") throw new UsageError("--config is empty. Pass the path of a configuration file.");
+  const path = flag ?? process.env["TRIVIUM_CONFIG"];
+  return path ? { configPath: path } : {};
 }

@@ -84,7 +84,7 @@ export class GatewayClient {
   /** A file at the URL that an answer gave. The URL is signed, so the key is not sent. */
   async *download(url: string, sending: Sending): AsyncGenerator<Uint8Array> {
     const response = await this.#send(url, {}, sending);
-    yield* chunksOf(response, sending.signal);
+    yield* responseChunks(response, sending.signal);
   }
 
   /** The model that was named, else the simulator's if the gateway has it. */
@@ -160,7 +160,7 @@ export class GatewayClient {
 
 export async function readJson(response: Response): Promise<JsonObject> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of chunksOf(response)) chunks.push(chunk);
+  for await (const chunk of responseChunks(response)) chunks.push(chunk);
   const body = parseObject(Buffer.concat(chunks).toString("utf8"));
   if (!isObject(body))
     throw new GatewayError("upstream_failed", `The server at ${response.url} is not a Trivium gateway.`);
@@ -168,7 +168,7 @@ export async function readJson(response: Response): Promise<JsonObject> {
 }
 
 /** The body of an answer. */
-export async function* chunksOf(response: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* responseChunks(response: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) yield chunk;
   } catch (cause) {

@@ -2,10 +2,10 @@ import { arrayAt, isObject, numberAt, objectAt, parseObject, stringAt } from "..
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { EventSplitter, readFrames } from "../wire/sse.ts";
-import { chunksOf, isModerationCode, readJson } from "./gateway-client.ts";
+import { isModerationCode, readJson, responseChunks } from "./gateway-client.ts";
 
 /** What an answer says about one image. */
-export type ImageStep =
+export type ReceivedImage =
   | { kind: "partial"; index: number; bytes: Uint8Array }
   | { kind: "made"; index: number; image: { bytes: Uint8Array } | { url: string }; revisedPrompt?: string }
   | { kind: "failed"; reason: string; moderated: boolean };
@@ -13,7 +13,7 @@ export type ImageStep =
 const MAX_EVENT_BYTES = 256 * 1024 * 1024;
 
 /** The images of a non-streamed answer, in the order in which they were requested. */
-export async function* readImages(response: Response): AsyncGenerator<ImageStep> {
+export async function* readImageAnswer(response: Response): AsyncGenerator<ReceivedImage> {
   const body = await readJson(response);
   const failures = new Map(arrayAt(body, "errors").map((error) => [numberAt(error, "index"), error]));
   let index = 0;
@@ -26,7 +26,7 @@ export async function* readImages(response: Response): AsyncGenerator<ImageStep>
 }
 
 /** The same for a stream (contract 2.14), with partial images. */
-export async function* readImageStream(response: Response): AsyncGenerator<ImageStep> {
+export async function* readImageStream(response: Response): AsyncGenerator<ReceivedImage> {
   let index = 0;
   for await (const event of eventsOf(response)) {
     const type = stringAt(event, "type") ?? "";
@@ -44,7 +44,7 @@ export async function* readImageStream(response: Response): AsyncGenerator<Image
 
 async function* eventsOf(response: Response) {
   const splitter = new EventSplitter(MAX_EVENT_BYTES);
-  for await (const chunk of chunksOf(response)) {
+  for await (const chunk of responseChunks(response)) {
     for (const { data } of readFrames(splitter.push(chunk))) {
       const event = data === undefined ? undefined : parseObject(data);
       if (event) yield event;
@@ -52,7 +52,7 @@ async function* eventsOf(response: Response) {
   }
 }
 
-function readImage(item: unknown, index: number): ImageStep {
+function readImage(item: unknown, index: number): ReceivedImage {
   const url = stringAt(item, "url");
   if (url === undefined && !stringAt(item, "b64_json")) return readFailure(undefined);
   const revisedPrompt = stringAt(item, "revised_prompt");
@@ -64,7 +64,7 @@ function readImage(item: unknown, index: number): ImageStep {
   };
 }
 
-function readFailure(error: unknown): ImageStep {
+function readFailure(error: unknown): ReceivedImage {
   const code = isObject(error) ? error["code"] : undefined;
   const reason = stringAt(error, "message") ?? "The image was not generated. The provider gave no reason.";
   return { kind: "failed", reason, moderated: isModerationCode(code) };

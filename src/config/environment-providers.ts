@@ -1,6 +1,6 @@
 import type { ProviderSettings } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import { expectation, fits, shapeOf } from "./read-values.ts";
+import { configSchema, expectation, fits } from "./read-values.ts";
 import { ProviderFile } from "./schema.ts";
 import { toProviders } from "./to-config.ts";
 
@@ -11,7 +11,7 @@ interface KnownVariables {
   variables: Readonly<Record<string, string>>;
 }
 
-const FIELDS = shapeOf(ProviderFile).properties ?? {};
+const FIELDS = configSchema(ProviderFile).properties ?? {};
 
 /**
  * A provider for each kind all of whose variables are set, named after it. Used when no file declares providers. Values are

@@ -1,27 +1,22 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { withoutAbsent } from "../base/without-absent.ts";
-import { checkAlerts } from "./check-alerts.ts";
-import { checkListeners } from "./check-listeners.ts";
-import { checkMemory } from "./check-memory.ts";
+import { checkConfig } from "./check-config.ts";
 import { checkReferences, type Incomplete, type KnownModels } from "./check-references.ts";
-import { checkSecrets } from "./check-secrets.ts";
 import type { Config } from "./config.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { NOWHERE, readDocument } from "./document.ts";
 import type { MapNode, Report } from "./document-node.ts";
-import { hidePasswords } from "./hide-passwords.ts";
+import { positionAt } from "./position-at.ts";
 import { type ProviderKind, readProviders } from "./read-providers.ts";
-import { readValue, type Shape, shapeOf } from "./read-values.ts";
-import { type KnownPrices, reportUnpriced } from "./report-unpriced.ts";
-import { RootFile } from "./schema.ts";
+import { type ConfigSchema, configSchema, readValue } from "./read-values.ts";
+import { type ModelFile, RootFile } from "./schema.ts";
 import { toConfig } from "./to-config.ts";
 import { ValueFiles } from "./value-files.ts";
 
 export type { KnownModels } from "./check-references.ts";
 export { ConfigError, tellProblem } from "./config-error.ts";
 export type { ProviderKind } from "./read-providers.ts";
-export type { KnownPrices } from "./report-unpriced.ts";
 
 export interface LoadOptions {
   /** A file that was asked for must exist. Without one, `trivium.yaml` in `cwd` is read if it exists. */
@@ -51,7 +46,10 @@ export interface Overrides {
 const MAX_PORT = 65_535;
 
 /** Of `providers` only the name is known here: its fields depend on the kinds, and readProviders reads them. */
-const ROOT: Shape = { ...shapeOf(RootFile), properties: { ...shapeOf(RootFile).properties, providers: {} } };
+const ROOT: ConfigSchema = {
+  ...configSchema(RootFile),
+  properties: { ...configSchema(RootFile).properties, providers: {} },
+};
 
 /** Reads the configuration, or throws a ConfigError with everything that is wrong in it. */
 export function loadConfig(options: LoadOptions): Config {
@@ -119,10 +117,7 @@ function interpret(
 
   const whole = overridden(values as RootFile, overrides);
   const config = toConfig(whole, providers, folder);
-  checkListeners(config, root, report);
-  checkMemory(config, root, report);
-  checkAlerts(config, root, report);
-  checkSecrets(config, root, report);
+  checkConfig(config, root, report);
   if (problems.length > 0) throw mistakes(problems);
   const warnings: ConfigProblem[] = [];
   reportUnpriced(whole.models ?? [], prices, root, reportTo(warnings, shownFile));
@@ -172,4 +167,46 @@ function shownPath(file: string, cwd: string): string {
 
 function byPosition(one: ConfigProblem, other: ConfigProblem): number {
   return one.line - other.line || one.column - other.column;
+}
+
+/**
+ * Makes a configuration that is printed by accident show no password (S10). Credentials are secrets by type; the URLs of the
+ * storage and of the file store are plain text that may contain one.
+ */
+function hidePasswords(config: Config): Config {
+  const shown = () => ({
+    ...config,
+    storage: withoutPassword(config.storage),
+    files: withoutPassword(config.files),
+  });
+  return Object.defineProperties(config, {
+    toJSON: { value: shown },
+    [Symbol.for("nodejs.util.inspect.custom")]: { value: shown },
+  });
+}
+
+/** Everything between the scheme and the last `@`, whatever is in it, and the query, which may name a password too. */
+function withoutPassword(url: string): string {
+  if (!/^\w+:\/\//.test(url)) return url;
+  return url.replace(/:\/\/.*@/, "://[secret]@").replace(/\?.*/, "?[secret]");
+}
+
+/** The prices that are known without the file. */
+export interface KnownPrices {
+  has(id: string): boolean;
+  /** The id that a misspelt one most likely meant. */
+  near(id: string): string | undefined;
+}
+
+/** Models whose calls cost nothing because no price is given. `pricings: {}` says that this is intended. */
+function reportUnpriced(models: readonly ModelFile[], known: KnownPrices, root: MapNode, report: Report): void {
+  for (const [index, { id, pricings, offers }] of models.entries()) {
+    const isPriced = pricings !== undefined || offers?.every((offer) => offer.pricings !== undefined) === true;
+    if (isPriced || known.has(id)) continue;
+    const near = known.near(id);
+    const right = "set its pricings, or write pricings: {} if it is free";
+    const advice = near === undefined ? right : `did you mean ${near}? Otherwise ${right}`;
+    const message = `models[${index}] has no price, so its calls cost 0 and do not count against budgets; ${advice}`;
+    report(positionAt(root, ["models", index, "id"]), message);
+  }
 }

@@ -1,6 +1,6 @@
 import type { ProviderSettings } from "./config.ts";
 import type { DocumentNode, Position, Report } from "./document-node.ts";
-import { type ReadContext, readValue, type Shape, shapeOf } from "./read-values.ts";
+import { type ConfigSchema, configSchema, type ReadContext, readValue } from "./read-values.ts";
 import { CredentialFile, ProviderFile } from "./schema.ts";
 import { toProviders } from "./to-config.ts";
 
@@ -24,7 +24,7 @@ export const SIMULATOR = "simulator";
 const SHARED_FIELDS: ReadonlySet<string> = new Set(["base_url", "dialects"]);
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const EVERY_FIELD = shapeOf(ProviderFile).properties ?? {};
+const EVERY_FIELD = configSchema(ProviderFile).properties ?? {};
 
 /**
  * Reads the `providers` section, each entry by the fields that its kind takes. `folder` is what relative paths start from.
@@ -86,7 +86,7 @@ export function readProviders(
   return providers;
 }
 
-function shapeFor(node: DocumentNode, kinds: ReadonlyMap<string, ProviderKind>): Shape {
+function shapeFor(node: DocumentNode, kinds: ReadonlyMap<string, ProviderKind>): ConfigSchema {
   const kindNode = node.kind === "map" ? node.entries.get("kind")?.node : undefined;
   const kind =
     kindNode?.kind === "scalar" && typeof kindNode.value === "string" ? kinds.get(kindNode.value) : undefined;
@@ -95,7 +95,7 @@ function shapeFor(node: DocumentNode, kinds: ReadonlyMap<string, ProviderKind>):
     return { type: "object", properties: { ...EVERY_FIELD, kind: kindShape }, required: ["kind"] };
   }
   const listed = node.kind === "map" && node.entries.get("credentials")?.node.kind === "list";
-  const properties: Record<string, Shape> = { kind: kindShape };
+  const properties: Record<string, ConfigSchema> = { kind: kindShape };
   for (const name of [...COMMON_FIELDS, ...kind.required, ...kind.optional]) {
     const field = EVERY_FIELD[name];
     if (field === undefined)
@@ -122,12 +122,12 @@ function reportBeside(node: DocumentNode, { credentials }: ProviderFile, path: s
 const isCredential = (name: string): boolean => EVERY_FIELD[name]?.writeOnly === true;
 
 /** One of several credentials: what the kind wants of one, and whatever else differs between its accounts. */
-function credentialShape({ required, optional }: ProviderKind): Shape {
+function credentialShape({ required, optional }: ProviderKind): ConfigSchema {
   const names = [...required, ...optional].filter((name) => !SHARED_FIELDS.has(name));
-  const own = names.flatMap((name): [string, Shape][] => {
+  const own = names.flatMap((name): [string, ConfigSchema][] => {
     const field = EVERY_FIELD[name];
     return field === undefined ? [] : [[name, field]];
   });
-  const properties = { ...shapeOf(CredentialFile).properties, ...Object.fromEntries(own) };
+  const properties = { ...configSchema(CredentialFile).properties, ...Object.fromEntries(own) };
   return { type: "object", properties, required: required.filter(isCredential) };
 }

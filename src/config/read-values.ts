@@ -1,18 +1,19 @@
 import type { TSchema } from "typebox";
+import { readNetwork } from "../base/ip-network.ts";
+import { isDay, readTimestamp } from "../base/timestamp.ts";
 import type { DocumentNode, MapNode, Position, Report, ScalarNode } from "./document-node.ts";
-import { FORMATS } from "./formats.ts";
 import { nearestName } from "./nearest-name.ts";
 import { expandReferences, type ReferenceSource } from "./variables.ts";
 
 /** The keywords of JSON Schema that the configuration's schemas use. */
-export interface Shape {
+export interface ConfigSchema {
   type?: string;
-  properties?: Readonly<Record<string, Shape>>;
+  properties?: Readonly<Record<string, ConfigSchema>>;
   /** For a mapping whose names the operator chooses: the form of the names, and the shape of every value. */
-  patternProperties?: Readonly<Record<string, Shape>>;
+  patternProperties?: Readonly<Record<string, ConfigSchema>>;
   required?: readonly string[];
-  items?: Shape;
-  anyOf?: readonly Shape[];
+  items?: ConfigSchema;
+  anyOf?: readonly ConfigSchema[];
   enum?: readonly unknown[];
   minimum?: number;
   maximum?: number;
@@ -28,8 +29,8 @@ export interface Shape {
 }
 
 /** A schema of the library as the plain JSON Schema that it is. */
-export function shapeOf(schema: TSchema): Shape {
-  return schema as Shape;
+export function configSchema(schema: TSchema): ConfigSchema {
+  return schema as ConfigSchema;
 }
 
 export interface ReadContext extends ReferenceSource {
@@ -43,7 +44,7 @@ export interface ReadContext extends ReferenceSource {
  */
 export function readValue(
   node: DocumentNode,
-  shape: Shape,
+  shape: ConfigSchema,
   path: string,
   context: ReadContext,
   at = node.position,
@@ -53,7 +54,7 @@ export function readValue(
 
 function read(
   node: DocumentNode,
-  shape: Shape,
+  shape: ConfigSchema,
   path: string,
   context: ReadContext,
   at: Position,
@@ -85,7 +86,7 @@ function read(
 
 function readMap(
   node: MapNode,
-  shape: Shape,
+  shape: ConfigSchema,
   path: string,
   context: ReadContext,
   at: Position,
@@ -116,7 +117,7 @@ function readMap(
 
 function readNamed(
   node: MapNode,
-  patterns: NonNullable<Shape["patternProperties"]>,
+  patterns: NonNullable<ConfigSchema["patternProperties"]>,
   path: string,
   context: ReadContext,
 ): Record<string, unknown> {
@@ -133,7 +134,13 @@ function readNamed(
   return Object.fromEntries(values);
 }
 
-function readScalar(node: ScalarNode, shape: Shape, path: string, context: ReadContext, needed: boolean): unknown {
+function readScalar(
+  node: ScalarNode,
+  shape: ConfigSchema,
+  path: string,
+  context: ReadContext,
+  needed: boolean,
+): unknown {
   let value = node.value;
   if (typeof value === "string") {
     const expansion = expandReferences(value, context);
@@ -169,14 +176,14 @@ function readScalar(node: ScalarNode, shape: Shape, path: string, context: ReadC
 }
 
 /** A variable's value is always text: where the field is a number or a switch, it is read as one. */
-function typed(text: string, shape: Shape): unknown {
+function typed(text: string, shape: ConfigSchema): unknown {
   if ((shape.type === "integer" || shape.type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (shape.type === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;
 }
 
 /** Whether a value already has its shape. */
-export function fits(value: unknown, shape: Shape): boolean {
+export function fits(value: unknown, shape: ConfigSchema): boolean {
   if (shape.anyOf !== undefined) return shape.anyOf.some((one) => fits(value, one));
   if (shape.enum !== undefined) return shape.enum.includes(value);
   if (shape.type === "boolean") return typeof value === "boolean";
@@ -198,7 +205,7 @@ export function fits(value: unknown, shape: Shape): boolean {
 }
 
 /** Finishes the sentence "<field> must be …". */
-export function expectation(shape: Shape): string {
+export function expectation(shape: ConfigSchema): string {
   if (shape.description !== undefined) return shape.description;
   if (shape.enum !== undefined) return shape.enum.length === 1 ? `${shape.enum[0]}` : `one of ${shape.enum.join(", ")}`;
   if (shape.type === "string") return shape.minLength === undefined ? "text" : "non-empty text";
@@ -213,6 +220,27 @@ export function expectation(shape: Shape): string {
     : `${number} from ${shape.minimum} to ${shape.maximum}`;
 }
 
-function upTo({ maximum }: Shape): string {
+function upTo({ maximum }: ConfigSchema): string {
   return maximum === undefined ? "" : ` and at most ${maximum}`;
+}
+
+/** Checks of text that a pattern cannot express, by the `format` of a schema. */
+const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  "http-url": isHttpUrl,
+  "webhook-url": isWebhookUrl,
+  network: (text) => readNetwork(text) !== undefined,
+  day: isDay,
+  moment: (text) => isDay(text) || (MOMENT.test(text) && readTimestamp(text) !== undefined),
+};
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** A query or user part would be sent with every call to that URL, into logs and to the host (S07). */
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text) && !/^https?:\/\/[^/]*@/i.test(text);
+}
+
+/** Receivers may have a token in the query; a user part is sent by no client of today. */
+function isWebhookUrl(text: string): boolean {
+  return /^https?:\/\/[^\s#]+$/i.test(text) && URL.canParse(text) && !/^https?:\/\/[^/?]*@/i.test(text);
 }

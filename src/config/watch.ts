@@ -2,7 +2,6 @@ import { statSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
-import { refuseLosses } from "./lost-sections.ts";
 
 export interface ConfigWatch {
   /** Reloads the configuration now, changed or not, and applies it even if sections are lost: an operator asked for it. */
@@ -97,4 +96,26 @@ function missing(file: string): ConfigError {
   return new ConfigError([
     { file, line: 1, column: 1, message: "the file no longer exists; the previous configuration stays in effect" },
   ]);
+}
+
+/**
+ * Refuses a file that is suddenly empty, or lost every key or provider. A program that writes a file in chunks, or truncates it
+ * first, leaves such a file for a moment, and loading it would refuse every client (H25). A section that is present and empty
+ * is intended.
+ */
+function refuseLosses(before: Config | undefined, after: Config): void {
+  if (before?.file === undefined || after.file === undefined) return;
+  const problem = (message: string) => new ConfigError([{ file: after.shownFile, line: 1, column: 1, message }]);
+  if (after.fields.length === 0 && before.fields.length > 0) {
+    throw problem("the file is empty; if this is intended, send SIGHUP");
+  }
+  for (const [section, had, empty] of [
+    ["keys", before.keys.length, "[]"],
+    ["providers", before.providers?.length ?? 0, "{}"],
+  ] as const) {
+    if (had === 0 || after.fields.includes(section)) continue;
+    throw problem(
+      `${section} is missing, but had ${had} before; if this is intended, write ${section}: ${empty} or send SIGHUP`,
+    );
+  }
 }

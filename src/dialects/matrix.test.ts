@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { layOutJson } from "../../testing/lay-out-json.ts";
 import { type SampleRequest, sampleRequests } from "../../testing/sample-requests.ts";
 import {
   checkedRequest,
@@ -11,6 +10,7 @@ import {
   wireText,
 } from "../../testing/translate-sample.ts";
 import { DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { layOutJson } from "./lay-out-json.sample.ts";
 
 /**
  * One request for each feature and dialect, and what a usual target of every dialect receives for it. UPDATE_GOLDEN=1 rewrites

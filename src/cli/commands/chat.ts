@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
-import { askModel, type ChatAnswer, type ChatMessage } from "../chat-answer.ts";
+import { askModel, type ChatAnswer, type PromptMessage } from "../chat-answer.ts";
 import { paintFor } from "../colour.ts";
 import { defineCommand, EXIT, type Given, printJson, UsageError } from "../command.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "../gateway-client.ts";
@@ -30,7 +30,7 @@ export const chat = defineCommand({
 class Session {
   model: string;
   readonly #client: GatewayClient;
-  readonly #messages: ChatMessage[] = [];
+  readonly #messages: PromptMessage[] = [];
   #stop: AbortController | undefined;
 
   constructor(client: GatewayClient, model: string, { system }: Given<typeof FLAGS>["values"]) {
@@ -50,7 +50,7 @@ class Session {
 
   /** A question that fails is not part of the conversation. */
   async ask(question: string, onText: (text: string) => void): Promise<ChatAnswer> {
-    const asked: ChatMessage = { role: "user", content: question };
+    const asked: PromptMessage = { role: "user", content: question };
     this.#stop = new AbortController();
     try {
       const { signal } = this.#stop;

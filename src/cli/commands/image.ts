@@ -3,7 +3,7 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import { sniffMedia } from "../../wire/sniff-media.ts";
 import { defineCommand, UsageError } from "../command.ts";
 import { CONNECTION_FLAGS, connect, type GatewayClient } from "../gateway-client.ts";
-import { type ImageStep, readImageStream, readImages } from "../image-answer.ts";
+import { type ReceivedImage, readImageAnswer, readImageStream } from "../image-answer.ts";
 import { MAX_RESULTS, readImageFile } from "../media-flags.ts";
 import { checkOutput, numbered, withSuffix, writeOutput } from "../output-file.ts";
 import { type MediaOutcome, readAbout, reportMedia } from "../report-media.ts";
@@ -77,7 +77,7 @@ export const image = defineCommand({
     const body = edit ? formOf(fields, images, mask) : fields;
     const response = await client.post(path, body, { timeoutMs: TIMEOUT_MS });
     const about = readAbout(response);
-    const steps = partials === 0 ? readImages(response) : readImageStream(response);
+    const steps = partials === 0 ? readImageAnswer(response) : readImageStream(response);
     const outcome = await writeImages(steps, { client, output, count, force, format });
     return reportMedia(outcome, { model, ...about }, values.json);
   },
@@ -124,7 +124,7 @@ interface Writing {
 }
 
 /** Every image is written as it arrives: an image that was paid for is not lost when a later one fails. */
-async function writeImages(steps: AsyncGenerator<ImageStep>, writing: Writing): Promise<MediaOutcome> {
+async function writeImages(steps: AsyncGenerator<ReceivedImage>, writing: Writing): Promise<MediaOutcome> {
   const { output, count } = writing;
   const files: MediaOutcome["files"] = [];
   const notMade: MediaOutcome["notMade"] = [];
@@ -144,7 +144,7 @@ async function writeImages(steps: AsyncGenerator<ImageStep>, writing: Writing): 
 }
 
 async function writeImage(
-  { index, image: made, revisedPrompt }: Extract<ImageStep, { kind: "made" }>,
+  { index, image: made, revisedPrompt }: Extract<ReceivedImage, { kind: "made" }>,
   { client, output, count, force, format }: Writing,
 ): Promise<MediaOutcome["files"][number]> {
   const path = numbered(output, index, count);

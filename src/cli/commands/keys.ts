@@ -20,9 +20,9 @@ import type { Config } from "../../config/config.ts";
 import { type Spent, spentByOwner } from "../../ledger/queries.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { COMMAND_LINE } from "../actor.ts";
+import { adminFields } from "../admin-fields.ts";
 import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
 import { EXIT, type Given, printJson, printTable, UsageError } from "../command.ts";
-import { inFileNames } from "../in-file-names.ts";
 import {
   KEY_FLAGS,
   OBJECTS_FLAG,
@@ -95,7 +95,7 @@ const create = defineVerb({
     };
     const created = await atGateway(
       values,
-      async (client) => (await client.change("POST", "/api/keys", inFileNames(request))) as Created,
+      async (client) => (await client.change("POST", "/api/keys", adminFields(request))) as Created,
       async () => {
         const made = await withStorage(values.config, (storage) => createKey(storage, request, system, COMMAND_LINE), {
           mayCreate: true,
@@ -204,7 +204,7 @@ const update = defineVerb({
     const changed = await atGateway(
       values,
       async (client) =>
-        (await client.change("PATCH", `/api/keys/${encodeURIComponent(id)}`, inFileNames(update))) as KeyView,
+        (await client.change("PATCH", `/api/keys/${encodeURIComponent(id)}`, adminFields(update))) as KeyView,
       () =>
         withStorage(values.config, async (storage, config) => {
           await checkStoredKey(id, storage, config, "change");

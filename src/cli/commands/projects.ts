@@ -10,9 +10,9 @@ import {
 import { system } from "../../base/system.ts";
 import { type Spent, spentByOwner } from "../../ledger/queries.ts";
 import { COMMAND_LINE } from "../actor.ts";
+import { adminFields } from "../admin-fields.ts";
 import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
 import { EXIT, printJson, printTable, UsageError } from "../command.ts";
-import { inFileNames } from "../in-file-names.ts";
 import {
   DISCOUNT_FLAG,
   KEY_FLAGS,
@@ -64,7 +64,7 @@ const create = defineVerb({
     };
     const created = await atGateway(
       values,
-      async (client) => (await client.change("POST", "/api/projects", inFileNames(request))) as ProjectView,
+      async (client) => (await client.change("POST", "/api/projects", adminFields(request))) as ProjectView,
       () =>
         withStorage(
           values.config,
@@ -168,7 +168,7 @@ const update = defineVerb({
     const changed = await atGateway(
       values,
       async (client) =>
-        (await client.change("PATCH", `/api/projects/${encodeURIComponent(id)}`, inFileNames(update))) as ProjectView,
+        (await client.change("PATCH", `/api/projects/${encodeURIComponent(id)}`, adminFields(update))) as ProjectView,
       () =>
         withStorage(values.config, async (storage) =>
           projectView(await updateProject(storage, id, update, system, COMMAND_LINE)),

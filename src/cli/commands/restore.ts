@@ -6,7 +6,7 @@ import type { Config } from "../../config/config.ts";
 import { openStorage } from "../../storage/open.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { deleteInstance, selectInstances } from "../../storage/tables/instances.ts";
-import { databaseFile, putBack, readBackup } from "../backup-folder.ts";
+import { databaseFile, readBackup, restoreBackup } from "../backup-folder.ts";
 import { defineCommand, EXIT, printJson, UsageError } from "../command.ts";
 import { configSource } from "../config-source.ts";
 import { requireStopped } from "../require-stopped.ts";
@@ -20,7 +20,7 @@ export const restore = defineCommand({
     const config = readConfig(configSource(values.config));
     const manifest = readBackup(resolve(folder));
     if (existsSync(databaseFile(config, "restore"))) await within(config, requireStopped);
-    const kept = putBack(config, resolve(folder), manifest, Date.now());
+    const kept = restoreBackup(config, resolve(folder), manifest, Date.now());
     // Gateways that ran when it was made do not run on this one.
     await within(config, async (storage) => {
       for (const { id } of await selectInstances(storage)) await deleteInstance(storage, id);

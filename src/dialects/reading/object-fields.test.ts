@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { declaredFields } from "../../../testing/declared-fields.ts";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import { BUILT_IN } from "../../providers/index.ts";
 import { filesHostsOf } from "../../providers/registry.ts";
 import { BUILT_IN_DIALECTS } from "../index.ts";
-import { findObjects, type VendorObjects } from "./find-objects.ts";
+import { declaredFields } from "./declared-fields.sample.ts";
+import { findObjects } from "./find-objects.ts";
 import type { ObjectFields } from "./object-fields.ts";
 
 const fieldsOf = (dialect: DialectName): ObjectFields => {

@@ -4,10 +4,10 @@ import type { InlineImage, MediaLink, PixelSize } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { ImageCapabilities } from "../../media/image-capabilities.ts";
 import type { ImageResult, UpstreamImageReply } from "../../media/image-reply.ts";
+import type { CodeTable } from "../media-adapters/code-table.ts";
 import { imageType } from "../media-adapters/image-type.ts";
 import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
 import { pickExtras } from "../media-adapters/pick-extras.ts";
-import { BAIDU_CODES } from "./errors.ts";
 
 const size = (width: number, height: number): PixelSize => ({ width, height });
 
@@ -118,3 +118,10 @@ function readSubmit(answer: MediaAnswer): JobState<UpstreamImageReply> {
   if (results.length > 0) return { state: "done", reply: { results } };
   throw answer.body?.["error"] == null ? emptyAnswer("images") : mediaFailure(answer, BAIDU_CODES);
 }
+
+/** Codes that say more than the status; for all others the status decides. */
+const BAIDU_CODES: CodeTable = [
+  [/^(content_filter|system_unsafe)$/, "content_blocked"],
+  [/^(invalid_iam_token|invalid_appid|access_denied|insufficient_quota)$/, "upstream_credentials"],
+  [/^([rt]pm_)?rate_limit_exceeded$/, "rate_limited"],
+];

@@ -4,9 +4,8 @@ import type { AdapterContext, ImageAdapter, JobHandle, JobState, MediaAnswer } f
 import type { FittedImageCall } from "../../media/image-call.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { forgottenJob, reportedFailure } from "../media-adapters/failed-job.ts";
-import { emptyAnswer } from "../media-adapters/media-failure.ts";
+import { emptyAnswer, failedAnswer } from "../media-adapters/media-failure.ts";
 import { pickExtras } from "../media-adapters/pick-extras.ts";
-import { readError } from "./errors.ts";
 import { flux } from "./flux.ts";
 
 function bodyOf(call: FittedImageCall, { model }: AdapterContext): JsonObject {
@@ -95,3 +94,22 @@ export const images: ImageAdapter = {
   error: readError,
   pollIntervalMs: 1_000,
 };
+
+/** An answer `{ detail }` or `{ message }`; for invalid fields, `detail` is a list of them. */
+function readError(answer: MediaAnswer): GatewayError {
+  const { body } = answer;
+  const faults = arrayAt(body, "detail").filter(isObject);
+  const [first] = faults;
+  return failedAnswer(answer, {
+    message: stringAt(body, "detail") ?? (faults.map(wordsOf).join("; ") || stringAt(body, "message")),
+    path: first && pathOf(first),
+  });
+}
+
+const wordsOf = (fault: JsonObject): string => `${pathOf(fault)}: ${stringAt(fault, "msg") ?? "not accepted"}`;
+
+/** `loc` begins with the part of the request, which is always its body. */
+const pathOf = (fault: JsonObject): string =>
+  arrayAt(fault, "loc")
+    .filter((step, index) => index > 0 || step !== "body")
+    .join(".");

@@ -1,6 +1,6 @@
 import { isRetired } from "../../catalogue/is-retired.ts";
 import type { Model } from "../../catalogue/model.ts";
-import { originsOf } from "../../catalogue/origins.ts";
+import { valueOrigins } from "../../catalogue/value-origins.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
 import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
@@ -35,7 +35,7 @@ export const listModels = adminRoute({
       data: page.data.map(({ model, aliases }) => ({
         ...modelView(model, nowMs),
         aliases,
-        origins: originsOf(model, overlays.get(model.id)),
+        origins: valueOrigins(model, overlays.get(model.id)),
       })),
       next: page.next,
     };

@@ -1,4 +1,4 @@
-import { pricesOf } from "../../catalogue/origins.ts";
+import { pricesInForce } from "../../catalogue/value-origins.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
 import { newestFirst } from "./models.ts";
@@ -31,7 +31,7 @@ export const listPrices = adminRoute({
         model: model.id,
         provider: offer.provider,
         upstream_model: offer.upstreamModel,
-        prices: pricesOf(model, offer, overlays.get(model.id)),
+        prices: pricesInForce(model, offer, overlays.get(model.id)),
         multiples: offer.priceMultiples ?? {},
         note: model.priceNote ?? null,
       }));

@@ -1,10 +1,13 @@
 import { bearerOf, type Credentials } from "../../../credentials.ts";
 import { decodeName, type Exchange, type Host, incomingCall } from "../../../exchange.ts";
+import { isObject } from "../../../json.ts";
+import { emptyPrompt, type TextAdapter } from "../../../text/adapter.ts";
 import { answerCall } from "../../../text/answer-call.ts";
 import { invokeService } from "../invoke-service.ts";
-import { converseAdapter } from "./converse.ts";
-import { bedrockError, invalid } from "./errors.ts";
+import { bedrockError, bedrockFailure, invalid, modelNotFound } from "./errors.ts";
 import { invokeAdapter } from "./invoke.ts";
+import { readConverse } from "./read-request.ts";
+import { renderConverse } from "./render.ts";
 import { verifySignature } from "./verify-signature.ts";
 
 const OPERATION = /^\/model\/([^/]+)\/(converse|converse-stream|invoke|invoke-with-response-stream)$/;
@@ -60,5 +63,28 @@ export function bedrockHost(credentials: Credentials, secretAccessKey: string, n
         : converseAdapter(isClaude, verb !== "converse");
       return answerCall(adapter, call, exchange.state, exchange.signal, exchange.ended);
     },
+  };
+}
+
+/** Converse and ConverseStream. What Claude takes beyond other models, marks and signed thoughts, others refuse. */
+function converseAdapter(isClaude: boolean, stream: boolean): TextAdapter {
+  return {
+    family: "bedrock",
+    cachesMarkedOnly: true,
+    read(call, model) {
+      if (!isObject(call.body)) throw invalid("The body must be a JSON object.");
+      const { prompt, wanted } = readConverse(call.body, model, isClaude);
+      const options = { isClaude, omitThinking: prompt.thinking === "omitted", wanted };
+      return { prompt, stream, render: (plan) => renderConverse(plan, model, options) };
+    },
+    readUnchecked: (_call, model) => ({
+      prompt: emptyPrompt(),
+      stream,
+      render: (plan) => renderConverse(plan, model, { isClaude, omitThinking: false, wanted: [] }),
+    }),
+    notFound: () => modelNotFound(),
+    tooLong: (tokens, limit) =>
+      invalid(`The model returned the following errors: prompt is too long: ${tokens} tokens > ${limit} maximum`),
+    failure: bedrockFailure,
   };
 }

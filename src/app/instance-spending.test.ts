@@ -6,7 +6,7 @@ import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import { insertReceipts } from "../storage/receipts/receipts.ts";
 import { beat } from "../storage/tables/instances.ts";
 import { insertKey } from "../storage/tables/keys.ts";
-import { spentByInstance } from "./spent-by-instance.ts";
+import { instanceSpending } from "./instance-spending.ts";
 
 test("S05: what a key has spent is counted for the key that made it, its project and the gateway", async () => {
   const storage = await openMemoryStorage(system.clock);
@@ -28,7 +28,7 @@ test("S05: what a key has spent is counted for the key that made it, its project
       { level: "gateway", id: "gateway" },
     ] as const
   ).map((account) => windowName(windowAt(account, "budgetUsdTotal", atMs)));
-  const spent = await spentByInstance({ storage, recover: async () => {} }).ofWindows(names);
+  const spent = await instanceSpending({ storage, recover: async () => {} }).ofWindows(names);
   expect(names.map((name) => spent.get(name)?.["instance_a"])).toEqual([11, 1, 111, 111]);
   await storage.close();
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import type { KeyRing } from "../access/key-ring.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
-import { conditionOf } from "./condition.ts";
+import { gatewayCondition } from "./gateway-condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
 
-type Phase = Parameters<typeof conditionOf>[0]["phase"];
+type Phase = Parameters<typeof gatewayCondition>[0]["phase"];
 
 const condition = (
   phase: Phase,
@@ -12,7 +12,7 @@ const condition = (
   ledger: Partial<LedgerWriter> = {},
   heartbeat: Partial<InstanceHeartbeat> = {},
 ) =>
-  conditionOf({
+  gatewayCondition({
     phase,
     keys: { blindMs } as KeyRing,
     ledger: { full: false, trouble: undefined, ...ledger } as LedgerWriter,

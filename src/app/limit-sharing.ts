@@ -7,14 +7,14 @@ import { RedisSource } from "../leases/redis-source.ts";
 const PREFIX = "trivium:";
 
 /** How this process shares limits with others. */
-export interface Sharing {
+export interface LimitSharing {
   /** Processes with the same name share them. */
   name: string;
   source: LeaseSource;
 }
 
 /** Undefined where this process is alone. */
-export function sharingOf({ redis }: Config, sources: Sources, leaseMs: number): Sharing | undefined {
+export function limitSharing({ redis }: Config, sources: Sources, leaseMs: number): LimitSharing | undefined {
   if (redis === undefined) return undefined;
   const url = redis.reveal().replace(/^valkey/, "redis");
   return { name: "redis", source: new RedisSource({ url, prefix: PREFIX, leaseMs, ...sources }) };

@@ -20,7 +20,7 @@ interface Parts {
  * The health of the gateway, from what its parts have observed: nothing is queried, so the answer comes at once whatever hangs
  * (H29). Calls need the storage only for their rows, which wait in memory while it is unavailable.
  */
-export function conditionOf({ phase, keys, ledger, heartbeat, leases }: Parts): GatewayCondition {
+export function gatewayCondition({ phase, keys, ledger, heartbeat, leases }: Parts): GatewayCondition {
   const reasons: string[] = [];
   if (ledger.trouble !== undefined) reasons.push(ledger.trouble);
   if (heartbeat.trouble !== undefined) reasons.push(heartbeat.trouble);
@@ -48,7 +48,14 @@ interface DetailedParts extends Omit<Parts, "phase"> {
 }
 
 /** Each part by itself, for operators; none of this decides anything, and nothing is queried. */
-export function partsOf({ keys, ledger, heartbeat, leases, memory, runningCalls }: DetailedParts): PartCondition[] {
+export function partConditions({
+  keys,
+  ledger,
+  heartbeat,
+  leases,
+  memory,
+  runningCalls,
+}: DetailedParts): PartCondition[] {
   const waiting = `${ledger.queued} receipts queued, ${ledger.lost} lost`;
   return [
     {

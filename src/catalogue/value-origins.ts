@@ -12,7 +12,7 @@ const baseOrigin = (id: string): Origin =>
   BUILT_IN.has(id) ? "built-in" : id.startsWith("sim/") ? "simulator" : "default";
 
 /** Where each fact of a model comes from: one that the configuration states, else what is built in. */
-export function originsOf(model: Model, overlay: ModelOverlay | undefined): Record<string, Origin> {
+export function valueOrigins(model: Model, overlay: ModelOverlay | undefined): Record<string, Origin> {
   const base = baseOrigin(model.id);
   const from = (stated: unknown): Origin => (stated === undefined ? base : "configuration");
   return {
@@ -35,7 +35,7 @@ export interface PriceInForce {
 }
 
 /** The prices of an offer, each with where it comes from: stated for the offer, for the model, or built in. */
-export function pricesOf(model: Model, offer: Offer, overlay: ModelOverlay | undefined): PriceInForce[] {
+export function pricesInForce(model: Model, offer: Offer, overlay: ModelOverlay | undefined): PriceInForce[] {
   const stated = overlay?.offers?.find(
     ({ provider, model: upstream }) => provider === offer.provider && upstream === offer.upstreamModel,
   )?.pricings;

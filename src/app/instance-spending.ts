@@ -6,7 +6,7 @@ import { selectInstances } from "../storage/tables/instances.ts";
 import { selectMakers } from "../storage/tables/keys.ts";
 import { startOf } from "./instance-id.ts";
 
-interface SpentByInstanceOptions {
+interface InstanceSpendingOptions {
   storage: Storage;
   /** Brings the receipts of dead processes into the ledger. */
   recover: () => Promise<void>;
@@ -16,7 +16,7 @@ interface SpentByInstanceOptions {
 type Makers = ReadonlyMap<string, string>;
 
 /** Budgets of several instances, from the receipts that each has written. */
-export function spentByInstance({ storage, recover }: SpentByInstanceOptions): SpentByInstance {
+export function instanceSpending({ storage, recover }: InstanceSpendingOptions): SpentByInstance {
   /** One query for all windows of the same time. */
   async function sums(windows: readonly string[], instances: readonly string[], startedMs = 0) {
     const found = new Map<string, Map<string, number>>();

@@ -9,7 +9,7 @@ import { readFrames } from "../src/wire/sse.ts";
 import type { ReadAnswer } from "./sent-call.ts";
 
 /** The usage of an answer, read as the gateway reads that of a host. */
-export function toldUsage(client: DialectName, { text }: ReadAnswer, stream: boolean): Usage | undefined {
+export function reportedUsage(client: DialectName, { text }: ReadAnswer, stream: boolean): Usage | undefined {
   const bodies: JsonObject[] = stream
     ? readFrames(text).flatMap<JsonObject>(({ data }) => parseObject(data ?? "") ?? [])
     : [parseObject(text) ?? {}];

@@ -13,7 +13,7 @@ type News = { revoked: string } | { health: HealthNews };
  * What one instance learns and all should know: revoked keys, also while the storage is away, and the health of providers. It
  * goes with the leases, and may be lost with them: keys are read from the storage twice a second all the same.
  */
-export function shareNews(gateway: Gateway, leases: Leases): Cancel {
+export function shareInstanceNews(gateway: Gateway, leases: Leases): Cancel {
   const { keys, health, clock } = gateway;
   const publish = (news: News) => leases.publish(JSON.stringify(news));
   keys.onRevokedHere = (revoked) => publish({ revoked });

@@ -5,7 +5,7 @@ interface Fields {
 }
 
 /** The fields of a key or a project as the Admin API spells them: in snake case, and `expiresAtMs` as `expires_at`. */
-export function inFileNames({ expiresAtMs, limits, routing, ...rest }: Fields): object {
+export function adminFields({ expiresAtMs, limits, routing, ...rest }: Fields): object {
   return {
     ...snakeKeys(rest),
     ...(limits === undefined ? {} : { limits: snakeKeys(limits) }),
