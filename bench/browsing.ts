@@ -117,7 +117,7 @@ async function processorTimes(adminUrl: string, pages: readonly ConsolePage[], p
 }
 
 function sayPages(times: PageTimes, processor: ReadonlyMap<string, number>): void {
-  console.log(`\n${"page".padEnd(34)} processor   median      p95    worst ms`);
+  console.log(`\n${"page".padEnd(34)} CPU         median      p95    worst ms`);
   for (const [name, { page }] of times) {
     const mark = quantile(page, 0.95) > TARGET_MS ? "  over" : "";
     console.log(

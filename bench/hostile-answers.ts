@@ -56,7 +56,7 @@ function serveUpstream(): void {
       if (new URL(request.url).pathname !== "/run") return new Response(bytes, { headers: { "content-type": type } });
       const run = (await request.json()) as Run;
       const answer = HOSTILE_ANSWERS[run.index];
-      if (answer === undefined) throw new Error("no such answer");
+      if (answer === undefined) throw new Error("unknown response");
       bytes = new Uint8Array(hostileBytes(answer, run.bytes));
       type = hostileType(answer);
       return Response.json(await play(run, answer.stream, answer.host));

@@ -85,7 +85,7 @@ async function translatedCall(url: string, pair: Pair): Promise<void> {
 async function expectAnswer(response: Response, isWhole: (text: string) => boolean): Promise<void> {
   const text = await response.text();
   if (response.status === 200 && isWhole(text)) return;
-  throw new Error(`an answer was not what the upstream sent: ${response.status} ${text.slice(0, 300)}`);
+  throw new Error(`a response differed from what the upstream sent: ${response.status} ${text.slice(0, 300)}`);
 }
 
 /** Other gateways write answers anew: that an answer is whole is all that is asked of it. */
@@ -102,7 +102,7 @@ async function* readStream(response: Response, ending: string | RegExp = DONE): 
   const type = response.headers.get("content-type") ?? "none";
   if (response.status !== 200 || !response.body || !type.startsWith("text/event-stream")) {
     const text = await response.text();
-    throw new Error(`a stream did not begin: ${response.status}, content type ${type}, ${text.slice(0, 300)}`);
+    throw new Error(`a stream did not start: ${response.status}, content type ${type}, ${text.slice(0, 300)}`);
   }
   const counter = new EventCounter(ending);
   for await (const chunk of response.body) {
@@ -192,7 +192,7 @@ async function firstByteMs(url: string, body: Uint8Array): Promise<number> {
   const text = Buffer.concat(chunks).toString();
   const whole = text.endsWith(DONE) || UNARY_ANSWER_MARKS.every((mark) => text.includes(mark));
   if (tookMs !== undefined && response.status === 200 && whole) return tookMs;
-  throw new Error(`an answer was not what the upstream sent: ${response.status} ${text.slice(0, 300)}`);
+  throw new Error(`a response differed from what the upstream sent: ${response.status} ${text.slice(0, 300)}`);
 }
 
 /** All targets take turns, call by call, so that whatever disturbs the machine disturbs them alike. */
@@ -234,7 +234,7 @@ const server = Bun.serve({
   idleTimeout: 0,
   fetch: async (request) => {
     const job = JOBS[new URL(request.url).pathname.slice(1)];
-    if (!job) return new Response("there is no such job", { status: 404 });
+    if (!job) return new Response("unknown job", { status: 404 });
     try {
       return Response.json((await job((await request.json()) as never)) ?? null);
     } catch (error) {

@@ -15,7 +15,7 @@ async function call(dueMs: number): Promise<void> {
   const text = await answer.text();
   times.push(performance.now() - dueMs);
   if (answer.status === 200 && UNARY_ANSWER_MARKS.every((mark) => text.includes(mark))) return;
-  throw new Error(`an answer was not what the upstream sent: ${answer.status} ${text.slice(0, 300)}`);
+  throw new Error(`a response differed from what the upstream sent: ${answer.status} ${text.slice(0, 300)}`);
 }
 
 const startedMs = performance.now();

@@ -34,7 +34,7 @@ export function cpuMicroseconds(pids: readonly number[]): number {
   let sum = 0;
   for (const pid of pids) {
     // The number of that clock: the process's, in the bits above the lowest three, which say that all its threads count.
-    if (clock.clock_gettime((~pid << 3) | 2, timespec) !== 0) throw new Error(`there is no process ${pid}`);
+    if (clock.clock_gettime((~pid << 3) | 2, timespec) !== 0) throw new Error(`no such process: ${pid}`);
     sum += Number(timespec[0]) * 1e6 + Number(timespec[1]) / 1e3;
   }
   return sum;

@@ -31,7 +31,7 @@ function chosenScenarios(only: string | undefined): readonly Scenario[] {
   return only.split(",").map((id) => {
     const scenario = SCENARIOS.find((one) => one.id === id.trim());
     if (scenario) return scenario;
-    throw new Error(`There is no scenario "${id}". There are ${SCENARIOS.map((one) => one.id).join(", ")}.`);
+    throw new Error(`Unknown scenario "${id}". Known scenarios: ${SCENARIOS.map((one) => one.id).join(", ")}.`);
   });
 }
 
@@ -90,7 +90,7 @@ async function measure(
     const upstream = new UpstreamControl((await startHelper(processes, "upstream.ts")).url);
     const load = new LoadControl((await startHelper(processes, "load.ts", API_KEY)).url);
     const contenders = new Contenders(processes, upstream.url, folder, { before, peers });
-    if (contenders.nginxMissing) say("nginx is left out: no such program was found.");
+    if (contenders.nginxMissing) say("Skipping nginx: it is not installed.");
     const bench: Bench = { contenders, load, upstream, quick };
     for (const scenario of scenarios) {
       results.push(await runScenario(scenario, bench, processes));
@@ -135,9 +135,9 @@ function report(results: readonly ScenarioResult[], startedAt: string, quick: bo
   console.log(`\n${formatTable(results.flatMap(({ rows }) => rows))}\n`);
   for (const { id, failure } of results) if (failure !== undefined) console.log(`FAILED: ${id}: ${failure}`);
   console.log(
-    `Other programs used, in processors: ${results.map((one) => `${one.id} ${one.otherLoad.toFixed(2)}`).join(", ")}.`,
+    `CPUs used by other programs: ${results.map((one) => `${one.id} ${one.otherLoad.toFixed(2)}`).join(", ")}.`,
   );
-  console.log(`${quick ? "Quick run: a look, not a measurement. " : ""}Written to ${file}`);
+  console.log(`${quick ? "Quick run: not a reliable measurement. " : ""}Written to ${file}`);
 }
 
 process.exitCode = await main();

@@ -31,7 +31,7 @@ const receiptAt = (index: number) =>
     usage: index % 2 === 0 ? {} : { input: index, seconds: index / 3 },
   });
 
-isPresent(postgresServer !== undefined, "trivium migrate, because TRIVIUM_TEST_POSTGRES names no server");
+isPresent(postgresServer !== undefined, "trivium migrate, because TRIVIUM_TEST_POSTGRES is not set");
 
 describe.skipIf(postgresServer === undefined)("trivium migrate: SQLite to PostgreSQL", () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-migrate-"));

@@ -50,96 +50,96 @@ const TAGS: readonly Tag[] = [
   {
     fits: ({ schemaPath, nodes }) =>
       /\.(type|role)$/.test(schemaPath) && nodes.length > 0 && nodes.every(({ enum: words }) => words === undefined),
-    because: "It tells the kind of an object, and the object that goes up is of a kind that tells the same.",
+    because: "It names the kind of an object; the object sent to the provider has the corresponding kind.",
   },
   {
     dialect: "chat",
     fits: ({ path }) => /(allowed_tools\.tools\[\d+\]|user_location|cache_control)\.type$/.test(path),
-    because: "Inside objects that the schema leaves open, it is such a word for a kind too.",
+    because: "It also names a kind, inside an object that the schema leaves open.",
   },
   {
     dialect: "chat",
     fits: isAt(/reasoning_details\[\]\.index$/),
-    because: "It counts the entries of a list that has an order of its own.",
+    because: "It numbers the entries of a list that is already ordered.",
   },
   {
     dialect: "chat",
     fits: isAt(/^messages\[tool\]\.name$/),
-    because: "It repeats the name that stands in the call which the message answers.",
+    because: "It repeats the name in the tool call that the message responds to.",
   },
   {
     dialect: "chat",
     fits: isAt(/json_schema\.name$/),
-    because: "It labels a schema; the form of the answer does not depend on it.",
+    because: "It labels a schema; the form of the response does not depend on it.",
   },
   {
     dialect: "chat",
     fits: isAt(/json_schema\.strict$/),
-    because: "Targets of the other dialects that take a schema hold every answer to it.",
+    because: "Targets of other dialects that accept a schema enforce it for every response.",
   },
-  { dialect: "chat", fits: isAt(/^n$/), because: "Contract 2.12 takes 1 only, and 1 is what there is without it." },
+  { dialect: "chat", fits: isAt(/^n$/), because: "Contract 2.12 accepts only 1, which is also the default." },
   {
     dialect: "chat",
     fits: isAt(/^response_format\(text\)$/),
-    because: "Text is the form that an answer has without it.",
+    because: "Text is the default form of a response.",
   },
   {
     dialect: "messages",
     fits: isAt(/^thinking\(disabled\)$/),
-    because: "A model that thinks only on request is sent nothing.",
+    because: "Nothing is sent to a model that thinks only on request.",
   },
   {
     dialect: "messages",
     fits: ({ schemaPath, value }) =>
       schemaPath.endsWith("cache_control") && isObject(value) && value["ttl"] === undefined,
-    because: "Targets that cache by themselves need no mark, and nothing is lost where it asked for no time to live.",
+    because: "Targets that cache automatically need no mark, and without a time to live nothing is lost.",
   },
   {
     dialect: "genai",
     fits: ({ schemaPath, value }) => schemaPath === "contents[].role" && value === "function",
-    because: "It is another word for the user's turns that hold results of functions.",
+    because: "It is another name for user turns that contain function results.",
   },
   {
     dialect: "genai",
     fits: isAt(/functionResponse\.name$/),
-    because: "It repeats the name that stands in the call which it answers.",
+    because: "It repeats the name in the call that it responds to.",
   },
   {
     dialect: "genai",
     fits: ({ path }) => /functionCall\.(partialArgs\[\d+\]\.)?willContinue$/.test(path),
-    because: "It tells how a call was streamed, and the whole call goes up.",
+    because: "It describes how a call was streamed; the whole call is sent.",
   },
   {
     dialect: "genai",
     fits: isAt(/(fileData|inlineData)\.mimeType$/),
-    because: "It tells the kind of a file, which goes up; what exactly it is, the file says itself.",
+    because: "It names the type of a file; the file is sent, and its bytes show the exact type.",
   },
   {
     dialect: "genai",
     fits: isAt(/^generationConfig\.logprobs$/),
-    because: "It means nothing without responseLogprobs, which is the field that a receipt names.",
+    because: "It has no effect without responseLogprobs, which is the field that the receipt names.",
   },
   {
     dialect: "responses",
     fits: isAt(/^text\.format(\(text\)|\(json_schema\)\.(name|strict))?$/),
     because:
-      "Text is the form that an answer has without it; a name labels a schema, and targets that take one hold every answer to it.",
+      "Text is the default form; a name only labels a schema, and targets that accept a schema enforce it for every response.",
   },
   {
     dialect: "responses",
     fits: isAt(/output_text\]\.logprobs$/),
-    because: "What the model might have said instead is no part of what it said.",
+    because: "Alternatives to the generated tokens are not part of the conversation.",
   },
   {
     dialect: "responses",
     fits: isAt(/^input\[[^\]]*\]\.(id|status)$/),
-    because: "It labels an item for whoever keeps it; calls and their outputs are connected by call_id.",
+    because: "It labels a stored item; calls and their outputs are connected by call_id.",
   },
   {
     dialect: "responses",
     fits: ({ path }) =>
       /(user_location|^tool_choice\.tools\[\d+\]|annotations\[\d+\]|summary\[\d+\]|content\[\d+\])\.type$/.test(path),
-    because: "It is a word for a kind, which what goes up tells by itself.",
+    because: "It names a kind, which is evident from what is sent.",
   },
 ];
 

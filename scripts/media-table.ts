@@ -24,7 +24,7 @@ const FIELD_NAMES: Partial<Record<ImageOption, string>> = {
 export function withTables(page: string): string {
   const [before, rest] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (before < 0 || rest < before)
-    throw new Error("docs/reference/media-models.md has lost the markers around its tables");
+    throw new Error("docs/reference/media-models.md is missing the markers around its generated tables");
   return `${page.slice(0, before)}${BEGIN}\n${tables()}\n${page.slice(rest)}`;
 }
 

@@ -86,7 +86,7 @@ function failedTests(output: string): string[] {
     if (/^\d+ tests? failed:$/.test(line)) break;
     const name = /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/.exec(line)?.[1];
     if (name !== undefined)
-      failed.push(name === "(unnamed)" ? `${file}: a hook, or the file itself` : `${file}: ${name}`);
+      failed.push(name === "(unnamed)" ? `${file}: a hook or the file itself` : `${file}: ${name}`);
   }
   return failed;
 }
@@ -129,7 +129,7 @@ async function withPostgres(work: () => Promise<void>): Promise<void> {
     environment["TRIVIUM_TEST_POSTGRES"] = postgres.url;
     environment["TRIVIUM_TEST_POSTGRES_TABLES"] = await createTables(postgres.url);
   } else if (process.env["CI"] === "true" && !process.env["TRIVIUM_TEST_POSTGRES"]) {
-    failures.push("PostgreSQL is not installed, and under CI the storage must be tested on it");
+    failures.push("PostgreSQL is not installed, but CI must test the storage on it");
     counts.failed++;
   }
   try {

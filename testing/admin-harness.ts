@@ -90,7 +90,7 @@ export class AdminHarness {
         post: async () => ({ status: 200, retryAfterMs: 0, body: "ok" }),
         onProblem: () => {},
       }),
-      parts: () => [{ part: "storage", ok: true, detail: "takes writes", age_ms: 0 }],
+      parts: () => [{ part: "storage", ok: true, detail: "writable", age_ms: 0 }],
       metrics: { open: false, collect: async () => gateway.gateway.metrics.families() },
       clientsUrl: () => CLIENTS_URL,
       listener: askWithin(

@@ -104,7 +104,7 @@ export class MemoryExchange implements HttpExchange, HttpAnswer, Reply {
 
   fail(kind: FailureKind): void {
     if (this.#end !== undefined) return;
-    this.#end = new HttpFailure(kind, "the script says so");
+    this.#end = new HttpFailure(kind, "aborted by the script");
     this.#unread = [];
     this.#taken.resolve();
     this.#head.reject(this.#end);

@@ -94,7 +94,7 @@ export class MemoryNetwork {
     const request = { method, url, headers, body: text, atMs: this.#clock.nowMs() };
     const exchange = new MemoryExchange(this.#clock);
     const script = this.#scripts[Math.min(this.requests.length, this.#scripts.length - 1)];
-    if (script === undefined) throw new Error("no script was given for this request");
+    if (script === undefined) throw new Error("no script was provided for this request");
     this.requests.push(request);
     this.replies.push(exchange);
     // In a later turn, as a host is asked.

@@ -162,7 +162,7 @@ export class MemoryVideos {
   /** Submits, and lets time pass until everything has ended. */
   async made(asked?: AskedVideo): Promise<{ submitted: SubmittedVideo; operation: Operation; receipt: ReceiptData }> {
     const submitted = await this.submit(asked);
-    if (submitted.status !== 200) throw new Error(`it was not accepted: ${submitted.text}`);
+    if (submitted.status !== 200) throw new Error(`the request was rejected: ${submitted.text}`);
     const operation = await this.ended(submitted.id);
     return { submitted, operation, receipt: await this.harness.receipt(submitted) };
   }

@@ -224,7 +224,7 @@ async function main(): Promise<number> {
     rmSync(copy, { recursive: true, force: true });
   }
   const noticed = chosen.length - survivors.length;
-  console.log(`\n${noticed} of ${chosen.length} changes noticed (${places} places in ${files.length} files)`);
+  console.log(`\n${noticed} of ${chosen.length} mutations detected (${places} places in ${files.length} files)`);
   return noticed / chosen.length >= 0.9 ? 0 : 1;
 }
 

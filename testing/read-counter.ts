@@ -83,6 +83,6 @@ async function readsUntilNow(observer: SQL): Promise<{ rows: number; pages: numb
   // Each connection tells what it has read when it ends at the latest.
   while (Number((await observer.unsafe<{ count: number }[]>(OTHERS))[0]?.count) > 0) await Bun.sleep(10);
   const [counted] = await observer.unsafe<{ rows: number; pages: number }[]>(COUNTED);
-  if (counted === undefined) throw new Error("the server has told no statistics");
+  if (counted === undefined) throw new Error("the server reported no statistics");
   return counted;
 }

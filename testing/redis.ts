@@ -51,7 +51,7 @@ export async function startRedis(): Promise<TemporaryRedis | undefined> {
         client.close();
       }
     }
-    throw new Error("the Redis server of the test does not answer");
+    throw new Error("the test's Redis server does not respond");
   };
   await answers();
   const halt = async () => {

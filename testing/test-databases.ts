@@ -72,6 +72,6 @@ function postgresDatabases(serverUrl: string): TestDatabases {
 export function testDatabases(what: string): TestDatabases[] {
   const url = process.env["TRIVIUM_TEST_POSTGRES"];
   if (url !== undefined && url !== "") return [sqliteDatabases(), postgresDatabases(url)];
-  isPresent(false, `${what} on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server`);
+  isPresent(false, `${what} on PostgreSQL, because TRIVIUM_TEST_POSTGRES is not set`);
   return [sqliteDatabases()];
 }

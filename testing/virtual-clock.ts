@@ -80,8 +80,8 @@ export class VirtualClock implements Clock {
       await this.#idle();
       if (settled) return work;
       const next = this.#timers.first();
-      if (next === undefined) throw new Error("nothing is left that could bring this to its end");
-      if (next.dueMs > untilMs) throw new Error("this did not come to its end within a day");
+      if (next === undefined) throw new Error("no timer is left that could resolve this promise");
+      if (next.dueMs > untilMs) throw new Error("this promise did not settle within a day");
       this.#run(next);
     }
   }

@@ -6,7 +6,7 @@ import { crashWithIntents } from "./crash-with-intents.ts";
 const NOTHING_WRONG = { missing: [], unsettled: [], twice: 0, wrongSums: 0 };
 isPresent(
   postgresServer !== undefined,
-  "crashes with intents on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server",
+  "crashes with intents on PostgreSQL, because TRIVIUM_TEST_POSTGRES is not set",
 );
 
 /** `npm run crashes:intents` does the same a hundred times. */

@@ -160,7 +160,7 @@ test.skipIf(redis === undefined)("H24: two gateways on one SQLite file share the
 );
 
 const server = process.env["TRIVIUM_TEST_POSTGRES"];
-isPresent(server !== undefined, "crashes on PostgreSQL, because TRIVIUM_TEST_POSTGRES names no server");
+isPresent(server !== undefined, "crashes on PostgreSQL, because TRIVIUM_TEST_POSTGRES is not set");
 
 describe.skipIf(server === undefined || redis === undefined)("on PostgreSQL", () => {
   const database = `trivium_crash_${crypto.randomUUID().replaceAll("-", "")}`;

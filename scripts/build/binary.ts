@@ -21,7 +21,8 @@ function targetsOf(named: readonly string[]): readonly Target[] {
   const wanted = named.length > 0 ? named : [`${process.platform}-${process.arch}`];
   return wanted.map((name) => {
     const target = TARGETS.find((one) => one === name);
-    if (target === undefined) throw new Error(`${name} is no target; known are ${TARGETS.join(", ")}, all`);
+    if (target === undefined)
+      throw new Error(`${name} is not a known target; known targets: ${TARGETS.join(", ")}, all`);
     return target;
   });
 }

@@ -35,7 +35,7 @@ export function bundleConsole(): string {
     stdout: "pipe",
     stderr: "pipe",
   });
-  if (bundled.exitCode !== 0) throw new Error(`the console could not be bundled:\n${bundled.stderr}`);
+  if (bundled.exitCode !== 0) throw new Error(`failed to bundle the console:\n${bundled.stderr}`);
   const folder = join(root, "node_modules/.cache/trivium");
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "console.bundle");
@@ -58,7 +58,7 @@ export function compile(outfile: string, consoleFile: string, target?: Target): 
       stderr: "pipe",
     },
   );
-  if (exitCode !== 0) throw new Error(`${target ?? "the program"} could not be built:\n${stderr}`);
+  if (exitCode !== 0) throw new Error(`failed to build ${target ?? "the program"}:\n${stderr}`);
   // What stack traces need of it is in the program.
   rmSync(`${outfile}.map`, { force: true });
   rmSync(join(outfile, "../console.js.map"), { force: true });

@@ -11,7 +11,7 @@ const FIXED_POINT = 65_536;
 /** Reads the headers of an MP4 whose boxes are of version 0, which our maker writes. */
 export function videoFacts(video: Uint8Array): VideoFacts {
   const bytes = Buffer.from(video);
-  if (bytes.toString("latin1", 4, 8) !== "ftyp") throw new Error("This is no MP4.");
+  if (bytes.toString("latin1", 4, 8) !== "ftyp") throw new Error("Not an MP4 file.");
   const movie = bytes.indexOf("mvhd");
   const track = bytes.indexOf("tkhd");
   if (movie < 0 || track < 0) throw new Error("This MP4 has no head.");

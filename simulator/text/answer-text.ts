@@ -44,7 +44,7 @@ function inventory(prompt: Prompt): string {
 export function standardAnswer(prompt: Prompt, seed: Seed): string {
   const said = lastUserText(prompt);
   const sentences = ["This is Trivium's simulator speaking, not a model."];
-  sentences.push(said === "" ? "Your last turn holds no text." : `You wrote: “${shorten(said)}”.`);
+  sentences.push(said === "" ? "Your last turn contains no text." : `You wrote: “${shorten(said)}”.`);
   sentences.push(`The request holds ${inventory(prompt)}.`);
   const media = prompt.turns.flatMap((turn) => mediaOf(turn.parts));
   if (media.length > 0) sentences.push(`With it came ${media.map((one) => `[${one}]`).join(" and ")}.`);

@@ -10,7 +10,7 @@ import { listReceipts, readReceipts } from "./receipt-pages.ts";
 import { deleteOldReceipts } from "./retention.ts";
 
 const server = process.env["TRIVIUM_TEST_POSTGRES"];
-isPresent(Boolean(server), "PostgreSQL with the rules of a language, because TRIVIUM_TEST_POSTGRES names no server");
+isPresent(Boolean(server), "PostgreSQL with the rules of a language, because TRIVIUM_TEST_POSTGRES is not set");
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2026, 5, 1);
 

@@ -56,7 +56,8 @@ export function bedrockHost(credentials: Credentials, secretAccessKey: string, n
         exchange.ended("finished");
         return service;
       }
-      if (verb.startsWith("invoke") && !isClaude) throw invalid("The simulator plays InvokeModel for Claude alone.");
+      if (verb.startsWith("invoke") && !isClaude)
+        throw invalid("The simulator supports InvokeModel only for Claude models.");
       const call = incomingCall(exchange, exchange.body, key, name);
       const adapter = verb.startsWith("invoke")
         ? invokeAdapter(name, verb !== "invoke")
