@@ -1,8 +1,10 @@
 /** `npm run bench`: the gateway beside a bare proxy and nginx, in one run. See README.md in this folder. */
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { withoutAbsent } from "../src/base/without-absent.ts";
 import { Contenders } from "./contenders.ts";
 import { API_KEY } from "./gateway.ts";
 import { LoadControl } from "./load-control.ts";
@@ -51,7 +53,7 @@ async function runScenario(scenario: Scenario, bench: Bench, processes: Processe
   }
   const seconds = (performance.now() - startMs) / 1000;
   const otherLoad = Math.max(0, (machineBusySeconds() - processes.cpuSeconds() - busyBefore) / seconds);
-  return { ...result, seconds, otherLoad, ...(failure === undefined ? {} : { failure }) };
+  return { ...result, seconds, otherLoad, ...withoutAbsent({ failure }) };
 }
 
 function startHelper(processes: Processes, program: string, ...options: string[]) {

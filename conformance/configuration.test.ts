@@ -66,11 +66,11 @@ test("docs/configuration.md, Prices: start and reload warn about a model without
   write("acme/first");
   const app = await startApp({ cwd: folder, environment: {}, log });
   try {
-    expect(warnings).toEqual([expect.stringMatching(/^trivium\.yaml:10:\d+: models\[0\] has no price: /)]);
+    expect(warnings).toEqual([expect.stringMatching(/^trivium\.yaml:10:\d+: models\[0\] has no price, so /)]);
     write("sim/standard", "acme/second");
     warnings.length = 0;
     app.reload();
-    expect(warnings).toEqual([expect.stringMatching(/^trivium\.yaml:\d+:\d+: models\[1\] has no price: /)]);
+    expect(warnings).toEqual([expect.stringMatching(/^trivium\.yaml:\d+:\d+: models\[1\] has no price, so /)]);
   } finally {
     await app.stop();
     rmSync(folder, { recursive: true, force: true });

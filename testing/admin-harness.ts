@@ -7,6 +7,7 @@ import { providerForms } from "../src/app/provider-forms.ts";
 import { readConfig } from "../src/app/read-config.ts";
 import { makeSnapshot } from "../src/app/snapshot.ts";
 import type { Random } from "../src/base/sources.ts";
+import { withoutAbsent } from "../src/base/without-absent.ts";
 import type { Role } from "../src/canon/role.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import { authorize } from "../src/server/admin/authorize.ts";
@@ -163,15 +164,17 @@ export class AdminHarness {
     const sent = new Request(URL_OF_ADMIN + path, {
       method,
       headers: {
-        ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
-        ...(cookie === undefined ? {} : { cookie }),
-        ...(csrf === undefined ? {} : { "x-trivium-csrf": csrf }),
+        ...withoutAbsent({
+          authorization: secret === undefined ? undefined : `Bearer ${secret}`,
+          cookie,
+          "x-trivium-csrf": csrf,
+        }),
         ...(text === undefined
           ? {}
           : { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) }),
         ...headers,
       },
-      ...(text === undefined ? {} : { body: text }),
+      ...withoutAbsent({ body: text }),
     });
     return this.#handle(sent, connectionFrom(address));
   }

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../src/base/without-absent.ts";
 import { wire } from "./upstream-wire.ts";
 
 const RESPONSE = {
@@ -38,7 +39,7 @@ export const responsesAnswer = (text: string, usage: object | undefined): object
   ...RESPONSE,
   status: "completed",
   output: [message(text)],
-  ...(usage === undefined ? {} : { usage }),
+  ...withoutAbsent({ usage }),
 });
 
 /** A stream of one text, event by event. */

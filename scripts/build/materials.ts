@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 
 interface LockedPackage {
   version?: string;
@@ -31,8 +32,10 @@ export function materials(root: string): string {
         name: shown,
         version,
         purl,
-        ...(license === undefined ? {} : { licenses: [{ expression: license }] }),
-        ...(integrity === undefined ? {} : { hashes: [hashOf(integrity)] }),
+        ...withoutAbsent({
+          licenses: license === undefined ? undefined : [{ expression: license }],
+          hashes: integrity === undefined ? undefined : [hashOf(integrity)],
+        }),
       };
     });
   const own = { type: "application", "bom-ref": `trivium@${lock.version}`, name: "trivium", version: lock.version };

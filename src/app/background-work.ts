@@ -1,4 +1,5 @@
 import type { Cancel, Clock } from "../base/clock.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { Config } from "../config/config.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import { deleteOldReceipts, deleteSettled } from "../ledger/retention.ts";
@@ -58,7 +59,7 @@ function watchSteps({ clock, log, admissions }: Gateway, storage: Storage, every
         (err: unknown) => log.error({ err }, "failed to read the spending of the current day"),
       );
     },
-    ...(everyMs === undefined ? {} : { everyMs }),
+    ...withoutAbsent({ everyMs }),
   });
 }
 

@@ -1,4 +1,5 @@
 import { system } from "../base/system.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { builtInModels } from "../catalogue/built-in-models.ts";
 import { nearNames } from "../catalogue/near-names.ts";
 import { simulatedModels } from "../catalogue/simulated-models.ts";
@@ -32,12 +33,10 @@ export interface ConfigSource {
 
 export function readConfig(options: ConfigSource): Config {
   return loadConfig({
-    ...(options.configPath === undefined ? {} : { path: options.configPath }),
-    ...(options.text === undefined ? {} : { text: options.text }),
+    ...withoutAbsent({ path: options.configPath, text: options.text }),
     cwd: options.cwd,
     environment: options.environment,
-    ...(options.overrides === undefined ? {} : { overrides: options.overrides }),
-    ...(options.sections === undefined ? {} : { sections: options.sections }),
+    ...withoutAbsent({ overrides: options.overrides, sections: options.sections }),
     kinds: kindsOf(options.registry ?? BUILT_IN),
     prices: PRICES,
     models: KNOWN_MODELS,

@@ -1,3 +1,5 @@
+import { withoutAbsent } from "../base/without-absent.ts";
+
 interface Fields {
   expiresAtMs?: number | null;
   limits?: object;
@@ -8,8 +10,10 @@ interface Fields {
 export function adminFields({ expiresAtMs, limits, routing, ...rest }: Fields): object {
   return {
     ...snakeKeys(rest),
-    ...(limits === undefined ? {} : { limits: snakeKeys(limits) }),
-    ...(routing === undefined ? {} : { routing: snakeKeys(routing) }),
+    ...withoutAbsent({
+      limits: limits === undefined ? undefined : snakeKeys(limits),
+      routing: routing === undefined ? undefined : snakeKeys(routing),
+    }),
     ...(expiresAtMs === undefined
       ? {}
       : { expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString() }),

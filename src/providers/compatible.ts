@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import type { ChatQuirks } from "../dialects/chat/quirks.ts";
 import type { MediaQuirks } from "../dialects/request/media-quirks.ts";
@@ -71,8 +72,7 @@ const OPEN: Partial<ResponsesQuirks> = {
 const CHAT_MEDIA: Partial<MediaQuirks> = { mediaUrls: ["image"] };
 
 const mediaOf = ({ media, mediaUrls }: Partial<MediaQuirks>): Partial<MediaQuirks> => ({
-  ...(media === undefined ? {} : { media }),
-  ...(mediaUrls === undefined ? {} : { mediaUrls }),
+  ...withoutAbsent({ media, mediaUrls }),
 });
 
 function declare(host: Host): ProviderDeclaration {
@@ -92,8 +92,10 @@ function declare(host: Host): ProviderDeclaration {
     probe: { path: probePath },
     dialects: {
       chat: quirks.askStreamUsage === false ? CHAT_WITH_USAGE : CHAT,
-      ...(messagesUrl === undefined ? {} : { messages: messagesAt(messagesUrl, kind) }),
-      ...(responses === undefined ? {} : { responses: responsesOf(kind) }),
+      ...withoutAbsent({
+        messages: messagesUrl === undefined ? undefined : messagesAt(messagesUrl, kind),
+        responses: responses === undefined ? undefined : responsesOf(kind),
+      }),
     },
     quirks: {
       chat: { ...CHAT_MEDIA, ...quirks },
@@ -102,9 +104,7 @@ function declare(host: Host): ProviderDeclaration {
         : { messages: { structuredOutput: false, ...CHAT_MEDIA, ...mediaOf(quirks) } }),
       ...(responses === undefined ? {} : { responses: { ...mediaOf(quirks), ...responses } }),
     },
-    ...(media === undefined ? {} : { media }),
-    ...(services === undefined ? {} : { services }),
-    ...(billing === undefined ? {} : { billing }),
+    ...withoutAbsent({ media, services, billing }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { FailureCause, GatewayError } from "../canon/error.ts";
 
 /** The provider that failed, as far as its operator can do something about it. */
@@ -42,7 +43,7 @@ export function nameProvider(error: GatewayError, provider: FailedProvider): Gat
   const atProvider = cause !== undefined || error.kind.startsWith("upstream_");
   if (!atProvider || cause?.provider !== undefined) return error;
   const cure = cureFor(error, provider);
-  const known: FailureCause = { provider: provider.name, host: provider.host, ...(cure === undefined ? {} : { cure }) };
+  const known: FailureCause = { provider: provider.name, host: provider.host, ...withoutAbsent({ cure }) };
   return error.withMessage(messageOf(error, provider)).withFailure(known);
 }
 

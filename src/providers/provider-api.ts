@@ -1,4 +1,5 @@
 import type { Random } from "../base/sources.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import type { AdapterContext, ApiHosts, MediaRequest } from "../media/adapter.ts";
 import { writeMultipart } from "../wire/write-multipart.ts";
@@ -41,9 +42,7 @@ export class ProviderApi {
   context(model: string, jobName: string): AdapterContext {
     const { project, location, region } = this.#access.settings;
     const settings = {
-      ...(project === undefined ? {} : { project }),
-      ...(location === undefined ? {} : { location }),
-      ...(region === undefined ? {} : { region }),
+      ...withoutAbsent({ project, location, region }),
     };
     return { model, settings, jobName };
   }

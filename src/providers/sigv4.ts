@@ -1,4 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
+import { withoutAbsent } from "../base/without-absent.ts";
 
 /** Signature version 4 of the AWS hosts: a digest of the whole request, signed with a key that is derived for the day. */
 export interface Credentials {
@@ -34,7 +35,7 @@ export function signRequest(
   const { sessionToken } = credentials;
   const added = {
     "x-amz-date": moment,
-    ...(sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken }),
+    ...withoutAbsent({ "x-amz-security-token": sessionToken }),
   };
   const url = new URL(request.url);
   const headers = canonicalHeaders({ ...request.headers, ...added, host: url.host });

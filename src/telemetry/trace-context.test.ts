@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { withoutAbsent } from "../base/without-absent.ts";
 import { CallTrace, IdPool, readTraceParent } from "./trace-context.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const SPAN = "b7ad6b7169203331";
 const read = (traceparent: string, tracestate?: string) =>
-  readTraceParent(new Headers({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }));
+  readTraceParent(new Headers({ traceparent, ...withoutAbsent({ tracestate }) }));
 
 describe("W3C trace context", () => {
   test("a parent is read, and whether it keeps the trace", () => {

@@ -15,6 +15,7 @@ import { staticKeyId } from "../../access/known-keys.ts";
 import { readLimits } from "../../access/limits.ts";
 import { staticKeys } from "../../app/static-keys.ts";
 import { system } from "../../base/system.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Config } from "../../config/config.ts";
 import { type Spent, spentByOwner } from "../../ledger/queries.ts";
@@ -79,12 +80,16 @@ const create = defineVerb({
     const request = {
       name,
       project,
-      ...(values.models === undefined ? {} : { models: values.models.split(",") }),
-      ...(values.protocols === undefined ? {} : { protocols: readProtocols(values.protocols) }),
-      ...(values.expires === undefined ? {} : { expiresAtMs: readExpiry(values.expires) }),
+      ...withoutAbsent({
+        models: values.models?.split(","),
+        protocols: values.protocols === undefined ? undefined : readProtocols(values.protocols),
+        expiresAtMs: values.expires === undefined ? undefined : readExpiry(values.expires),
+      }),
       limits: readLimits(readLimitFlags(values.limit)),
-      ...(values.networks === undefined ? {} : { networks: values.networks.split(",") }),
-      ...(values.scopes === undefined ? {} : { scopes: values.scopes.split(",") }),
+      ...withoutAbsent({
+        networks: values.networks?.split(","),
+        scopes: values.scopes?.split(","),
+      }),
       ...(values.strict ? { strict: true } : {}),
       ...(values.capture ? { capture: true } : {}),
       ...(values["provider-objects"] ? { providerObjects: true } : {}),
@@ -232,18 +237,22 @@ function readUpdate(values: Given<typeof UPDATE_FLAGS>["values"]): KeyUpdate {
   const providerObjects = readSwitch(values, "provider-objects");
   const { protocols, expires, networks, scopes, objects } = values;
   return {
-    ...(values.name === undefined ? {} : { name: values.name }),
-    ...(values.models === undefined ? {} : { models: values.models.split(",") }),
-    ...(protocols === undefined ? {} : { protocols: protocols === "all" ? null : readProtocols(protocols) }),
-    ...(expires === undefined ? {} : { expiresAtMs: expires === "never" ? null : readExpiry(expires) }),
+    ...withoutAbsent({
+      name: values.name,
+      models: values.models?.split(","),
+      protocols: protocols === undefined ? undefined : protocols === "all" ? null : readProtocols(protocols),
+      expiresAtMs: expires === undefined ? undefined : expires === "never" ? null : readExpiry(expires),
+    }),
     ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
-    ...(networks === undefined ? {} : { networks: networks === "all" ? null : networks.split(",") }),
-    ...(scopes === undefined ? {} : { scopes: scopes === "none" ? [] : scopes.split(",") }),
-    ...(strict === undefined ? {} : { strict }),
-    ...(capture === undefined ? {} : { capture }),
-    ...(providerObjects === undefined ? {} : { providerObjects }),
-    ...(objects === undefined ? {} : { objects: objects === "default" ? null : readSharing(objects) }),
-    ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),
+    ...withoutAbsent({
+      networks: networks === undefined ? undefined : networks === "all" ? null : networks.split(","),
+      scopes: scopes === undefined ? undefined : scopes === "none" ? [] : scopes.split(","),
+      strict,
+      capture,
+      providerObjects,
+      objects: objects === undefined ? undefined : objects === "default" ? null : readSharing(objects),
+      billing: values.unpriced === undefined ? undefined : { unpriced: readUnpricedChange(values.unpriced) },
+    }),
     ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),
   };

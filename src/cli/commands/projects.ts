@@ -8,6 +8,7 @@ import {
   updateProject,
 } from "../../access/projects.ts";
 import { system } from "../../base/system.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { type Spent, spentByOwner } from "../../ledger/queries.ts";
 import { COMMAND_LINE } from "../actor.ts";
 import { adminFields } from "../admin-fields.ts";
@@ -55,12 +56,14 @@ const create = defineVerb({
     const discounts = readDiscountFlags(values.discount);
     const request = {
       id,
-      ...(values.name === undefined ? {} : { name: values.name }),
+      ...withoutAbsent({ name: values.name }),
       limits,
       discounts,
       ...(values["provider-objects"] ? { providerObjects: true } : {}),
-      ...(values.objects === undefined ? {} : { objects: readSharing(values.objects) }),
-      ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpriced(values.unpriced) } }),
+      ...withoutAbsent({
+        objects: values.objects === undefined ? undefined : readSharing(values.objects),
+        billing: values.unpriced === undefined ? undefined : { unpriced: readUnpriced(values.unpriced) },
+      }),
     };
     const created = await atGateway(
       values,
@@ -154,7 +157,7 @@ const update = defineVerb({
     if (values["provider-objects"] && values["no-provider-objects"])
       throw new UsageError("--provider-objects and --no-provider-objects cannot be combined.");
     const update: ProjectUpdate = {
-      ...(values.name === undefined ? {} : { name: values.name }),
+      ...withoutAbsent({ name: values.name }),
       ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
       ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
       ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),

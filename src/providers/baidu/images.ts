@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink, PixelSize } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
@@ -98,11 +99,13 @@ function bodyOf(call: FittedImageCall, model: string, { capabilities, base64 }: 
     model,
     prompt: call.prompt,
     ...(capabilities.perCall > 1 ? { n: call.count } : {}),
-    ...(pixels === undefined ? {} : { size: `${pixels.width}x${pixels.height}` }),
-    ...(negativePrompt === undefined ? {} : { negative_prompt: negativePrompt }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(guidanceScale === undefined ? {} : { guidance: guidanceScale }),
-    ...(enhancePrompt === undefined ? {} : { prompt_extend: enhancePrompt }),
+    ...withoutAbsent({
+      size: pixels === undefined ? undefined : `${pixels.width}x${pixels.height}`,
+      negative_prompt: negativePrompt,
+      seed,
+      guidance: guidanceScale,
+      prompt_extend: enhancePrompt,
+    }),
     ...(capabilities.takes.includes("watermark") ? { watermark: call.watermark ?? false } : {}),
     ...(base64 ? { response_format: "b64_json" } : {}),
   };

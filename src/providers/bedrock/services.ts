@@ -1,6 +1,7 @@
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html
 
 import { isObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { countAt } from "../../canon/usage.ts";
 import type { AdapterContext, MediaRequest } from "../../media/adapter.ts";
 import type { EmbeddingAdapter } from "../../services/embeddings/embedding-adapter.ts";
@@ -24,7 +25,7 @@ const titan: EmbeddingAdapter = {
   serves: (model) => model.includes("amazon.titan-embed"),
   capabilities: (model) => ({ maxInputs: 1, takes: model.includes("-v2") ? ["dimensions"] : [] }),
   submit: ({ inputs, settings: { dimensions } }, context) =>
-    invoke(context, { inputText: inputs[0]?.content, ...(dimensions === undefined ? {} : { dimensions }) }),
+    invoke(context, { inputText: inputs[0]?.content, ...withoutAbsent({ dimensions }) }),
   read: ({ body }) => {
     const vector = isObject(body) ? body["embedding"] : undefined;
     if (vector === undefined) throw emptyAnswer("an embedding");
@@ -52,7 +53,7 @@ const rerank: RerankAdapter = {
     invoke(context, {
       query,
       documents,
-      ...(topN === undefined ? {} : { top_n: topN }),
+      ...withoutAbsent({ top_n: topN }),
       // The vendor's models need to know which version of its API is meant.
       ...(context.model.includes("cohere.") ? { api_version: 2 } : {}),
     }),

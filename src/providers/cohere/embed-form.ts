@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, objectAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { countAt } from "../../canon/usage.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import type { EmbeddingCapabilities } from "../../services/embeddings/embedding-adapter.ts";
@@ -34,8 +35,10 @@ export function cohereEmbedBody({ inputs, settings }: EmbeddingBatch, capabiliti
     texts: inputs.map(({ content }) => content),
     input_type: taskWord(settings.task, capabilities) ?? NO_TASK,
     embedding_types: ["float"],
-    ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
-    ...(truncate === undefined ? {} : { truncate: truncate ? "END" : "NONE" }),
+    ...withoutAbsent({
+      output_dimension: dimensions,
+      truncate: truncate === undefined ? undefined : truncate ? "END" : "NONE",
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 // https://ai.google.dev/api/embeddings, https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api
 
 import { arrayAt, type JsonObject, objectAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { countAt } from "../../canon/usage.ts";
 import type { AdapterContext, MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { EmbeddingAdapter, EmbeddingCapabilities } from "../../services/embeddings/embedding-adapter.ts";
@@ -75,8 +76,7 @@ export function vertexEmbeddings(host: GoogleHost): EmbeddingAdapter[] {
       capabilities: () => ({ maxInputs: 1, takes: ["dimensions", "truncate"] }),
       submit: ({ inputs: [input], settings: { dimensions, truncate } }, context) => {
         const config = {
-          ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
-          ...(truncate === undefined ? {} : { autoTruncate: truncate }),
+          ...withoutAbsent({ outputDimensionality: dimensions, autoTruncate: truncate }),
         };
         return request(host, context, "embedContent", {
           content: { role: "user", parts: [{ text: input?.content }] },
@@ -103,13 +103,11 @@ function predictBody({ inputs, settings }: EmbeddingBatch, model: string): JsonO
   const task = taskWord(settings.task, predictCapabilities(model));
   const { dimensions, truncate } = settings;
   const parameters = {
-    ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
-    ...(truncate === undefined ? {} : { autoTruncate: truncate }),
+    ...withoutAbsent({ outputDimensionality: dimensions, autoTruncate: truncate }),
   };
   const instances = inputs.map(({ content, title }) => ({
     content,
-    ...(task === undefined ? {} : { task_type: task }),
-    ...(title === undefined ? {} : { title }),
+    ...withoutAbsent({ task_type: task, title }),
   }));
   return { instances, ...(Object.keys(parameters).length === 0 ? {} : { parameters }) };
 }
@@ -130,8 +128,7 @@ const fieldsOf = (
 ): JsonObject => {
   const word = taskWord(task, capabilities);
   return {
-    ...(word === undefined ? {} : { taskType: word }),
-    ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
+    ...withoutAbsent({ taskType: word, outputDimensionality: dimensions }),
   };
 };
 

@@ -1,6 +1,7 @@
 // https://ai.google.dev/gemini-api/docs/image-generation
 
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Usage } from "../../canon/usage.ts";
 import { bareFinishReason, decodeStop } from "../../dialects/genai/answer/stop-reason.ts";
@@ -54,9 +55,9 @@ export function geminiImage(host: GoogleHost): ImageAdapter {
           generationConfig: {
             // Some of the models refuse images alone.
             responseModalities: ["TEXT", "IMAGE"],
-            ...(call.seed === undefined ? {} : { seed: call.seed }),
+            ...withoutAbsent({ seed: call.seed }),
             imageConfig: {
-              ...(call.aspectRatio === undefined ? {} : { aspectRatio: call.aspectRatio }),
+              ...withoutAbsent({ aspectRatio: call.aspectRatio }),
               ...(isOld(context.model) ? {} : { imageSize: call.tier ?? "1K" }),
               ...(vertex ? vertexConfig(call) : {}),
             },
@@ -74,8 +75,7 @@ function vertexConfig({ personGeneration, outputMimeType, compression }: FittedI
     ...(personGeneration === undefined
       ? {}
       : { personGeneration: PERSON_GENERATION.get(personGeneration) ?? personGeneration.toUpperCase() }),
-    ...(outputMimeType === undefined ? {} : { outputMimeType }),
-    ...(compression === undefined ? {} : { outputCompressionQuality: compression }),
+    ...withoutAbsent({ outputMimeType, outputCompressionQuality: compression }),
   };
 }
 
@@ -92,7 +92,7 @@ function readSubmit({ body }: MediaAnswer): JobState<UpstreamImageReply> {
   if (!body || candidate === undefined) throw emptyAnswer("a candidate");
   const result = readCandidate(candidate);
   const usage = readUsage(body, result.kind === "made");
-  return { state: "done", reply: { results: [result], ...(usage === undefined ? {} : { usage }) } };
+  return { state: "done", reply: { results: [result], ...withoutAbsent({ usage }) } };
 }
 
 /** One image was asked for: the first is the answer; drafts among the thoughts do not count. */

@@ -1,6 +1,7 @@
 // https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api
 
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
@@ -102,21 +103,22 @@ function parameters(call: FittedImageCall): JsonObject {
   // A seed is refused together with the watermark, which is on by default.
   const watermark = call.watermark ?? (call.seed === undefined ? undefined : false);
   const outputOptions = {
-    ...(call.outputMimeType === undefined ? {} : { mimeType: call.outputMimeType }),
-    ...(call.compression === undefined ? {} : { compressionQuality: call.compression }),
+    ...withoutAbsent({ mimeType: call.outputMimeType, compressionQuality: call.compression }),
   };
   return {
     sampleCount: call.count,
-    ...(call.aspectRatio === undefined ? {} : { aspectRatio: call.aspectRatio }),
-    ...(call.tier === undefined ? {} : { sampleImageSize: call.tier }),
-    ...(call.negativePrompt === undefined ? {} : { negativePrompt: call.negativePrompt }),
-    ...(call.seed === undefined ? {} : { seed: call.seed }),
-    ...(call.guidanceScale === undefined ? {} : { guidanceScale: call.guidanceScale }),
-    ...(call.enhancePrompt === undefined ? {} : { enhancePrompt: call.enhancePrompt }),
-    ...(call.personGeneration === undefined ? {} : { personGeneration: call.personGeneration }),
-    ...(call.safetySetting === undefined ? {} : { safetySetting: call.safetySetting }),
-    ...(call.includeRaiReason === undefined ? {} : { includeRaiReason: call.includeRaiReason }),
-    ...(watermark === undefined ? {} : { addWatermark: watermark }),
+    ...withoutAbsent({
+      aspectRatio: call.aspectRatio,
+      sampleImageSize: call.tier,
+      negativePrompt: call.negativePrompt,
+      seed: call.seed,
+      guidanceScale: call.guidanceScale,
+      enhancePrompt: call.enhancePrompt,
+      personGeneration: call.personGeneration,
+      safetySetting: call.safetySetting,
+      includeRaiReason: call.includeRaiReason,
+      addWatermark: watermark,
+    }),
     ...(Object.keys(outputOptions).length === 0 ? {} : { outputOptions }),
   };
 }
@@ -166,7 +168,7 @@ function readPrediction(prediction: unknown): ImageResult<InlineImage> | undefin
   if (base64 !== undefined) {
     const mimeType = imageType(base64, stringAt(prediction, "mimeType"));
     const revisedPrompt = stringAt(prediction, "prompt");
-    return { kind: "made", image: { mimeType, base64 }, ...(revisedPrompt === undefined ? {} : { revisedPrompt }) };
+    return { kind: "made", image: { mimeType, base64 }, ...withoutAbsent({ revisedPrompt }) };
   }
   if (stringAt(prediction, "gcsUri") === undefined) return undefined;
   const error = new GatewayError(

@@ -1,6 +1,7 @@
 // https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation
 
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
@@ -72,9 +73,11 @@ function resolutionsOf(model: string): string[] {
 
 function instance({ prompt, image, lastFrame }: FittedVideoCall): JsonObject {
   return {
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(image === undefined ? {} : { image: bytes(image) }),
-    ...(lastFrame === undefined ? {} : { lastFrame: bytes(lastFrame) }),
+    ...withoutAbsent({
+      prompt,
+      image: image === undefined ? undefined : bytes(image),
+      lastFrame: lastFrame === undefined ? undefined : bytes(lastFrame),
+    }),
   };
 }
 
@@ -85,13 +88,15 @@ function parameters(call: FittedVideoCall, model: string, vertex: boolean): Json
     ...(vertex ? pickExtras(call.extras, ["compressionQuality", "resizeMode"]) : {}),
     sampleCount: call.count,
     durationSeconds: call.seconds,
-    ...(call.aspectRatio === undefined ? {} : { aspectRatio: call.aspectRatio }),
+    ...withoutAbsent({ aspectRatio: call.aspectRatio }),
     ...(isSilent(model) ? {} : { resolution: call.resolution }),
     ...(vertex && !isSilent(model) ? { generateAudio: call.audio } : {}),
-    ...(call.negativePrompt === undefined ? {} : { negativePrompt: call.negativePrompt }),
-    ...(call.enhancePrompt === undefined ? {} : { enhancePrompt: call.enhancePrompt }),
-    ...(call.personGeneration === undefined ? {} : { personGeneration: call.personGeneration }),
-    ...(call.seed === undefined ? {} : { seed: call.seed }),
+    ...withoutAbsent({
+      negativePrompt: call.negativePrompt,
+      enhancePrompt: call.enhancePrompt,
+      personGeneration: call.personGeneration,
+      seed: call.seed,
+    }),
   };
 }
 

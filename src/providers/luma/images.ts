@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
 import { failedImage } from "../media-adapters/failed-job.ts";
@@ -28,7 +29,7 @@ export const images: ImageAdapter = {
         ...pickExtras(call.extras, EXTRAS),
         model,
         prompt: call.prompt,
-        ...(call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio }),
+        ...withoutAbsent({ aspect_ratio: call.aspectRatio }),
       },
     },
   }),

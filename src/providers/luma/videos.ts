@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { failedVideo } from "../media-adapters/failed-job.ts";
@@ -28,10 +29,10 @@ export const videos: VideoAdapter = {
       json: {
         ...pickExtras(call.extras, EXTRAS),
         model,
-        ...(call.prompt === undefined ? {} : { prompt: call.prompt }),
+        ...withoutAbsent({ prompt: call.prompt }),
         resolution: call.resolution,
         duration: `${call.seconds}s`,
-        ...(call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio }),
+        ...withoutAbsent({ aspect_ratio: call.aspectRatio }),
       },
     },
   }),

@@ -1,6 +1,7 @@
 // https://platform.minimax.io/docs/api-reference/video-generation-t2v
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
@@ -40,7 +41,7 @@ export const h3: VideoAdapter = {
           ],
           resolution: call.resolution.toUpperCase(),
           duration: call.seconds,
-          ...(call.aspectRatio === undefined ? {} : { ratio: call.aspectRatio }),
+          ...withoutAbsent({ ratio: call.aspectRatio }),
           aigc_watermark: false,
         },
       },
@@ -85,8 +86,7 @@ function readPoll(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
     reply: {
       videos: [{ url, mimeType: "video/mp4" }],
       filtered: [],
-      ...(seconds === undefined ? {} : { seconds }),
-      ...(resolution === undefined ? {} : { resolution }),
+      ...withoutAbsent({ seconds, resolution }),
     },
   };
 }

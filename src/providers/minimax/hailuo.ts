@@ -1,6 +1,7 @@
 // https://platform.minimax.io/docs/api-reference/video-generation-t2v
 
 import { objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { VideoCapabilities } from "../../media/video-call.ts";
@@ -48,11 +49,13 @@ export const hailuo: VideoAdapter = {
       json: {
         ...pickExtras(call.extras, ["fast_pretreatment"]),
         model,
-        ...(call.prompt === undefined ? {} : { prompt: call.prompt }),
+        ...withoutAbsent({ prompt: call.prompt }),
         duration: call.seconds,
         resolution: call.resolution.toUpperCase(),
-        ...(call.image === undefined ? {} : { first_frame_image: dataUrl(call.image) }),
-        ...(call.lastFrame === undefined ? {} : { last_frame_image: dataUrl(call.lastFrame) }),
+        ...withoutAbsent({
+          first_frame_image: call.image === undefined ? undefined : dataUrl(call.image),
+          last_frame_image: call.lastFrame === undefined ? undefined : dataUrl(call.lastFrame),
+        }),
         prompt_optimizer: call.enhancePrompt ?? false,
         aigc_watermark: false,
       },

@@ -1,6 +1,7 @@
 // https://platform.minimax.io/docs/api-reference/api-overview
 
 import { arrayAt, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
@@ -53,7 +54,7 @@ export const images: ImageAdapter = {
         response_format: "base64",
         n: call.count,
         ...(call.pixels ?? (call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio })),
-        ...(call.seed === undefined ? {} : { seed: call.seed }),
+        ...withoutAbsent({ seed: call.seed }),
         prompt_optimizer: call.enhancePrompt ?? false,
         aigc_watermark: call.watermark ?? false,
         ...(call.inputs.length === 0 ? {} : { subject_reference: call.inputs.map(subject) }),

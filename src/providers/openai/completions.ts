@@ -2,6 +2,7 @@
 
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { eventWeight } from "../../base/text-weight.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { decodeErrorObject } from "../../dialects/answer/error-object.ts";
 import { decodeUsage } from "../../dialects/chat/answer/usage.ts";
 import type { CompletionAdapter } from "../../services/completion/completion-adapter.ts";
@@ -40,6 +41,6 @@ function partOf(body: JsonObject): CompletionPart {
     characters: choices.reduce<number>((sum, choice) => sum + eventWeight(stringAt(choice, "text") ?? ""), 0),
     finished: choices.filter((choice) => isObject(choice) && typeof choice["finish_reason"] === "string").length,
     usageAlone: choices.length === 0 && usage !== undefined,
-    ...(usage === undefined ? {} : { usage }),
+    ...withoutAbsent({ usage }),
   };
 }

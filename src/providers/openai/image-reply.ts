@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 import type { JobState, MediaAnswer } from "../../media/adapter.ts";
@@ -19,7 +20,7 @@ export function readImages(answer: MediaAnswer): Reply {
   const settings = readSettings(body);
   return {
     state: "done",
-    reply: { results, ...(usage === undefined ? {} : { usage }), ...(settings === undefined ? {} : { settings }) },
+    reply: { results, ...withoutAbsent({ usage, settings }) },
   };
 }
 
@@ -37,7 +38,7 @@ export function readImageEvent(event: JsonObject): ImageEvent | undefined {
   }
   if (!type.endsWith(".completed")) return undefined;
   const usage = readUsage(event, 1);
-  return { kind: "result", result: { kind: "made", image }, ...set, ...(usage === undefined ? {} : { usage }) };
+  return { kind: "result", result: { kind: "made", image }, ...set, ...withoutAbsent({ usage }) };
 }
 
 function streamError(event: JsonObject): GatewayError {
@@ -55,7 +56,7 @@ function readResult(item: unknown, format: string | undefined): ImageResult<Inli
   const revised = stringAt(item, "revised_prompt");
   const image = base64 === undefined ? url && { url } : { mimeType: mimeTypeOf(base64, format), base64 };
   if (!image) return [];
-  return [{ kind: "made", image, ...(revised === undefined ? {} : { revisedPrompt: revised }) }];
+  return [{ kind: "made", image, ...withoutAbsent({ revisedPrompt: revised }) }];
 }
 
 function mimeTypeOf(base64: string, format: string | undefined): string {
@@ -68,10 +69,7 @@ function readSettings(body: JsonObject): ImageSettings | undefined {
   const background = stringAt(body, "background");
   const outputFormat = stringAt(body, "output_format");
   const settings: ImageSettings = {
-    ...(size === undefined ? {} : { size }),
-    ...(quality === undefined ? {} : { quality }),
-    ...(background === undefined ? {} : { background }),
-    ...(outputFormat === undefined ? {} : { outputFormat }),
+    ...withoutAbsent({ size, quality, background, outputFormat }),
   };
   return Object.keys(settings).length === 0 ? undefined : settings;
 }
@@ -87,9 +85,11 @@ function readUsage(body: JsonObject, images: number): Usage | undefined {
   const textOutput = countAt(objectAt(usage, "output_tokens_details"), "text_tokens");
   return {
     images,
-    ...(input === undefined ? {} : { input: Math.max(0, input - (imageInput ?? 0)) }),
-    ...(imageInput === undefined ? {} : { imageInput }),
-    ...(textOutput === undefined ? {} : { output: textOutput }),
-    ...(output === undefined ? {} : { imageOutput: Math.max(0, output - (textOutput ?? 0)) }),
+    ...withoutAbsent({
+      input: input === undefined ? undefined : Math.max(0, input - (imageInput ?? 0)),
+      imageInput,
+      output: textOutput,
+      imageOutput: output === undefined ? undefined : Math.max(0, output - (textOutput ?? 0)),
+    }),
   };
 }

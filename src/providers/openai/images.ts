@@ -1,6 +1,7 @@
 // https://platform.openai.com/docs/api-reference/images
 
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { AdapterContext, FormPart, ImageAdapter, MediaRequest } from "../../media/adapter.ts";
 import type { InlineImage } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
@@ -42,7 +43,7 @@ function settingsOf(call: FittedImageCall, model: string): JsonObject {
     return {
       ...pickExtras(call.extras, newer ? ["style", "user"] : ["user"]),
       n: call.count,
-      ...(size === undefined ? {} : { size }),
+      ...withoutAbsent({ size }),
       ...(newer ? { quality: quality ?? "standard" } : {}),
       response_format: "b64_json",
     };
@@ -53,12 +54,10 @@ function settingsOf(call: FittedImageCall, model: string): JsonObject {
     n: call.count,
     size: size ?? "auto",
     quality: quality ?? "auto",
-    ...(background === undefined ? {} : { background }),
-    ...(format === undefined ? {} : { output_format: format }),
+    ...withoutAbsent({ background, output_format: format }),
     // The host refuses a compression level for PNG, its default format.
     ...(compression === undefined || (format ?? "png") === "png" ? {} : { output_compression: compression }),
-    ...(moderation === undefined ? {} : { moderation }),
-    ...(inputFidelity === undefined ? {} : { input_fidelity: inputFidelity }),
+    ...withoutAbsent({ moderation, input_fidelity: inputFidelity }),
   };
 }
 

@@ -1,6 +1,7 @@
 // https://platform.openai.com/docs/api-reference/audio/createSpeech
 
 import { isObject, type JsonObject, objectAt, parseObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 import { decodeErrorObject } from "../../dialects/answer/error-object.ts";
@@ -43,9 +44,7 @@ function bodyOf(
     ...extras,
     model,
     input,
-    ...(voice === undefined ? {} : { voice }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(speed === undefined ? {} : { speed }),
+    ...withoutAbsent({ voice, instructions, speed }),
     response_format: format,
     ...(events ? { stream_format: "sse" } : {}),
   };

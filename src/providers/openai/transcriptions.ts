@@ -1,6 +1,7 @@
 // https://platform.openai.com/docs/api-reference/audio/createTranscription
 
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 import { decodeErrorObject } from "../../dialects/answer/error-object.ts";
 import type { FormPart, MediaAnswer } from "../../media/adapter.ts";
@@ -62,9 +63,9 @@ function readTranscript({ body }: MediaAnswer): Transcript {
   return {
     text,
     raw: body,
-    ...(seconds === undefined ? {} : { seconds }),
+    ...withoutAbsent({ seconds }),
     ...(segments.length === 0 ? {} : { segments }),
-    ...(usage === undefined ? {} : { usage }),
+    ...withoutAbsent({ usage }),
   };
 }
 
@@ -81,8 +82,7 @@ function usageOf(raw: JsonObject | undefined): Usage | undefined {
   const sound = Math.min(countAt(objectAt(raw, "input_token_details"), "audio_tokens") ?? input ?? 0, input ?? 0);
   const usage: Usage = {
     ...(input === undefined ? {} : { input: input - sound, audioInput: sound }),
-    ...(output === undefined ? {} : { output }),
-    ...(seconds === undefined ? {} : { seconds }),
+    ...withoutAbsent({ output, seconds }),
   };
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
@@ -97,5 +97,5 @@ function readEvent(event: JsonObject): TranscriptEvent | undefined {
   if (isObject(event["error"]) || event["type"] === "error") throw decodeErrorObject(event, 200);
   if (event["type"] !== "transcript.text.done") return { event };
   const usage = usageOf(objectAt(event, "usage"));
-  return { event, done: { text: stringAt(event, "text") ?? "", ...(usage === undefined ? {} : { usage }) } };
+  return { event, done: { text: stringAt(event, "text") ?? "", ...withoutAbsent({ usage }) } };
 }

@@ -1,6 +1,7 @@
 // https://platform.openai.com/docs/api-reference/videos
 
 import { type JsonObject, numberAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
@@ -53,7 +54,7 @@ function fieldsOf(call: FittedVideoCall, model: string): JsonObject {
     model,
     prompt: call.prompt ?? "",
     seconds: String(call.seconds),
-    ...(size === undefined ? {} : { size }),
+    ...withoutAbsent({ size }),
   };
 }
 
@@ -69,7 +70,7 @@ function readJob(answer: MediaAnswer): JobState<VideoReply> {
   if (status === "completed")
     return { state: "done", reply: { ...replyOf(body), videos: [contentOf(id)], filtered: [] } };
   const progress = numberAt(body, "progress");
-  return { state: "waiting", job: { id }, ...(progress === undefined ? {} : { progress }) };
+  return { state: "waiting", job: { id }, ...withoutAbsent({ progress }) };
 }
 
 /** The video is at a URL of the API itself, which needs the credential like any other. */
@@ -85,7 +86,7 @@ function replyOf(body: JsonObject): Pick<VideoReply, "seconds" | "resolution" | 
   );
   return {
     ...(seconds > 0 ? { seconds } : {}),
-    ...(resolution === undefined ? {} : { resolution }),
+    ...withoutAbsent({ resolution }),
     audio: true,
   };
 }

@@ -1,6 +1,7 @@
 // https://www.alibabacloud.com/help/en/model-studio/text-embedding-synchronous-api
 
 import { arrayAt, objectAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { countAt } from "../../canon/usage.ts";
 import type { MediaAnswer } from "../../media/adapter.ts";
 import type { EmbeddingAdapter, EmbeddingCapabilities } from "../../services/embeddings/embedding-adapter.ts";
@@ -31,8 +32,7 @@ const embeddings: EmbeddingAdapter = {
     const task = taskWord(settings.task, CAPABILITIES);
     const { dimensions } = settings;
     const parameters = {
-      ...(dimensions === undefined ? {} : { dimension: dimensions }),
-      ...(task === undefined ? {} : { text_type: task }),
+      ...withoutAbsent({ dimension: dimensions, text_type: task }),
     };
     const input = { texts: inputs.map(({ content }) => content) };
     return {
@@ -69,7 +69,7 @@ const nativeRerank: RerankAdapter = {
   read: (answer) => {
     const { usage } = readRanking(answer);
     const { results } = readRanking({ ...answer, body: objectAt(answer.body, "output") });
-    return { results, ...(usage === undefined ? {} : { usage }) };
+    return { results, ...withoutAbsent({ usage }) };
   },
   error: readError,
 };

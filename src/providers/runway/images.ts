@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ImageAdapter } from "../../media/adapter.ts";
 import type { PixelSize } from "../../media/image.ts";
 import type { UpstreamImageReply } from "../../media/image-reply.ts";
@@ -51,7 +52,7 @@ export const images: ImageAdapter = {
       model,
       promptText: call.prompt,
       ratio: `${width}:${height}`,
-      ...(call.seed === undefined ? {} : { seed: call.seed }),
+      ...withoutAbsent({ seed: call.seed }),
       ...(call.inputs.length === 0 ? {} : { referenceImages: call.inputs.map((input) => ({ uri: dataUrl(input) })) }),
     });
   },

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import { dataUrl } from "../media-adapters/data-url.ts";
@@ -66,12 +67,12 @@ export const videos: VideoAdapter = {
     submitTask(call.image === undefined ? "/text_to_video" : "/image_to_video", {
       ...(model.startsWith("gen") ? pickExtras(call.extras, ["contentModeration"]) : {}),
       model,
-      ...(call.prompt === undefined ? {} : { promptText: call.prompt }),
+      ...withoutAbsent({ promptText: call.prompt }),
       ...promptImage(call),
       ratio: ratioOf(call),
       duration: call.seconds,
       ...(capabilities(model).audio === "chosen" ? { audio: call.audio } : {}),
-      ...(call.seed === undefined ? {} : { seed: call.seed }),
+      ...withoutAbsent({ seed: call.seed }),
     }),
   readSubmit: readTaskId,
   poll: pollTask,

@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, objectAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { countAt } from "../../canon/usage.ts";
 import { chatCodec } from "../../dialects/chat/codec.ts";
 import type { AdapterContext, MediaAnswer } from "../../media/adapter.ts";
@@ -34,7 +35,7 @@ export function embeddingsApi(host: EmbeddingsHost): EmbeddingAdapter {
     read: readEmbeddings,
     error: (answer) => mediaFailure(answer, codes),
     // The limits of an account are told alike at all endpoints of the protocol.
-    ...(chatCodec.limitHeaders === undefined ? {} : { limitHeaders: chatCodec.limitHeaders }),
+    ...withoutAbsent({ limitHeaders: chatCodec.limitHeaders }),
   };
 }
 
@@ -51,8 +52,7 @@ function bodyOf(
     ...(host.extras === "all" ? extras : pickExtras(extras, host.extras)),
     model,
     input: inputs.map(({ content }) => content),
-    ...(dimensions === undefined ? {} : { [names.dimensions ?? "dimensions"]: dimensions }),
-    ...(task === undefined ? {} : { [names.task ?? "input_type"]: task }),
+    ...withoutAbsent({ [names.dimensions ?? "dimensions"]: dimensions, [names.task ?? "input_type"]: task }),
     ...(truncate === undefined || names.truncate === undefined ? {} : { [names.truncate]: truncate }),
     ...(base64 ? { encoding_format: "base64" } : {}),
   };

@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, numberAt, objectAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { countAt } from "../../canon/usage.ts";
 import type { AdapterContext, MediaAnswer } from "../../media/adapter.ts";
 import type { RerankAdapter } from "../../services/rerank/rerank-adapter.ts";
@@ -41,7 +42,7 @@ function rerankBody(call: RerankCall, { model }: AdapterContext, host: RerankHos
     model,
     query: call.query,
     documents: call.documents,
-    ...(topN === undefined ? {} : { [host.topName ?? "top_n"]: topN }),
+    ...withoutAbsent({ [host.topName ?? "top_n"]: topN }),
     ...(maxTokensPerDocument === undefined || !host.limitsDocuments
       ? {}
       : { max_tokens_per_doc: maxTokensPerDocument }),

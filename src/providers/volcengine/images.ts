@@ -1,6 +1,7 @@
 // https://www.volcengine.com/docs/82379/1541523
 
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { countAt, type Usage } from "../../canon/usage.ts";
 import type { AdapterContext, ImageAdapter } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
@@ -71,7 +72,7 @@ function readUsage(body: JsonObject): Usage | undefined {
   const images = countAt(usage, "generated_images");
   if (images === undefined) return undefined;
   const imageOutput = countAt(usage, "output_tokens");
-  return { images, ...(imageOutput === undefined ? {} : { imageOutput }) };
+  return { images, ...withoutAbsent({ imageOutput }) };
 }
 
 function readEvent(event: JsonObject): ImageEvent | undefined {

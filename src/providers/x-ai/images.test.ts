@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import {
   adapterContext,
   imageCall,
@@ -109,7 +110,7 @@ describe("providers 2.11: answers", () => {
     [503, "", "overloaded", undefined],
   ])("HTTP %i %j is %s", (status, body, kind, message) => {
     const error = xAiImages.error(mediaAnswer(body, status));
-    expect<unknown>(error).toMatchObject({ kind, ...(message === undefined ? {} : { message }) });
+    expect<unknown>(error).toMatchObject({ kind, ...withoutAbsent({ message }) });
     expect(error.message).not.toContain("credits");
   });
 });

@@ -1,6 +1,7 @@
 // https://docs.x.ai/docs/api-reference
 
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ImageAdapter, JobState, MediaAnswer } from "../../media/adapter.ts";
 import type { InlineImage, MediaLink } from "../../media/image.ts";
 import type { FittedImageCall } from "../../media/image-call.ts";
@@ -52,7 +53,7 @@ function bodyOf(call: FittedImageCall, model: string): JsonObject {
     prompt: call.prompt,
     ...(first === undefined ? {} : others.length === 0 ? { image: first } : { images: [first, ...others] }),
     n: call.count,
-    ...(call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio }),
+    ...withoutAbsent({ aspect_ratio: call.aspectRatio }),
     resolution: (call.tier ?? "1K").toLowerCase(),
     ...(takesQuality(model) ? { quality: call.quality ?? "medium" } : {}),
     response_format: "b64_json",
@@ -79,5 +80,5 @@ function readResult(item: unknown): ImageResult<InlineImage | MediaLink>[] {
     { kind: "made", image, ...(revised ? { revisedPrompt: revised } : {}) },
   ];
   if (base64) return made({ mimeType: imageType(base64, mimeType ?? "image/jpeg"), base64 });
-  return url ? made({ url, ...(mimeType === undefined ? {} : { mimeType }) }) : [];
+  return url ? made({ url, ...withoutAbsent({ mimeType }) }) : [];
 }

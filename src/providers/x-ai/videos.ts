@@ -1,6 +1,7 @@
 // https://docs.x.ai/docs/guides/video-generations
 
 import { type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { JobHandle, JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
@@ -43,9 +44,9 @@ function bodyOf(call: FittedVideoCall, model: string): JsonObject {
   return {
     ...pickExtras(call.extras, ["reference_images", "reference_audios"]),
     model,
-    ...(call.prompt === undefined ? {} : { prompt: call.prompt }),
+    ...withoutAbsent({ prompt: call.prompt }),
     duration: call.seconds,
-    ...(call.aspectRatio === undefined ? {} : { aspect_ratio: call.aspectRatio }),
+    ...withoutAbsent({ aspect_ratio: call.aspectRatio }),
     resolution: call.resolution,
     ...(call.image === undefined ? {} : { image: { url: dataUrl(call.image) } }),
   };
@@ -62,7 +63,7 @@ function readPoll(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   if (word === "expired") return { state: "failed", error: forgottenJob() };
   if (word === "done") return readDone(body);
   const progress = numberAt(body, "progress");
-  return { state: "waiting", job, ...(progress === undefined ? {} : { progress }) };
+  return { state: "waiting", job, ...withoutAbsent({ progress }) };
 }
 
 function readDone(body: JsonObject | undefined): JobState<VideoReply> {
@@ -75,5 +76,5 @@ function readDone(body: JsonObject | undefined): JobState<VideoReply> {
   if (!url) return failedVideo(body?.["error"] == null ? emptyAnswer("a video") : jobFailure(body, X_AI_CODES));
   const seconds = numberAt(video, "duration");
   const reply = { videos: [{ url, mimeType: "video/mp4" }], filtered: [], audio: true };
-  return { state: "done", reply: { ...reply, ...(seconds === undefined ? {} : { seconds }) } };
+  return { state: "done", reply: { ...reply, ...withoutAbsent({ seconds }) } };
 }

@@ -1,6 +1,7 @@
 // https://docs.z.ai/api-reference/video/generate-video
 
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { AdapterContext, JobHandle, JobState, VideoAdapter } from "../../media/adapter.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
@@ -48,13 +49,13 @@ function bodyOf(call: FittedVideoCall, { model, jobName }: AdapterContext): Json
   return {
     ...pickExtras(call.extras, DOCUMENTED),
     model,
-    ...(call.prompt === undefined ? {} : { prompt: call.prompt }),
+    ...withoutAbsent({ prompt: call.prompt }),
     ...(frames.length === 0 ? {} : { image_url: frames.length === 1 ? frames[0] : frames }),
-    ...(size === undefined ? {} : { size }),
+    ...withoutAbsent({ size }),
     ...(vidu && call.aspectRatio !== undefined ? { aspect_ratio: call.aspectRatio } : {}),
     duration: call.seconds,
     ...(videoCapabilities(model).audio === "chosen" ? { with_audio: call.audio } : {}),
-    ...(call.fps === undefined ? {} : { fps: call.fps }),
+    ...withoutAbsent({ fps: call.fps }),
     request_id: jobName,
   };
 }
