@@ -16,12 +16,12 @@ interface AdminConfigOptions {
 
 /** Reloads that are remembered. */
 const MAX_RELOADS = 20;
-/** Members of a configuration that are about it, and not in it. */
+/** Members of a configuration that describe it and are not in the file. */
 const ABOUT: readonly string[] = ["file", "shownFile", "awaitedFile", "valueFiles", "fields", "warnings"];
-/** Below these, names are the operator's own. */
+/** The operator chooses the names below these. */
 const OWN_NAMES: readonly string[] = ["aliases", "pricings", "priceMultiples", "headers", "resource"];
 
-/** The configuration as the Admin API shows it: it is told of each reload. */
+/** The configuration as the Admin API shows it. It is updated on each reload. */
 export class ConfigHistory implements AdminConfig {
   readonly #options: AdminConfigOptions;
   #current: Config;

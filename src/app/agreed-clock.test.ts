@@ -7,15 +7,15 @@ import { agreedClock, aheadOfWall } from "./agreed-clock.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** As a process has it that starts now on a machine whose clock is wrong by so much. */
+/** The clock of a process that starts now on a machine whose clock is wrong by this much. */
 const wrongBy = (clock: Clock, ms: number): Clock => ({
   ...clock,
   nowMs: () => clock.nowMs() + ms,
   wallMs: () => clock.wallMs() + ms,
 });
 
-describe("H30: processes of one storage go by one time", () => {
-  test("on PostgreSQL by the server's, whatever the clocks of their machines show", async () => {
+describe("H30: processes that use one storage agree on the time", () => {
+  test("on PostgreSQL they follow the server's clock, whatever the clocks of their machines show", async () => {
     const clock = new VirtualClock();
     const query = async () => [{ now_ms: BigInt(Math.round(clock.nowMs())) }];
     const storage = { engine: "postgres", query } as unknown as Storage;
@@ -30,7 +30,7 @@ describe("H30: processes of one storage go by one time", () => {
     }
   });
 
-  test("the quickest of several answers counts, and half of the time that it took", async () => {
+  test("the fastest of several responses counts, less half of its round trip", async () => {
     const clock = new VirtualClock();
     const delays = [
       [40, 5],
@@ -52,12 +52,12 @@ describe("H30: processes of one storage go by one time", () => {
     expect(asked).toBe(8);
   });
 
-  test("on one machine a worker that starts after the clock was set goes by that of the first process", async () => {
+  test("on one machine, a worker that starts after the clock was set follows the clock of the first process", async () => {
     const clock = new VirtualClock();
     const storage = await openStorage("sqlite::memory:", clock);
     for (const ms of [-HOUR_MS, 0, 24 * HOUR_MS]) {
       clock.stepWall(ms);
-      // What a process that starts now takes for the time.
+      // The time according to a process that starts now.
       const byMs = clock.wallMs() - clock.nowMs();
       const fresh: Clock = { ...clock, wallMs: clock.wallMs, nowMs: () => clock.nowMs() + byMs };
       const worker = await agreedClock(storage, fresh, aheadOfWall(clock));

@@ -2,23 +2,23 @@ import type { Clock } from "../base/clock.ts";
 import { number } from "../storage/columns.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** What another process of the same machine needs to go by the same time: by how much its steady clock is ahead of the machine's. */
+/** How far the steady clock is ahead of the machine's. Another process on the machine needs it to follow the same time. */
 export const aheadOfWall = ({ nowMs, wallMs }: Clock): number => nowMs() - wallMs();
 
 const MAX_QUESTIONS = 8;
-/** An answer as quick as this needs no better one. */
+/** A response this fast is precise enough. */
 const GOOD_ANSWER_MS = 1;
 
 interface AgreedClock {
   clock: Clock;
-  /** By how much the clock of this machine is ahead of the database's; 0 where that is a file. */
+  /** How far the clock of this machine is ahead of the database's; 0 if the database is a file. */
   differsMs: number;
 }
 
 /**
- * The clock of this process, moved so that all processes of one storage go by the same time: they compare leases and due times that others
- * have written (H30, decision 0077). That is the time of the PostgreSQL server; on one machine it is that of the first process, whose workers
- * are told how far it is from the machine's clock, which may have been set since.
+ * The clock of this process, shifted so that all processes that use one storage agree on the time: they compare leases and due
+ * times that others have written (H30, decision 0077). They follow the PostgreSQL server. On one machine they follow the first
+ * process, which tells its workers how far it is from the machine's clock, because that may have been set since.
  */
 export async function agreedClock(storage: Storage, clock: Clock, firstAheadMs?: number): Promise<AgreedClock> {
   if (storage.engine !== "postgres") {
@@ -30,8 +30,8 @@ export async function agreedClock(storage: Storage, clock: Clock, firstAheadMs?:
 }
 
 /**
- * By how much the server's clock is ahead of this one. The server reads its clock somewhere between question and answer, so the
- * error is at most half of that time: the quickest of a few answers counts. On a busy machine a single answer may take tens of
+ * How far the server's clock is ahead of this one. The server reads its clock at some point during the round trip, so the
+ * error is at most half of it; the fastest of a few responses counts. On a busy machine a single response may take tens of
  * milliseconds, and two processes would disagree by as much.
  */
 async function serverAhead(storage: Storage, clock: Clock): Promise<number> {

@@ -49,10 +49,10 @@ interface Given extends ConfigSource {
   metrics?: MetricsOfWorkers;
 }
 
-/** What changes while the program runs. */
+/** State that changes while the program runs. */
 interface RunState {
   phase: "starting" | "running" | "draining";
-  /** Whether new calls are taken. */
+  /** Whether new calls are accepted. */
   accepting: boolean;
   /** How clients reach the gateway. */
   publicUrl: string;
@@ -60,7 +60,7 @@ interface RunState {
   adminHash: string | undefined;
 }
 
-/** Makes everything that the program runs with. It reads the storage, and starts nothing. */
+/** Creates everything that the program runs with. It reads the storage and starts nothing. */
 export async function assemble(config: Config, given: Given) {
   const { instance, sources, log, environment, registry, timings, storage, journals, heartbeat, sharing } = given;
   const { clock, random } = sources;
@@ -156,7 +156,7 @@ const watchBudgets = (gateway: Gateway, storage: Storage, alerts: Alerts): Budge
     onProblem: (err) => gateway.log.warn({ err }, "failed to read the remaining budgets"),
     onLook: (uses, asOfMs) => {
       void alerts.tellBudgets(uses, asOfMs);
-      // What other processes have seen matters where money is limited.
+      // Budgets depend on what other processes have seen.
       if (uses.length > 0) void gateway.unpriced.read();
     },
   });

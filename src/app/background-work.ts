@@ -17,8 +17,8 @@ import { watchClock } from "./watch-clock.ts";
 const SWEEP_MS = 600_000;
 
 /**
- * What runs next to calls, in the order of its start: the name of each part, and its start, which returns what stops it.
- * `clockEveryMs` is how often the clock is looked at; the program's own interval where it is undefined.
+ * Background work in the order in which it starts: the name of each part, and a function that starts it and returns how to
+ * stop it. `clockEveryMs` is how often the clock is checked; undefined for the default.
  */
 export function backgroundWork(
   { config, gateway, storage, operations, journals, leases, budgets, alerts, lag, context }: Assembled,
@@ -43,7 +43,7 @@ export function backgroundWork(
   ];
 }
 
-/** What was spent on the day that the clock shows is read again when the clock was set. */
+/** After the clock was set, the spending of the current day is read again. */
 function watchSteps({ clock, log, admissions }: Gateway, storage: Storage, everyMs: number | undefined): Cancel {
   return watchClock({
     clock,
@@ -63,7 +63,7 @@ function watchSteps({ clock, log, admissions }: Gateway, storage: Storage, every
   });
 }
 
-/** Removes what has expired, now and every ten minutes. */
+/** Removes expired data, now and every ten minutes. */
 function sweepRegularly(
   { files, answers, objects, captures, refusals, unpriced, log, clock }: Gateway,
   operations: Operations,
@@ -94,7 +94,7 @@ const buryRegularly = (gateway: Gateway, dialects: DialectRegistry): Cancel =>
 
 const RETENTION_MS = 600_000;
 
-/** Deletes receipts that are older than the configuration keeps them, now and every ten minutes. */
+/** Deletes receipts older than the configured retention, now and every ten minutes. */
 function deleteOldReceiptsRegularly(
   { retentionDays }: Config["ledger"],
   { storage, clock, log }: { storage: Storage; clock: Clock; log: Log },
@@ -126,7 +126,7 @@ const INTENTS_MS = 5_000;
 /** While intents are disabled: an earlier configuration may have left some. */
 const IDLE_INTENTS_MS = 600_000;
 
-/** Deletes intents that have their receipt. They are in no sum and on no page meanwhile, so nothing depends on when. */
+/** Deletes intents that have a receipt. Totals and pages ignore them, so the time does not matter. */
 function deleteSettledRegularly(
   { intents }: { intents: boolean },
   { storage, clock, log }: { storage: Storage; clock: Clock; log: Log },
@@ -143,7 +143,7 @@ function deleteSettledRegularly(
 
 const ROLL_UP_MS = 2_000;
 
-/** Sums receipts up some seconds after they are written. PostgreSQL does so by itself. */
+/** Rolls receipts up some seconds after they are written. PostgreSQL does so itself, with a trigger. */
 function rollUpRegularly({ storage, clock, log }: { storage: Storage; clock: Clock; log: Log }): () => void {
   if (storage.engine === "postgres") return () => {};
   let isRunning = false;

@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
 import type { BundledConsole } from "../server/console.ts";
 
-/** The name under which the compiled program has the console in it. */
+/** The name of the console inside the compiled program. */
 const EMBEDDED = /^console(-\w+)?\.bundle$/;
 
 /**
- * The console: part of the compiled program, or bundled from its source. Then another process does that, so that neither the calls
- * of this one wait for the bundler, nor does its memory stay here.
+ * The console: part of the compiled program, or bundled from its source. A separate process bundles it, so that calls do not
+ * wait for the bundler and its memory is freed.
  */
 export async function bundledConsole(): Promise<BundledConsole> {
   const embedded = Bun.embeddedFiles.find((file) => EMBEDDED.test((file as File).name));

@@ -16,7 +16,7 @@ const named = (change: { pid?: number; run?: string; ids?: string }): string => 
   return `${change.ids ?? ids} ${change.pid ?? pid} ${change.run ?? run}`;
 };
 
-/** Starts a gateway beside another one, which runs or not. */
+/** Starts a gateway next to another one, which may be running. */
 async function startBeside(other: { process: string; shares?: string; startedAtMs?: number; runs?: boolean }) {
   const storage = await openMemoryStorage(system.clock);
   const { runs = false, shares = "redis", startedAtMs = 1 } = other;
@@ -38,27 +38,27 @@ const LIVES = { joined: { isFirst: false, dead: [] }, ids: ["instance_1", "insta
 const IS_DEAD = { joined: { isFirst: true, dead: ["instance_1"] }, ids: ["instance_2"] };
 
 describe.skipIf(!isNamed)("H23, decision 0046: an instance is dead only if that is certain", () => {
-  test("one in another container with the same host name and process id lives", async () => {
+  test("one in another container with the same host name and process id is alive", async () => {
     expect(await startBeside({ process: named({ ids: "another container", run: "another" }) })).toEqual(LIVES);
   });
 
-  test("one in another container whose process id is free here lives", async () => {
+  test("one in another container whose process id is free here is alive", async () => {
     const { pid, exited } = Bun.spawn(["true"]);
     await exited;
     expect(await startBeside({ process: named({ ids: "another container", pid }) })).toEqual(LIVES);
   });
 
-  test("H30: one in this process lives, whatever its clock showed at its start", async () => {
+  test("H30: one in this process is alive, whatever its clock showed when it started", async () => {
     for (const startedAtMs of [1, Date.now() + 3_600_000]) {
       expect(await startBeside({ process: processName(), startedAtMs })).toEqual(LIVES);
     }
   });
 
-  test("one of an earlier version, which has no such name, is not known to have ended", async () => {
+  test("one of an earlier version, which has no such name, may still be running", async () => {
     expect(await startBeside({ process: "" })).toEqual(LIVES);
   });
 
-  test("one whose process runs lives", async () => {
+  test("one whose process is running is alive", async () => {
     expect(await startBeside({ process: named({ pid: process.ppid }) })).toEqual(LIVES);
   });
 
@@ -75,7 +75,7 @@ describe.skipIf(!isNamed)("H23, decision 0046: an instance is dead only if that 
   });
 });
 
-test("choices 9: one that runs and shares no limits keeps another from starting, in a container with the same host name too", async () => {
+test("choices 9: a running gateway that shares no limits prevents another from starting, even in a container with the same host name", async () => {
   const other = { process: named({ ids: "another container", run: "another" }), shares: "" };
   await expect(startBeside({ ...other, runs: true })).rejects.toThrow(`already running on this database: ${ownPlace},`);
   expect(await startBeside(other)).toEqual(IS_DEAD);

@@ -5,7 +5,7 @@ import type { Storage } from "../storage/storage.ts";
 import { countDown, deleteInstance, type Instance, selectInstances } from "../storage/tables/instances.ts";
 import { hasEnded } from "./process-name.ts";
 
-/** For so many beats a count must stay as it is before its gateway is taken for dead. */
+/** A gateway counts as dead when its beat count has not changed for this many beats. */
 const BEATS_TO_WAIT = 1.5;
 const LOOKS_PER_BEAT = 10;
 
@@ -30,9 +30,9 @@ export interface Joined {
 }
 
 /**
- * Refuses to start beside a gateway that shares no limits with this one (choices 9). A row alone does not say that its gateway
- * lives: where it may be one that was killed, its count is watched for a while. One that shares limits with this one is reported dead
- * only if that is certain, because what it holds is given to others at once.
+ * Refuses to start while a gateway that shares no limits with this one is running (choices 9). A row does not prove that its
+ * gateway is alive: if it may have been killed, its beat count is watched for a while. A gateway that shares limits with this
+ * one is reported dead only if that is certain, because its share is given to others at once.
  */
 export async function checkOthers({ storage, self, clock, everyMs }: CheckOptions): Promise<Joined> {
   const before = new Map<string, Instance>();
@@ -62,7 +62,7 @@ export async function checkOthers({ storage, self, clock, everyMs }: CheckOption
 const othersOf = async (storage: Storage, self: { id: string }): Promise<Instance[]> =>
   (await selectInstances(storage)).filter(({ id }) => id !== self.id);
 
-/** Where two start at once, the first by its id goes on. */
+/** If two start at the same time, the one with the lower id continues. */
 const isInTheWay = ({ id, beats }: Instance, self: { id: string }): boolean => beats > 0 || id < self.id;
 
 function refusal({ place, startedAtMs, shares }: Instance, self: { shares: string }): GatewayError {

@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { Storage } from "../storage/storage.ts";
 import { claimSetting, readSetting } from "../storage/tables/settings.ts";
 
-/** What the first start makes. It is shown once and kept only as a digest. */
+/** The credentials that the first start creates. They are shown once and stored only as digests. */
 export interface FirstStart {
   apiKey?: string;
   adminSecret?: string;
@@ -15,7 +15,7 @@ export interface FirstStart {
 const ADMIN_DIGEST = "admin_secret_sha256";
 const digest = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** If no key exists anywhere, the first start makes one, so that the printed line works when pasted. */
+/** If no key exists, the first start creates one, so that the printed curl command works. */
 export async function makeFirstKeys(storage: Storage, config: Config, sources: Sources): Promise<FirstStart> {
   const first: FirstStart = {};
   if (config.keys.length === 0 && (await listKeys(storage)).length === 0) {
@@ -23,7 +23,7 @@ export async function makeFirstKeys(storage: Storage, config: Config, sources: S
   }
   if (!config.admin.secret && (await readSetting(storage, ADMIN_DIGEST)) === undefined) {
     const secret = `${ADMIN_SECRET_PREFIX}${sources.random.id()}${sources.random.id()}`;
-    // Of two instances that start at once, one wins; the other must not print a secret that opens nothing.
+    // If two instances start at the same time, only one wins; the other must not print a secret that is not valid.
     if ((await claimSetting(storage, ADMIN_DIGEST, digest(secret))) === digest(secret)) first.adminSecret = secret;
   }
   return first;

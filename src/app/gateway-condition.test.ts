@@ -19,7 +19,7 @@ const condition = (
     heartbeat: { trouble: undefined, ...heartbeat } as InstanceHeartbeat,
   });
 
-test("choices 9, H29: ready while calls are taken and their rows can be kept; degraded says what to look at", () => {
+test("choices 9, H29: the gateway is ready while it accepts calls and can keep their receipts; degraded names the cause", () => {
   expect(condition("running")).toEqual({ status: "ready", reasons: [] });
   expect(condition("running", 2_900).status).toBe("ready");
   expect(condition("running", 7_400)).toEqual({

@@ -4,7 +4,7 @@ import type { LedgerWriter } from "../ledger/writer.ts";
 import type { GatewayCondition, PartCondition } from "../server/condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
 
-/** Keys are polled twice a second; this long without an answer is more than a brief failure. */
+/** Keys are polled twice a second; this long without a response is more than a brief failure. */
 const KEYS_BLIND_MS = 3_000;
 
 interface Parts {
@@ -17,8 +17,8 @@ interface Parts {
 }
 
 /**
- * The health of the gateway, from what its parts have observed: nothing is queried, so the answer comes at once whatever hangs
- * (H29). Calls need the storage only for their rows, which wait in memory while it is unavailable.
+ * The health of the gateway, from what its parts have observed. Nothing is queried, so a dependency that hangs does not delay
+ * it (H29). Calls need the storage only for their receipts, which wait in memory while it is unavailable.
  */
 export function gatewayCondition({ phase, keys, ledger, heartbeat, leases }: Parts): GatewayCondition {
   const reasons: string[] = [];
@@ -36,7 +36,7 @@ export function gatewayCondition({ phase, keys, ledger, heartbeat, leases }: Par
   return { status: reasons.length === 0 ? "ready" : "degraded", reasons };
 }
 
-/** Why is in the log; here it might tell a stranger where the source is. */
+/** The cause is only logged, because it may contain the address of the server. */
 const sharingTrouble = ({ isParted }: Pick<Leases, "isParted">): string =>
   isParted
     ? "limit sharing is unavailable: each instance uses an equal share of every limit"
@@ -47,7 +47,7 @@ interface DetailedParts extends Omit<Parts, "phase"> {
   runningCalls: number;
 }
 
-/** Each part by itself, for operators; none of this decides anything, and nothing is queried. */
+/** The state of each part, for operators. It is informational, and nothing is queried. */
 export function partConditions({
   keys,
   ledger,

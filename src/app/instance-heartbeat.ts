@@ -6,7 +6,7 @@ import { beat, deleteInstance, type Instance, insertInstance, selectInstances } 
 import { checkOthers, type Joined, mayJoin, placeOf } from "./check-others.ts";
 import { processName } from "./process-name.ts";
 
-/** After this many beats of our own, an instance whose count did not change is considered dead, and its row is removed. */
+/** An instance whose count has not changed for this many of our beats is considered dead, and its row is removed. */
 const BEATS_UNTIL_FORGOTTEN = 12;
 
 /** While the storage is unavailable it is checked more often, so that its return is noticed soon. */
@@ -43,7 +43,7 @@ export class InstanceHeartbeat {
     log: Log;
     sources: Sources;
     everyMs: number;
-    /** Through what limits are shared; "" where they are not. */
+    /** The name of the server that shares limits; "" if they are not shared. */
     shares: string;
   }) {
     this.#storage = options.storage;
@@ -57,17 +57,17 @@ export class InstanceHeartbeat {
     this.#self = { id, place: placeOf(process.pid), process: processName(), startedAtMs, shares };
   }
 
-  /** Why the storage cannot be written; undefined while it can. */
+  /** Why the last write to the storage failed; undefined if it succeeded. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** How long ago that was found out by a write. */
+  /** The time since the last write. */
   get ageMs(): number {
     return Math.round(this.#clock.nowMs() - this.#writtenAtMs);
   }
 
-  /** Makes itself known, and refuses to run beside a gateway with which it would share no limits. */
+  /** Registers this instance. Refuses to start while a gateway that shares no limits with it is running. */
   async join(): Promise<Joined> {
     await insertInstance(this.#storage, this.#self);
     try {

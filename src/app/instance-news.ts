@@ -4,14 +4,14 @@ import type { Leases } from "../leases/leases.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { HealthNews } from "../routing/health/health.ts";
 
-/** How often instances tell each other what they have measured. */
+/** How often instances exchange their measurements. */
 const MEASURED_MS = 2_000;
 
 type News = { revoked: string } | { health: HealthNews };
 
 /**
- * What one instance learns and all should know: revoked keys, also while the storage is away, and the health of providers. It
- * goes with the leases, and may be lost with them: keys are read from the storage twice a second all the same.
+ * Shares with all instances what one of them learns: revoked keys, even while the storage is unavailable, and the health of
+ * providers. It travels with the leases and may be lost with them; keys are still read from the storage twice a second.
  */
 export function shareInstanceNews(gateway: Gateway, leases: Leases): Cancel {
   const { keys, health, clock } = gateway;
@@ -28,7 +28,7 @@ export function shareInstanceNews(gateway: Gateway, leases: Leases): Cancel {
   return clock.every(MEASURED_MS, () => health.publishMeasurements(), { background: true });
 }
 
-/** Another version may have written it: what is not understood is left out. */
+/** Another version may have sent it, so unknown fields are ignored. */
 function readHealth(value: unknown): HealthNews | undefined {
   if (!isObject(value)) return undefined;
   const { target, breaker, measured } = value;

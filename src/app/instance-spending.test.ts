@@ -8,7 +8,7 @@ import { beat } from "../storage/tables/instances.ts";
 import { insertKey } from "../storage/tables/keys.ts";
 import { instanceSpending } from "./instance-spending.ts";
 
-test("S05: what a key has spent is counted for the key that made it, its project and the gateway", async () => {
+test("S05: the spending of a key counts for the key that created it, its project and the gateway", async () => {
   const storage = await openMemoryStorage(system.clock);
   const key = { name: "k", project: "default", hint: "", models: ["*"], limits: {}, createdAtMs: 1 };
   await insertKey(storage, { ...key, id: "maker", hash: "1" });

@@ -8,16 +8,16 @@ import { startOf } from "./instance-id.ts";
 
 interface InstanceSpendingOptions {
   storage: Storage;
-  /** Brings the receipts of dead processes into the ledger. */
+  /** Moves the receipts of dead processes into the ledger. */
   recover: () => Promise<void>;
 }
 
-/** The keys that made others, whose limits the calls of those count against too. */
+/** Maps each key to the key that created it, whose limits its calls also count against. */
 type Makers = ReadonlyMap<string, string>;
 
-/** Budgets of several instances, from the receipts that each has written. */
+/** The spending of each instance, from the receipts that it has written. */
 export function instanceSpending({ storage, recover }: InstanceSpendingOptions): SpentByInstance {
-  /** One query for all windows of the same time. */
+  /** One query for all windows of the same period. */
   async function sums(windows: readonly string[], instances: readonly string[], startedMs = 0) {
     const found = new Map<string, Map<string, number>>();
     const makers = await selectMakers(storage);

@@ -7,7 +7,7 @@ import { system } from "../base/system.ts";
 import { createLog } from "../observe/log.ts";
 import { Journals } from "./journals.ts";
 
-test("a folder of journals has one name for all processes that start with it at once, and another one has another", async () => {
+test("all processes that share a journal folder agree on its name, and another folder has another name", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-journals-"));
   const storage = await openMemoryStorage(system.clock);
   try {
@@ -22,7 +22,7 @@ test("a folder of journals has one name for all processes that start with it at 
     expect(statSync(join(one, "journal", "name")).mode & 0o777).toBe(0o600);
     expect(await at(join(folder, "two")).folderName()).not.toBe(names[0] ?? "");
     expect(await at(one, 0).folderName()).toBe("");
-    // A disk that takes nothing keeps no gateway from starting.
+    // A full disk does not prevent a gateway from starting.
     const file = join(folder, "file");
     writeFileSync(file, "");
     expect(await at(file).folderName()).toBe("");

@@ -19,12 +19,12 @@ interface JournalsOptions {
 
 const NAME_FILE = "name";
 
-/** The journal of this process, and what other processes have left in theirs. */
+/** The journal of this process, and the journals that other processes have left behind. */
 export class Journals {
   readonly #options: JournalsOptions;
   readonly #folder: string;
   readonly #left: LeftJournals;
-  /** Undefined where the configuration wants none. */
+  /** Undefined if the configuration disables it. */
   readonly own: FileJournal | undefined;
 
   constructor(options: JournalsOptions) {
@@ -37,8 +37,8 @@ export class Journals {
   }
 
   /**
-   * The same for all processes with this folder, and for none with another one: made by the first that asks. "" where there is no
-   * journal, or its folder cannot be written: then no journal can be either.
+   * Identifies the folder: the same for all processes that use it, created by the first of them. "" if there is no journal, or
+   * its folder is not writable.
    */
   async folderName(): Promise<string> {
     if (this.own === undefined) return "";
@@ -54,7 +54,7 @@ export class Journals {
     }
   }
 
-  /** It appears whole, and the first one stays. */
+  /** The rename is atomic, and the first one wins. */
   async #makeName(path: string): Promise<string> {
     const name = this.#options.sources.random.id();
     const draft = `${path}.${name}`;

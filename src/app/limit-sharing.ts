@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { LeaseSource } from "../leases/lease-source.ts";
 import { RedisSource } from "../leases/redis-source.ts";
 
-/** What all keys in Redis begin with. */
+/** Prefix of all keys in Redis. */
 const PREFIX = "trivium:";
 
 /** How this process shares limits with others. */
@@ -13,7 +13,7 @@ export interface LimitSharing {
   source: LeaseSource;
 }
 
-/** Undefined where this process is alone. */
+/** Undefined if this process does not share limits. */
 export function limitSharing({ redis }: Config, sources: Sources, leaseMs: number): LimitSharing | undefined {
   if (redis === undefined) return undefined;
   const url = redis.reveal().replace(/^valkey/, "redis");

@@ -10,7 +10,7 @@ import { makeAlerts } from "./make-alerts.ts";
 
 const LOOK_MS = 30_000;
 
-test("breakers of a provider, and the condition of the gateway, are told when they change and not before", async () => {
+test("alerts about breakers and the condition of the gateway are sent only when these change", async () => {
   const harness = await Harness.start();
   const { gateway, storage, clock, machine, config } = harness;
   const types: string[] = [];
@@ -53,7 +53,7 @@ test("breakers of a provider, and the condition of the gateway, are told when th
   await storage.close();
 });
 
-test("calls that failed in the ledger are told of; the mistakes of clients, and clients that left, are not", async () => {
+test("failed calls in the ledger raise an alert; client errors and disconnects do not", async () => {
   const harness = await Harness.start();
   const { gateway, storage, clock, machine, config } = harness;
   const texts: string[] = [];

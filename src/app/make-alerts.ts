@@ -18,7 +18,7 @@ interface AlertsParts {
   storage: Storage;
   sources: Sources;
   condition: () => GatewayCondition;
-  /** How a webhook is reached; over the network where absent. */
+  /** Delivers to a webhook; over the network if absent. */
   post?: PostAlert;
 }
 
@@ -44,7 +44,7 @@ const observeProviders = ({ snapshot, health, clock }: Gateway): Observation[] =
     return observeProvider(provider, states) ?? [];
   });
 
-/** What metrics call `failed`. */
+/** The same outcomes that metrics call `failed`. */
 function countsOf(outcomes: readonly OutcomeCount[]): CallCounts[] {
   const byProvider = new Map<string, CallCounts>();
   for (const { provider, outcome, calls } of outcomes) {
@@ -56,7 +56,7 @@ function countsOf(outcomes: readonly OutcomeCount[]): CallCounts[] {
   return [...byProvider.values()];
 }
 
-/** One that starts or ends is as it should be. */
+/** A gateway that is starting or stopping needs no alert. */
 function observeCondition({ reasons }: GatewayCondition): Observation[] {
   if (reasons.some((reason) => reason === "starting" || reason === "draining")) return [];
   return [observeGateway(placeOf(process.pid), reasons)];

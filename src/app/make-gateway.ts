@@ -31,7 +31,7 @@ import type { Storage } from "../storage/storage.ts";
 import { CallMetrics } from "../telemetry/call-metrics.ts";
 import { staticKeys } from "./static-keys.ts";
 
-/** What is beyond the gateway: the machine, the network, the disk and the log. */
+/** What the gateway depends on: the machine, the network, the disk and the log. */
 interface GatewaySurroundings
   extends Pick<
     Gateway,
@@ -49,17 +49,17 @@ interface GatewaySurroundings
   > {
   storage: Storage;
   fileStore: FileStore;
-  /** Absent: receipts that the storage does not take wait in memory alone. */
+  /** Absent: receipts that cannot be stored wait only in memory. */
   journal?: Journal | undefined;
-  /** Absent: this process alone uses the limits. */
+  /** Absent: limits are not shared with other processes. */
   leases?: Leases | undefined;
-  /** Counts receipts for others, too. */
+  /** Also counts receipts for the metrics. */
   alsoCount?: ((receipt: Receipt) => void) | undefined;
   /** Seals stored answers and captured bodies; without it none are stored. */
   answerKey: Uint8Array | undefined;
 }
 
-/** Everything that calls need, built from a configuration; nothing runs by itself yet. */
+/** Everything that calls need, built from a configuration. It starts no background work. */
 export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
   const { storage, fileStore, journal, leases, alsoCount, answerKey, ...given } = surroundings;
   const { clock, random, log, publicUrl, timings } = given;
@@ -166,7 +166,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   };
 }
 
-/** What each key, each project and the gateway have spent in the current windows, according to the ledger. */
+/** What each key, each project and the gateway have spent in the current windows, from the ledger. */
 export async function spentAt(storage: Storage, asOfMs: number): Promise<SpentSums> {
   const { byKey, byProject, all } = await spentByOwner(storage, asOfMs);
   return (level, id, window) => {
@@ -187,7 +187,7 @@ function tellHealth(events: EventHub, { target, ofCredential, openMs }: HealthCh
   });
 }
 
-/** One line when a provider begins to be left alone, and one when it answers again: operators look for both. */
+/** One line when a breaker opens, and one when the provider is available again: operators look for both. */
 function logHealth(log: Log, { target: { offer, credential }, ofCredential, openMs }: HealthChange): void {
   const fields = {
     provider: offer.provider,

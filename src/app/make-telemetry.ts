@@ -18,12 +18,12 @@ interface TelemetryParts {
   collect: () => readonly Family[];
 }
 
-/** What is exported, where anything is. */
+/** The exporter, if anything is exported. */
 export interface Telemetry {
   exporter: OtlpExporter;
-  /** Absent where traces are not exported. */
+  /** Absent if traces are not exported. */
   tracing: Tracing | undefined;
-  /** Absent where metrics are not. */
+  /** Absent if metrics are not exported. */
   genAi: GenAiMetrics | undefined;
 }
 
@@ -39,7 +39,7 @@ export function makeTelemetry(settings: TelemetrySettings, parts: TelemetryParts
     tracesUrl,
     metricsUrl,
     metricsEveryMs,
-    // The gateway's own come first: counting them counts the others.
+    // The gateway's own metrics come first, because collecting them updates the others.
     collect: () => [...collect(), ...(genAi?.families() ?? [])],
     onTrouble: (reason) => {
       if (reason === undefined) log.info("the collector accepts telemetry again");

@@ -32,7 +32,7 @@ function makeParts() {
 const never = () => new Promise<never>(() => {});
 
 describe("the parts of a program", () => {
-  test("stop one after the other, the last one first", async () => {
+  test("stop in sequence, the last one first", async () => {
     const { clock, parts, stopped, logged, add } = makeParts();
     for (const name of ["storage", "port", "calls"]) add(name, 10);
     parts.add("part without a stop", undefined);
@@ -42,7 +42,7 @@ describe("the parts of a program", () => {
     expect(clock.timers).toBe(0);
   });
 
-  test("stop at the same time where they say so", async () => {
+  test("stop together if they are declared so", async () => {
     const { clock, parts, stopped, add } = makeParts();
     add("storage", 10);
     add("instance", 10);
@@ -52,7 +52,7 @@ describe("the parts of a program", () => {
     expect(stopped).toEqual(["calls at 10", "instance at 20", "operations at 30", "storage at 40"]);
   });
 
-  test("H29: one that throws, rejects or hangs is logged by its name, and the others stop all the same", async () => {
+  test("H29: one that throws, rejects or hangs is logged by name, and the others still stop", async () => {
     const { clock, parts, stopped, logged, add } = makeParts();
     add("storage");
     parts.add("hangs", never);
@@ -71,7 +71,7 @@ describe("the parts of a program", () => {
     ]);
   });
 
-  test("H29: one that hangs does not hold up those that stop at the same time, nor for longer than its own bound", async () => {
+  test("H29: one that hangs does not delay those that stop together with it, and is abandoned after its own limit", async () => {
     const { clock, parts, stopped, logged, add } = makeParts();
     add("storage");
     add("instance", 10);
@@ -85,7 +85,7 @@ describe("the parts of a program", () => {
     ]);
   });
 
-  test("get the signal of whoever cannot wait; a second stop waits for the first", async () => {
+  test("receive the signal to hurry; a second stop waits for the first", async () => {
     const { clock, parts, stopped, add } = makeParts();
     const hurry = AbortSignal.abort();
     let given: AbortSignal | undefined;

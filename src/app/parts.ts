@@ -2,13 +2,13 @@ import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
 import type { Log } from "../observe/log.ts";
 
-/** Ends a part. It gets the signal of whoever cannot wait. */
+/** Stops a part. The signal asks it to hurry. */
 type Stop = (hurry?: AbortSignal) => unknown;
 
 interface PartOptions {
   /** How long its stop may take. */
   withinMs?: number;
-  /** It stops at the same time as the part before it. */
+  /** It stops together with the part before it. */
   together?: boolean;
 }
 
@@ -17,12 +17,12 @@ interface Part extends Required<PartOptions> {
   stop: Stop;
 }
 
-/** How long a stop may take that sets no time of its own. */
+/** Default limit for a stop. */
 const STOP_MS = 3_000;
 
 /**
- * The parts of a running program, in the order of their start. They stop in reverse order. A stop that fails or hangs is logged, and the
- * others run all the same: a process that hangs would be killed, and then without a message (H29).
+ * The parts of a running program, in the order in which they started. They stop in reverse order. A stop that fails or hangs
+ * is logged and the others still run: a process that hangs would be killed without a message (H29).
  */
 export class Parts {
   readonly #clock: Clock;
@@ -35,12 +35,12 @@ export class Parts {
     this.#log = log;
   }
 
-  /** Adds a part that has started, with what stops it; parts that need no stop are left out. */
+  /** Adds a part that has started, with the function that stops it; parts without one are skipped. */
   add(name: string, stop: Stop | undefined, { withinMs = STOP_MS, together = false }: PartOptions = {}): void {
     if (stop !== undefined) this.#parts.push({ name, stop, withinMs, together });
   }
 
-  /** Never rejects. Whoever calls it again waits for the same stop. */
+  /** Never rejects. Later calls wait for the same stop. */
   stop(hurry?: AbortSignal): Promise<void> {
     this.#stopping ??= this.#stopAll(hurry);
     return this.#stopping;

@@ -4,13 +4,13 @@ import { readFileSync, readlinkSync } from "node:fs";
 const BOOT_FILE = "/proc/sys/kernel/random/boot_id";
 const NAMESPACE_LINK = "/proc/self/ns/pid";
 
-/** Tells this process from an earlier one with the same id. */
+/** Distinguishes this process from an earlier one with the same id. */
 const RUN = randomUUID();
 
 /**
- * A name that no other process has: the boot of the machine, the namespace in which process ids are unique (each container has its own), the
- * id, and a random part. Host names do not do: containers on the host's network share one, and in each of them the gateway is process 1.
- * "" if the system does not provide this.
+ * A unique name: the boot of the machine, the namespace in which process ids are unique (each container has its own), the id,
+ * and a random part. Host names are not enough: containers on the host's network share one, and in each of them the gateway is
+ * process 1. "" if the system does not provide this.
  */
 export function processName(): string {
   const ids = namespaceOfIds();

@@ -3,13 +3,13 @@ import { ProviderFile } from "../config/schema.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { ProviderForm, ProviderFormField } from "../server/admin/provider-form.ts";
 
-/** The gateway's own, which no configuration declares. */
+/** Built in; no configuration declares it. */
 const SIMULATOR = "simulator";
-/** Lists, which a form of plain texts does not ask for. */
+/** Lists, which a form of plain text fields cannot enter. */
 const NOT_ASKED: readonly string[] = ["dialects"];
 const FIELDS = configSchema(ProviderFile).properties ?? {};
 
-/** What a person has to say to declare a provider of each kind. */
+/** The fields that declare a provider of each kind. */
 export function providerForms({ kinds }: Registry): ProviderForm[] {
   return [...kinds.values()]
     .filter(({ kind }) => kind !== SIMULATOR)
@@ -29,5 +29,5 @@ export function providerForms({ kinds }: Registry): ProviderForm[] {
     });
 }
 
-/** The path of a file with a credential is none. */
+/** The path of a credentials file is not a secret. */
 const isSecret = (name: string): boolean => name !== "credentials" && FIELDS[name]?.writeOnly === true;

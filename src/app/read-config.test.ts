@@ -48,7 +48,7 @@ trivium.yaml:8:11: server.prot is not a known field; did you mean port?`,
   );
 });
 
-test("S10: credentials given instead of the path of their file are not shown", () => {
+test("S10: credentials that are given in place of a file path are not shown", () => {
   const json = JSON.stringify({ client_email: "a@b.example", private_key: "hidden" });
   const yaml = `providers:
   one: { kind: vertex, project: p, credentials: '${json}' }

@@ -19,13 +19,13 @@ import type { Registry } from "../providers/registry.ts";
 /** Where a configuration comes from: a file, or only the environment. */
 export interface ConfigSource {
   configPath?: string;
-  /** Is read in place of what the file holds: to check a change before it is saved. */
+  /** Read in place of the file, to check a change before it is saved. */
   text?: string;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   /** The dialects and kinds of providers; default: the program's own. */
   registry?: Registry;
-  /** What the command line says; it wins over the file. */
+  /** Values from the command line, which override the file. */
   overrides?: Overrides;
   /** The sections of the file to read; default: all. */
   sections?: LoadOptions["sections"];

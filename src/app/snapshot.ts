@@ -64,7 +64,7 @@ export function makeSnapshot(
   };
 }
 
-/** A provider that says nothing of itself is treated as the gateway says. */
+/** A provider without its own setting uses the gateway's. */
 function routingDefaults(gateway: Config["routing"], settings: readonly ProviderSettings[]): RoutingDefaults {
   const own = settings.filter(({ breaker, maxConcurrent }) => breaker !== undefined || maxConcurrent !== undefined);
   const entries = own.map(({ name, breaker, maxConcurrent }) => {
@@ -106,11 +106,11 @@ const providersFromEnvironment = (environment: ConfigSource["environment"]): Pro
 /** A provider that is missing because its variables are not set. */
 export interface MissingProvider {
   kind: string;
-  /** Those that are not set. */
+  /** The variables that are not set. */
   variables: readonly string[];
 }
 
-/** A configuration that declares providers has no missing ones. */
+/** If the configuration declares providers, none are missing. */
 export function missingProviders(
   { providers }: Pick<Config, "providers">,
   environment: ConfigSource["environment"],
@@ -127,7 +127,7 @@ const simulatorSettings = ({ url, key }: SimulatorAccess): ProviderSettings => {
 };
 
 /**
- * What an operator can do about a model without a provider. Environment variables declare providers only if the configuration
+ * Tells the operator how to connect a provider of a model. Environment variables declare providers only if the configuration
  * declares none.
  */
 function missingProvider(

@@ -13,7 +13,7 @@ const HOST = "127.0.0.1";
 
 const take = (port: number) => Bun.listen({ hostname: HOST, port, socket: { data: () => undefined } });
 
-test("a part that does not start stops the ones before it: a second try in the same process succeeds", async () => {
+test("if a part fails to start, the parts before it stop, and a second try in the same process succeeds", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trivium-start-app-"));
   const [port, taken] = [freePort(), take(0)];
   const sections = { server: { host: HOST, port }, admin: { host: HOST, port: taken.port }, simulator: true };

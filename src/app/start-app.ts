@@ -32,21 +32,21 @@ import { logWarnings, watchReloads } from "./watch-reloads.ts";
 
 interface AppOptions extends ConfigSource {
   log: Log;
-  /** Time and randomness; the machine's own where nothing is given. */
+  /** Time and randomness; default: the machine's own. */
   sources?: Sources;
-  /** How limits are shared with other processes; by the configuration where absent. */
+  /** How limits are shared with other processes; default: as configured. */
   sharing?: LimitSharing | undefined;
-  /** How the metrics of processes beside this one are read. */
+  /** Reads the metrics of the other workers. */
   metrics?: MetricsOfWorkers;
   /** Other processes listen on the same ports. */
   sharesPorts?: boolean;
-  /** Of a worker: how far the clock of its first process is ahead of the machine's. */
+  /** For a worker: how far the clock of the first process is ahead of the machine's. */
   firstAheadMs?: number | undefined;
   /** Shorter timeouts, for tests. */
   timings?: Partial<Timings>;
 }
 
-/** What a gateway that has started says of itself. */
+/** What is known about a gateway once it has started. */
 export interface StartedApp {
   url: string;
   adminUrl: string;
@@ -56,35 +56,35 @@ export interface StartedApp {
   publicUrl: string;
   firstStart: FirstStart;
   models: number;
-  /** A model to try it with: the simulator's where there is one, since that is free. */
+  /** A model to try it with: the simulator's if enabled, because it is free. */
   tryModel: string | undefined;
   /** Names of the providers that answer calls. */
   providers: readonly string[];
-  /** Kinds of providers that the environment would make, were these variables set. */
+  /** Kinds of providers that the environment would declare if these variables were set. */
   missing: readonly MissingProvider[];
 }
 
 export interface App extends StartedApp {
   /** Calls in flight. */
   active(): number;
-  /** What all calls hold in memory now, of bodies and answers. */
+  /** The memory that the bodies and responses of all calls use now. */
   heldBytes: () => number;
   reload(): void;
   /**
-   * Takes calls for `server.drain_delay_seconds` more, then lets running ones finish within `server.drain_seconds`, or until
-   * the signal comes.
+   * Accepts calls for another `server.drain_delay_seconds`, then lets calls in flight finish within `server.drain_seconds`, or
+   * until the signal fires.
    */
   stop(hurry?: AbortSignal): Promise<{ lostReceipts: number }>;
 }
 
-/** By more than this the clock of a machine and that of the database do not differ where both are kept right. */
+/** Synchronised clocks differ by less than this. */
 const WRONG_CLOCK_MS = 30_000;
-/** How long calls whose connection was cut have to be settled. */
+/** How long calls whose connection was closed may take to settle. */
 const SETTLE_MS = 3_000;
-/** A bound for stops that have shorter ones of their own: the drain beyond its seconds, and the ledger. */
+/** An outer limit for stops that have their own, shorter limits: the drain and the ledger. */
 const OUTER_STOP_MS = 20_000;
 
-/** Puts the program together and starts it. Where a part does not start, those before it are stopped. */
+/** Assembles the program and starts it. If a part fails to start, the parts before it are stopped. */
 export async function startApp(options: AppOptions): Promise<App> {
   const config = readConfig(options);
   const { sources = system, log } = options;
@@ -114,7 +114,7 @@ async function clockOf(storage: Storage, { sources = system, firstAheadMs, log }
   return clock;
 }
 
-/** Each part is added when it has started. In reverse, this is the order in which they stop. */
+/** Each part is added once it has started; they stop in reverse order. */
 async function startParts(parts: Parts, config: Config, storage: Storage, options: AppOptions): Promise<App> {
   const { log, environment, sources = system, registry = BUILT_IN, sharesPorts = false } = options;
   const timings = { ...DEFAULT_TIMINGS, ...options.timings };
@@ -137,7 +137,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   parts.add("operations", () => poller.stop(), { together: true });
   parts.add("alerts", () => alerts.stop());
   parts.add("telemetry", telemetry && (() => telemetry.exporter.stop()));
-  // The ledger is closed by then, so that what was not spent is known, and others can have it.
+  // The ledger is closed by then, so the unspent rest is known and can be returned.
   parts.add("leases", leases && (() => leases.stop()));
   await startLeases(leases);
 

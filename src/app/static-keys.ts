@@ -11,7 +11,7 @@ export function staticKeys(config: Config): StaticKey[] {
   }));
 }
 
-/** A key that cannot be used is a mistake of the configuration; the keys of before stay (H25). */
+/** An invalid key is a configuration error; the previous keys stay in effect (H25). */
 export function replaceKeysOrExplain(keys: KeyRing, config: Config): void {
   try {
     keys.reconfigure(staticKeys(config), config.limits);

@@ -10,7 +10,7 @@ function settings(
   return { found: telemetrySettings({ telemetry }, environment, (message) => warnings.push(message)), warnings };
 }
 
-test("nothing is exported unless an endpoint is named", () => {
+test("nothing is exported unless an endpoint is configured", () => {
   expect(settings({}).found).toBeUndefined();
   expect(settings({ sampleRatio: 1 }, { OTEL_SERVICE_NAME: "x" }).found).toBeUndefined();
   expect(
@@ -64,7 +64,7 @@ test("the file wins, and the headers of the environment do not go to the file's 
   expect(Object.keys(found?.headers ?? {})).toEqual(["x-own"]);
 });
 
-test("a protocol that the gateway does not speak is refused with a message, and does not stop it", () => {
+test("an unsupported protocol is reported and does not prevent the start", () => {
   const { found, warnings } = settings(
     {},
     { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },

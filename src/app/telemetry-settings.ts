@@ -21,8 +21,8 @@ const DEFAULT_RATIO = 0.1;
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /**
- * The configuration, and where it says nothing the environment's usual variables. Undefined where nothing is to be exported.
- * `warn`: a variable that is made for others must not stop a gateway.
+ * The configuration, else the usual environment variables. Undefined if nothing is exported. `warn`: a variable that was set
+ * for another program must not stop the gateway.
  */
 export function telemetrySettings(
   { telemetry }: Pick<Config, "telemetry">,

@@ -1,13 +1,13 @@
 import { asGatewayError } from "../canon/error.ts";
 import type { Provider } from "../providers/provider.ts";
 
-/** What a live call says of a provider's credential. */
+/** The result of a live check of a provider's credential. */
 export interface LiveResult {
   provider: string;
-  /** The label of the credential, where the provider has several. */
+  /** The label of the credential, if the provider has several. */
   credential?: string;
   host: string;
-  /** `unchecked`: the host has no call that costs nothing, or answered with something that says neither. */
+  /** `unchecked`: the provider has no free request, or its response was inconclusive. */
   state: "ok" | "rejected" | "unreachable" | "unchecked";
   detail: string;
 }
@@ -15,7 +15,7 @@ export interface LiveResult {
 const TIMEOUT_MS = 10_000;
 const REJECTIONS: readonly number[] = [401, 402, 403];
 
-/** Requests a list of models or the like, which costs nothing. Nothing of the answer is repeated. */
+/** Sends a free request, such as for the list of models. Nothing of the response is shown. */
 export async function tryProvider(provider: Provider): Promise<LiveResult> {
   const { name, credential, credentialField, host } = provider;
   const which = credential === "" ? {} : { credential };

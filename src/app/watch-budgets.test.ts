@@ -5,7 +5,7 @@ import { BudgetWatch } from "./watch-budgets.ts";
 
 const RED: Level = { level: "project", id: "red", name: "Red", limits: { budgetUsdPerDay: 10, budgetUsdTotal: 0 } };
 
-test("budgets are those of the ledger, for all instances together; a budget of nothing is used up", async () => {
+test("budgets come from the ledger, for all instances together; a budget of zero is used up", async () => {
   const clock = new VirtualClock();
   let spent = 5e9;
   const watch = new BudgetWatch({
@@ -26,7 +26,7 @@ test("budgets are those of the ledger, for all instances together; a budget of n
   stop();
 });
 
-test("without budgets the ledger is not read; where it cannot be, the last sums stay", async () => {
+test("without budgets the ledger is not read; if it cannot be read, the last totals stay", async () => {
   const clock = new VirtualClock();
   let reads = 0;
   let levels: Level[] = [];

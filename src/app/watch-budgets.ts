@@ -6,19 +6,19 @@ import type { Cancel, Clock } from "../base/clock.ts";
 
 interface BudgetWatchOptions {
   clock: Clock;
-  /** All levels that have limits. */
+  /** Every level that has limits. */
   levels: () => readonly Level[];
-  /** What the ledger has of all instances together. */
+  /** The spending of all instances, from the ledger. */
   spent: (asOfMs: number) => Promise<SpentSums>;
   onProblem: (error: unknown) => void;
-  /** Told after each look. */
+  /** Called after each check. */
   onLook?: (uses: readonly BudgetUse[], asOfMs: number) => void;
 }
 
 const EVERY_MS = 30_000;
 const LIMIT_OF = { day: "budgetUsdPerDay", month: "budgetUsdPerMonth", total: "budgetUsdTotal" } as const;
 
-/** Looks at the ledger now and then, for how far budgets are used by all instances. Where no level has one, nothing is read. */
+/** Checks the ledger regularly for how much of each budget all instances have used. Without budgets nothing is read. */
 export class BudgetWatch {
   readonly #options: BudgetWatchOptions;
   #looking: Promise<void> | undefined;
@@ -33,7 +33,7 @@ export class BudgetWatch {
     return this.#options.clock.every(EVERY_MS, () => void this.look(), { background: true });
   }
 
-  /** Never rejects; one look at a time. */
+  /** Never rejects; one check at a time. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;

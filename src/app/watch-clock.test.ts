@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
 import { watchClock } from "./watch-clock.ts";
 
-test("H30: a clock that is set is noticed once, with how far; one that is slowly set right is not", async () => {
+test("H30: a step of the clock is reported once, with its size; a slow correction is not", async () => {
   const clock = new VirtualClock();
   const steps: number[] = [];
   const stop = watchClock({ clock, onStep: (byMs) => steps.push(byMs) });

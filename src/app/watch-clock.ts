@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 
 const LOOK_EVERY_MS = 5_000;
-/** A smaller step is the clock being corrected slowly, as time servers do. */
+/** Smaller steps are slow corrections, as time servers make them. */
 const STEP_MS = 2_000;
 
 interface ClockOptions {
@@ -10,7 +10,7 @@ interface ClockOptions {
   everyMs?: number;
 }
 
-/** Notices that the clock was set, or that the machine slept. The returned function ends it. */
+/** Detects that the clock was set or that the machine was suspended. The returned function stops it. */
 export function watchClock({ clock, onStep, everyMs = LOOK_EVERY_MS }: ClockOptions): () => void {
   const { wallMs, nowMs } = clock;
   let offsetMs = wallMs() - nowMs();

@@ -7,7 +7,7 @@ import type { Assembled } from "./assemble.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { replaceKeysOrExplain } from "./static-keys.ts";
 
-/** Applies each new configuration to the running gateway. One that cannot be used changes nothing (H25). */
+/** Applies each new configuration to the running gateway. An invalid one changes nothing (H25). */
 export function watchReloads(
   source: ConfigSource,
   { config: started, gateway, alerts, history, snapshotOf }: Assembled,

@@ -15,7 +15,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** A receiver that does this with each connection, once a request has come. */
+/** A receiver that handles each connection this way once a request has arrived. */
 async function receiver(behave: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
@@ -35,26 +35,26 @@ function send(url: string, abort = new AbortController().signal) {
 const head = (status: string, more = "") => `HTTP/1.1 ${status}\r\n${more}`;
 
 describe("a receiver", () => {
-  test("that takes it has taken it", async () => {
+  test("that responds with 2xx has accepted it", async () => {
     const url = await receiver((socket) => socket.end(head("204 No Content", "\r\n")));
     expect(await send(url)).toMatchObject({ ok: true, status: 204, error: undefined });
   });
 
-  test("that is frozen is left after its time", async () => {
+  test("that hangs is abandoned after the timeout", async () => {
     expect(await send(await receiver(() => {}))).toMatchObject({ ok: false, error: "did not answer in time" });
   });
 
-  test("that is slow beyond its time within its answer has not taken it", async () => {
+  test("whose response takes longer than the timeout has not accepted it", async () => {
     const url = await receiver((socket) => socket.write(head("200 OK", "content-length: 10\r\n\r\nab")));
     expect(await send(url)).toMatchObject({ ok: false, error: "did not answer in time" });
   });
 
-  test("that answers 500 says so", async () => {
+  test("that returns 500 is reported with the status", async () => {
     const url = await receiver((socket) => socket.end(head("500 Broken", "content-length: 4\r\n\r\noops")));
     expect(await send(url)).toMatchObject({ ok: false, status: 500, error: "answered 500", answer: "oops" });
   });
 
-  test("that asks to be left alone is, in seconds or until a date", async () => {
+  test("can delay the next attempt, by seconds or until a date", async () => {
     const later = new Date(Date.now() + 90_000).toUTCString();
     for (const [header, least, most] of [
       ["60", 60_000, 60_000],
@@ -84,7 +84,7 @@ describe("a receiver", () => {
     expect(asked).toBe(1);
   });
 
-  test("S10: that closes, or is not there, fails without its address being told", async () => {
+  test("S10: that closes the connection or is unreachable fails without revealing its address", async () => {
     const url = await receiver((socket) => socket.destroy());
     const closed = await send(url);
     server?.close();
@@ -94,14 +94,14 @@ describe("a receiver", () => {
     }
   });
 
-  test("that answers a megabyte, or without end, is read no further than its beginning", async () => {
+  test("whose response is large or endless is only read at its beginning", async () => {
     const megabyte = "x".repeat(1_000_000);
     const url = await receiver((socket) => socket.write(head("200 OK", `\r\n${megabyte}`)));
     const { ok, answer } = await send(url);
     expect([ok, answer.length]).toEqual([true, 300]);
   });
 
-  test("is left when the gateway stops", async () => {
+  test("is abandoned when the gateway stops", async () => {
     const abort = new AbortController();
     const sent = send(await receiver(() => abort.abort()), abort.signal);
     expect(await sent).toMatchObject({ ok: false });

@@ -5,8 +5,8 @@ const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024;
 
 /**
- * Sends to a webhook over the runtime's own client. The operator has written its address down, so that it may be one of a private
- * network; what it redirects to was not, and is not called.
+ * Sends to a webhook with the runtime's HTTP client. The operator has configured the address, so it may be in a private
+ * network; redirects may lead anywhere and are not followed.
  */
 export const webhookPost =
   (timeoutMs = TIMEOUT_MS): PostAlert =>
@@ -16,7 +16,7 @@ export const webhookPost =
       headers: { ...headers },
       body,
       redirect: "manual",
-      // A pooled connection that the receiver has closed would fail a try.
+      // A pooled connection that the receiver has closed would fail an attempt.
       keepalive: false,
       signal: AbortSignal.any([abort, AbortSignal.timeout(timeoutMs)]),
     });

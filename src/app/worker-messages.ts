@@ -3,29 +3,29 @@ import type { Family } from "../telemetry/family.ts";
 import type { WorkerMetrics } from "./metrics/merge-workers.ts";
 import type { StartedApp } from "./start-app.ts";
 
-/** What a worker tells the process that has started it. */
+/** Messages from a worker to the first process. */
 export type FromWorker =
   | { kind: "ready"; app: StartedApp }
   | { kind: "sync"; sync: Sync }
-  /** Someone scrapes it: what do all workers say? */
+  /** A scrape arrived: collect the metrics of all workers. */
   | { kind: "metrics-wanted"; number: number }
   | { kind: "metrics"; number: number; families: readonly Family[] };
 
-/** And what it is told. */
+/** Messages from the first process to a worker. */
 export type ToWorker =
   | {
       kind: "answer";
-      /** Of the sync that it answers. */
+      /** The sync that it responds to. */
       number: number;
       answer: SyncAnswer;
     }
   | { kind: "metrics-wanted"; number: number }
-  /** Of all workers that have answered in time. */
+  /** Of all workers that responded in time. */
   | { kind: "all-metrics"; number: number; workers: readonly WorkerMetrics[] }
-  /** It should sync: another worker wants some of what it holds, or has given what it wants. */
+  /** It should sync: another worker needs some of its share, or has returned some. */
   | { kind: "wanted" };
 
-/** Says that a process is a worker, and of which gateway. */
+/** Marks a process as a worker, and names its gateway. */
 export const WORKER_VARIABLE = "TRIVIUM_WORKER_OF";
-/** Says how far the clock of the first process is ahead of the machine's. */
+/** How far the clock of the first process is ahead of the machine's. */
 export const AHEAD_VARIABLE = "TRIVIUM_WORKER_AHEAD_MS";

@@ -1,8 +1,8 @@
-/** A worker that takes its time to start, and ends when the process that has started it is gone. */
+/** A worker that starts slowly, and ends when its first process has ended. */
 import { workerProcess } from "./worker-process.ts";
 
 const worker = workerProcess(process.env);
-// As anything that listens does, this keeps it alive.
+// Keeps the process alive, as a listening socket would.
 const alive = setInterval(() => {}, 1_000);
 await Bun.sleep(Number(process.argv[2]));
 worker?.onOrphaned(() => clearInterval(alive));

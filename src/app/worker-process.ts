@@ -5,27 +5,27 @@ import type { MetricsOfWorkers, WorkerMetrics } from "./metrics/merge-workers.ts
 import type { StartedApp } from "./start-app.ts";
 import { AHEAD_VARIABLE, type FromWorker, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
 
-/** One of several processes of a gateway, as it sees the one that has started it. */
+/** A worker's connection to the first process, which started it. */
 export interface WorkerProcess {
   readonly sharing: LimitSharing;
   readonly metrics: MetricsOfWorkers;
   /** How far the clock of that process is ahead of the machine's. */
   readonly firstAheadMs: number | undefined;
   ready(app: StartedApp): void;
-  /** Called when that process is gone. */
+  /** Called when that process has ended. */
   onOrphaned(run: () => void): void;
-  /** Nothing is said any more: the connection would keep this process alive. */
+  /** Closes the connection, which would otherwise keep this process alive. */
   leave(): void;
 }
 
-/** Undefined where this process was not started as a worker. */
+/** Undefined if this process was not started as a worker. */
 export function workerProcess(environment: Readonly<Record<string, string | undefined>>): WorkerProcess | undefined {
   const gateway = environment[WORKER_VARIABLE];
   if (gateway === undefined || process.send === undefined) return undefined;
   const tell = (message: FromWorker) => {
     if (process.connected) process.send?.(message);
   };
-  // From the first moment on: a worker that starts while the first process dies would never hear of it otherwise.
+  // Listens from the start: otherwise a worker that starts while the first process dies would never notice.
   const orphaned = Promise.withResolvers<void>();
   process.once("disconnect", orphaned.resolve);
   return {

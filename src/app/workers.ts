@@ -20,21 +20,21 @@ interface WorkersOptions {
 interface Worker {
   readonly process: Bun.Subprocess;
   readonly startedMs: number;
-  /** Its place among the workers, counted from 1: the one that replaces it has the same. */
+  /** Its number, from 1; its replacement has the same. */
   readonly place: number;
-  /** As it calls itself, once it has. */
+  /** Its own instance id, once known. */
   instance: string | undefined;
 }
 
-/** A worker that dies is replaced at once; one that dies again and again, after a pause. */
+/** A worker that dies is replaced immediately; one that keeps dying, after a pause. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** What has run for so long did not die of its start. */
+/** A worker that ran this long did not fail at its start. */
 const SETTLED_MS = 10_000;
 
 /**
- * The first process of a gateway with several: it serves no calls, starts those that do, replaces one that dies, and holds the
- * table from which all of them lease their limits.
+ * The first process of a gateway with several. It serves no calls: it starts the workers, replaces those that die, and holds
+ * the table from which they lease their limits.
  */
 export class Workers {
   readonly #options: WorkersOptions;
@@ -45,7 +45,7 @@ export class Workers {
   readonly #collector: WorkerCollector;
   #pauseMs = FIRST_PAUSE_MS;
   #stopping = false;
-  /** The first worker takes calls. */
+  /** The first worker accepts calls. */
   #isUp = false;
   readonly #first = Promise.withResolvers<StartedApp | undefined>();
   #failed = 0;
@@ -67,7 +67,7 @@ export class Workers {
     return this.#ended.promise;
   }
 
-  /** Starts the first one, and when that takes calls all others. Undefined where the first one does not start. */
+  /** Starts the first worker, and the others once it accepts calls. Undefined if the first one fails to start. */
   async start(): Promise<StartedApp | undefined> {
     this.#spawn();
     const app = await this.#first.promise;

@@ -1,4 +1,4 @@
-/** Where an address is, as far as that says who may be behind it. */
+/** The kind of network of an address, which hints at who may be using it. */
 export type AddressClass = "loopback" | "private" | "public" | "unknown";
 
 /** Of networks that are not routed on the internet: RFC 1918, 3927, 4193, 4291 and 6598. */

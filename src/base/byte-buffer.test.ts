@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { BufferPool, ByteBuffer } from "./byte-buffer.ts";
 
 describe("a buffer", () => {
-  test("whatever is put into it is there in order, however often it has to grow", () => {
+  test("keeps its content in order, however often it has to grow", () => {
     const chunks = fc.array(
       fc.oneof(fc.string({ unit: "binary", maxLength: 3000 }), fc.uint8Array({ maxLength: 3000 })),
     );
@@ -31,7 +31,7 @@ describe("a buffer", () => {
     expect(buffer.view().toString()).toBe("ab234");
   });
 
-  test("what is dropped makes space for the rest", () => {
+  test("dropping bytes makes space for more", () => {
     const buffer = new ByteBuffer();
     buffer.putText("0123456789");
     buffer.drop(4);

@@ -9,7 +9,7 @@ const MAX_DIGITS = 16;
 
 const NONE: Buffer<ArrayBuffer> = Buffer.alloc(0);
 
-/** A buffer that grows as it is filled, and is used again. */
+/** A growing, reusable buffer. */
 export class ByteBuffer {
   bytes: Buffer<ArrayBuffer> = NONE;
   length = 0;

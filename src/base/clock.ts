@@ -7,13 +7,13 @@ export interface TimerOptions {
 }
 
 /**
- * Where time comes from. The program's start hands one down (`system`); tests hand down one whose time passes only when
- * nothing else is left to do. Each member can be taken off and called alone.
+ * The source of time. The program injects the system clock; tests inject one whose time advances only when nothing else is
+ * left to do. Members do not depend on `this`.
  */
 export interface Clock {
-  /** A clock that never steps, for everything that is waited for or measured; it starts at the wall clock's time (decision 0025). */
+  /** A clock that never steps, for timers and measurements; it starts at the wall clock's time (decision 0025). */
   readonly nowMs: () => number;
-  /** The machine's clock, for every moment that is stored or reported; it may be set (H30). */
+  /** The machine's clock, for times that are stored or reported; it may be set (H30). */
   readonly wallMs: () => number;
   /** Runs it in the next turn of the event loop, after everything that arrived in this one. */
   readonly soon: (run: () => void) => void;

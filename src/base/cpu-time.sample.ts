@@ -1,6 +1,6 @@
 /**
- * Milliseconds of processor time that this process has taken. For tests that bound work: other programs on the machine make a
- * test wait, and do not make it work.
+ * CPU time of this process in milliseconds. For tests that limit work: other programs on the machine slow a test down without
+ * adding to it.
  */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();

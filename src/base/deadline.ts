@@ -7,7 +7,7 @@ interface Deadline {
   readonly cancel: Cancel;
 }
 
-/** `AbortSignal.timeout` on a clock that was handed in. */
+/** `AbortSignal.timeout` on an injected clock. */
 export function deadline(clock: Clock, ms: number): Deadline {
   const controller = new AbortController();
   const late = () => controller.abort(new DOMException("The operation timed out.", "TimeoutError"));

@@ -22,7 +22,7 @@ test("a network has its addresses and no others, in both families", () => {
   }
 });
 
-test("what is no network is not read", () => {
+test("an invalid network is not read", () => {
   for (const text of [
     "",
     "10.0.0.0/33",
@@ -53,7 +53,7 @@ test("S05: a network lies within another of its family that is as wide or wider"
   }
 });
 
-test("IPv4 inside IPv6 is told as IPv4", () => {
+test("IPv4 inside IPv6 is shown as IPv4", () => {
   expect(plainAddress("::ffff:127.0.0.1")).toBe("127.0.0.1");
   expect(plainAddress("2001:db8::1")).toBe("2001:db8::1");
 });

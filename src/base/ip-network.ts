@@ -13,7 +13,7 @@ export interface IpNetwork {
   has(address: string): boolean;
 }
 
-/** `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined if it is none. */
+/** `10.0.0.0/8`, `2001:db8::/32`, or one address; undefined if invalid. */
 export function readNetwork(written: string): IpNetwork | undefined {
   const { address = "", bits: digits } = /^(?<address>[^/\s]+)(?:\/(?<bits>\d{1,3}))?$/.exec(written)?.groups ?? {};
   const family = familyOf(address);
@@ -38,7 +38,7 @@ export function readNetwork(written: string): IpNetwork | undefined {
 export const isWithin = (inner: IpNetwork, outer: IpNetwork): boolean =>
   inner.bits >= outer.bits && outer.has(inner.address);
 
-/** The same address as people write it: IPv4 inside IPv6 is IPv4, and an interface is no part of it. */
+/** The usual form of an address: IPv4 inside IPv6 becomes IPv4, and an interface is removed. */
 export function plainAddress(address: string): string {
   const [bare = ""] = address.split("%");
   const mapped = /^::ffff:(?<inner>\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.groups?.["inner"];

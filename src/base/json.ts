@@ -1,4 +1,4 @@
-/** Careful readers of JSON whose shape is not checked: what is not there, or is of another type, is undefined. */
+/** Safe readers for unvalidated JSON: a value that is absent or of another type is undefined. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function parseObject(text: string, parse: (text: string) => unknown = JSON.parse): JsonObject | undefined {
@@ -6,7 +6,7 @@ export function parseObject(text: string, parse: (text: string) => unknown = JSO
   try {
     parsed = parse(text);
   } catch {
-    // A failed upstream may answer with a page of HTML: its status alone must do.
+    // A failed upstream may return an HTML page; its status must suffice.
     return undefined;
   }
   const value = Array.isArray(parsed) ? (parsed[0] as unknown) : parsed;

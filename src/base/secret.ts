@@ -1,4 +1,4 @@
-/** A credential that cannot be printed by accident (S10): every road to text but `reveal()` gives `[secret]`. */
+/** A credential that cannot be printed by accident (S10): every conversion to text except `reveal()` gives `[secret]`. */
 export class Secret {
   readonly #value: string;
 

@@ -23,13 +23,13 @@ function machineRandom(): Random {
   };
 }
 
-/** By how much the monotonic clock differs from the time of day, once: what the program measures with it never steps. */
+/** The offset of the monotonic clock from the time of day, read once so that measurements never step. */
 const originMs = performance.timeOrigin + performance.now() - Bun.nanoseconds() / 1e6;
 
-/** The machine's own time and randomness. For the program's start, the command line and tests alone. */
+/** The machine's own time and randomness. Only for the program's start, the command line and tests. */
 export const system: Sources = {
   clock: {
-    // Two thirds of the price of `performance.now()`, and every call asks a dozen times.
+    // Two thirds of the cost of `performance.now()`, and every call reads it a dozen times.
     nowMs: () => originMs + Bun.nanoseconds() / 1e6,
     wallMs: () => Date.now(),
     soon: (run) => void setImmediate(run),

@@ -1,17 +1,17 @@
-/** What each byte of a character after its first adds. */
+/** The weight of each byte of a character after its first. */
 const WEIGHT_OF_SURPLUS_BYTE = 1.5;
 
 /**
- * The length of a text as an estimate of its tokens goes by it: four to a token. A character of English weighs 1, one of two
- * bytes 2.5 and one of three, as Chinese, Japanese and Korean are written, 4: about one token each.
+ * The weight of a text for estimating its tokens, at four per token. An English character weighs 1, a two-byte character 2.5,
+ * and a three-byte one (Chinese, Japanese, Korean) 4, about one token.
  */
 export const textWeight = (text: string): number => weigh(text.length, Buffer.byteLength(text));
 
-/** The same of a text that was counted already. */
+/** The same for a text that was already counted. */
 export const weigh = (characters: number, bytes: number): number =>
   characters + WEIGHT_OF_SURPLUS_BYTE * (bytes - characters);
 
-/** What one event of content weighs at least: no host sends less than a token in one, however few characters it has (H26). */
+/** The minimum weight of a content event: no provider sends less than a token in one (H26). */
 export const MIN_WEIGHT = 4;
 
 /** The weight of the text of one event; none where it is empty. */

@@ -12,7 +12,7 @@ export interface ZoneOffset {
 /** A time zone by its IANA name, such as `Europe/Berlin`. */
 export class TimeZone {
   readonly name: string;
-  /** Undefined for UTC itself: to make the first one takes a tenth of a start. */
+  /** Undefined for UTC: creating the first formatter takes a tenth of the start-up time. */
   readonly #format: Intl.DateTimeFormat | undefined;
 
   private constructor(name: string, format?: Intl.DateTimeFormat) {
@@ -22,7 +22,7 @@ export class TimeZone {
 
   static readonly utc = new TimeZone("UTC");
 
-  /** Throws where there is no zone of that name. */
+  /** Throws if there is no zone of that name. */
   static named(name: string): TimeZone {
     if (name === "UTC") return TimeZone.utc;
     const format = new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset" });

@@ -4,7 +4,7 @@ const DIGITS = 9;
 let madeMs = -1;
 let made = "";
 
-/** The moment at the head of an id: such ids sort by time, and a growing table takes them at its end. */
+/** The timestamp at the start of an id: such ids sort by time, and a table appends them at its end. */
 export function timePrefix(nowMs: number): string {
   const ms = Math.floor(nowMs);
   if (ms !== madeMs) {
@@ -14,7 +14,7 @@ export function timePrefix(nowMs: number): string {
   return made;
 }
 
-/** How the id of every receipt begins. */
+/** Prefix of receipt ids. */
 export const RECEIPT_PREFIX = "rcp_";
-/** The same of requests. */
+/** Prefix of request ids. */
 export const REQUEST_PREFIX = "req_";

@@ -1,4 +1,4 @@
-/** A date or a moment in milliseconds; undefined where it is none. */
+/** A date or time in milliseconds; undefined if invalid. */
 export function readTimestamp(text: string): number | undefined {
   const ms = Date.parse(text);
   const [day] = /^\d{4}-\d\d-\d\d/.exec(text) ?? [];

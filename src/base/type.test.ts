@@ -37,7 +37,7 @@ describe("schemas made by our own functions (decision 0071)", () => {
     expect(JSON.stringify(schema(Type))).toBe(JSON.stringify(schema(TypeBox)));
   });
 
-  test("the mark of what is optional is seen by no reader of the schema", () => {
+  test("the marker of optional properties is invisible to readers of the schema", () => {
     const schema = Type.Optional(Type.String());
     expect(Object.keys(schema)).toEqual(["type"]);
     expect({ ...schema }).not.toHaveProperty("~optional");

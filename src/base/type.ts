@@ -3,7 +3,7 @@ import type TypeBox from "typebox";
 type Schema = Readonly<Record<string, unknown>>;
 type Properties = Readonly<Record<string, Schema>>;
 
-/** A schema that is the value of a property which may be absent. Not enumerable: it is no keyword of the schema itself. */
+/** Marks a schema as optional. Not enumerable, because it is not a keyword of the schema. */
 const OPTIONAL = "~optional";
 
 const optional = (schema: Schema): Schema => Object.defineProperty({ ...schema }, OPTIONAL, { value: true });
@@ -31,7 +31,7 @@ function partial({ properties }: Schema, options?: Schema): Schema {
   return object(Object.fromEntries(own), options);
 }
 
-/** Schemas that name each other or themselves, each by its name; the one that is meant. */
+/** Schemas that refer to each other or themselves by name, and the name of the main one. */
 function cyclic(schemas: Properties, name: string, options?: Schema): Schema {
   const named = Object.entries(schemas).map(([$id, schema]) => [$id, { ...schema, $id }]);
   return { $defs: Object.fromEntries(named), $ref: name, ...options };
@@ -58,8 +58,7 @@ const builders = {
 };
 
 /**
- * What TypeBox calls `Type`, with its types: a schema made with it is the type of what fits it, too. The functions are our own, because a
- * schema is a plain object, and TypeBox's bring a whole language of types with them: 450 modules and 12 MB of a process that makes all of
- * its schemas when it starts (docs/decisions/0071).
+ * TypeBox's `Type` with its static types, but with our own functions: a schema is a plain object, and TypeBox's functions load
+ * 450 modules and 12 MB (docs/decisions/0071).
  */
 export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>;

@@ -36,7 +36,7 @@ function refusal(catalogue: Catalogue, name: string, naming?: Naming): string {
 }
 
 describe("choices 8: quality and weight", () => {
-  test("a configuration may rank a model, and one of its offers by itself", () => {
+  test("a configuration may rank a model, and each of its offers separately", () => {
     const offers = [
       { provider: "openai", model: "gpt-5.4", weight: 3 },
       { provider: "my-vllm", model: "gpt-5.4-awq", quality: 4 },
@@ -49,7 +49,7 @@ describe("choices 8: quality and weight", () => {
     expect(model?.offers[1]?.weight).toBeUndefined();
   });
 
-  test("a model keeps the rank of the catalogue where the configuration has none", () => {
+  test("a model keeps the catalogue's rank if the configuration has none", () => {
     const models = [{ id: "openai/gpt-5.4", displayName: "Ours" }];
     expect(buildCatalogue({ providers: [openai], models }).get("openai/gpt-5.4")?.quality).toBe(8);
   });
@@ -147,7 +147,7 @@ describe("choices 7: configuration overrides the built-in catalogue", () => {
     expect(build({ id, offers: [] })).toBeUndefined();
   });
 
-  test("a model that the catalogue does not know has plain defaults, and its own name upstream", () => {
+  test("a model that is not in the catalogue has plain defaults and the same name upstream", () => {
     expect(build({ id: "acme/llama", offers: [{ provider: "my-vllm", model: "meta-llama/Llama-3.3-70B" }] })).toEqual({
       id: "acme/llama",
       displayName: "llama",
@@ -195,7 +195,7 @@ describe("resolve", () => {
     expect(catalogue.resolve("acme/llama:8b:openai").model.id).toBe("acme/llama:8b");
   });
 
-  test("a pin on a provider that does not offer the model names those that do", () => {
+  test("a pin on a provider that does not offer the model lists the providers that do", () => {
     expect(refusal(catalogue, "acme/llama:8b:claude")).toBe(
       'The provider "claude" does not offer acme/llama:8b. Providers that offer it: my-vllm, openai.',
     );
@@ -226,7 +226,7 @@ describe("resolve", () => {
     );
   });
 
-  test("for a name near nothing, or too long to compare, the message shows what a name looks like", () => {
+  test("for a name without a close match, or too long to compare, the message shows the form of a name", () => {
     expect(refusal(catalogue, "nothing-like-it")).toBe(
       'There is no model "nothing-like-it". Model ids have the form <provider>/<model_name>. List the models to see which are available.',
     );
@@ -287,7 +287,7 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
     expect(catalogue.resolve("fast:google").model.id).toBe("google/gemini-2.5-flash");
   });
 
-  test("genai clients put their publisher before whatever has none", () => {
+  test("genai clients add their publisher to names without one", () => {
     expect(catalogue.resolve("google/fast", GENAI).model.id).toBe("google/gemini-2.5-flash");
     expect(catalogue.resolve("google/claude-opus-4-8", GENAI).model.id).toBe("anthropic/claude-opus-4-8");
     expect(catalogue.resolve("google/fast", { vendorNames: false, impliedPublisher: "google" }).model.id).toBe(
@@ -296,7 +296,7 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
     expect(refusal(catalogue, "google/fast")).toStartWith('There is no model "google/fast".');
   });
 
-  test("the contract door takes aliases, and no vendor's name", () => {
+  test("the contract door accepts aliases but not vendors' own names", () => {
     expect(catalogue.resolve("fast").model.id).toBe("google/gemini-2.5-flash");
     for (const name of [
       "gpt-5-mini",
@@ -307,7 +307,7 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
       expect(refusal(catalogue, name)).toStartWith("There is no model");
   });
 
-  test("a name that may mean several is refused with their names", () => {
+  test("an ambiguous name is rejected with the possible models", () => {
     expect(refusal(catalogue, "gpt-4o-2024-08-06", DROPIN)).toBe(
       '"gpt-4o-2024-08-06" is ambiguous: it can mean openai/gpt-4o or acme/gpt-4o. Use one of these ids.',
     );
@@ -327,7 +327,7 @@ describe("choices 1: vendors' own names, at the drop-in door", () => {
       expect(refusal(catalogue, name, DROPIN)).toStartWith("There is no model");
   });
 
-  test("for a model that only lacks its provider the message says what to set, under each of its names and at both doors", () => {
+  test("for a model whose provider is not configured the message says what to set, for each of its names and at both doors", () => {
     const known = "deepseek/deepseek-chat is a known model, but none of its providers is configured. Set DEEPSEEK_KEY.";
     expect(refusal(catalogue, "deepseek/deepseek-chat")).toBe(known);
     expect(refusal(catalogue, "deepseek/deepseek-chat:deepseek")).toBe(known);

@@ -19,18 +19,18 @@ import { nearNames } from "./near-names.ts";
 import { ToolPrices, toolCost } from "./tool-prices.ts";
 import { VendorNames } from "./vendor-names.ts";
 
-/** What the catalogue needs to know about a configured provider. */
+/** The facts about a configured provider that the catalogue needs. */
 export interface ProviderSummary {
   name: string;
   /** Publishers, the part of an id before the slash, whose models this provider serves under their own names. */
   publishers: readonly string[];
-  /** Models that the provider brings by itself. */
+  /** Models that the provider itself brings. */
   models?: readonly BuiltInModel[];
-  /** What of its vendor can cost money besides ordinary tokens. */
+  /** What its vendor charges for besides ordinary tokens. */
   billing?: BillingTable | undefined;
 }
 
-/** The configuration of a model: it overrides what is known about the model, or is all that is known. */
+/** The configuration of a model: it overrides the catalogue, or is all that is known. */
 export interface ModelOverlay {
   id: string;
   displayName?: string;
@@ -69,15 +69,15 @@ interface CatalogueOptions {
   kinds?: ReadonlySet<string>;
   /** The day (YYYY-MM-DD) that stands for the release of models whose own is unknown. */
   since?: string;
-  /** Other names of models, at both doors. Each stands for an id, which may be pinned. */
+  /** Aliases, at both doors. Each refers to an id, which may be pinned. */
   aliases?: Readonly<Record<string, string>>;
-  /** What an operator must do for a model without an offer: by its publisher, or by the providers of its configured offers. */
+  /** How an operator can get an offer for a model: by its publisher, or by the providers of its configured offers. */
   cure?: (missing: { publisher: string; providers: readonly string[] }) => string | undefined;
 }
 
 /** How a door reads the names of models. */
 export interface Naming {
-  /** Accepts a vendor's own name, where it means one model. */
+  /** Accepts a vendor's own name if it is unambiguous. */
   vendorNames: boolean;
   /** The publisher that clients of the protocol add to a name without one. */
   impliedPublisher?: string;
@@ -86,9 +86,9 @@ export interface Naming {
 export interface Resolved {
   model: Model;
   offers: readonly Offer[];
-  /** The client's name of the model: the one that it asked for, without a pinned provider. */
+  /** The name that the client requested, without a pinned provider. */
   calledAs: string;
-  /** Notes on what the name asks for and does not get. */
+  /** Notes on parts of the name that are not honoured. */
   notes: readonly FieldNote[];
 }
 

@@ -31,13 +31,13 @@ function check(pricings: Pricings, offers: Partial<Offer>[] = [{}], more: Partia
 }
 
 describe("trivium prices check", () => {
-  test("finds nothing wrong with ordinary prices, nor with those that come with the program", () => {
+  test("accepts ordinary prices and the built-in prices", () => {
     expect(check(PLAIN)).toEqual([]);
     const warnings = checkPrices(buildCatalogueOfAll(), () => false);
     expect(warnings.filter(({ kind }) => kind !== "no-price")).toEqual([]);
   });
 
-  test("models without a price, by what their kind is paid for", () => {
+  test("reports models without a price, depending on their kind", () => {
     expect(check({})).toEqual([
       "no-price: acme/one at host has no price for prompt and completion, so it costs 0 and does not count against budgets",
     ]);
@@ -47,7 +47,7 @@ describe("trivium prices check", () => {
     expect(checkPrices({ list: () => [] }, () => false)).toEqual([]);
   });
 
-  test("offers that are dearer than the model's price", () => {
+  test("reports offers that cost more than their model", () => {
     const dear = { provider: "dear", pricings: { prompt: [item(1.5)], completion: [item(4)] } };
     expect(check(PLAIN, [{}, dear])).toEqual([
       "dearer-offer: acme/one at dear: prompt costs 1.5, more than the 1 listed for the model",
@@ -55,7 +55,7 @@ describe("trivium prices check", () => {
     expect(check(PLAIN, [{ pricings: { prompt: [item(0.5)], completion: [item(4)] } }])).toEqual([]);
   });
 
-  test("prices that look a thousand times wrong", () => {
+  test("reports prices that are off by a factor of about a thousand", () => {
     expect(check({ prompt: [item(0.0000025)], completion: [item(0.00001)] })).toHaveLength(2);
     expect(check({ prompt: [item(2500)], completion: [item(10_000)] })).toHaveLength(2);
     expect(check({ prompt: [item(2.5)], completion: [item(0.01 / 5)] })[0]).toContain("far from prompt 2.5");
@@ -81,7 +81,7 @@ describe("trivium prices check", () => {
     expect(tierProblems(items).toSorted()).toEqual(problems.toSorted());
   });
 
-  test("a plain price stands in where no tier holds", () => {
+  test("a plain price applies where no tier matches", () => {
     expect(tierProblems([item(1), tier(2, { gt: 200 })])).toEqual([]);
   });
 });

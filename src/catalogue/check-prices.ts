@@ -11,11 +11,11 @@ import {
 } from "./model.ts";
 import { tierProblems } from "./tier-problems.ts";
 
-/** Something about prices that an operator should look at. */
+/** A possible problem with a price. */
 export interface PriceWarning {
   kind: "no-price" | "dearer-offer" | "unlikely-price" | "tiers";
   model: string;
-  /** Absent where all offers of the model are concerned. */
+  /** Absent if it concerns all offers of the model. */
   provider?: string;
   price?: AnyPriceName;
   message: string;
@@ -24,8 +24,8 @@ export interface PriceWarning {
 const ALL_NAMES: readonly AnyPriceName[] = [...PRICE_NAMES, ...OWN_PRICE_NAMES];
 
 /**
- * What looks wrong in the prices of the models that can be called: none at all, an offer that costs more than its model says, a
- * price that was likely given for another unit, and tiers that leave a size out or count one twice.
+ * Finds problems in the prices of available models: no price, an offer that costs more than its model, a price that was
+ * probably meant for another unit, and tiers with gaps or overlaps.
  */
 export function checkPrices(catalogue: Pick<Catalogue, "list">, isFree: (model: Model) => boolean): PriceWarning[] {
   return catalogue.list().flatMap((model) => (isFree(model) ? [] : checkModel(model)));
@@ -43,7 +43,7 @@ function checkModel(model: Model): PriceWarning[] {
 const differs = ({ pricings }: Offer, model: Model): boolean =>
   ALL_NAMES.some((name) => pricings[name] !== model.pricings[name]);
 
-/** Prices without which calls of such a model cost nothing, by its kind: one of them is enough. */
+/** By kind of model: calls cost nothing unless it has one of these prices. */
 function neededPrices({ kind }: Model): readonly (readonly AnyPriceName[])[] {
   switch (kind) {
     case "text":
@@ -87,7 +87,9 @@ function highest(items: readonly PriceItem[] | undefined): number | undefined {
   return items === undefined || items.length === 0 ? undefined : Math.max(...items.map(({ value }) => value));
 }
 
-/** US dollars between which prices of a unit are, with room: outside, the figure was likely meant for a thousand or a million. */
+/**
+ * Plausible prices per unit in US dollars, with a margin. Outside, the figure was probably meant for a thousand or a million.
+ */
 const LIKELY: Readonly<Record<PriceItem["unit"], readonly [number, number]>> = {
   perMTokens: [0.0005, 2_000],
   perCount: [0.00001, 20],
@@ -119,7 +121,7 @@ function oddities(model: Model, { provider, pricings }: { provider?: string; pri
   });
 }
 
-/** By how much a price is away from the prompt's where no vendor has such a thing. */
+/** No vendor's price differs from its prompt price by this factor. */
 const FAR = 500;
 const RELATED: ReadonlySet<AnyPriceName> = new Set(["completion", "input_cache_read", "input_cache_write"]);
 

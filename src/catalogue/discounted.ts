@@ -2,9 +2,8 @@
 const WHOLE = 10_000;
 
 /**
- * A cost less a discount in basis points. Rounded up to the nano-dollar, so that a discount never gives more than it says; and a
- * higher cost never becomes the lower one, so that what is reserved at the dearest price covers what is billed. Integers only: no
- * product here is above the cost times 1.
+ * A cost less a discount in basis points, rounded up to the nano-dollar. The order of costs is preserved, so that a
+ * reservation at the highest price covers the bill. Integers only: no product here is above the cost times 1.
  */
 export function discounted(costNanoUsd: number, basisPoints: number): number {
   if (basisPoints === 0) return costNanoUsd;
@@ -13,5 +12,5 @@ export function discounted(costNanoUsd: number, basisPoints: number): number {
   return ((costNanoUsd - rest) / WHOLE) * paid + Math.ceil((rest * paid) / WHOLE);
 }
 
-/** What rules say of it. */
+/** How price rules describe it. */
 export const discountWords = (basisPoints: number): string => `${basisPoints / 100}% discount`;

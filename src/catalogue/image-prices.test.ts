@@ -8,7 +8,7 @@ import { priceUsage } from "./pricing.ts";
 const byId = new Map(builtInModels.map((model) => [model.id, model.pricings]));
 const seedream = byId.get("bytedance/doubao-seedream-5-0-pro-260628") ?? {};
 
-describe("images of higher resolution have a price of their own", () => {
+describe("images of higher resolution have their own price", () => {
   test.each([
     [undefined, "image 0.045 USD each"],
     ["1K", "image 0.045 USD each"],
@@ -37,7 +37,7 @@ describe("images of higher resolution have a price of their own", () => {
     expect(priceUsage(usage, pricingsOfImage(pricings, {})).rule).toBe("prompt 2 + image 120 USD/MTok");
   });
 
-  test("a model with one price for all keeps its list as it is", () => {
+  test("a model with one price for all images keeps its list unchanged", () => {
     const pricings = byId.get("openai/gpt-image-2") ?? {};
     expect(pricingsOfImage(pricings, { resolution: "4K" })).toBe(pricings);
   });

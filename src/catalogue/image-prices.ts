@@ -6,7 +6,7 @@ export interface ImageKind {
   resolution?: "1K" | "2K" | "4K";
 }
 
-/** The prices that hold for images of this kind. Most models have one price for all: theirs are returned as they are. */
+/** The prices that apply to images of this kind. Most models have one price for all, which is returned unchanged. */
 export function pricingsOfImage(pricings: Pricings, { resolution }: ImageKind): Pricings {
   const { image = [] } = pricings;
   if (image.every((item) => item.resolution === undefined)) return pricings;

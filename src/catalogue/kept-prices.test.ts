@@ -11,7 +11,7 @@ import { worstCost } from "./worst-prices.ts";
 
 const TERMS = ["priority", "flex", "batch", "fast", "geo-us", "long-context", "unknown"];
 
-/** Sizes on both sides of every bound of a tier, and any. */
+/** Sizes on both sides of every tier bound, and arbitrary ones. */
 const tokens = fc.oneof(
   fc.nat(400_000),
   fc.constantFrom(1, 31_999, 32_000, 32_001, 127_999, 128_000, 128_001, 199_999, 200_000, 200_001, 256_001, 272_001),
@@ -66,8 +66,8 @@ const drawn: fc.Arbitrary<PriceList> = fc
 const listed: fc.Arbitrary<PriceList> = fc.constantFrom(...builtInModels);
 const list = fc.oneof(listed, drawn);
 
-describe("the prices that a receipt keeps", () => {
-  test("give its cost again to the nano-dollar, whatever was used, in every tier, on any terms and with any discount", () => {
+describe("the prices stored with a receipt", () => {
+  test("reproduce its cost to the nano-dollar, in every tier, on any terms and with any discount", () => {
     fc.assert(
       fc.property(list, usage, terms, discount, (prices, used, on, points) => {
         const billed = priceCall(used, prices, on, points);
@@ -80,7 +80,7 @@ describe("the prices that a receipt keeps", () => {
     );
   });
 
-  test("are one and the same for the same list, however it is written, and others for other terms", () => {
+  test("are the same for the same list, however it is written, and differ for other terms", () => {
     const one: Pricings = { prompt: [item(1)], completion: [item(2)] };
     const other: Pricings = { completion: [item(2)], prompt: [item(1)], image: [] };
     const plain = { terms: [], discount: 0 };
@@ -98,7 +98,7 @@ describe("the prices that a receipt keeps", () => {
     expect(ids.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true);
   });
 
-  test("of a form that is not known are refused", () => {
+  test("of an unknown form are rejected", () => {
     expect(() => readKeptPrices('{"form":3,"pricings":{}}')).toThrow("form 3");
   });
 });
@@ -118,7 +118,7 @@ describe("a discount", () => {
     expect(discounted(12_345, 10_000)).toBe(0);
   });
 
-  test("is in the words of the rule", () => {
+  test("appears in the price rule", () => {
     const prices = { pricings: { prompt: [item(2)] } };
     expect(priceCall({ input: 1_000_000 }, prices, [], 1250)).toEqual({
       costNanoUsd: 1_750_000_000,
@@ -128,7 +128,7 @@ describe("a discount", () => {
 });
 
 describe("H23: the worst prices of an offer", () => {
-  test("come to the dearest way in which so many tokens can be billed", () => {
+  test("equal the highest possible bill for a number of tokens", () => {
     fc.assert(
       fc.property(list, tokens, tokens, terms, (prices, input, output, on) => {
         const prompts: Usage[] = [{ input }, { cacheWrite5m: input }, { cacheWrite1h: input }];

@@ -6,22 +6,24 @@ import { OWN_PRICE_NAMES, PRICE_NAMES, type Pricings } from "./model.ts";
 import { type PriceList, priceCall } from "./price-call.ts";
 import { appliedToolPrices, ToolPrices } from "./tool-prices.ts";
 
-/** Prices as a call was billed by them. With what it used, they give its cost again, to the nano-dollar. */
+/** The prices that a call was billed with. Together with its usage they reproduce its cost to the nano-dollar. */
 export interface AppliedPrices extends PriceList {
   terms: readonly string[];
   /** Of the project, in basis points. */
   discount: number;
 }
 
-/** How the text is read. A program that computes in another way writes another number, and keeps this way for this one. */
+/**
+ * Version of the format. A program that computes differently writes another number, and keeps this computation for this one.
+ */
 const FORM = 1;
-/** With the prices of hosted tools, which a program that knows the first form alone would leave out of the bill. */
+/** Includes the prices of hosted tools, which a program that only knows the first version would leave out of the bill. */
 const FORM_WITH_TOOLS = 2;
 
 /** By the price list, which lives as long as its snapshot; then by terms and discount. */
 const known = new WeakMap<Pricings, Map<string, KeptPrices>>();
 
-/** The prices in the form that is kept. Made once for each list and way of selling: a call only refers to it. */
+/** The prices in stored form. Created once for each price list, terms and discount; calls only refer to it. */
 export function keptPrices(
   { pricings, priceMultiples, terms, discount, toolPrices }: AppliedPrices,
   usage: Pick<Usage, "tools"> = NO_TOOLS,
@@ -46,7 +48,7 @@ export function keptPrices(
       ...(forTools.length === 0 ? {} : { tool_prices: forTools }),
     });
     kept = { id: digestOf(text), text };
-    // Terms are a host's words, and might differ in every answer.
+    // Terms come from a provider and might differ in every response.
     if (variants.size < MAX_VARIANTS) variants.set(variant, kept);
   }
   return kept;

@@ -163,7 +163,7 @@ describe("contract 2.9: model-list entries have exactly these fields", () => {
     const priced = (list: readonly { pricings: Pricings }[]) =>
       list.filter(({ pricings }) => PRICE_NAMES.some((name) => pricings[name] !== undefined)).length;
     for (const list of lists) expect(priced(list)).toBe(priced(builtInModels));
-    // What is paid by the character has its price in its description.
+    // Prices per character appear in the description.
     const bySound = builtInModels.filter(({ pricings }) => pricings.characters !== undefined);
     expect(bySound.every(({ priceNote }) => priceNote?.includes("characters"))).toBe(true);
   });

@@ -3,7 +3,7 @@ import type { ListedModel } from "../canon/listed-model.ts";
 import { isRetired } from "./is-retired.ts";
 import { type Modality, type Model, PRICE_NAMES, type Pricings, publisherOf } from "./model.ts";
 
-/** What the model lists of contract 2.9 show of a model. */
+/** A model as the model lists of contract 2.9 show it. */
 export function listedModel(
   model: Model,
   nowMs: number,
@@ -34,7 +34,7 @@ function contractWord(modality: Modality): Modality[] {
   return CONTRACT_WORDS.has(modality) ? [modality] : [];
 }
 
-/** Contract 2.9 has no name for prompt tokens of images and no word for resolutions: such prices are not shown. */
+/** Contract 2.9 has no names for prompt tokens of images and for resolutions, so such prices are not shown. */
 function shownPricings(pricings: Pricings): Pricings {
   const shown: Pricings = {};
   for (const name of PRICE_NAMES) {

@@ -2,7 +2,7 @@ import type { ToolPrice } from "../canon/billable.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { ToolPrices } from "./tool-prices.ts";
 
-/** Those of contract 2.9, and what models make that are for neither reading nor looking at. */
+/** The modalities of contract 2.9, and the outputs that it does not name. */
 export const MODALITIES = [
   "text",
   "image",
@@ -30,11 +30,11 @@ export interface PriceItem {
   value: number;
   unit: "perMTokens" | "perCount" | "perSecond" | "perMCharacters";
   currency: "USD";
-  /** The price holds for images or videos of this resolution alone, such as `1080p` or `2K`. Lists leave such prices out. */
+  /** The price applies only to images or videos of this resolution, such as `1080p` or `2K`. Lists omit such prices. */
   resolution?: string;
-  /** Replaces `resolution` once the price was chosen for a call: see resolution-prices.ts. Data never has it. */
+  /** Replaces `resolution` once the price is chosen for a call (see resolution-prices.ts). Data never contains it. */
   chosenFor?: string;
-  /** The price holds only for calls of this size. */
+  /** The price applies only to calls of this size. */
   conditions?: { prompt_tokens?: TokenRange; completion_tokens?: TokenRange };
 }
 
@@ -58,7 +58,7 @@ export type PriceName = (typeof PRICE_NAMES)[number];
 /** Prices that the contract has no name for: of prompt tokens of images, of generated tokens of sound, of characters that are spoken, of a reranker's searches. */
 export const OWN_PRICE_NAMES = ["image_input", "audio_output", "characters", "search_unit"] as const;
 
-/** The contract's price list, and our own prices. Lists show the contract's names alone. */
+/** The contract's price list and our additional prices. Lists only show the contract's names. */
 export type AnyPriceName = PriceName | (typeof OWN_PRICE_NAMES)[number];
 
 export type Pricings = Partial<Record<AnyPriceName, PriceItem[]>>;
@@ -99,11 +99,11 @@ export interface ModelFacts {
   /** What a request to the model depends on; absent for models that only the configuration knows. */
   traits?: Omit<ModelTraits, "reasoning" | "maxOutputTokens">;
   pricings: Pricings;
-  /** The factor for a token's price on other than ordinary terms, such as `priority`. */
+  /** The factor for token prices on special terms, such as `priority`. */
   priceMultiples?: Readonly<Record<string, number>>;
-  /** Prices of hosted tools that hold for this model, in place of its vendor's. */
+  /** Prices of hosted tools for this model, in place of its vendor's. */
   tools?: readonly ToolPrice[];
-  /** An empty price list was meant: what the model makes costs nothing. */
+  /** The price list is intentionally empty: the model is free. */
   free?: boolean;
   /** What the listed prices cannot express, such as more expensive resolutions. */
   priceNote?: string;
@@ -115,22 +115,22 @@ export interface Offer {
   upstreamModel: string;
   pricings: Pricings;
   priceMultiples?: Readonly<Record<string, number>>;
-  /** What the tools cost that its host runs. */
+  /** Prices of the tools that its provider hosts. */
   toolPrices?: ToolPrices;
   contextLength?: number;
   maxOutputTokens?: number;
   /** Where the model is served better or worse than elsewhere, such as with fewer bits. */
   quality?: number;
-  /** Its share of the calls among its equals; absent where the order of the offers says it all. */
+  /** Its share of the calls among equal offers; absent if only their order counts. */
   weight?: number;
   dialect?: string;
   /** The dialect in which calls with tools are sent; absent: what the model is known to need. */
   toolsDialect?: string;
-  /** Whether it goes on from a partial answer; absent: what its provider is known to do. */
+  /** Whether it continues a partial response; absent: what its provider is known to do. */
   prefill?: boolean;
 }
 
-/** What a model without a rank counts as: the middle of the scale. */
+/** The rank of a model without one: the middle of the scale. */
 export const MIDDLE_QUALITY = 5;
 
 export interface Model extends ModelFacts {
@@ -140,7 +140,7 @@ export interface Model extends ModelFacts {
 /** A built-in model, and its name at the publisher's own service. */
 export interface BuiltInModel extends ModelFacts {
   upstreamModel: string;
-  /** Offered in this dialect alone, whatever else its provider speaks. */
+  /** Offered only in this dialect, whatever else its provider supports. */
   dialect?: string;
 }
 

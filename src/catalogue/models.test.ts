@@ -59,7 +59,7 @@ describe("models.json", () => {
         tiered++;
         ranges.forEach((range, index) => {
           const where = `${model.id} ${index}`;
-          // Every publisher writes "≤ 200k" and "> 200k": the bound itself is of the lower tier.
+          // Publishers write "≤ 200k" and "> 200k": the bound itself belongs to the lower tier.
           if (index === 0) expect({ where, gte: range?.gte }).toEqual({ where, gte: 0 });
           else expect({ where, gt: range?.gt }).toEqual({ where, gt: ranges[index - 1]?.lte });
         });

@@ -66,7 +66,7 @@ describe("mapping 1: which form a model takes is catalogue data", () => {
 });
 
 describe("choices 7: the configuration overrides the catalogue", () => {
-  test("a model that only the configuration knows has its reasoning and its limit, and nothing else", () => {
+  test("a model that is only in the configuration has its reasoning and its limit, and nothing else", () => {
     expect(traits("acme/llama", { reasoning: true })).toEqual({ reasoning: true });
     expect(traits("acme/llama", { maxOutputTokens: 100 })).toEqual({ reasoning: false, maxOutputTokens: 100 });
   });
@@ -76,7 +76,7 @@ describe("choices 7: the configuration overrides the catalogue", () => {
     expect(traits("openai/gpt-5", { offers }).maxOutputTokens).toBe(4096);
   });
 
-  test("a known model that is configured not to reason takes no amount of it, and keeps its other traits", () => {
+  test("a known model that is configured not to reason accepts no reasoning effort, and keeps its other traits", () => {
     expect(traits("openai/gpt-5", { reasoning: false })).toEqual({
       reasoning: false,
       rejectsSampling: true,

@@ -20,7 +20,7 @@ export function traitsOf(model: ModelFacts, offer: Offer): ModelTraits {
   const maxOutputTokens = offer.maxOutputTokens ?? model.maxOutputTokens;
   const { reasoningForm, efforts, budget, ...others } = model.traits ?? traitsByName(offer.upstreamModel) ?? {};
   const limit = withoutAbsent({ maxOutputTokens });
-  // A known model may be configured not to reason: its amounts then mean nothing.
+  // A known model may be configured not to reason; its efforts are then ignored.
   if (!model.reasoning) return { reasoning: false, ...others, ...limit };
   return {
     reasoning: true,

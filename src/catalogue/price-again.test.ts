@@ -38,8 +38,8 @@ function again(
 const OLD: Pricings = { prompt: [item(1)] };
 const NEW: Pricings = { prompt: [item(3)] };
 
-describe("trivium reprice: a receipt at the prices of now", () => {
-  test("the same usage, on the same terms at their present multiples, with the discount that it was sold with", () => {
+describe("trivium reprice: a receipt at current prices", () => {
+  test("uses the same usage and terms at their current factors, with the original discount", () => {
     expect(again(OLD, NEW)).toMatchObject({ costNanoUsd: 3_000_000_000, priceRule: "prompt 3 USD/MTok" });
     expect(again(OLD, NEW, {}, { terms: ["flex"], discount: 1000 })).toMatchObject({
       costNanoUsd: 675_000_000,
@@ -48,7 +48,7 @@ describe("trivium reprice: a receipt at the prices of now", () => {
     expect(again(OLD, OLD)).toMatchObject({ costNanoUsd: 1_000_000_000 });
   });
 
-  test("by the resolution and the sound that were chosen before", () => {
+  test("uses the original resolution and sound", () => {
     const perSecond = { unit: "perSecond" as const };
     const list = (value: number): Pricings => ({
       video: [item(value, perSecond), item(value * 2, { ...perSecond, resolution: "1080p" })],

@@ -7,10 +7,10 @@ import type { Offer, PriceItem, Pricings } from "./model.ts";
 import { priceCall } from "./price-call.ts";
 import { pricingsOfVideo } from "./video-prices.ts";
 
-/** What a receipt would cost at the prices of now, or why that cannot be said. */
+/** The cost of a receipt at current prices, or why it is unknown. */
 export type PricedAgain = Pick<Receipt, "costNanoUsd" | "priceRule" | "pricedBy"> | { skipped: string };
 
-/** The same usage, on the same terms and with the same discount, at what its offer costs in this catalogue. */
+/** Prices the same usage, terms and discount with the offer's prices in this catalogue. */
 export function priceAgain(
   receipt: Receipt,
   catalogue: Pick<Catalogue, "get">,
@@ -22,7 +22,7 @@ export function priceAgain(
   const offer = offers.find((one) => one.upstreamModel === upstreamModel);
   if (offer === undefined) return { skipped: "its offer is no longer configured" };
   const parts: readonly PricedPart[] = "id" in pricedBy ? [{ prices: pricedBy, usage: receipt.usage }] : pricedBy;
-  // The parts of a video are of one offer; those of an answer that went on elsewhere are not.
+  // The parts of a video come from one offer; those of a response that another offer continued do not.
   if (parts.length > 1 && receipt.verb !== "videos") return { skipped: "it was served by several offers" };
   const priced = parts.map((part) => pricePart(part, offer, textOf(part.prices.id)));
   const problem = priced.find((part) => typeof part === "string");

@@ -11,7 +11,7 @@ const LIST = {
 const usage = { input: 100, output: 10 };
 const PLAIN = 120_000;
 
-describe("H26: a call costs what its terms say", () => {
+describe("H26: the terms of a call determine its cost", () => {
   test.each([
     [[], PLAIN, "prompt 1 + completion 2 USD/MTok"],
     [["priority"], 2 * PLAIN, "prompt 1 + completion 2 USD/MTok, × 2 priority"],
@@ -32,7 +32,7 @@ describe("H26: a call costs what its terms say", () => {
     expect(cost(100_001)).toBe(2 * 200_001_000);
   });
 
-  test("the catalogue's multiples are of models that have prices", () => {
+  test("only models with prices have factors in the catalogue", () => {
     const multiplied = builtInModels.filter(({ priceMultiples }) => priceMultiples !== undefined);
     expect(multiplied.length).toBeGreaterThan(10);
     for (const { pricings } of multiplied) expect(pricings.prompt).toBeDefined();

@@ -14,9 +14,9 @@ const MILLION = 1_000_000;
 /** What an offer costs, on all terms. */
 export interface PriceList {
   pricings: Pricings;
-  /** The factor for the ordinary price of tokens on other terms, by the term. */
+  /** The factor for token prices, by special term. */
   priceMultiples?: Readonly<Record<string, number>> | undefined;
-  /** What its host's own tools cost. */
+  /** Prices of hosted tools. */
   toolPrices?: ToolPrices | undefined;
 }
 
@@ -37,7 +37,7 @@ export function priceCall(usage: Usage, prices: PriceList, terms: readonly strin
   };
 }
 
-/** The bill with the hosted tools that were used, and with the names of counters that nothing here knows. */
+/** The bill including hosted tools, with the names of unknown counters. */
 function withTools(usage: Usage, plain: Priced, { toolPrices = NO_TOOL_PRICES }: PriceList): Priced {
   const priced = priceTools(usage.tools, toolPrices);
   // A counter without a table has no amount to bill: the configuration can only declare it free.

@@ -26,7 +26,7 @@ describe("the cost of a call as arithmetic", () => {
     );
   });
 
-  test("terms and discount are told beside the lines", () => {
+  test("terms and discount are listed separately", () => {
     const pricings = { prompt: [{ value: 2, unit: "perMTokens", currency: "USD" }] } as const;
     const kept = keptPrices({
       pricings: { prompt: [...pricings.prompt] },
@@ -41,7 +41,7 @@ describe("the cost of a call as arithmetic", () => {
     ]);
   });
 
-  test("prices that were not kept give no bill", () => {
+  test("without stored prices there is no bill", () => {
     expect(billOf({ usage: {} }, () => undefined)).toBeUndefined();
     expect(billOf({ pricedBy: { id: "x" }, usage: {} }, () => undefined)).toBeUndefined();
   });

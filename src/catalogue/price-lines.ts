@@ -13,7 +13,7 @@ export interface PriceLine {
   /** `null`: it has no price. */
   priceUsd: number | null;
   unit: string;
-  /** Of this line alone, rounded; the sum is rounded once, and may differ by a nano-dollar. */
+  /** Of this line, rounded; the total is rounded once, and may differ by a nano-dollar. */
   costNanoUsd: number;
 }
 
@@ -26,7 +26,7 @@ export interface BilledPart {
   costNanoUsd: number;
 }
 
-/** How the cost of a receipt follows from what was used; undefined where the prices were not kept. */
+/** The cost of a receipt, line by line; undefined if the prices were not stored. */
 export function billOf(
   { pricedBy, usage }: Pick<Receipt, "pricedBy" | "usage">,
   textOf: (pricesId: string) => string | undefined,
@@ -62,7 +62,7 @@ function lineOf(usage: Usage, counter: UsageCounter, amount: number, { pricings 
   const price = linePrice(usage, counter, pricings);
   if (price === undefined) return { counter, amount, priceUsd: null, unit: "", costNanoUsd: 0 };
   const { value, unit, name } = price;
-  // The price of this line alone: tiers go by the whole call, and were chosen with it.
+  // The price of this line. Tiers depend on the whole call and are already chosen.
   const { costNanoUsd } = priceUsage({ [counter]: amount }, { [name]: [{ value, unit, currency: "USD" }] });
   return { counter, amount, priceUsd: value, unit, costNanoUsd };
 }

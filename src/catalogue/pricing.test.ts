@@ -23,7 +23,7 @@ const TIERED: Pricings = {
 };
 
 describe("contract 2.9: tiers", () => {
-  test("depend on the whole prompt and hold for the whole call", () => {
+  test("depend on the whole prompt and apply to the whole call", () => {
     expect(priceUsage({ input: 199_999, output: 10 }, TIERED)).toEqual({
       costNanoUsd: 199_999 * 1250 + 10 * 10_000,
       rule: "prompt 1.25 + completion 10 USD/MTok, prompt < 200k tier",
@@ -74,7 +74,7 @@ describe("contract 2.9: tiers", () => {
     expect(priceUsage({ input: 200_000, reasoning: 10 }, own).costNanoUsd).toBe(200_000 * 2500 + 10 * 6_000);
   });
 
-  test("may depend on the answer's size, and on all four bounds", () => {
+  test("may depend on the size of the response, and on all four bounds", () => {
     const completion = (bounds: object) => ({ completion_tokens: { unit: "kTokens" as const, ...bounds } });
     const pricings: Pricings = {
       completion: [
@@ -118,7 +118,7 @@ describe("H06: cached tokens are billed once, at their own price", () => {
     });
   });
 
-  test("for a missing price the next of its kind counts, and in the end the prompt's or the completion's", () => {
+  test("for a missing price the next of its kind applies, and finally the prompt or completion price", () => {
     const plain: Pricings = { prompt: [perToken(3)], completion: [perToken(15)] };
     const usage = { input: 1, cacheRead: 1, cacheWrite5m: 1, cacheWrite1h: 1, output: 1, reasoning: 1 };
     expect(priceUsage(usage, plain)).toEqual({

@@ -5,7 +5,7 @@ export interface Priced {
   costNanoUsd: number;
   /** The prices that were applied, in a form that a person can check against the catalogue. */
   rule: string;
-  /** Names of what was used and has no price; absent where all has one. */
+  /** Names of usage without a price; absent if everything has one. */
   unpriced?: readonly string[];
 }
 
@@ -14,11 +14,11 @@ type Unit = PriceItem["unit"];
 interface Source {
   names: readonly [AnyPriceName, ...AnyPriceName[]];
   unit: Unit;
-  /** The price whose tiers hold for this counter, too, where its own price has none. */
+  /** The price whose tiers also apply to this counter if its own price has none. */
   tiersOf?: AnyPriceName;
 }
 
-/** The prices of each counter: the first that the model has counts. */
+/** The prices of each counter: the first one that the model has applies. */
 const SOURCES: Readonly<Record<UsageCounter, Source>> = {
   input: { names: ["prompt"], unit: "perMTokens" },
   cacheRead: { names: ["input_cache_read", "prompt"], unit: "perMTokens" },

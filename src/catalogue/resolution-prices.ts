@@ -1,9 +1,8 @@
 import type { PriceItem } from "./model.ts";
 
 /**
- * Of a list of prices those that hold at a resolution: its own where it has any, else the plain ones. Where the list has
- * neither, the last is taken, which is nearer the truth than no charge at all. Case does not matter: videos are
- * spoken of as `4k`, images as `4K`.
+ * The prices of a list that apply at a resolution: its own, else the plain ones, else the last, which is closer than no
+ * charge. Case does not matter: videos use `4k`, images `4K`.
  */
 export function itemsAtResolution(items: readonly PriceItem[], resolution: string | undefined): PriceItem[] {
   const wanted = resolution?.toLowerCase();

@@ -13,7 +13,7 @@ export interface SimulatedTextModel {
   outputModalities: readonly Modality[];
 }
 
-/** What the catalogue, and the model lists of the simulated hosts, say of a text model. */
+/** A text model in the catalogue and in the model lists of the simulated hosts. */
 export function describeTextModel(name: string, description: string, reasoning = false): SimulatedTextModel {
   const words = name.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return {
@@ -89,7 +89,7 @@ export const SIMULATED_TEXT_MODELS: readonly SimulatedTextModel[] = [
   describeTextModel("no-done", "omits the final [DONE] on the chat wire"),
 ];
 
-/** Made up, so that receipts and budgets can be tried out. */
+/** Invented prices, so that receipts and budgets can be tried out. */
 const SIMULATED_PRICES = {
   prompt: [{ value: 1, unit: "perMTokens" as const, currency: "USD" as const }],
   completion: [{ value: 2, unit: "perMTokens" as const, currency: "USD" as const }],
@@ -100,7 +100,7 @@ const usd = (value: number, unit: "perCount" | "perSecond" | "perMCharacters") =
   { value, unit, currency: "USD" as const },
 ];
 
-/** Images and videos that show what was asked for. */
+/** Images and videos that show the request. */
 const SIMULATED_MEDIA: NonNullable<ProviderSummary["models"]> = [
   {
     id: "sim/image",
@@ -206,7 +206,7 @@ export function simulatedModels(): NonNullable<ProviderSummary["models"]> {
     upstreamModel: name,
     kind: "text" as const,
     quality: 1,
-    // A caller who lets the gateway choose wants no simulated error, and no simulator where there is a model.
+    // Automatic routing chooses neither simulated errors nor, if there is a real model, the simulator.
     ...(name === "standard" ? {} : { onlyByName: true }),
     pricings: SIMULATED_PRICES,
   }));

@@ -13,7 +13,7 @@ test("choices 5: speech is priced by characters, to the character", () => {
   expect(priceUsage({ characters: 1 }, prices).costNanoUsd).toBe(15_000);
 });
 
-test("choices 5: tokens of sound have prices of their own, each way; without one they cost what text does", () => {
+test("choices 5: audio tokens have their own input and output prices; without one they cost the same as text", () => {
   const prices = {
     prompt: usd(2.5, "perMTokens"),
     audio: usd(6, "perMTokens"),

@@ -1,6 +1,6 @@
 import type { PriceItem, TokenRange } from "./model.ts";
 
-/** Tokens, the first and the last that are meant. */
+/** The first and the last number of tokens of a tier. */
 interface Tier {
   from: number;
   to: number;
@@ -8,7 +8,7 @@ interface Tier {
 
 const TIERED = ["prompt_tokens", "completion_tokens"] as const;
 
-/** What is wrong with the tiers of one price, in words that follow its name. */
+/** Problems with the tiers of one price, phrased to follow its name. */
 export function tierProblems(items: readonly PriceItem[]): string[] {
   const byResolution = Map.groupBy(items, ({ resolution, unit }) => `${unit} ${resolution ?? ""}`);
   return [...byResolution.values()].flatMap((list) => TIERED.flatMap((by) => problemsOf(list, by)));
@@ -16,7 +16,7 @@ export function tierProblems(items: readonly PriceItem[]): string[] {
 
 function problemsOf(items: readonly PriceItem[], by: (typeof TIERED)[number]): string[] {
   const other = by === "prompt_tokens" ? "completion_tokens" : "prompt_tokens";
-  // Tiers in both directions are a table: each of its rows is looked at by itself.
+  // Tiers in both directions form a table, whose rows are checked separately.
   const rows = Map.groupBy(
     items.filter(({ conditions }) => conditions?.[by] !== undefined),
     ({ conditions }) => JSON.stringify(conditions?.[other] ?? null),

@@ -18,7 +18,7 @@ const cost = (tools: Record<string, number>, from = prices) =>
   priceCall({ tools }, { pricings: {}, toolPrices: from }, []);
 
 describe("decision 0083, H41: a hosted tool is priced, free or unknown", () => {
-  test("in any of its versions; a variant without a price is unknown", () => {
+  test("applies to all of its versions; a variant without a price is unknown", () => {
     expect(prices.find("search_20260101")).toMatchObject({ name: "search", assumed: 5 });
     expect(prices.find("box:4g")?.charges).toEqual([{ unit: "session", usd: 0.12 }]);
     expect(prices.find("fetch")?.charges).toEqual([]);
@@ -26,7 +26,7 @@ describe("decision 0083, H41: a hosted tool is priced, free or unknown", () => {
       expect(prices.find(name)).toBeUndefined();
   });
 
-  test("calls cost by their number, a session once, storage nothing, and what is unknown is named", () => {
+  test("calls are billed by number, a session once, storage is free, and unknown tools are listed", () => {
     expect(cost({ search: 4 })).toMatchObject({
       costNanoUsd: 10_000_000,
       rule: "nothing used, search 2.5 USD/1k calls",
@@ -51,7 +51,7 @@ describe("decision 0083, H41: a hosted tool is priced, free or unknown", () => {
     expect(priceCall(usage, { pricings: {}, toolPrices: free }, []).unpriced).toBeUndefined();
   });
 
-  test("the prices that a receipt keeps give the same cost again", () => {
+  test("the prices stored with a receipt reproduce its cost", () => {
     const usage = { input: 10, tools: { "box:4g": 2, search_20260101: 3, fetch: 1, hologram: 1 } };
     const applied = { pricings: {}, terms: [], discount: 0, toolPrices: prices };
     const { text = "" } = keptPrices(applied, usage);

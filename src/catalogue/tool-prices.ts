@@ -1,19 +1,19 @@
 import type { ToolEntry, ToolPrice, ToolUnit } from "../canon/billable.ts";
 
-/** What is known of a tool that has a price, or is free. */
+/** A tool that has a price or is free. */
 export interface KnownTool {
   /** The table's name for it, whichever version a request names. */
   readonly name: string;
   /** Empty where it is free. */
   readonly charges: readonly { readonly unit: ToolUnit; readonly usd: number }[];
-  /** How many uses of one answer a reservation assumes. */
+  /** The number of uses per response that a reservation assumes. */
   readonly assumed: number;
 }
 
-/** Requests choose names: no more of them are remembered. */
+/** Clients choose the names, so only this many are remembered. */
 const MAX_KNOWN = 256;
 
-/** The prices of the tools that one offer's host runs: the vendor's table below what the configuration sets. */
+/** The prices of an offer's hosted tools: the configuration, else the vendor's table. */
 export class ToolPrices {
   readonly #entries: readonly { readonly pattern: RegExp; readonly entry: ToolEntry }[];
   readonly #own: readonly ToolPrice[];
@@ -27,7 +27,10 @@ export class ToolPrices {
     this.#own = own;
   }
 
-  /** Undefined where its price is unknown. A variant has a price where an entry names or matches it: it may cost many times as much. */
+  /**
+   * Undefined if its price is unknown. A variant has a price only if an entry names or matches it: it may cost many times as
+   * much.
+   */
   find(name: string): KnownTool | undefined {
     if (this.#known.has(name)) return this.#known.get(name);
     const found = this.#lookUp(name);

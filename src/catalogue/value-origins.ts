@@ -7,11 +7,11 @@ export type Origin = "built-in" | "configuration" | "simulator" | "default";
 
 const BUILT_IN = new Set(builtInModels.map(({ id }) => id));
 
-/** What a model has without the configuration. */
+/** The origin of values that the configuration does not set. */
 const baseOrigin = (id: string): Origin =>
   BUILT_IN.has(id) ? "built-in" : id.startsWith("sim/") ? "simulator" : "default";
 
-/** Where each fact of a model comes from: one that the configuration states, else what is built in. */
+/** The origin of each value of a model: the configuration if it sets it, else the built-in data. */
 export function valueOrigins(model: Model, overlay: ModelOverlay | undefined): Record<string, Origin> {
   const base = baseOrigin(model.id);
   const from = (stated: unknown): Origin => (stated === undefined ? base : "configuration");
@@ -27,14 +27,14 @@ export function valueOrigins(model: Model, overlay: ModelOverlay | undefined): R
   };
 }
 
-/** One price that an offer's calls are billed by. */
+/** A price that applies to an offer. */
 export interface PriceInForce {
   name: AnyPriceName;
   items: readonly PriceItem[];
   origin: Origin;
 }
 
-/** The prices of an offer, each with where it comes from: stated for the offer, for the model, or built in. */
+/** The prices of an offer with their origin: set for the offer, set for the model, or built in. */
 export function pricesInForce(model: Model, offer: Offer, overlay: ModelOverlay | undefined): PriceInForce[] {
   const stated = overlay?.offers?.find(
     ({ provider, model: upstream }) => provider === offer.provider && upstream === offer.upstreamModel,

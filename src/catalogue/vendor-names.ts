@@ -7,9 +7,9 @@ interface NamedModel {
 }
 
 interface VendorMatch {
-  /** The models that the name may mean; exactly one is a match. */
+  /** The models that the name can mean; exactly one is a match. */
   ids: readonly string[];
-  /** The name asks for the release of one day, which the id does not distinguish. */
+  /** The name includes a release date, which the id does not distinguish. */
   dated: boolean;
 }
 
@@ -17,7 +17,7 @@ const NO_MATCH: VendorMatch = { ids: [], dated: false };
 /** No model has a longer name: a caller's longer text is not looked up. */
 const MAX_NAME_LENGTH = 128;
 
-/** What one vendor's clients put in front of a name. */
+/** Prefixes that vendors' clients add to a name. */
 const RESOURCE = /^(?:publishers\/([^/]+\/))?models\//;
 /** The day at the end of a vendor's name: `-20250929`, `@20250929`, `-2025-08-07`. */
 const DAY = /-20\d\d-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])$/;

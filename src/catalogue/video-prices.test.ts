@@ -30,7 +30,7 @@ describe("contract 2.9: video is the price of silent videos, audio_and_video of 
     expect(price(VIDEOS, resolution, audio)).toEqual({ costNanoUsd, rule });
   });
 
-  test("a model with only one of the two charges it for both, and the rule names the price that was taken", () => {
+  test("a model with only one of the two charges it for both, and the rule names the price", () => {
     const sound: Pricings = { audio_and_video: [perSecond(0.1), perSecond(0.15, "1080p")] };
     expect(price(sound, "720p", false).rule).toBe("audio_and_video 0.1 USD/s");
     expect(price(sound, "1080p", false).rule).toBe("audio_and_video 0.15 USD/s, 1080p tier");
@@ -45,7 +45,7 @@ describe("contract 2.9: video is the price of silent videos, audio_and_video of 
     expect(price(plainLast, "4K", false).rule).toBe("video 0.4 USD/s, 4k tier");
   });
 
-  test("where there is no plain price, the last is charged rather than nothing", () => {
+  test("without a plain price, the last one is charged", () => {
     const pricings: Pricings = { video: [perSecond(0.1, "720p"), perSecond(0.3, "1080p")] };
     expect(price(pricings, "720p", false).rule).toBe("video 0.1 USD/s, 720p tier");
     expect(price(pricings, "4k", false).rule).toBe("video 0.3 USD/s, 1080p tier");
@@ -63,7 +63,7 @@ describe("contract 2.9: video is the price of silent videos, audio_and_video of 
   });
 });
 
-describe("the videos of models.json cost what their publishers say", () => {
+describe("the video prices in models.json match their publishers'", () => {
   const byId = new Map(builtInModels.map((model) => [model.id, model.pricings]));
 
   test.each([

@@ -9,8 +9,8 @@ interface VideoKind {
 }
 
 /**
- * The prices that hold for a video of this kind: only the price with or without sound, at its resolution. A model that has
- * only the other of the two charges that, under its own name, so that the receipt shows it.
+ * The prices that apply to a video of this kind: the price with or without sound, at its resolution. If the model has only the
+ * other one, that is charged under its own name, so that the receipt shows it.
  */
 export function pricingsOfVideo(pricings: Pricings, { resolution, audio }: VideoKind): Pricings {
   const { video = [], audio_and_video = [], ...others } = pricings;

@@ -9,7 +9,7 @@ const ANSWER: readonly UsageCounter[] = ["output", "reasoning"];
 
 const MILLION = 1_000_000;
 
-/** The most that a token can cost, in nano-dollars for a million. */
+/** The highest price of a token, in nano-dollars per million. */
 interface WorstPrices {
   prompt: number;
   answer: number;
@@ -19,8 +19,8 @@ interface WorstPrices {
 const known = new WeakMap<Pricings, WorstPrices | "tiers">();
 
 /**
- * The most that so many tokens can cost at an offer, before any discount. The prices are found once for each price list; only
- * those with tiers are looked up for every call.
+ * The highest possible cost of a number of tokens at an offer, before any discount. It is computed once per price list; only
+ * tiered prices are looked up for every call.
  */
 export function worstCost(input: number, output: number, offer: PriceList, terms: readonly string[]): number {
   const { pricings } = offer;

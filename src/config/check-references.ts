@@ -5,7 +5,7 @@ import { positionAt } from "./position-at.ts";
 import { SIMULATOR } from "./read-providers.ts";
 import type { RootFile } from "./schema.ts";
 
-/** Values as they were read, where any may be missing because it was wrong. */
+/** Values as they were read; any of them may be missing because it was invalid. */
 export type Incomplete<T> = T extends readonly (infer Item)[]
   ? (Incomplete<Item> | undefined)[]
   : T extends object
@@ -71,7 +71,7 @@ export function checkReferences(
   });
 }
 
-/** Without a section of their own, providers come from the environment, each named after its kind. */
+/** Without a `providers` section, providers come from the environment, each named after its kind. */
 function knownProviders(root: MapNode, kinds: Iterable<string>): Set<string> {
   const section = root.entries.get("providers")?.node;
   return new Set([...(section?.kind === "map" ? section.entries.keys() : kinds), SIMULATOR]);

@@ -5,12 +5,12 @@ export interface ConfigProblem {
   message: string;
 }
 
-/** One line, as compilers write it. */
+/** One line in the format of compilers. */
 export function tellProblem({ file, line, column, message }: ConfigProblem): string {
   return `${file}:${line}:${column}: ${message}`;
 }
 
-/** Everything that is wrong with a configuration file, one line each. No value of the file is repeated: it may be a secret. */
+/** All problems of a configuration file, one line each. Values are not repeated, because they may be secrets. */
 export class ConfigError extends Error {
   readonly problems: ConfigProblem[];
 

@@ -7,7 +7,7 @@ import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/
 import type { ConfigProblem } from "./config-error.ts";
 import type { ModelFile } from "./schema.ts";
 
-/** What `trivium.yaml` says, with its defaults filled in, paths made absolute and credentials wrapped. */
+/** The content of `trivium.yaml` with defaults filled in, absolute paths and wrapped credentials. */
 export interface Config {
   /** The file that was read; absent if there is none and only defaults apply. */
   file?: string;
@@ -17,7 +17,7 @@ export interface Config {
   fields: readonly string[];
   /** Where a file would be read from, when there is none. */
   awaitedFile?: string;
-  /** The files whose content its values are, such as mounted secrets. */
+  /** Files that values were read from, such as mounted secrets. */
   valueFiles: readonly string[];
   /** Warnings: valid, but perhaps not intended. */
   warnings: readonly ConfigProblem[];
@@ -25,7 +25,7 @@ export interface Config {
     host: string;
     port: number;
     publicUrl: string;
-    /** Networks of proxies whose X-Forwarded-For is believed. */
+    /** Networks of proxies whose X-Forwarded-For is trusted. */
     trustedProxies: readonly string[];
     /** Origins whose pages may call from a browser. */
     cors: readonly string[];
@@ -41,7 +41,7 @@ export interface Config {
   admin: {
     host: string;
     port: number;
-    /** How browsers reach it: with https, cookies are for https alone. */
+    /** How browsers reach it. With https, cookies are limited to https. */
     publicUrl: string;
     secret?: Secret;
     /** Whether `/metrics` needs no secret. */
@@ -56,12 +56,12 @@ export interface Config {
   files: string;
   /** How long finished operations and their files are kept, and how many bytes. */
   retention: { ms: number; maxFileBytes: number; maxTotalBytes: number; maxProjectBytes: number };
-  /** How much is kept on disk while the storage is away; 0 where nothing is. */
+  /** How much is kept on disk while the storage is unavailable; 0 disables it. */
   ledger: {
     journalBytes: number;
-    /** Absent: receipts are kept for good. */
+    /** Absent: receipts are kept forever. */
     retentionDays?: number;
-    /** Each call has a row before a provider is asked. */
+    /** Each call is recorded before it is sent to a provider. */
     intents: boolean;
   };
   /** Whether answers are kept for requests that build on them, for how long, and how many bytes. */
@@ -73,10 +73,10 @@ export interface Config {
     maxImageRounds: number;
     maxImages: number;
   };
-  /** How long the bodies of calls are kept whose key says so, and how many bytes. */
+  /** For keys with `capture`: how long bodies are kept, and how many bytes. */
   capture: { retentionMs: number; maxBodyBytes: number; maxMediaBytes: number; maxTotalBytes: number };
   simulator: boolean;
-  /** What becomes of requests for what has no known price. */
+  /** How requests for something without a known price are handled. */
   billing: { unpriced?: UnpricedPolicy };
   routing: GatewayRouting;
   log: {
@@ -85,9 +85,9 @@ export interface Config {
     /** Which calls get a line. */
     calls: "all" | "errors" | "off";
   };
-  /** Where traces and metrics are sent; what is absent is said by the environment, or has a default. */
+  /** Where traces and metrics are sent. Absent fields come from the environment or have a default. */
   telemetry: TelemetryConfig;
-  /** Who is told what happens. */
+  /** Alert destinations. */
   alerts: AlertSettings;
   /** Absent: the providers of the environment. Present: exactly these, even if there are none. */
   providers?: ProviderSettings[];
@@ -101,29 +101,29 @@ export interface Config {
 
 export interface AlertSettings {
   webhooks: readonly WebhookSettings[];
-  /** Shares of a budget, each told once a period; in order. */
+  /** Shares of a budget in ascending order; each raises one alert per period. */
   budgetPercent: readonly number[];
   providerDown: boolean;
   gatewayDegraded: boolean;
   /** When too many calls fail. */
   errors: {
-    /** The share of calls; 0 tells of none. */
+    /** The share of calls; 0 disables the alert. */
     percent: number;
-    /** The time that is looked at. */
+    /** The time window. */
     minutes: number;
-    /** With fewer calls in that time, nothing is told. */
+    /** With fewer calls in that window, no alert is sent. */
     minCalls: number;
   };
-  /** For how long an alert that a webhook does not take is sent again. */
+  /** How long failed deliveries are retried. */
   retryHours: number;
 }
 
 export interface WebhookSettings {
-  /** Unique; the host of its address where the file names none. */
+  /** Unique; default: the host of its address. */
   name: string;
-  /** What is in its path may be a secret. */
+  /** Its path may contain a secret. */
   url: Secret;
-  /** Signs what is sent; without it nothing does. */
+  /** Signs deliveries; absent: they are not signed. */
   secret?: Secret;
   /** Absent: all. */
   events?: readonly AlertType[];
@@ -151,11 +151,11 @@ export interface ProviderSettings {
   apiKey?: Secret;
   dialects?: UpstreamDialectName[];
   timeoutMs?: { firstByte?: number; idle?: number; content?: number; total?: number };
-  /** Calls there at once. */
+  /** Concurrent calls at this provider. */
   maxConcurrent?: number;
-  /** Whether it is told of the trace of a call; its kind decides where this is absent. */
+  /** Whether the provider receives the trace context; absent: its kind decides. */
   traceContext?: boolean;
-  /** What differs from the gateway's. */
+  /** Overrides of the gateway's settings. */
   breaker?: Partial<BreakerSettings>;
   project?: string;
   location?: string;
@@ -170,7 +170,7 @@ export interface ProviderSettings {
   secretKey?: Secret;
   secretId?: string;
   organization?: string;
-  /** Which one this is, where the provider has a list of credentials: such a provider stands here once for each. */
+  /** Which credential this is, if the provider has a list of them: it then has one entry for each. */
   credential?: { index: number; label: string; weight: number };
 }
 
@@ -192,7 +192,7 @@ export interface ModelSettings {
   quality?: number;
   pricings?: Pricings;
   priceMultiples?: Record<string, number>;
-  /** What its hosts charge for their own tools, in place of the built-in prices. */
+  /** What its providers charge for hosted tools, in place of the built-in prices. */
   tools?: ToolPrice[];
   /** Absent: the built-in offers. Present: exactly these. */
   offers?: OfferSettings[];
@@ -210,7 +210,7 @@ interface OfferSettings {
   dialect?: UpstreamDialectName;
   /** The dialect in which calls with tools are sent. */
   toolsDialect?: UpstreamDialectName;
-  /** Whether it goes on from a partial answer; absent: what its provider is known to do. */
+  /** Whether it continues a partial response; absent: what its provider is known to do. */
   prefill?: boolean;
 }
 
@@ -221,26 +221,26 @@ export interface StaticKeySettings {
   /** Globs over model ids. */
   models: string[];
   protocols?: DialectName[];
-  /** A moment as ISO 8601 writes it, in UTC. */
+  /** A time in ISO 8601, in UTC. */
   expiresAt?: string;
   limits?: LimitSettings;
-  /** Where it may be used from. */
+  /** The networks from which it may be used. */
   networks?: string[];
-  /** What it may do beside calling models. */
+  /** Permissions in addition to calling models. */
   scopes?: string[];
-  /** What its calls are marked with. */
+  /** Tags of its calls. */
   tags?: string[];
-  /** Refuse what cannot be honoured exactly. */
+  /** Rejects requests that cannot be honoured exactly. */
   strict?: boolean;
-  /** The bodies of its calls are kept for a while. */
+  /** Captures the bodies of its calls. */
   capture?: boolean;
-  /** Its requests may name objects in providers' accounts. */
+  /** Its requests may refer to objects in provider accounts. */
   providerObjects?: boolean;
-  /** Who may see what it stores. */
+  /** Who can access the objects it stores. */
   objects?: Sharing;
-  /** What becomes of its requests for what has no known price. */
+  /** How its requests for something without a known price are handled. */
   unpriced?: UnpricedPolicy;
-  /** How its calls are served where they do not say otherwise. */
+  /** Default routing of its calls. */
   routing?: RoutingSettings;
 }
 

@@ -15,7 +15,7 @@ const BLOCKS = ["README.md", ...readdirSync(join(ROOT, "docs")).map((name) => jo
   .flatMap((name) => [...readFileSync(join(ROOT, name), "utf8").matchAll(/```yaml[^\n]*\n(.*?)```/gs)])
   .map(([, text = ""]) => text);
 
-/** The values of a document, in order, with those positions that `known` has. */
+/** The values of a document in order, with the positions that `known` has. */
 function valuesOf(node: DocumentNode | undefined, known: DocumentNode | undefined): unknown {
   if (node?.kind === "map") {
     const entries = known?.kind === "map" ? known.entries : undefined;
@@ -28,7 +28,7 @@ function valuesOf(node: DocumentNode | undefined, known: DocumentNode | undefine
   return { value: node?.value, position: known?.position === NOWHERE ? NOWHERE : node?.position };
 }
 
-/** Whether the runtime's parser decides about this text. If so, the package reads the same, and has nothing to report. */
+/** Whether the runtime's parser accepts this text. If so, the package must read the same and report nothing. */
 function decides(source: string): boolean {
   const node = readDocument(source);
   if (node === undefined) return false;
@@ -135,7 +135,7 @@ test("any lines", () => {
   );
 });
 
-/** What becomes of one line. */
+/** Variants of one line. */
 const lineSlip = fc.oneof(
   line.map((other) => (text: string) => [text, other]),
   someText.map((added) => (text: string) => [text + added]),
@@ -159,7 +159,7 @@ const PIECES = [
   "${A}",
 ];
 
-test("a configuration with a slip", () => {
+test("a configuration with a typo", () => {
   let decided = 0;
   const slips = fc.oneof(
     fc.tuple(fc.constantFrom(...DOCUMENTS), fc.nat(), lineSlip).map(([source, place, change]) => {
@@ -195,7 +195,7 @@ test("any value that a program writes, as JSON and as YAML", () => {
   );
 });
 
-test("repeated keys, mistakes, and what this parser may read differently are left to the package", () => {
+test("repeated keys, errors, and anything this parser may read differently are left to the package", () => {
   const left = [
     "a: 1\na: 2",
     "a: {b: 1, b: 2}",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { changeEnvFile, readEnvFile } from "./env-file.ts";
 
 describe("readEnvFile", () => {
-  test("plain, quoted, exported and commented lines; anything else is passed over", () => {
+  test("reads plain, quoted, exported and commented lines, and ignores anything else", () => {
     const text = [
       "# a comment",
       "A=1",
@@ -28,7 +28,7 @@ describe("readEnvFile", () => {
 });
 
 describe("changeEnvFile", () => {
-  test("replaces what it is given, adds the rest, and leaves everything else", () => {
+  test("replaces existing variables, adds new ones, and leaves everything else unchanged", () => {
     const text = "# mine\nKEEP=me\nexport OPENAI_API_KEY=old\n";
     expect(changeEnvFile(text, { OPENAI_API_KEY: "new", OTHER: "x y" })).toBe(
       "# mine\nKEEP=me\nOPENAI_API_KEY=new\nOTHER='x y'\n",
@@ -36,7 +36,7 @@ describe("changeEnvFile", () => {
     expect(changeEnvFile("", { A: "1" })).toBe("A=1\n");
   });
 
-  test("whatever a key is, it is read as it was written", () => {
+  test("any key is read back as it was written", () => {
     const key = fc.stringMatching(/^[\x21-\x7e]{1,40}$/);
     fc.assert(fc.property(key, (value) => expect(readEnvFile(changeEnvFile("", { A: value }))).toEqual({ A: value })));
   });

@@ -12,7 +12,7 @@ export function readEnvFile(text: string): Record<string, string> {
   return variables;
 }
 
-/** The same file with these variables: lines that have one of them are replaced, and everything else stays as it is. */
+/** The same file with these variables: their lines are replaced or added, and everything else stays unchanged. */
 export function changeEnvFile(text: string, variables: Readonly<Record<string, string>>): string {
   const left = new Map(Object.entries(variables));
   const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
@@ -26,7 +26,7 @@ export function changeEnvFile(text: string, variables: Readonly<Record<string, s
   return `${[...changed, ...[...left].map(([name, value]) => writeLine(name, value))].join("\n")}\n`;
 }
 
-/** In single quotation marks nothing is special, in shells neither. */
+/** Nothing is special inside single quotes, as in shells. */
 const writeLine = (name: string, value: string): string =>
   /^[\w@%+=:,./-]*$/.test(value)
     ? `${name}=${value}`

@@ -11,13 +11,13 @@ const KNOWN = [
   { kind: "openai-compatible", variables: {} },
 ];
 
-test("a kind gives a provider only when all of its variables have a value", () => {
+test("a kind declares a provider only if all of its variables are set", () => {
   expect(environmentProviders({}, KNOWN)).toEqual([]);
   const half = { OPENAI_API_KEY: "", KLING_ACCESS_KEY: "a", AZURE_OPENAI_API_KEY: "k" };
   expect(environmentProviders(half, KNOWN)).toEqual([]);
 });
 
-test("fields come under the program's names, credentials as secrets, the first of two sets wins", () => {
+test("fields have the program's names, credentials are secrets, and the first of two sets wins", () => {
   const environment = {
     OPENAI_API_KEY: "hidden-1",
     KLING_ACCESS_KEY: "hidden-2",
@@ -37,14 +37,14 @@ test("fields come under the program's names, credentials as secrets, the first o
   expect(providers[2]?.apiKey?.reveal()).toBe("hidden-4");
 });
 
-test("white space around a value is trimmed; a value of white space alone counts as unset", () => {
+test("white space around a value is trimmed; a value of only white space counts as unset", () => {
   const environment = { OPENAI_API_KEY: " sk-ok\r\n", GEMINI_API_KEY: " \t\n" };
   const providers = environmentProviders(environment, KNOWN);
   expect(providers.map(({ kind }) => kind)).toEqual(["openai"]);
   expect(providers[0]?.apiKey?.reveal()).toBe("sk-ok");
 });
 
-test("S10: every mistake that a file would report is reported under the variable's name, without the value", () => {
+test("S10: values are checked like those of a file, and errors name the variable without its value", () => {
   const environment = {
     OPENAI_API_KEY: "hidden key",
     KLING_ACCESS_KEY: "fine",

@@ -19,16 +19,16 @@ export { ConfigError, tellProblem } from "./config-error.ts";
 export type { ProviderKind } from "./read-providers.ts";
 
 export interface LoadOptions {
-  /** A file that was asked for must exist. Without one, `trivium.yaml` in `cwd` is read if it exists. */
+  /** A file that is named must exist. Without one, `trivium.yaml` in `cwd` is read if it exists. */
   path?: string;
-  /** Is read in place of what the file holds. */
+  /** Read in place of the file. */
   text?: string;
   cwd: string;
   environment: Readonly<Record<string, string | undefined>>;
   kinds: ReadonlyMap<string, ProviderKind>;
   prices: KnownPrices;
   models: KnownModels;
-  /** What the command line says; it wins over the file. */
+  /** Values from the command line, which override the file. */
   overrides?: Overrides;
   /**
    * The sections of the file to read; default: all. The others get their defaults, and mistakes in them are not reported: a
@@ -51,7 +51,7 @@ const ROOT: ConfigSchema = {
   properties: { ...configSchema(RootFile).properties, providers: {} },
 };
 
-/** Reads the configuration, or throws a ConfigError with everything that is wrong in it. */
+/** Reads the configuration, or throws a ConfigError with all of its problems. */
 export function loadConfig(options: LoadOptions): Config {
   const { path, text, cwd, overrides = {} } = options;
   const file = resolve(cwd, path ?? "trivium.yaml");
@@ -65,7 +65,7 @@ export function loadConfig(options: LoadOptions): Config {
   return loadUnplaced(source, file, shownFile, options) ?? loadPlaced(source, file, shownFile, options);
 }
 
-/** Undefined if there is something to report whose position is unknown. */
+/** Undefined if there is a problem whose position is unknown. */
 function loadUnplaced(source: string, file: string, shownFile: string, options: LoadOptions): Config | undefined {
   const root = readDocument(source);
   if (root === undefined) return undefined;
@@ -140,7 +140,7 @@ function overridden(file: RootFile, { host, port, adminPort }: Overrides): RootF
   return { ...file, server: { ...file.server, ...server }, admin: { ...file.admin, ...admin } };
 }
 
-/** A second gateway that is started with `--port` alone does not collide with the first one's Admin API. */
+/** A second gateway that is started with only `--port` does not collide with the Admin API of the first. */
 function portNextTo(port: number | undefined): number | undefined {
   if (port === undefined || port === 0) return port;
   return port < MAX_PORT ? port + 1 : port - 1;

@@ -15,7 +15,7 @@ import {
 import type { DocumentNode, MapEntry, MapNode, Position, Report, ScalarNode } from "./document-node.ts";
 import { hideReferences, restoreReferences } from "./variables.ts";
 
-/** Bounds for anchors that repeat or contain themselves. */
+/** Limits for anchors that repeat or contain themselves. */
 const MAX_NODES = 500_000;
 const MAX_DEPTH = 32;
 

@@ -4,14 +4,14 @@ import { type ConfigSchema, configSchema, type ReadContext, readValue } from "./
 import { CredentialFile, ProviderFile } from "./schema.ts";
 import { toProviders } from "./to-config.ts";
 
-/** Every kind takes these. */
+/** Fields of every kind. */
 const COMMON_FIELDS = ["base_url", "timeout_ms", "max_concurrent", "breaker", "trace_context"] as const;
 
-/** The fields that a kind of provider takes beyond those that every kind does, by their names in the file. */
+/** The fields of a kind of provider, in addition to those of every kind, by their names in the file. */
 export interface ProviderKind {
   required: readonly string[];
   optional: readonly string[];
-  /** Those that its field `dialects` may name. */
+  /** The dialects that its field `dialects` may list. */
   dialects: readonly string[];
   /** Checks across fields, such as a missing file of credentials. */
   mistakes: (settings: ProviderSettings) => readonly string[];
@@ -20,15 +20,15 @@ export interface ProviderKind {
 /** The name under which the built-in simulator offers its models. */
 export const SIMULATOR = "simulator";
 
-/** The same for all credentials of a provider: where these differ, it is another provider. */
+/** These must be the same for all credentials of a provider; otherwise it is another provider. */
 const SHARED_FIELDS: ReadonlySet<string> = new Set(["base_url", "dialects"]);
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const EVERY_FIELD = configSchema(ProviderFile).properties ?? {};
 
 /**
- * Reads the `providers` section, each entry by the fields that its kind takes. `folder` is what relative paths start from.
- * Undefined for a section that is left empty, as for one that is left out.
+ * Reads the `providers` section, each entry with the fields of its kind. Relative paths start from `folder`. Undefined if the
+ * section is empty or absent.
  */
 export function readProviders(
   node: DocumentNode,

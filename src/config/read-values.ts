@@ -24,11 +24,11 @@ export interface ConfigSchema {
   format?: string;
   description?: string;
   writeOnly?: boolean;
-  /** For a field that this version does not implement: what to do instead. Accepting it would promise something. */
+  /** For a field that this version does not implement: what to do instead. */
   notBuilt?: string;
 }
 
-/** A schema of the library as the plain JSON Schema that it is. */
+/** A schema of the library, which is plain JSON Schema. */
 export function configSchema(schema: TSchema): ConfigSchema {
   return schema as ConfigSchema;
 }
@@ -38,9 +38,9 @@ export interface ReadContext extends ReferenceSource {
 }
 
 /**
- * The value of a node as its shape wants it, with variables expanded. Every mistake is reported, not only the first (the
- * compiled checks of the schema library stop after eight, and know nothing of lines); what is wrong is left out, or
- * undefined in a list. `at` is where a missing field is reported.
+ * The value of a node according to its schema, with variables expanded. All problems are reported (the compiled checks of the
+ * schema library stop after eight, and have no positions). Invalid values are left out, or undefined in a list. Missing fields
+ * are reported at `at`.
  */
 export function readValue(
   node: DocumentNode,

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 
-/** What is built once, at the start. A reload applies every other field that is used. */
+/** Fields that are only used at the start. A reload applies all others. */
 const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "server.host": ({ server }) => server.host,
   "server.port": ({ server }) => server.port,

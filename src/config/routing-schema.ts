@@ -4,7 +4,7 @@ import { FACTORS, ROUTING_TYPES } from "../canon/preference.ts";
 
 const closed = { additionalProperties: false };
 const Count = Type.Integer({ minimum: 1 });
-/** A day: nothing that waits longer is a call. */
+/** One day, longer than any call. */
 const Milliseconds = Type.Integer({ minimum: 1, maximum: 86_400_000 });
 
 const calls = {

@@ -9,8 +9,8 @@ import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
 import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile } from "./routing-schema.ts";
 
 /**
- * The shape of `trivium.yaml`. `description` completes the sentence "<field> must be …" where the keywords alone would not
- * tell a person what to write; `format` names a check of formats.ts. read-values.ts knows every keyword used here.
+ * The schema of `trivium.yaml`. `description` completes the sentence "<field> must be …" if the keywords alone do not say what
+ * to write; `format` names a check in read-values.ts, which supports every keyword used here.
  */
 const closed = { additionalProperties: false };
 
@@ -83,7 +83,7 @@ const Pricings = Type.Object(
   closed,
 );
 
-/** What a host charges for its own tools. */
+/** What a provider charges for hosted tools. */
 const ToolPrices = Type.Array(
   Type.Object(
     {
@@ -224,7 +224,7 @@ const TelemetryFile = Type.Object(
   closed,
 );
 
-/** An address may be a secret itself, as those of chat services are. */
+/** An address may itself be a secret, as with chat services. */
 const WebhookFile = Type.Object(
   {
     name: Type.Optional(
@@ -250,7 +250,7 @@ const WebhookFile = Type.Object(
   closed,
 );
 
-/** Who is told what happens. */
+/** Alert destinations. */
 const AlertsFile = Type.Object(
   {
     webhooks: Type.Optional(Type.Array(WebhookFile)),

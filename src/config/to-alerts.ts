@@ -26,7 +26,7 @@ export function toAlerts(file: AlertsFile = {}): AlertSettings {
   };
 }
 
-/** One that has no name is called by its host; the second of a host has a number. */
+/** A webhook without a name is named after its host, with a number from the second on. */
 function toWebhooks(files: NonNullable<AlertsFile["webhooks"]>): WebhookSettings[] {
   const names = new Set(files.flatMap(({ name }) => name ?? []));
   return files.map(({ name, url, secret, events }) => ({

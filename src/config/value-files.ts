@@ -1,10 +1,10 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** No secret is longer; a path by mistake may lead to anything. */
+/** No secret is longer, and a wrong path may lead to any file. */
 const MAX_BYTES = 64 * 1024;
 
-/** Files that hold one value each, as container platforms mount secrets. */
+/** Files that contain one value each, as container platforms mount secrets. */
 export class ValueFiles {
   readonly #folder: string;
   readonly #paths = new Set<string>();
@@ -19,7 +19,7 @@ export class ValueFiles {
     return [...this.#paths];
   }
 
-  /** The content without the line end that most editors put behind it; undefined where it cannot be read, or is too long. */
+  /** The content without a trailing newline; undefined if the file cannot be read or is too long. */
   read(named: string): string | undefined {
     const path = resolve(this.#folder, named);
     this.#paths.add(path);
@@ -31,7 +31,7 @@ export class ValueFiles {
   }
 }
 
-/** Never waits for a pipe's other end, nor reads a device without an end. */
+/** Never blocks on a pipe, and never reads an endless device. */
 function readStart(path: string): string | undefined {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -26,7 +26,7 @@ test("hiding references from the parser keeps every line and column, and restori
   );
 });
 
-test("a value goes in as it is, whatever it holds", () => {
+test("a value is inserted unchanged, whatever it contains", () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), (value) => {
       expect(expandWith("<${A}>", { A: value }).text).toBe(`<${value}>`);
@@ -35,7 +35,7 @@ test("a value goes in as it is, whatever it holds", () => {
   );
 });
 
-test("dollar signs that open nothing stay", () => {
+test("dollar signs that do not start a reference stay", () => {
   expect(expandWith("$5 $A $$ $${A} $", { A: "x" })).toEqual({
     text: "$5 $A $ ${A} $",
     used: false,
@@ -46,7 +46,7 @@ test("dollar signs that open nothing stay", () => {
   });
 });
 
-test("a file's content goes in as it is; a file that cannot be read is told", () => {
+test("the content of a file is inserted unchanged; an unreadable file is reported", () => {
   const readFile = (path: string) => (path === "/run/secrets/key" ? "s3cret ${A} $$" : undefined);
   const expanded = expandReferences("<${file:/run/secrets/key}>", { environment: { A: "x" }, readFile });
   expect(expanded).toMatchObject({ text: "<s3cret ${A} $$>", used: true, unread: [], malformed: false });

@@ -1,6 +1,6 @@
 /** `${NAME}`, `${NAME:-default}` and `${file:path}` in the texts of a configuration file. `$$` is a plain dollar sign. */
 
-/** Where references find their values. */
+/** The values of references. */
 export interface ReferenceSource {
   environment: Readonly<Record<string, string | undefined>>;
   /** The text of a file; undefined where it cannot be read. */
@@ -52,9 +52,8 @@ export function expandReferences(text: string, { environment, readFile }: Refere
 }
 
 /**
- * In YAML, braces, commas and the like end a plain text inside `{ … }`, so that `{ api_key: ${KEY} }` would not parse.
- * References are therefore put out of the parser's reach, each character of theirs standing for itself in a private
- * range, which keeps every line and column, and are restored in the texts that come out.
+ * In YAML, braces and commas end a plain text inside `{ … }`, so `{ api_key: ${KEY} }` would not parse. Each character of a
+ * reference is therefore mapped to a private range before parsing, which keeps all positions, and restored afterwards.
  */
 const PRIVATE = 0xe000;
 const HIDEABLE = /\$\$|\$\{[^{}\r\n]*\}/g;

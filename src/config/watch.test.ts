@@ -48,7 +48,7 @@ function start(signal?: AbortSignal): ConfigWatch {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  // The time of a file is no finer than this: two states within it would look the same.
+  // The resolution of file times: two changes within it look the same.
   await Bun.sleep(5);
   for (let look = 0; !condition() && look < 100; look++) await clock.pass(100);
   expect(condition()).toBe(true);

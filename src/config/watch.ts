@@ -10,8 +10,8 @@ export interface ConfigWatch {
 }
 
 /**
- * The file is polled: polling sees an editor's rename, a mounted folder and a swapped symbolic link alike, which file events do
- * not on every system.
+ * The file is polled. Polling detects renames by editors, mounted folders and swapped symbolic links, which file events miss
+ * on some systems.
  */
 const LOOK_EVERY_MS = 250;
 /** A change counts once the file has been unchanged for this long, so that it is not read half written. */
@@ -80,7 +80,7 @@ export function watchConfig(
   return { reload: () => attempt(onChange, true), close };
 }
 
-/** What changes when the configuration does, in its file or in those that hold its values; undefined while there is no file. */
+/** A fingerprint of the configuration file and the files that contain its values; undefined while there is no file. */
 function stateOf(file: string | undefined, valueFiles: readonly string[]): string | undefined {
   const own = file === undefined ? undefined : stateOfFile(file);
   return own === undefined ? undefined : [own, ...valueFiles.map(stateOfFile)].join(" ");

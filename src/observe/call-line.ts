@@ -12,7 +12,7 @@ interface CountedUsage {
   seconds?: number;
 }
 
-/** What the ledger knows about a call and the log shows. A receipt is one. */
+/** The facts about a call that the log shows. A receipt has them. */
 export interface SettledCall {
   id: string;
   project: string;
@@ -37,20 +37,20 @@ export interface SettledCall {
   totalMs: number;
 }
 
-/** One attempt that failed, in the gateway's own words: a provider's message may quote a prompt. */
+/** A failed attempt in the gateway's words, because a provider's message may quote a prompt. */
 export interface FailedAttempt {
   provider: string;
   kind: string;
   host?: string;
   /** The HTTP status of its answer. */
   status?: number;
-  /** Why no answer came, such as ECONNREFUSED. */
+  /** Why there was no response, such as ECONNREFUSED. */
   errno?: string;
   /** What the operator can do. */
   cure?: string;
 }
 
-/** What only the log shows. */
+/** Facts that only the log shows. */
 export interface CallFacts {
   /** The gateway's own, which needs no escaping. */
   requestId: string | undefined;
@@ -75,7 +75,7 @@ const CLIENTS_OWN: ReadonlySet<string> = new Set([
   "forbidden",
   "unsupported_media_type",
 ]);
-/** Failures that stay until someone changes something. */
+/** Failures that persist until someone acts. */
 const LASTING: ReadonlySet<string> = new Set(["upstream_credentials", "internal"]);
 
 /** A failed provider is reported even if another one answered instead. */

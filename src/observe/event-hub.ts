@@ -1,4 +1,4 @@
-/** What happens in this process, for whoever watches it. Times are moments of the wall clock in milliseconds. */
+/** Events of this process for live subscribers. Times are by the wall clock, in milliseconds. */
 export type GatewayEvent =
   | {
       type: "call.begun";
@@ -11,7 +11,7 @@ export type GatewayEvent =
       stream: boolean;
     }
   | {
-      /** The first content of a stream is there: from now on no other offer takes over unseen. */
+      /** The first content of a stream has arrived: from now on no other offer can take over unnoticed. */
       type: "call.committed";
       atMs: number;
       receipt: string;
@@ -59,8 +59,8 @@ export type GatewayEvent =
 type Listener = (event: GatewayEvent) => void;
 
 /**
- * Passes on what happens to those who watch. Without any, whoever would tell of something reads one field and makes nothing:
- * `if (events.watched) events.tell({ … })`.
+ * Passes events to subscribers. Without any, a publisher only reads one field and allocates nothing: `if (events.watched)
+ * events.tell({ … })`.
  */
 export class EventHub {
   watched = false;
@@ -70,7 +70,7 @@ export class EventHub {
     return this.#listeners.size;
   }
 
-  /** The returned function ends it. A listener must not throw, nor wait. */
+  /** The returned function unsubscribes. A listener must not throw or block. */
   watch(listener: Listener): () => void {
     this.#listeners.add(listener);
     this.watched = true;

@@ -4,7 +4,7 @@ import type { CallFacts, CallLevel, FailedAttempt, SettledCall } from "./call-li
 export const LOG_FORMATS = ["auto", "text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** What is logged with the message; `err` is whatever was thrown. */
+/** Fields that are logged with the message; `err` is a thrown value. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 type Level = CallLevel | "debug";

@@ -28,7 +28,7 @@ export class LineWriter {
   readonly #build: () => void;
   readonly #tellLost: (lines: number) => string;
   #waiting = new ByteBuffer();
-  /** The buffer that was written last, to be filled again. */
+  /** The buffer that was written last, for reuse. */
   #spare = new ByteBuffer();
   #lost = 0;
   #planned = false;
@@ -87,7 +87,7 @@ export class LineWriter {
 
 const STANDARD_ERROR = 2;
 
-/** On a thread of its own, since a full pipe blocks the writer. Without a reader, lines are discarded. */
+/** Runs in a thread, because a full pipe blocks the writer. Without a reader, lines are discarded. */
 async function writeToStandardError(bytes: Uint8Array, { sleep }: Clock): Promise<void> {
   let done = 0;
   while (done < bytes.length) {

@@ -82,7 +82,7 @@ describe("the line of a call", () => {
     });
   });
 
-  test("is a warning where a provider failed, though another one answered; an error where the operator must act", async () => {
+  test("is a warning if a provider failed although another one answered, and an error if the operator must act", async () => {
     const said = await objectsOf({ level: "info", format: "json" }, (log) => {
       log.call(CALL, { ...FACTS, failures: [{ provider: "other", kind: "overloaded", status: 503 }] });
       log.call(CALL, { ...FACTS, failures: [REFUSED] });
@@ -112,7 +112,7 @@ describe("the line of a call", () => {
     expect(await linesOf({ level: "silent" })).toEqual([]);
   });
 
-  test("for people: one line, and one below it for each attempt that failed, with its cure", async () => {
+  test("for people: one line, followed by one for each failed attempt with a remedy", async () => {
     const lines = await linesOf({ level: "info", format: "text" }, (log) => {
       log.call(CALL, FACTS);
       log.call(
@@ -164,7 +164,7 @@ describe("the form", () => {
   const linesOf = (format: "auto" | "text" | "json", isTTY: boolean, environment: Record<string, string> = {}) =>
     makeFormat(Date.now, format, { isTTY }, environment).line("warn", undefined, "hot");
 
-  test("text in colour on a terminal, JSON elsewhere, or as was said; NO_COLOR is honoured", () => {
+  test("is coloured text on a terminal and JSON elsewhere unless configured; NO_COLOR is honoured", () => {
     expect(linesOf("auto", true)).toContain("\u001b[33mwarn \u001b[0m hot");
     expect(linesOf("auto", true, { NO_COLOR: "1" })).toEndWith(" warn  hot\n");
     expect(linesOf("auto", true, { TERM: "dumb" })).toEndWith(" warn  hot\n");

@@ -9,7 +9,7 @@ type LogLevel = (typeof LOG_LEVELS)[number];
 /** Above the level of every line. */
 const SILENT = LOG_LEVELS.indexOf("silent");
 
-/** Lines on standard error; standard output is for what the user asked the program to print. */
+/** Logs go to standard error; standard output is for the program's results. */
 type Say = {
   (message: string): void;
   (fields: LogFields, message: string): void;

@@ -8,7 +8,7 @@ const FIRST_CONTENT = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30,
 const SPEED = [1, 2, 5, 10, 20, 40, 60, 80, 100, 150, 200, 400, 800];
 const ADMISSION = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
 
-/** Every metric that is made of receipts. */
+/** The metrics that are derived from receipts. */
 export const makeCallFamilies = (budget: SeriesBudget) => {
   const counted = (name: string, help: string, labels: readonly string[], unit = 1) =>
     new CounterFamily({ name, help, labels, unit }, budget);

@@ -9,7 +9,7 @@ const valuesOf = (families: readonly Family[], name: string, suffix?: string) =>
 const sumOf = (families: readonly Family[], name: string, suffix?: string) =>
   valuesOf(families, name, suffix).reduce((sum, { value }) => sum + value, 0);
 
-describe("observability 5: metrics are made of receipts", () => {
+describe("observability 5: metrics are derived from receipts", () => {
   test("every receipt is counted once, in whatever batches they are read", () => {
     const metrics = new CallMetrics();
     let cost = 0;
@@ -25,7 +25,7 @@ describe("observability 5: metrics are made of receipts", () => {
     expect(sumOf(families, "trivium_call_duration_seconds", "_count")).toBe(200);
   });
 
-  test("attempts, fallbacks, fields and breaks are those of the receipt", () => {
+  test("attempts, fallbacks, fields and interruptions come from the receipt", () => {
     const metrics = new CallMetrics();
     metrics.settled(
       receipt({
@@ -58,7 +58,7 @@ describe("observability 5: metrics are made of receipts", () => {
     expect(sumOf(families, "trivium_unpriced_calls_total")).toBe(1);
   });
 
-  test("beyond the ceiling, what would be a new series is counted as other, and sums stay right", () => {
+  test("beyond the limit, new series are counted as other, and totals stay correct", () => {
     const metrics = new CallMetrics({ maxSeries: 100 });
     for (let at = 0; at < 500; at++) {
       metrics.settled(receipt({ model: `acme/model-${at}`, costNanoUsd: 1_000, usage: { input: 1 } }));
@@ -77,7 +77,7 @@ describe("observability 5: metrics are made of receipts", () => {
     ).toBe(true);
   });
 
-  test("a refused request is counted by the kind of its error", () => {
+  test("a rejected request is counted by its error kind", () => {
     const metrics = new CallMetrics();
     metrics.refused("rate_limited", "key_1", "private");
     metrics.refused("rate_limited", "key_1", "private");

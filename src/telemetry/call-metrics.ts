@@ -5,7 +5,7 @@ import { counter, type Family } from "./family.ts";
 import { outcomeClass } from "./outcome-class.ts";
 import { type Cell, type HistogramCell, SeriesBudget } from "./series.ts";
 
-/** What settlement knows of a call beside its receipt. */
+/** Facts about a settled call in addition to its receipt. */
 interface Settled {
   receipt: Receipt;
   /** From its arrival to its first attempt; undefined where it was not measured. */
@@ -14,11 +14,11 @@ interface Settled {
 
 interface CallMetricsOptions {
   maxSeries?: number;
-  /** Who counts the same receipts in another way. */
+  /** Another counter of the same receipts. */
   alsoCount?: ((receipt: Receipt) => void) | undefined;
 }
 
-/** The series of calls that are alike. */
+/** The series of calls with the same labels. */
 interface CallCells {
   readonly calls: Cell;
   readonly duration: HistogramCell;
@@ -34,7 +34,7 @@ interface CallCells {
 const MAX_SERIES = 10_000;
 /** Series of refusals, with one of each key. */
 const MAX_REFUSALS = 1_000;
-/** Receipts that wait to be counted: a scrape counts them all. */
+/** Receipts that are not yet counted; a scrape counts them all. */
 const BATCH = 64;
 
 const TOKEN_KIND: Readonly<Partial<Record<UsageCounter, string>>> = {
@@ -52,8 +52,8 @@ const TOKEN_KIND: Readonly<Partial<Record<UsageCounter, string>>> = {
 const TOKEN_COUNTERS = USAGE_COUNTERS.filter((name) => TOKEN_KIND[name] !== undefined);
 
 /**
- * What the receipts of this process add up to. A call only hands over its receipt; receipts are counted in batches, and when
- * someone asks. Labels have values of closed sets alone: names of the configuration, and words of the gateway.
+ * Totals of the receipts of this process. A call only hands over its receipt; receipts are counted in batches, and on each
+ * scrape. Label values come only from closed sets: names in the configuration, and words of the gateway.
  */
 export class CallMetrics {
   readonly #budget: SeriesBudget;
@@ -75,12 +75,12 @@ export class CallMetrics {
     if (this.#waiting.push({ receipt, admissionMs }) >= BATCH) this.#count();
   }
 
-  /** A request did not become a call. `reason`: the kind of its error; `key`: the id of the key that it showed, if any. */
+  /** A request was rejected. `reason`: the error kind; `key`: the id of its key, if known. */
   refused(reason: string, key: string | undefined, addressClass: string): void {
     const name = `${reason}\0${key ?? ""}\0${addressClass}`;
     let cell = this.#refusals.get(name);
     if (cell === undefined) {
-      // Keys come and go: those beyond the bound count together, and reasons stay apart.
+      // Keys beyond the limit are counted together, separately for each reason.
       const isRoom = this.#refusals.size < MAX_REFUSALS;
       cell = this.#families.refusals.at(reason, isRoom ? (key ?? "none") : "other", addressClass);
       if (isRoom) this.#refusals.set(name, cell);

@@ -1,6 +1,6 @@
 /** One metric of the exposition, with all of its samples. Plain data: workers send it to each other. */
 export interface Family {
-  /** With `_total` where it is a counter. */
+  /** Ends in `_total` if it is a counter. */
   name: string;
   help: string;
   type: "counter" | "gauge" | "histogram";
@@ -15,7 +15,7 @@ export interface Sample {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A gauge, or a counter that something else counts, as of now. */
+/** The current value of a gauge, or of a counter that is kept elsewhere. */
 export const family = (
   type: "counter" | "gauge",
   name: string,

@@ -5,7 +5,7 @@ import { HistogramFamily, SeriesBudget } from "./series.ts";
 const EVERY_MS = 500;
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5];
 
-/** How late the timers of this process come: nothing else runs while one turn of its event loop takes long. */
+/** How late timers fire in this process. Nothing else runs while one turn of the event loop is slow. */
 export class LoopLag {
   readonly #family = new HistogramFamily(
     {

@@ -13,7 +13,7 @@ const CLIENTS_OWN: ReadonlySet<string> = new Set([
 
 export type OutcomeClass = "ok" | "client_gone" | "refused" | "failed";
 
-/** Whose affair the end of a call is: `failed` is the operator's. */
+/** Who is responsible for the outcome of a call: `failed` is the operator's. */
 export function outcomeClass(outcome: string): OutcomeClass {
   if (outcome === "ok" || outcome === "client_gone") return outcome;
   return CLIENTS_OWN.has(outcome) ? "refused" : "failed";

@@ -5,7 +5,7 @@ import type { CallTrace } from "./trace-context.ts";
 export interface Sampling {
   /** The share of ordinary calls that is kept, 0 to 1. */
   ratio: number;
-  /** A call that took as long is always kept. */
+  /** Calls that took at least this long are always kept. */
   slowMs: number;
 }
 
@@ -24,11 +24,11 @@ function boundOf(ratio: number): string {
   return bound;
 }
 
-/** By the trace's id alone, so that all who see the same trace decide the same. */
+/** Depends only on the trace id, so that everyone who sees the trace decides the same. */
 export const isInRatio = (traceId: string, ratio: number): boolean =>
   ratio >= 1 || traceId.slice(-DIGITS) < boundOf(ratio);
 
-/** Decided when all is known: what an operator looks for is always kept. */
+/** Decided at the end: calls that an operator looks for are always kept. */
 export function isKept(receipt: Receipt, trace: ChosenTrace, sampling: Sampling): boolean {
   if (outcomeClass(receipt.outcome) === "failed" || receipt.totalMs >= sampling.slowMs) return true;
   if (receipt.offers.length > 1 || receipt.continued !== undefined) return true;
@@ -37,7 +37,9 @@ export function isKept(receipt: Receipt, trace: ChosenTrace, sampling: Sampling)
 
 type ChosenTrace = Pick<CallTrace, "traceId" | "parent" | "chosen">;
 
-/** Whether an ordinary one is kept: its parent decides, else the ratio. Decided once: providers may have been told. */
+/**
+ * Whether an ordinary trace is kept: its parent decides, else the ratio. Decided once, because providers may have received it.
+ */
 export function isChosen(trace: ChosenTrace, { ratio }: Sampling): boolean {
   trace.chosen ??= trace.parent?.sampled ?? isInRatio(trace.traceId, ratio);
   return trace.chosen;

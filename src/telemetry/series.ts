@@ -15,7 +15,7 @@ interface Description {
   name: string;
   help: string;
   labels: readonly string[];
-  /** What is shown is this part of what is counted: amounts are whole numbers as long as they are summed up. */
+  /** The factor from the counted to the shown unit: amounts are summed as whole numbers. */
   unit?: number;
 }
 
@@ -24,14 +24,14 @@ interface HistogramDescription extends Description {
   bounds: readonly number[];
 }
 
-/** What the values of all labels are for whatever comes when there are too many series: sums stay right. */
+/** The label value of everything beyond the maximum number of series, so that totals stay correct. */
 const OVERFLOW = "other";
 
 /** How many series a process may have, of all its metrics together. */
 export class SeriesBudget {
   readonly #most: number;
   #used = 0;
-  /** How many series were asked for that there was no room for. */
+  /** The number of series that were not created. */
   dropped = 0;
 
   constructor(most: number) {
@@ -59,7 +59,7 @@ abstract class LabelledFamily<Held> {
   }
 
   protected abstract make(): Held;
-  /** How many series one set of labels is. */
+  /** The number of series for one set of labels. */
   protected abstract readonly width: number;
 
   /** The cell for these values, in the order of the labels' names. Keep it: finding it costs more than counting. */

@@ -1,6 +1,6 @@
 import type { Family, Sample } from "./family.ts";
 
-/** How a scraper is answered. */
+/** The format of a response to a scraper. */
 export interface Exposition {
   contentType: string;
   text: string;
@@ -18,7 +18,7 @@ export function expose(families: readonly Family[], accept: string): Exposition 
 }
 
 function linesOf({ name, help, type, samples }: Family, open: boolean): string[] {
-  // OpenMetrics names the family of a counter without what its samples end in.
+  // OpenMetrics names the family of a counter without the suffix of its samples.
   const shown = open && type === "counter" ? name.replace(/_total$/, "") : name;
   const head = [`# HELP ${shown} ${escaped(help, open)}`, `# TYPE ${shown} ${type}`];
   return [...head, ...samples.map((sample) => `${name}${sample.suffix ?? ""}${labelsOf(sample)} ${numberOf(sample)}`)];

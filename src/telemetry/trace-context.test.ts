@@ -14,7 +14,7 @@ describe("W3C trace context", () => {
     expect(read(`00-${TRACE}-${SPAN}-03`)?.sampled).toBe(true);
   });
 
-  test("of a later version the first four fields count", () => {
+  test("the first four fields of a later version are read", () => {
     expect(read(`cc-${TRACE}-${SPAN}-01-what-the-future-brings`)?.traceId).toBe(TRACE);
   });
 
@@ -35,7 +35,7 @@ describe("W3C trace context", () => {
     expect(read(given, "other=1")).toBeUndefined();
   });
 
-  test("the state of others is passed on as it came, within bounds", () => {
+  test("the state of other vendors is passed on unchanged, within limits", () => {
     expect(read(`00-${TRACE}-${SPAN}-01`, "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE")?.state).toBe(
       "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE",
     );
@@ -43,7 +43,7 @@ describe("W3C trace context", () => {
     expect(read(`00-${TRACE}-${SPAN}-01`, Array(40).fill("a=1").join(","))?.state).toBeUndefined();
   });
 
-  test("a provider is told of its own span, the same however often it is asked for", () => {
+  test("a provider receives its own span, the same on every request for it", () => {
     const ids = new IdPool({ bytes: (length) => Uint8Array.from({ length }, (_, at) => at) });
     const trace = new CallTrace(ids, read(`00-${TRACE}-${SPAN}-01`, "a=1"));
     const attempt = {};
@@ -54,7 +54,7 @@ describe("W3C trace context", () => {
     expect(trace.spanId).not.toBe(trace.spanOf(attempt));
   });
 
-  test("S07: what came from outside adds no line to a request", () => {
+  test("S07: incoming headers cannot add a line to a request", () => {
     const ids = new IdPool({ bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) });
     const parent = { traceId: TRACE, spanId: SPAN, sampled: true, state: undefined };
     expect(new CallTrace(ids, parent).linesFor({}, false)).toMatch(/^traceparent: .*-00\r\n$/);

@@ -1,6 +1,6 @@
 import type { Random } from "../base/sources.ts";
 
-/** Where a call stands in a trace, as W3C trace context says it. */
+/** The position of a call in a trace, as defined by W3C trace context. */
 export interface TraceParent {
   /** 32 hexadecimal digits. */
   traceId: string;
@@ -8,7 +8,7 @@ export interface TraceParent {
   spanId: string;
   /** Whether its maker keeps the trace. */
   sampled: boolean;
-  /** What the systems of other vendors carry along; passed on as it came. */
+  /** State of other vendors' systems; passed on unchanged. */
   state: string | undefined;
 }
 
@@ -17,7 +17,7 @@ const MAX_STATE = 512;
 const MAX_MEMBERS = 32;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/** What a request says of its trace; undefined where it says nothing that can be used. */
+/** The trace context of a request; undefined if absent or invalid. */
 export function readTraceParent(headers: Pick<Headers, "get">): TraceParent | undefined {
   const given = headers.get("traceparent");
   const parts = given === null || given.length > 512 ? null : FORM.exec(given.trim());

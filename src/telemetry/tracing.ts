@@ -3,7 +3,7 @@ import type { Receipt } from "../canon/receipt.ts";
 import { isChosen, isKept, type Sampling } from "./sampling.ts";
 import { CallTrace, IdPool, readTraceParent, type TraceParent } from "./trace-context.ts";
 
-/** A call that is over, with all that its spans are made of. */
+/** A completed call with the data for its spans. */
 export interface TracedCall {
   receipt: Receipt;
   trace: CallTrace;
@@ -12,7 +12,7 @@ export interface TracedCall {
   endedMs: number;
   /** When its request was answered, where the call went on after that. */
   answeredMs?: number | undefined;
-  /** What is added to a moment of the monotonic clock to get one of the wall clock. */
+  /** The offset from the monotonic clock to the wall clock. */
   offsetMs: number;
   requestId: string | undefined;
   method: string;
@@ -24,7 +24,7 @@ export interface TracedCall {
   host: string;
 }
 
-/** A request that was turned away before it became a call: no provider was asked, and there is no receipt. */
+/** A rejected request: it was not sent to a provider and has no receipt. */
 export interface RefusedRequest {
   trace: CallTrace;
   /** By the wall clock. */
@@ -40,12 +40,12 @@ export interface RefusedRequest {
 
 interface TracingOptions extends Pick<Sources, "random"> {
   sampling: Sampling;
-  /** Takes what is to be exported; never waits, never throws. */
+  /** Receives what is to be exported; must not block or throw. */
   keep: (call: TracedCall) => void;
   keepRefused: (request: RefusedRequest) => void;
 }
 
-/** Strangers can have as many requests refused as they like: their spans must not take the place of those of calls. */
+/** Anyone can send requests that are rejected; their spans must not displace those of calls. */
 const REFUSED_PER_SECOND = 20;
 
 /** Makes a trace of each call, and decides at its end whether it is kept. */
@@ -69,12 +69,12 @@ export class Tracing {
     return new CallTrace(this.#ids, parent, begun);
   }
 
-  /** What a provider is told of the trace. Whether it is kept is not known yet: what is known already counts. */
+  /** The trace context that a provider receives. The final sampling decision is not known yet; what is known so far counts. */
   linesFor(trace: CallTrace, attempt: object): string {
     return trace.linesFor(attempt, isChosen(trace, this.#options.sampling));
   }
 
-  /** Whether a call that is settled is to be kept. */
+  /** Whether a settled call is kept. */
   keeps(receipt: Receipt, trace: CallTrace): boolean {
     return isKept(receipt, trace, this.#options.sampling);
   }
@@ -83,7 +83,7 @@ export class Tracing {
     this.#options.keep(call);
   }
 
-  /** The gateway's own failures are always kept, the client's mistakes as ordinary calls are; up to so many a second. */
+  /** The gateway's own failures are always kept, client errors like ordinary calls, both up to a rate limit. */
   refused(request: RefusedRequest): void {
     const { sampling, keepRefused } = this.#options;
     const { trace, status, endedMs } = request;

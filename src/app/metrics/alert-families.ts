@@ -1,7 +1,7 @@
 import type { Alerts } from "../../alerts/alerts.ts";
 import { type Family, family, gauge } from "../../telemetry/family.ts";
 
-/** Whether webhooks take what they are told. Those of the configuration are there from the start. */
+/** Deliveries by webhook. The series of configured webhooks exist from the start. */
 export function alertFamilies({ settings, deliveries }: Pick<Alerts, "settings" | "deliveries">): Family[] {
   const counts = deliveries.list(settings.webhooks.map(({ name }) => name));
   return [

@@ -8,10 +8,10 @@ interface Collection {
   done: () => void;
 }
 
-/** A scrape is answered by then, with what is there: a worker may hang. */
+/** A scrape is answered after this time with what has arrived, because a worker may hang. */
 const WAIT_MS = 2_000;
 
-/** In the first process: gathers what the workers say of themselves. */
+/** In the first process: collects the metrics of the workers. */
 export class WorkerCollector {
   readonly #clock: Clock;
   readonly #collections = new Map<number, Collection>();
@@ -21,7 +21,7 @@ export class WorkerCollector {
     this.#clock = clock;
   }
 
-  /** `ask` is called for each of the workers with the number that its answer must have. */
+  /** `ask` is called for each worker with the number that its response must carry. */
   async collect(workers: number, ask: (number: number) => void): Promise<readonly WorkerMetrics[]> {
     const number = ++this.#number;
     const { promise, resolve } = Promise.withResolvers<void>();

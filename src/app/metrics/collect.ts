@@ -18,9 +18,9 @@ interface Parts {
   budgets: Pick<BudgetWatch, "uses">;
   alerts: Pick<Alerts, "settings" | "deliveries">;
   lag: LoopLag;
-  /** Absent where nothing is exported. */
+  /** Absent if nothing is exported. */
   exporter: OtlpExporter | undefined;
-  /** Absent where this process is the only one on its ports. */
+  /** Absent if this is the only process on its ports. */
   workers: MetricsOfWorkers | undefined;
 }
 
@@ -31,7 +31,10 @@ interface CollectedMetrics {
   all: () => Promise<readonly Family[]>;
 }
 
-/** What `/metrics` shows. One of several workers answers for all: which of them a scrape reaches is up to the system. */
+/**
+ * The content of `/metrics`. Any of several workers responds for all, because the system decides which of them a scrape
+ * reaches.
+ */
 export function collectMetrics(parts: Parts): CollectedMetrics {
   const { gateway, alerts, lag, workers, exporter } = parts;
   const startedMs = gateway.clock.wallMs();

@@ -10,13 +10,13 @@ interface Parts {
   condition: () => GatewayCondition;
   config: Pick<AdminConfig, "lastReload">;
   budgets: Pick<BudgetWatch, "uses">;
-  /** Moment of the start, by the wall clock. */
+  /** Start time, by the wall clock. */
   startedMs: number;
 }
 
 const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
 
-/** The state of the gateway at this moment. Nothing is queried: a scrape is answered whatever hangs. */
+/** The current state of the gateway. Nothing is queried, so a dependency that hangs does not delay a scrape. */
 export function gatewayFamilies({ gateway, condition, config, budgets, startedMs }: Parts): Family[] {
   const { clock, health, snapshot } = gateway;
   const { status } = condition();
@@ -44,7 +44,7 @@ export function gatewayFamilies({ gateway, condition, config, budgets, startedMs
   ];
 }
 
-/** Of projects and of the gateway; keys are too many for labels. */
+/** Only of projects and of the gateway: there are too many keys for labels. */
 function budgetFamily({ uses }: Parts["budgets"]): Family {
   const shown = uses.filter(({ level }) => level !== "key");
   return family(

@@ -2,16 +2,16 @@ import type { Family } from "../../telemetry/family.ts";
 
 /** The metrics of one of several processes. */
 export interface WorkerMetrics {
-  /** Its place among them, which the process that replaces it takes over. */
+  /** Its number, which its replacement takes over. */
   worker: string;
   families: readonly Family[];
 }
 
-/** What workers know of each other's metrics. */
+/** How workers read each other's metrics. */
 export interface MetricsOfWorkers {
-  /** What this one says when it is asked. */
+  /** Sets how this worker reports its own metrics. */
   answerWith(own: () => readonly Family[]): void;
-  /** Of all, this one included. */
+  /** The metrics of all workers, including this one. */
   all(): Promise<readonly WorkerMetrics[]>;
 }
 

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { counter, type Family, family, gauge } from "../../telemetry/family.ts";
 import { VERSION } from "../../version.ts";
 
-/** What every Prometheus looks for in a process. `startedMs`: by the wall clock. */
+/** The standard process metrics of Prometheus. `startedMs` is by the wall clock. */
 export function processFamilies(startedMs: number): Family[] {
   const { user, system } = process.cpuUsage();
   const openFiles = countOpenFiles();
@@ -21,7 +21,7 @@ function countOpenFiles(): number | undefined {
   try {
     return readdirSync("/proc/self/fd").length;
   } catch {
-    // There is no such folder on other systems than Linux.
+    // This folder exists only on Linux.
     return undefined;
   }
 }

@@ -48,7 +48,7 @@ export class Attributes {
   }
 }
 
-/** One attribute as JSON behind others; without a value, none. Keys are ours and need no escaping. */
+/** One attribute as JSON to append to others; empty without a value. Keys are ours and need no escaping. */
 export const textText = (key: string, value: string | undefined): string =>
   value ? `,{"key":"${key}","value":{"stringValue":${JSON.stringify(value)}}}` : "";
 

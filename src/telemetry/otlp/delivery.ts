@@ -7,7 +7,7 @@ export interface PostedPayload {
   body: string | Uint8Array<ArrayBuffer>;
 }
 
-/** What it answers, as far as it matters. */
+/** The relevant part of its response. */
 export interface PostAnswer {
   status: number;
   retryAfter: string | null;
@@ -15,25 +15,25 @@ export interface PostAnswer {
   body: string;
 }
 
-/** Sends a payload; rejects where no answer comes in time. Follows no redirect. */
+/** Sends a payload; rejects if there is no response in time. Does not follow redirects. */
 export type Post = (payload: PostedPayload) => Promise<PostAnswer>;
 
 type Delivered =
   | {
       outcome: "taken";
-      /** How many of its parts the collector did not take. */
+      /** How many of its parts the collector rejected. */
       rejected: number;
       reason: string;
     }
   | { outcome: "given up"; reason: string };
 
-/** Statuses for which the standard asks to try again. */
+/** Statuses that the standard says to retry. */
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MAX_TRIES = 5;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** Delivers a payload, with a few tries. Never rejects. */
+/** Delivers a payload with a few retries. Never rejects. */
 export async function deliver(
   post: Post,
   payload: PostedPayload,
@@ -59,7 +59,7 @@ export async function deliver(
   return { outcome: "given up", reason };
 }
 
-/** A collector may take some of a request and say so; what is no such answer says nothing. */
+/** A collector may report that it accepted only part of a request; other responses are ignored. */
 function rejectedIn(body: string): { rejected: number; reason: string } {
   const partial = parseObject(body)?.["partialSuccess"];
   if (typeof partial !== "object" || partial === null) return { rejected: 0, reason: "" };

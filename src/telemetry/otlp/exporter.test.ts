@@ -55,8 +55,8 @@ const spansIn = (body: string | Uint8Array) =>
   (JSON.parse(Buffer.from(body).toString()) as { resourceSpans: { scopeSpans: { spans: unknown[] }[] }[] })
     .resourceSpans[0]?.scopeSpans[0]?.spans.length ?? 0;
 
-describe("telemetry never touches a call", () => {
-  test("what waits is sent every five seconds, in one request", async () => {
+describe("telemetry never affects a call", () => {
+  test("pending spans are sent every five seconds in one request", async () => {
     const bodies: (string | Uint8Array)[] = [];
     const { clock, exporter } = start(async ({ body }) => {
       bodies.push(body);

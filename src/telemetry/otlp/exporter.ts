@@ -16,9 +16,9 @@ interface ExporterOptions {
   tracesUrl?: string | undefined;
   metricsUrl?: string | undefined;
   metricsEveryMs: number;
-  /** What the metrics are at this moment. */
+  /** The current metrics. */
   collect: () => readonly Family[];
-  /** Told when a signal is given up, and with undefined when one is delivered again. */
+  /** Called when a delivery is given up, and with undefined when deliveries succeed again. */
   onTrouble: (reason: string | undefined) => void;
 }
 
@@ -27,7 +27,10 @@ type Signal = "traces" | "metrics";
 /** How long the last flush of a stop may take. */
 const LAST_FLUSH_MS = 2_000;
 
-/** Sends traces and metrics to a collector, in the background. A collector that is away, slow or wrong costs what was to be sent to it, and nothing else. */
+/**
+ * Sends traces and metrics to a collector in the background. If the collector is unavailable, slow or broken, only the
+ * telemetry is lost.
+ */
 export class OtlpExporter {
   readonly #options: ExporterOptions;
   readonly #queue: SpanQueue;
@@ -65,7 +68,7 @@ export class OtlpExporter {
     }
   }
 
-  /** Sends what is left, within two seconds; nothing where it was not started. */
+  /** Sends the rest within two seconds; does nothing if it was not started. */
   async stop(): Promise<void> {
     if (this.#stops.length === 0) return;
     for (const stop of this.#stops) stop();
@@ -106,7 +109,7 @@ export class OtlpExporter {
     }
   }
 
-  /** Whether the collector has taken it, or some of it. */
+  /** Whether the collector accepted all or part of it. */
   async #deliver(signal: Signal, payload: PostedPayload, parts: number): Promise<boolean> {
     const { post, clock, onTrouble } = this.#options;
     const delivered = await deliver(post, payload, clock, () => !this.#stopping);

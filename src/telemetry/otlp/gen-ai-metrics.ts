@@ -15,7 +15,7 @@ interface Cells {
   readonly output: HistogramCell;
 }
 
-/** Receipts as OpenTelemetry's conventions count them; for OTLP alone. */
+/** Receipts counted by OpenTelemetry's conventions; only for OTLP. */
 export class GenAiMetrics {
   readonly #budget = new SeriesBudget(MAX_SERIES);
   readonly #cells = new Map<string, Cells>();

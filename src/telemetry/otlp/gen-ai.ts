@@ -3,8 +3,8 @@ import { completionTokens, promptTokens } from "../../canon/usage.ts";
 import { Attributes, doubleText, wholeText } from "./attributes.ts";
 
 /**
- * OpenTelemetry's conventions for generative AI as of version 1.41.0, the last that has a number: everything of them that is
- * used is in this file. They are still in development, and other versions have other names.
+ * OpenTelemetry's conventions for generative AI as of version 1.41.0, the last numbered one. Everything that we use of them is
+ * in this file: they are still in development, and other versions have other names.
  */
 export const SCHEMA_URL = "https://opentelemetry.io/schemas/1.41.0";
 
@@ -14,7 +14,7 @@ export const GEN_AI_METRICS = {
   tokens: "gen_ai.client.token.usage",
 } as const;
 
-/** The bounds that the conventions ask for, and two more: reasoning takes longer. */
+/** The bounds of the conventions, and two more because reasoning takes longer. */
 export const DURATION_BOUNDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 300, 600,
 ];
@@ -35,16 +35,16 @@ const OPERATIONS: Readonly<Record<Receipt["verb"], string>> = {
   compactions: "compaction",
 };
 
-/** The operation's name; what the conventions have no word for has one of ours, which they allow. */
+/** The name of the operation; our own, as allowed, where the conventions have none. */
 export function operationOf({ verb, clientDialect }: Pick<Receipt, "verb" | "clientDialect">): string {
   return verb === "generate" && clientDialect === "genai" ? "generate_content" : OPERATIONS[verb];
 }
 
-/** Failures have a type; a client that disconnects is none. */
+/** The error type; a client that disconnects is not a failure. */
 export const errorTypeOf = (outcome: string): string | undefined =>
   outcome === "ok" || outcome === "client_gone" ? undefined : outcome;
 
-/** What they call the usage of a call: sums, where ours are parts. */
+/** The usage of a call in the conventions' terms: they use totals, we use parts. */
 export function usageOf({ usage }: Pick<Receipt, "usage">) {
   const cacheWrite = (usage.cacheWrite5m ?? 0) + (usage.cacheWrite1h ?? 0);
   const isKnown = usage.input !== undefined || usage.output !== undefined || usage.cacheRead !== undefined;

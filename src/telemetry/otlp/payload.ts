@@ -9,7 +9,7 @@ export interface Resource {
 
 const scopeOf = (version: string) => ({ name: "trivium", version });
 
-/** What stands around the spans in a request of traces. */
+/** The envelope of the spans in a trace request. */
 export function aroundSpans(resource: Resource, version: string): { before: string; after: string } {
   const head = `{"resourceSpans":[{"resource":${JSON.stringify(resource)},"schemaUrl":"${SCHEMA_URL}"`;
   const scope = `"scopeSpans":[{"scope":${JSON.stringify(scopeOf(version))},"schemaUrl":"${SCHEMA_URL}"`;

@@ -9,25 +9,28 @@ export interface SpanBatch {
 
 interface SpanQueueOptions {
   clock: Clock;
-  /** What stands around the spans. */
+  /** The envelope of the spans. */
   before: string;
   after: string;
-  /** Sends it; resolves with whether it was taken, and never rejects. */
+  /** Sends it; resolves with whether it was accepted, and never rejects. */
   send: (batch: SpanBatch) => Promise<boolean>;
   maxQueued?: number;
   maxBatch?: number;
   everyMs?: number;
 }
 
-/** Spans as the bytes of a request: as objects or strings they would outlive their call, and cost the collector of garbage more than all else (decision 0016). */
+/**
+ * Spans as the bytes of a request: objects or strings would outlive their call and cost the garbage collector more than
+ * everything else (decision 0016).
+ */
 interface Spans {
   readonly bytes: ByteBuffer;
   calls: number;
 }
 
 /**
- * Calls that wait to be exported. One request at a time; whatever the collector does, a call only puts itself here, and where
- * there is no room the oldest go.
+ * Calls waiting to be exported, one request at a time. Whatever the collector does, a call is only added here; if the queue is
+ * full, the oldest are dropped.
  */
 export class SpanQueue {
   readonly #options: SpanQueueOptions;
@@ -38,7 +41,7 @@ export class SpanQueue {
   #queued = 0;
   #spare: ByteBuffer | undefined;
   #sending: Promise<void> | undefined;
-  /** Calls that there was no room for. */
+  /** Calls that were dropped. */
   dropped = 0;
 
   constructor(options: SpanQueueOptions) {
@@ -66,7 +69,7 @@ export class SpanQueue {
     return clock.every(everyMs, () => this.#send(), { background: true });
   }
 
-  /** Resolves when all that waits was sent or given up. */
+  /** Resolves when everything in the queue was sent or given up. */
   async flush(): Promise<void> {
     while (this.#queued > 0 || this.#sending !== undefined) {
       this.#send();

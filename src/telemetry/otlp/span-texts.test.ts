@@ -69,7 +69,7 @@ const CALLS: readonly TracedCall[] = [
 
 test("observability 1.2: the spans of calls in any order say what each call was, whatever its words are", () => {
   const texts = new SpanTexts();
-  // Each after each other one: what calls have in common must not be that of another.
+  // Every call after every other one: the shared parts must not leak from one to the next.
   for (const before of CALLS) {
     for (const call of CALLS) {
       texts.of(before);
