@@ -4,10 +4,7 @@ import { makeDatabase, postgresServer } from "../support/postgres-database.ts";
 import { crashWithIntents } from "./crash-with-intents.ts";
 
 const NOTHING_WRONG = { missing: [], unsettled: [], twice: 0, wrongSums: 0 };
-isPresent(
-  postgresServer !== undefined,
-  "crashes with intents on PostgreSQL, because TRIVIUM_TEST_POSTGRES is not set",
-);
+isPresent(postgresServer !== undefined, "crashes with intents on PostgreSQL, because TRIVIUM_TEST_POSTGRES is not set");
 
 /** `npm run crashes:intents` does the same a hundred times. */
 describe("H14, H21: with ledger.intents, a call that reached a provider has a row after kill -9", () => {

@@ -109,7 +109,8 @@ describe.skipIf(postgresServer === undefined)("an unavailable database", () => {
         expect({ ...(await errorOf(answer)), raw: "", retryAfter }).toEqual({
           status: 503,
           type: "api_error",
-          message: "The gateway's database does not answer. Calls to models still work; retry this request in a moment.",
+          message:
+            "The gateway's database does not answer. Calls to models still work; retry this request in a moment.",
           raw: "",
           retryAfter: "5",
         });

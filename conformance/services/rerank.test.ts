@@ -107,10 +107,7 @@ describe("requests", () => {
       return [status, answer.error?.param];
     };
     const { body } = await rerank({ model, documents: DOCUMENTS });
-    expect([body.message, body.id?.slice(0, 4)]).toEqual([
-      "query must be a non-empty string; it is missing.",
-      "req_",
-    ]);
+    expect([body.message, body.id?.slice(0, 4)]).toEqual(["query must be a non-empty string; it is missing.", "req_"]);
     expect(body.error?.message).toBe(body.message ?? "");
     expect(await refused({ query: "" })).toEqual([400, "query"]);
     expect(await refused({ documents: [] })).toEqual([400, "documents"]);

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import type { Actor } from "../access/audit.ts";
 
-/** Whoever may read the configuration may do anything: the audit log names the account of the machine. */
+/** Anyone who can read the configuration has full access; the audit log records the machine's user account. */
 export const COMMAND_LINE: Actor = { who: `command line (${accountName()})` };
 
 function accountName(): string {

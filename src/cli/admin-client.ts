@@ -51,17 +51,17 @@ export class AdminClient {
     this.#secret = secret;
   }
 
-  /** What an answer has as `data`. */
+  /** The `data` of a response. */
   async read(path: string, query: Query = {}): Promise<unknown> {
     return (await this.readAll(path, query))["data"];
   }
 
-  /** The whole answer. */
+  /** The whole response. */
   readAll(path: string, query: Query = {}): Promise<JsonObject> {
     return this.#ask("GET", path + queryOf(query));
   }
 
-  /** A list, page by page, up to so many of its items. */
+  /** A list, page by page, up to a maximum number of items. */
   async list<Item extends object = JsonObject>(path: string, query: Query, most: number): Promise<Item[]> {
     const items: Item[] = [];
     let after: string | undefined;
@@ -78,7 +78,7 @@ export class AdminClient {
     return (await this.#ask(method, path, body))["data"];
   }
 
-  /** An answer that is not JSON, as it comes. */
+  /** A response that is not JSON, streamed. */
   async stream(path: string, query: Query): Promise<ReadableStream<Uint8Array>> {
     const response = await this.#send("GET", path + queryOf(query));
     if (!response.ok) throw refusal(response.status, await response.text(), this.#url);
@@ -111,7 +111,7 @@ export class AdminClient {
   }
 }
 
-/** As many as the Admin API sends at once. */
+/** The maximum page size of the Admin API. */
 const MAX_PAGE = 500;
 
 function queryOf(query: Query): string {

@@ -2,7 +2,7 @@ import { UsageError } from "./command.ts";
 
 const DEFAULT_URL = "http://127.0.0.1:8788";
 
-/** Where the operator's listener of a running gateway is, and the secret for it. */
+/** The URL and secret of the Admin API of a running gateway. */
 export interface AdminAccess {
   url: string;
   secret: string;
@@ -15,8 +15,8 @@ interface Given {
 }
 
 /**
- * Flags, else the environment, else the configuration that was named. A `trivium.yaml` that merely lies in the working folder is
- * ignored: whoever put it there would receive the secret (S20).
+ * Flags, else the environment, else the configuration that was named. A `trivium.yaml` in the working folder is ignored unless
+ * named: otherwise whoever put it there would receive the secret (S20).
  */
 export async function adminAccess(given: Given): Promise<AdminAccess> {
   const { TRIVIUM_ADMIN_URL, TRIVIUM_ADMIN_SECRET, TRIVIUM_CONFIG } = process.env;
@@ -34,7 +34,7 @@ export async function adminAccess(given: Given): Promise<AdminAccess> {
 }
 
 async function configured(path: string): Promise<Partial<AdminAccess>> {
-  // Only here is the configuration needed, which takes long to load.
+  // Loaded only when needed, because it is slow to load.
   const [{ readConfig }, { configSource }] = await Promise.all([
     import("../app/read-config.ts"),
     import("./config-source.ts"),

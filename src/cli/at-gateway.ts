@@ -1,6 +1,6 @@
 import { ADMIN_FLAGS, type AdminClient, connectAdmin } from "./admin-client.ts";
 
-/** Flags of the commands that work with the storage, or at a running gateway where `--url` names one. */
+/** Flags of the commands that use the storage, or with `--url` a running gateway. */
 export const GATEWAY_FLAGS = {
   url: {
     type: "string",
@@ -16,7 +16,7 @@ interface Given {
   config?: string | undefined;
 }
 
-/** Does it at the running gateway that `--url` names; else in this process. */
+/** Uses the running gateway at `--url` if given, else the storage. */
 export async function atGateway<Result>(
   given: Given,
   remote: (client: AdminClient) => Promise<Result>,

@@ -17,31 +17,31 @@ import { copySqlite, damageOf } from "../storage/copy-sqlite.ts";
 import { VERSION } from "../version.ts";
 import { UsageError } from "./command.ts";
 
-/** What a backup says of itself. */
+/** The manifest of a backup. */
 interface Manifest {
   version: string;
   created_at: string;
   /** Of the database. */
   sha256: string;
-  /** What is in it beside the database. */
+  /** Its parts in addition to the database. */
   parts: string[];
 }
 
 const DATABASE = "trivium.db";
 const MANIFEST = "backup.json";
-/** Of `data_dir`: receipts that wait for the database, and the key that stored responses are sealed with. */
+/** In `data_dir`: receipts waiting for the database, and the encryption key of stored responses. */
 const JOURNAL = "journal";
 const KEY = "responses.key";
 const FILES = "files";
 
-/** Where the configured database is; only SQLite's are files. */
+/** The file of the configured SQLite database. */
 export function databaseFile({ storage }: Pick<Config, "storage">, command: string): string {
   const file = storage.startsWith("sqlite:") ? storage.slice("sqlite:".length) : undefined;
   if (file !== undefined && file !== ":memory:") return file;
   throw new UsageError(`${command} only supports SQLite. For PostgreSQL, use pg_dump --format=custom and pg_restore.`);
 }
 
-/** Copies everything that a gateway would miss, while it may run. */
+/** Copies everything that a gateway needs. The gateway may be running. */
 export function makeBackup(config: Config, folder: string, options: { files: boolean; nowMs: number }): Manifest {
   const database = databaseFile(config, "backup");
   if (existsSync(folder) && readdirSync(folder).length > 0)
@@ -53,7 +53,7 @@ export function makeBackup(config: Config, folder: string, options: { files: boo
     cpSync(from, join(folder, name), { recursive: true });
     parts.push(name);
   };
-  // The journal first: a receipt that leaves it meanwhile is in the database, and one that is in both counts once.
+  // The journal first: a receipt that leaves it in the meantime is in the database, and one that is in both counts once.
   keep(JOURNAL, join(config.dataDir, JOURNAL));
   copySqlite(database, join(folder, DATABASE));
   keep(KEY, join(config.dataDir, KEY));
@@ -68,7 +68,7 @@ export function makeBackup(config: Config, folder: string, options: { files: boo
   return manifest;
 }
 
-/** The manifest of a backup that is whole; throws where it is not. */
+/** The manifest of a valid backup; throws if it is damaged. */
 export function readBackup(folder: string): Manifest {
   const file = join(folder, MANIFEST);
   if (!existsSync(file)) throw new UsageError(`${folder} is not a backup: ${MANIFEST} is missing.`);
@@ -82,7 +82,7 @@ export function readBackup(folder: string): Manifest {
   return manifest;
 }
 
-/** Puts a backup in place; what was there is kept beside it. Returns where. */
+/** Restores a backup. Previous files are renamed and their new paths returned. */
 export function restoreBackup(config: Config, folder: string, { parts }: Manifest, nowMs: number): string[] {
   const database = databaseFile(config, "restore");
   const aside = `.before-${new Date(nowMs).toISOString().replaceAll(/[:.]/g, "-")}`;
@@ -104,7 +104,7 @@ export function restoreBackup(config: Config, folder: string, { parts }: Manifes
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** In parts: a ledger may be larger than memory. */
+/** Reads in chunks, because a ledger may be larger than memory. */
 function digestOf(file: string): string {
   const hasher = new Bun.CryptoHasher("sha256");
   const chunk = new Uint8Array(CHUNK_BYTES);

@@ -19,11 +19,11 @@ export const baseUrls = (url: string) => ({
   strict: { openai: `${url}/api/v1`, anthropic: `${url}/api/msg`, google: `${url}/api/genai` },
 });
 
-/** The link that opens a session is for whoever sees the start; not for a log, unless that gets the admin secret, too. */
+/** The login link is shown on a terminal, but not in a log, unless the log also gets the admin secret. */
 export const shownConsole = ({ adminUrl, consoleUrl, firstStart }: Started, isTerminal: boolean): string =>
   isTerminal || firstStart.adminSecret !== undefined ? consoleUrl : adminUrl;
 
-/** What a person reads after starting the gateway. */
+/** Printed when the gateway has started. */
 export function banner(started: Started, paint: Paint, isTerminal: boolean): string {
   const { adminUrl, models, url, providers, firstStart, tryModel } = started;
   const reachable = reachableUrl(started.publicUrl);

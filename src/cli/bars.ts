@@ -1,6 +1,6 @@
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** A bar for each value, the longest of `cells`; anything above nothing is seen. */
+/** A bar for each value, at most `cells` long; every value above zero is visible. */
 export function bars(values: readonly number[], cells: number): string[] {
   const largest = Math.max(0, ...values);
   return values.map((value) => {

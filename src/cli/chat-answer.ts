@@ -16,7 +16,7 @@ export interface ChatAnswer {
   outputTokens: number | undefined;
   costUsd: number | undefined;
   receipt: string | null;
-  /** The user did not wait for the end. */
+  /** The user interrupted it. */
   stopped: boolean;
 }
 
@@ -31,7 +31,7 @@ interface Asking {
 const TIMEOUT_MS = 30 * 60_000;
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
 
-/** Asks, and prints the answer as it arrives. A cancelled question returns what arrived until then. */
+/** Sends a prompt and passes the response on as it arrives. A cancelled prompt returns what has arrived so far. */
 export async function askModel({ client, model, messages, signal, onText }: Asking): Promise<ChatAnswer> {
   const body = { model, messages, stream: true, stream_options: { include_usage: true }, usage: { include: true } };
   const answer: ChatAnswer = {

@@ -7,7 +7,7 @@ export interface Paint {
   red(text: string): string;
 }
 
-/** Colours on a terminal that has them; elsewhere the plain text. */
+/** Colours on a terminal that supports them; plain text elsewhere. */
 export function paintFor({ isTTY = false }: { isTTY?: boolean }): Paint {
   const on = isTTY && wantsColour(process.env);
   const paint = (code: number) => (text: string) => (on ? `\x1b[${code}m${text}\x1b[0m` : text);

@@ -4,7 +4,7 @@ import { nearestName } from "../config/nearest-name.ts";
 /** Exit codes that scripts can use. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, moderated: 3, interrupted: 130 } as const;
 
-/** What the help says about a command. */
+/** A command's entry in the help. */
 export interface CommandAbout {
   name: string;
   /** The usage after the name, such as `[--port PORT]`. */
@@ -12,7 +12,7 @@ export interface CommandAbout {
   summary: string;
 }
 
-/** A command does not know its own name: whoever lists it passes on what the help says about it. */
+/** A command does not know its own name; the list of commands passes it in. */
 export interface Command {
   /** What `--help` prints. */
   help(about: CommandAbout): string;
@@ -37,7 +37,7 @@ const COMMON = {
 } as const satisfies Flags;
 const HELP = { help: { type: "boolean", short: "h", about: "show this help" } } as const satisfies Flags;
 
-/** What a command was called with. */
+/** The arguments of a command. */
 export type Given<F extends Flags> = ReturnType<typeof readFlags<F>>;
 
 export interface Definition<F extends Flags> {
@@ -63,7 +63,7 @@ export function defineCommand<const F extends Flags>({ flags, takes = 0, run }: 
 
 export const isHelpFlag = (word: string): boolean => word === "--help" || word === "-h";
 
-/** With `--help`, mistakes in the other arguments are not reported. */
+/** With `--help`, errors in the other arguments are not reported. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return args.slice(0, end < 0 ? args.length : end).some(isHelpFlag);
@@ -117,7 +117,7 @@ function parse<const F extends Flags>(args: readonly string[], flags: F) {
   }
 }
 
-/** The first flag that is wrong, in our own words; undefined where the parser found something else. */
+/** Describes the first invalid flag; undefined if the parser found another problem. */
 function flagProblem(args: readonly string[], options: Flags): string | undefined {
   const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
   for (const token of tokens) {

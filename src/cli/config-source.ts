@@ -5,8 +5,8 @@ import { readEnvFile } from "../config/env-file.ts";
 import { UsageError } from "./command.ts";
 
 /**
- * Where a command finds its configuration. Its variables come from the environment and, with lower priority, from the file
- * `.env` next to it. That file is for the configuration alone: it changes nothing in this process (S20).
+ * The configuration of a command. Its variables come from the environment and, with lower priority, from the file `.env` next
+ * to it. That file only applies to the configuration and does not change this process's environment (S20).
  */
 export function configSource(flag: string | undefined): ConfigSource {
   const named = configPath(flag);

@@ -3,9 +3,9 @@ import { UsageError } from "./command.ts";
 const DEFAULT_URL = "http://127.0.0.1:8787";
 
 /**
- * Where a running gateway is: `--url`, else TRIVIUM_URL, else the URL of the configuration that was named, else the default URL
- * of a gateway. A `trivium.yaml` that merely lies in the working folder is ignored: whoever put it there would receive the API
- * key (S20).
+ * The URL of a running gateway: `--url`, else TRIVIUM_URL, else from the configuration that was named, else the default. A
+ * `trivium.yaml` in the working folder is ignored unless named: otherwise whoever put it there would receive the API key
+ * (S20).
  */
 export async function gatewayUrl(given: { url?: string | undefined; config?: string | undefined }): Promise<string> {
   const [source, found] = await namedUrl(given);
@@ -21,7 +21,7 @@ async function namedUrl({ url, config }: Parameters<typeof gatewayUrl>[0]): Prom
   if (TRIVIUM_URL) return ["TRIVIUM_URL", TRIVIUM_URL];
   const path = config ?? TRIVIUM_CONFIG;
   if (!path) return ["", DEFAULT_URL];
-  // Only here is the configuration needed, which takes long to load.
+  // Loaded only when needed, because it is slow to load.
   const [{ readConfig }, { configSource }] = await Promise.all([
     import("../app/read-config.ts"),
     import("./config-source.ts"),

@@ -8,7 +8,7 @@ import { DIALECT_NAMES, type DialectName } from "../canon/dialect-name.ts";
 import { SHARING, type Sharing } from "../canon/ownership.ts";
 import { UsageError } from "./command.ts";
 
-/** Flags of the commands that say what a key may do. */
+/** Flags of the commands that set the permissions of a key. */
 export const KEY_FLAGS = {
   models: { type: "string", value: "LIST", about: 'allow only these models, such as "sim/*,openai/*"' },
   protocols: { type: "string", value: "LIST", about: `allow only these protocols, from ${DIALECT_NAMES.join(",")}` },
@@ -42,7 +42,7 @@ export const KEY_FLAGS = {
   },
 } as const;
 
-/** Who may see what is stored. */
+/** Access to stored objects. */
 export const OBJECTS_FLAG = {
   type: "string",
   value: SHARING.join("|"),
@@ -55,7 +55,7 @@ export function readSharing(word: string): Sharing {
   return known;
 }
 
-/** What becomes of requests for what has no known price. */
+/** How requests for something without a known price are handled. */
 export const UNPRICED_FLAG = {
   type: "string",
   value: "POLICY",
@@ -105,7 +105,7 @@ export function readLimitFlags(flags: readonly string[]): Record<string, number>
   return readNamed(flags, "NAME=NUMBER", readNumber);
 }
 
-/** The same; `NAME=none` takes a limit away. */
+/** The same; `NAME=none` removes a limit. */
 export function readLimitChanges(flags: readonly string[]): Record<string, number | null> {
   return readNamed(flags, "NAME=NUMBER or NAME=none", (text) => (text === "none" ? null : readNumber(text)));
 }
@@ -115,7 +115,7 @@ export function readRoutingFlags(flags: readonly string[]): Record<string, unkno
   return readNamed(flags, "NAME=VALUE", routingValue, "--routing");
 }
 
-/** The same; `NAME=none` takes a setting away. */
+/** The same; `NAME=none` removes a setting. */
 export function readRoutingChanges(flags: readonly string[]): Record<string, unknown> {
   const read = (text: string) => (text === "none" ? null : routingValue(text));
   return readNamed(flags, "NAME=VALUE or NAME=none", read, "--routing");

@@ -10,7 +10,7 @@ export function withSuffix(path: string, suffix: string): string {
   return join(dir, `${name}${suffix}${ext}`);
 }
 
-/** One file has the name that was asked for; several are numbered from 1. */
+/** A single file has the given name; several are numbered from 1. */
 export const numbered = (path: string, index: number, count: number): string =>
   count === 1 ? path : withSuffix(path, `-${index + 1}`);
 
@@ -35,7 +35,7 @@ interface FileToWrite {
   force: boolean;
 }
 
-/** Writes under a temporary name, so that a file under its own name is always whole. Gives its size in bytes. */
+/** Writes to a temporary file first, so that the output file is always complete. Returns its size in bytes. */
 export async function writeOutput({ path, content, force }: FileToWrite): Promise<number> {
   const temporary = `${path}.${process.pid}.part`;
   let kept = false;

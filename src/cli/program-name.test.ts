@@ -18,20 +18,20 @@ test("in a checkout, the program is called by its path", () => {
   expect(programName(checkout, "")).toBe("bin/trivium");
 });
 
-test("where the path finds this program, its name is enough", () => {
+test("on the PATH, the program is called by its name", () => {
   const bin = join(folder, "on-path");
   mkdirSync(bin);
   symlinkSync(own, join(bin, "trivium"));
   expect(programName(folder, bin)).toBe("trivium");
 });
 
-test("where it is installed as a package, npx finds it", () => {
+test("in an installed package, the program is called with npx", () => {
   const bin = join(folder, "project/node_modules/.bin");
   mkdirSync(bin, { recursive: true });
   symlinkSync(own, join(bin, "trivium"));
   expect(programName(join(folder, "project"), "")).toBe("npx trivium");
 });
 
-test("anywhere else, a command that is shown can be pasted", () => {
+test("anywhere else, the program is called by its full path", () => {
   expect(programName(folder, "")).toBe(own);
 });

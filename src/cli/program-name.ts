@@ -3,8 +3,8 @@ import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * What to type in this folder to run the program: `bin/trivium` in a checkout, `trivium` where the path finds it,
- * `npx trivium` below an installed package, and its path anywhere else.
+ * The command that runs the program in this folder: `bin/trivium` in a checkout, `trivium` on the PATH, `npx trivium` in an
+ * installed package, else its path.
  */
 export function programName(folder: string = process.cwd(), path: string | undefined = process.env["PATH"]): string {
   const own = fileURLToPath(new URL("../../bin/trivium", import.meta.url));

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ProgressLine } from "./progress-line.ts";
 
-/** What is written until something was written that often. */
+/** The first writes, up to this number. */
 async function writtenBy(isTTY: boolean, times: number): Promise<string[]> {
   const written: string[] = [];
   const { promise: enough, resolve } = Promise.withResolvers<void>();
@@ -18,7 +18,7 @@ async function writtenBy(isTTY: boolean, times: number): Promise<string[]> {
   return written;
 }
 
-test("before a person one line is written over; in a pipe lines follow one another, and none at once", async () => {
+test("on a terminal one line is rewritten; in a pipe new lines are appended, the first after a delay", async () => {
   const [first, second] = await writtenBy(true, 3);
   expect([first, second]).toEqual(["\r\x1b[2Ksim/video  0:00", "\r\x1b[2Ksim/video  30 %  1:01"]);
   const piped = await writtenBy(false, 2);

@@ -7,7 +7,7 @@ export interface MediaOutcome {
   notMade: { reason: string; moderated: boolean }[];
 }
 
-/** Files on standard output, one to a line, and what was not made on standard error. Gives the exit code. */
+/** Prints files to standard output, one per line, and failures to standard error. Returns the exit code. */
 export function reportMedia({ files, notMade }: MediaOutcome, about: JsonObject, json: boolean): number {
   if (json) printJson({ ...about, files, not_made: notMade });
   else for (const { path } of files) console.log(path);
@@ -16,7 +16,7 @@ export function reportMedia({ files, notMade }: MediaOutcome, about: JsonObject,
   return notMade.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
-/** What the headers of an answer say about the call. Fields that could not be honoured are reported at once. */
+/** Facts about the call from the response headers. Fields that could not be honoured are reported immediately. */
 export function readAbout({ headers }: Response): {
   receipt: string | null;
   dropped: string[];

@@ -2,10 +2,10 @@ import { GatewayError } from "../canon/error.ts";
 import type { Storage } from "../storage/storage.ts";
 import { selectInstances } from "../storage/tables/instances.ts";
 
-/** A gateway that runs counts its beats up more often than this. */
+/** A running gateway increments its beat count more often than this. */
 const BEAT_MS = 12_000;
 
-/** Throws where a gateway runs on the storage. One that was killed is told from one that runs by its beats. */
+/** Throws if a gateway is running on the storage. The beat count of a killed one does not change. */
 export async function requireStopped(storage: Storage): Promise<void> {
   const before = await selectInstances(storage);
   if (before.length === 0) return;

@@ -1,6 +1,6 @@
 import { UsageError } from "./command.ts";
 
-/** The value of a flag; undefined where the flag was not given. */
+/** The value of a flag; undefined if absent. */
 export function readWholeNumber(
   flag: string,
   text: string | undefined,

@@ -9,7 +9,7 @@ import type { Storage } from "../storage/storage.ts";
 import { storageFailure } from "../storage/storage-failure.ts";
 import { configSource } from "./config-source.ts";
 
-/** All that most commands need of the configuration: they run without the providers' keys. */
+/** The sections that most commands need; they run without the providers' keys. */
 const STORAGE_SECTIONS = ["storage", "data_dir", "keys"] as const;
 
 interface Needs {

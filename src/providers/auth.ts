@@ -5,7 +5,7 @@ const fixed = (headers: Record<string, string>): Authenticator => {
   return () => headers;
 };
 
-/** `Authorization: Bearer`, or nothing where no key is set: local hosts often need none. */
+/** `Authorization: Bearer`, or nothing without a key: local hosts often need none. */
 export const bearer = (settings: ProviderSettings): Authenticator =>
   fixed(settings.apiKey ? { authorization: `Bearer ${settings.apiKey.reveal()}` } : {});
 

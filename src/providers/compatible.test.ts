@@ -53,7 +53,7 @@ describe("providers 1.7: the compatible hosts", () => {
     });
   });
 
-  test("R32: hosts that speak Responses are reached next to chat, elsewhere only where they are said to speak it", async () => {
+  test("R32: hosts that support Responses are reached there as well as at chat; at other addresses only if configured", async () => {
     const spoken = COMPATIBLE_PROVIDERS.filter(({ dialects }) => dialects["responses"]).map(({ kind }) => kind);
     expect(spoken).toEqual(["deepseek", "x-ai", "openrouter", "ollama", "vllm"]);
     const call = { dialect: "responses", verb: "generate", model: "m", stream: true, options: undefined } as const;
@@ -74,13 +74,13 @@ describe("providers 1.7: the compatible hosts", () => {
     expect(narrowed.dialectsFor("m", "responses")).toEqual([]);
   });
 
-  test("S07: a configured base_url is the only destination, so messages is not spoken below it", async () => {
+  test("S07: a configured base_url is the only destination, so messages is not used there", async () => {
     const provider = providerOf("z-ai", { baseUrl: "http://127.0.0.1:9001/v4", dialects: ["messages", "chat"] });
     expect(provider.dialects).toEqual(["chat"]);
     expect(await endpointOf(provider, "chat")).toMatchObject({ url: "http://127.0.0.1:9001/v4/chat/completions" });
   });
 
-  test("dialects in the configuration narrow what is spoken", () => {
+  test("dialects in the configuration restrict which are used", () => {
     expect(providerOf("minimax", { dialects: ["messages"] }).dialects).toEqual(["messages"]);
   });
 

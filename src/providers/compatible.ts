@@ -46,7 +46,7 @@ const COMPLETIONS = [openaiCompletions(() => true)];
 
 const CHAT: SpokenDialect = { generate: () => "/chat/completions" };
 
-/** For hosts that send usage unasked, and may refuse the option. */
+/** For hosts that always send usage and may reject the option. */
 const CHAT_WITH_USAGE: SpokenDialect = { ...CHAT, body: { remove: ["stream_options"] } };
 
 const messagesAt = (baseUrl: string, origin: string): SpokenDialect => ({
@@ -56,10 +56,10 @@ const messagesAt = (baseUrl: string, origin: string): SpokenDialect => ({
   headers: () => ({ "anthropic-version": "2023-06-01" }),
 });
 
-/** At another address than the vendor's there may be a host that does not speak it. */
+/** A host at another address may not support it. */
 const responsesOf = (origin: string): SpokenDialect => ({ optional: true, origin, generate: () => "/responses" });
 
-/** Hosts that seal no reasoning, and show it as it is. */
+/** Hosts that return reasoning as plain text. */
 const OPEN: Partial<ResponsesQuirks> = {
   seals: false,
   openReasoning: true,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ProviderSettings } from "../config/config.ts";
 
-/** What tells one account from another without its secrets: the same over reloads and restarts, whatever else is configured. */
+/** Identifies an account without revealing its secrets; stable across reloads and restarts. */
 export function credentialDigest(settings: ProviderSettings, baseUrl: string): string {
   const hash = createHash("sha256").update(`${settings.kind}\n${baseUrl}\n${settings.project ?? ""}\n`);
   for (const [name, value] of Object.entries(settings) as [string, unknown][]) {

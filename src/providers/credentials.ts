@@ -1,11 +1,11 @@
-/** The headers that authenticate the gateway. A promise only where a token has to be fetched first. */
+/** The headers that authenticate the gateway; a promise only if a token must be fetched first. */
 export type Authenticator = () => Record<string, string> | Promise<Record<string, string>>;
 
 /** An outgoing request, for hosts that need it signed as a whole. */
 export interface OutgoingRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** Header lines of this request alone, each with its end; not signed. */
+  /** Unsigned header lines of this request, each with its line end. */
   ownLines?: string | undefined;
   body: string | Uint8Array;
 }

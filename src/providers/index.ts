@@ -44,7 +44,7 @@ export const PROVIDER_KINDS: ReadonlyMap<string, ProviderDeclaration> = new Map(
   DECLARATIONS.map((declaration) => [declaration.kind, declaration]),
 );
 
-/** What the program knows by itself. */
+/** The built-in registry. */
 export const BUILT_IN: Registry = { dialects: BUILT_IN_DIALECTS, kinds: PROVIDER_KINDS };
 
 export function createProvider(settings: ProviderSettings, sources: Sources, kinds = PROVIDER_KINDS): Provider {

@@ -1,7 +1,7 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { FailureCause, GatewayError } from "../canon/error.ts";
 
-/** The provider that failed, as far as its operator can do something about it. */
+/** The failed provider, for a remedy that the operator can apply. */
 export interface FailedProvider {
   /** Its name in the configuration. */
   name: string;
@@ -11,7 +11,7 @@ export interface FailedProvider {
   credential: string;
 }
 
-/** How a connection failed, in words for callers: only operators see the host itself. */
+/** How a connection failed, for callers; only operators see the host. */
 const WORDS_OF_ERRNO: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ConnectionRefused: "connection refused",
@@ -27,7 +27,7 @@ const WORDS_OF_ERRNO: Readonly<Record<string, string>> = {
 };
 const CERTIFICATE = /CERT|ISSUER|SELF_SIGNED|ALTNAME/;
 
-/** `(connection refused)`; empty where nothing helpful is known. */
+/** Such as ` (connection refused)`; empty if unknown. */
 export function wordsOfErrno(errno: string | undefined): string {
   if (errno === undefined) return "";
   const words = WORDS_OF_ERRNO[errno] ?? (CERTIFICATE.test(errno) ? "TLS certificate not trusted" : undefined);
@@ -35,8 +35,8 @@ export function wordsOfErrno(errno: string | undefined): string {
 }
 
 /**
- * Puts a provider's name into the message of its failure, and adds what its operator needs to know. Messages of such failures
- * begin with "The provider" wherever they are written: its name is known here.
+ * Adds the provider's name to the message of its failure, and details for the operator. Such messages start with "The
+ * provider" wherever they are written; only here is the name known.
  */
 export function nameProvider(error: GatewayError, provider: FailedProvider): GatewayError {
   const cause = error.failure;

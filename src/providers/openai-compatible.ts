@@ -8,7 +8,7 @@ import { openaiModerations } from "./openai/moderations.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 import { COMPATIBLE_SERVICES } from "./service-adapters/compatible-services.ts";
 
-/** Any host that speaks chat completions, such as an inference proxy; the other dialects where `dialects` names them. */
+/** Any host that supports chat completions, such as an inference proxy; other dialects if `dialects` lists them. */
 export const openaiCompatible: ProviderDeclaration = {
   kind: "openai-compatible",
   tracesCalls: true,

@@ -7,7 +7,7 @@ import { createProvider, PROVIDER_KINDS } from "./index.ts";
 const probeOf = (kind: string, more: Partial<ProviderSettings> = {}) =>
   createProvider({ name: kind, kind, apiKey: new Secret("the-key"), ...more }, system).probe();
 
-test("every provider with a single key that speaks a dialect can be probed, with its key and at its own host", async () => {
+test("every provider with a single key and a dialect can be probed, with its key and at its own host", async () => {
   const kinds = [...PROVIDER_KINDS.values()].filter(
     ({ variables = {}, dialects }) => Object.keys(variables).join() === "api_key" && Object.keys(dialects).length > 0,
   );
@@ -19,7 +19,7 @@ test("every provider with a single key that speaks a dialect can be probed, with
   }
 });
 
-test("where the list of models needs no key, or is elsewhere, the probe asks for something else", async () => {
+test("if the list of models needs no key or is elsewhere, the probe requests something else", async () => {
   expect((await probeOf("openrouter"))?.url).toEndWith("/api/v1/key");
   const azure = (baseUrl: string) => probeOf("azure-openai", { baseUrl });
   expect((await azure("https://acme.example"))?.url).toBe("https://acme.example/openai/v1/models");

@@ -14,7 +14,7 @@ interface OutgoingMediaRequest {
   body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** What every API of a configured provider is reached with. */
+/** The connection settings of every API of a configured provider. */
 export interface ApiAccess {
   settings: ProviderSettings;
   baseUrl: string;
@@ -23,7 +23,7 @@ export interface ApiAccess {
   random: Random;
 }
 
-/** An API of a configured provider that is no dialect: adds the credential to requests. */
+/** An API of a configured provider that is not a dialect. It adds the credential to requests. */
 export class ProviderApi {
   /** A digest of the provider's base URL and credential, to which an operation is bound (H24). */
   readonly credential: string;
@@ -54,7 +54,7 @@ export class ProviderApi {
     return protocol === "https:" && (this.#hosts.ownHosts?.test(hostname) ?? false);
   }
 
-  /** The credential goes to the provider's own hosts and nowhere else (S07). */
+  /** The credential is only sent to the provider's own hosts (S07). */
   async outgoing(request: MediaRequest): Promise<OutgoingMediaRequest> {
     const { authenticate, sign, random } = this.#access;
     const url = request.url.startsWith("/") ? this.#baseUrl + request.url : request.url;

@@ -23,7 +23,7 @@ export interface UpstreamCall<Options = unknown> {
   verb: Verb;
   model: string;
   stream: boolean;
-  /** What the client's dialect wants said outside the body; undefined where that is nothing. */
+  /** Options of the client's dialect that are sent outside the body; undefined if there are none. */
   options: Options | undefined;
 }
 
@@ -54,11 +54,11 @@ export interface SpokenDialect {
   /** Absent where the provider has no token counter: the gateway then estimates. */
   countTokens?: (call: UpstreamCall, settings: ProviderSettings) => string;
   headers?(call: UpstreamCall): Record<string, string>;
-  /** A host at a configured `base_url` need not speak it: it is used there only where `dialects` names it. */
+  /** A host at a configured `base_url` may not support it: it is used there only if `dialects` lists it. */
   optional?: true;
-  /** Whether the host serves a model, by its own name of it, in this dialect; all where absent. */
+  /** Whether the host serves a model, by its upstream name, in this dialect; absent: all. */
   serves?: (model: string) => boolean;
-  /** Server-sent events where absent. */
+  /** Default: server-sent events. */
   framing?: Framing;
   /** Where the host's body differs from the dialect's own. */
   body?: { remove?: readonly string[]; set?(call: UpstreamCall): Record<string, unknown> };
@@ -73,21 +73,21 @@ export interface ProviderDeclaration {
   publishers: readonly string[];
   /** The usual environment variables: when all are set, the provider is enabled without any configuration. */
   variables?: Readonly<Record<string, string>>;
-  /** As OpenTelemetry's conventions call it; its kind where they have no word. */
+  /** Its name in OpenTelemetry's conventions; its kind if they have none. */
   systemName?: string;
-  /** It belongs to whoever runs the gateway: it is told of the trace that a call is part of. */
+  /** It belongs to the operator of the gateway, so it receives the trace context of calls. */
   tracesCalls?: true;
   fields: { required: readonly string[]; optional: readonly string[] };
   baseUrl: (settings: ProviderSettings) => string;
   authenticate: (settings: ProviderSettings, sources: Sources) => Authenticator;
-  /** A GET that costs nothing and is refused without a good credential. Absent where the host has none. */
+  /** A free GET that is rejected without a valid credential. Absent if the host has none. */
   probe?: {
     path: string | ((settings: ProviderSettings) => string);
     headers?: Readonly<Record<string, string>>;
     /** Statuses that mean a bad credential here, in addition to 401, 402 and 403. */
     rejections?: readonly number[];
   };
-  /** Signs each outgoing request; undefined where the kind of credential needs no signature. */
+  /** Signs each outgoing request; undefined if the kind of credential needs no signature. */
   sign?: (settings: ProviderSettings, sources: Sources) => Signer | undefined;
   /** By dialect, the best first for clients of every other one. */
   dialects: Readonly<Record<string, SpokenDialect>>;
@@ -104,29 +104,32 @@ export interface ProviderDeclaration {
   billing?: BillingTable;
 }
 
-/** The most characters of a provider's text that are passed on. */
+/** The maximum length of a provider's text that is passed on. */
 const MAX_TEXT = 2000;
 
 /**
- * Clients' own SDKs give up after ten minutes, so that no client waits longer for content. The longest answers of the catalogue, 128,000
- * tokens at twenty a second, take less than two hours.
+ * The SDKs give up after ten minutes, so no client waits longer for content. The longest responses in the catalogue, 128,000
+ * tokens at twenty per second, take less than two hours.
  */
 export const DEFAULT_TIMEOUTS_MS = { firstByte: 60_000, idle: 120_000, content: 600_000, total: 7_200_000 };
 
-/** A dialect with a base URL of its own is spoken there alone, and not at a configured base URL. */
+/** A dialect with its own base URL is only used there, not at a configured base URL. */
 export function spokenAt(baseUrl: string | undefined, { dialects }: Pick<ProviderDeclaration, "dialects">): string[] {
   const all = Object.keys(dialects);
   return all.filter((dialect) => baseUrl === undefined || dialects[dialect]?.baseUrl === undefined);
 }
 
-/** A configured provider with one credential: a provider with several is as many of these. Its destination and credential come from the configuration alone; no call can change either (S07). */
+/**
+ * A configured provider with one credential; a provider with several has one of these for each. Its destination and credential
+ * come only from the configuration; no call can change them (S07).
+ */
 export class Provider {
   readonly name: string;
   /** Host and port of its base URL, for people to read. */
   readonly host: string;
   /** A digest of its base URL and credential. */
   readonly digest: string;
-  /** Which of several credentials it has: a label, never the key; empty where the provider has but one. */
+  /** Which of several credentials it has: a label, never the key; empty if there is only one. */
   readonly credential: string;
   /** The field of the configuration that has it. */
   readonly credentialField: string;
@@ -141,9 +144,9 @@ export class Provider {
   readonly timeoutMs: typeof DEFAULT_TIMEOUTS_MS;
   /** For an answer that is not streamed, which begins when it is complete: its first byte may come as late as content, unless configured. */
   readonly wholeTimeoutMs: typeof DEFAULT_TIMEOUTS_MS;
-  /** Undefined where the provider makes neither images nor videos. */
+  /** Undefined if the provider generates neither images nor videos. */
   readonly media: ProviderMedia | undefined;
-  /** Undefined where the provider serves conversations and media alone. */
+  /** Undefined if the provider only serves conversations and media. */
   readonly services: ProviderServices | undefined;
   readonly billing: BillingTable | undefined;
   readonly #declaration: ProviderDeclaration;
@@ -152,7 +155,7 @@ export class Provider {
   readonly #authenticate: Authenticator;
   readonly #sign: Signer | undefined;
   readonly #failed: FailedProvider;
-  /** Those that an offer may name: in addition to `dialects` those that are not used at this address unasked. */
+  /** The dialects that an offer may name: `dialects`, and those that are not used at this address by default. */
   readonly #nameable: readonly string[];
   readonly #quirks = new Map<string, MediaQuirks>();
   #lastUrl = { base: "", path: "", url: "" };
@@ -202,7 +205,7 @@ export class Provider {
     return this.dialects.includes(dialect);
   }
 
-  /** The dialects in which a model of that name is served here, the best first; the one alone that its offer names. */
+  /** The dialects in which this model is served, the best first; only one if its offer names it. */
   dialectsFor(upstreamModel: string, named?: string): readonly string[] {
     const spoken = named === undefined ? this.dialects : this.#nameable.filter((dialect) => dialect === named);
     return spoken.filter((dialect) => this.#spoken(dialect).serves?.(upstreamModel) ?? true);
@@ -226,7 +229,7 @@ export class Provider {
     return this.#spoken(dialect).framing ?? "sse";
   }
 
-  /** The changes to make in a call's JSON before it is sent; undefined where there are none. */
+  /** The changes to a call's JSON before it is sent; undefined if there are none. */
   bodyPatch(call: UpstreamCall): BodyPatch | undefined {
     const { body } = this.#spoken(call.dialect);
     return body && { remove: body.remove ?? [], set: body.set?.(call) ?? {} };
@@ -256,7 +259,7 @@ export class Provider {
       : { url, headers: this.#headers(call, spoken, proof) };
   }
 
-  /** Mostly the URL of the call before: the same text again is found at once wherever URLs are looked up. */
+  /** Usually the URL of the previous call: reusing the string makes lookups fast. */
   #urlAt(base: string, path: string): string {
     const last = this.#lastUrl;
     if (last.path !== path || last.base !== base) this.#lastUrl = { base, path, url: base + path };

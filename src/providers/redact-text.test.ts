@@ -42,7 +42,7 @@ describe("S22: internals of a provider and its operator are removed", () => {
   });
 });
 
-describe("S22: what a caller or its agent acts on is kept exactly", () => {
+describe("S22: details that a caller or its agent needs are kept exactly", () => {
   test.each([
     "prompt is too long: 210000 tokens > 200000 maximum",
     "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again",
@@ -67,7 +67,7 @@ describe("S22: what a caller or its agent acts on is kept exactly", () => {
   ])("%s", (text) => expect(redactText(text)).toBe(text));
 });
 
-test("S18: text that is made to be slow to clean is cleaned quickly", () => {
+test("S18: hostile text is cleaned quickly", () => {
   const started = cpuMs();
   for (const piece of [
     "a.",

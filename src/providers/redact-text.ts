@@ -10,7 +10,7 @@ const TOP_LABELS =
 /** Folders of programs and their files; a JSON pointer such as `/messages/0` begins differently. */
 const ROOTS = "home|root|usr|var|opt|app|srv|etc|tmp|mnt|data|workspaces?|Users|builds?|proc|run|lib";
 
-/** In this order: a URL holds a host, and a host may look like an id. */
+/** In this order: a URL contains a host, and a host may look like an id. */
 const RULES: readonly Rule[] = [
   // Keys and tokens, whole or half hidden by their host.
   { pattern: /\b(?:sk|pk|gsk|xai)-[\w*.…-]*(?:\*{2,}|\d)[\w*.…-]*[\w*]/g, by: "[key]" },

@@ -1,7 +1,7 @@
 import type { DialectRegistry } from "../dialects/registry.ts";
 import type { ProviderDeclaration } from "./provider.ts";
 
-/** What a gateway knows to speak, and to whom. */
+/** The dialects and kinds of providers of a gateway. */
 export interface Registry {
   readonly dialects: DialectRegistry;
   /** Every kind of provider that a configuration can name. */

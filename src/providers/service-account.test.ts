@@ -98,7 +98,7 @@ describe("a service account signs in with a signed assertion (providers 1.4)", (
     expect(withKey(privateKey.export({ type: "pkcs1", format: "pem" }))).not.toThrow();
   });
 
-  test("choices 4: a token service that breaks off inside its answer is upstream_credentials", async () => {
+  test("choices 4: a token service whose response is interrupted is upstream_credentials", async () => {
     const head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n";
     const breaking = Bun.listen({
       hostname: "127.0.0.1",

@@ -30,7 +30,7 @@ const TRANSCRIBER: Parameters<typeof openaiTranscriptions>[0] = {
   capabilities: () => ({ formats: ["json", "verbose_json"], streams: true }),
 };
 
-/** The simulator may be polled as often as one likes. */
+/** The simulator has no limit on polling. */
 const POLL_MS = 250;
 
 const below = (request: MediaRequest, root: string): MediaRequest =>
@@ -91,7 +91,7 @@ function atOpenai<Adapter extends SpeechAdapter | TranscriptionAdapter | Moderat
   };
 }
 
-/** The built-in simulator, which plays all dialects of clients over real HTTP. Its URL is known once it has started. */
+/** The built-in simulator, which implements all client dialects over real HTTP. Its URL is known once it has started. */
 export const simulator: ProviderDeclaration = {
   kind: "simulator",
   billing: SIMULATOR_BILLING,
@@ -101,7 +101,7 @@ export const simulator: ProviderDeclaration = {
     throw new Error("the simulator's base URL is only known after it starts");
   },
   authenticate: (settings) => {
-    // It takes any key, but needs one, like the hosts that it simulates.
+    // It accepts any key, but requires one, like the hosts that it simulates.
     const key = settings.apiKey?.reveal() ?? "simulated";
     const headers = { "x-api-key": key, "x-goog-api-key": key, authorization: `Bearer ${key}` };
     return () => headers;

@@ -8,7 +8,7 @@ const CTRL_D = "\u0004";
 const CTRL_U = "\u0015";
 const BACKSPACES = ["\u007f", "\b"];
 const ENDS = ["\r", "\n"];
-/** What terminals put around a text that is pasted, and sequences of other keys. */
+/** Escape sequences that terminals send around pasted text and for special keys. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const SEQUENCE = /\u001b\[[0-9;]*[A-Za-z~]/g;
 /** More than any key has. */
@@ -18,7 +18,7 @@ const MAX_CHARACTERS = 10_000;
 export async function ask(question: string, { hidden = false } = {}): Promise<string> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY) throw new UsageError("Standard input is not a terminal, so this command cannot prompt for input.");
-  // Before the question, or what is typed at once is shown. Text that may be seen is read key by key too: one way to read.
+  // Set before the prompt, so that early typing is not echoed.
   stdin.setRawMode(true);
   stderr.write(question);
   try {
@@ -30,7 +30,7 @@ export async function ask(question: string, { hidden = false } = {}): Promise<st
   }
 }
 
-/** What came after the end of a line, for the next question: several lines may be pasted at once. */
+/** Input after the end of a line, for the next prompt: several lines may be pasted at once. */
 let ahead = "";
 
 async function readLine(hidden: boolean): Promise<string> {

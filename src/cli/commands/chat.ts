@@ -26,7 +26,7 @@ export const chat = defineCommand({
   },
 });
 
-/** One conversation: what was said so far, and with whom. */
+/** One conversation: its model and its messages so far. */
 class Session {
   model: string;
   readonly #client: GatewayClient;
@@ -39,7 +39,7 @@ class Session {
     if (system !== undefined) this.#messages.push({ role: "system", content: system });
   }
 
-  /** Whether an answer is on its way. */
+  /** Whether a request is in flight. */
   get asking(): boolean {
     return this.#stop !== undefined;
   }
@@ -48,7 +48,7 @@ class Session {
     this.#stop?.abort();
   }
 
-  /** A question that fails is not part of the conversation. */
+  /** A failed prompt does not become part of the conversation. */
   async ask(question: string, onText: (text: string) => void): Promise<ChatAnswer> {
     const asked: PromptMessage = { role: "user", content: question };
     this.#stop = new AbortController();
@@ -64,7 +64,7 @@ class Session {
   }
 }
 
-/** Standard input is the question, standard output the answer. */
+/** Reads the prompt from standard input and writes the response to standard output. */
 async function askOnce(session: Session, json: boolean): Promise<number> {
   const question = (await Bun.stdin.text()).trim();
   if (question === "")
@@ -83,7 +83,7 @@ async function askOnce(session: Session, json: boolean): Promise<number> {
   return answer.stopped ? EXIT.interrupted : EXIT.ok;
 }
 
-/** A person at a terminal. */
+/** An interactive chat on a terminal. */
 async function converse(session: Session): Promise<number> {
   const paint = paintFor(process.stdout);
   console.log(`${paint.bold(session.model)}  ${paint.dim(HELP)}`);
@@ -127,7 +127,7 @@ async function answerTo(question: string, session: Session, paint: ReturnType<ty
   }
 }
 
-/** Nothing in a model's answer can move the cursor, or change what the terminal shows elsewhere. */
+/** Removes control characters, so that a response cannot move the cursor or change the terminal. */
 const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");

@@ -3,7 +3,7 @@ import { defineCommand, EXIT, printJson, UsageError } from "../command.ts";
 import { CONNECTION_FLAGS } from "../gateway-client.ts";
 import { gatewayUrl } from "../gateway-url.ts";
 
-/** The API key is named, not shown: what a shell prints is easily kept. */
+/** The variable is printed instead of the API key, because shell output is often logged. */
 const KEY = "$TRIVIUM_API_KEY";
 
 interface Settings {
@@ -11,7 +11,7 @@ interface Settings {
   model: string | undefined;
 }
 
-/** What each client reads from its environment. `$TRIVIUM_API_KEY` is expanded by the shell. */
+/** The environment variables of each client. The shell expands `$TRIVIUM_API_KEY`. */
 const CLIENTS: Readonly<Record<string, (settings: Settings) => Record<string, string | undefined>>> = {
   openai: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: KEY }),
   anthropic: ({ url }) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY }),

@@ -11,7 +11,7 @@ interface Health {
   reason?: string;
 }
 
-/** For container platforms: an image without a shell has no other program that could ask. */
+/** For container platforms: an image without a shell has no other program for a health check. */
 export const health = defineCommand({
   flags: {
     ready: { type: "boolean", about: "check that the gateway accepts calls, not only that it is running" },

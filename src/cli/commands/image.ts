@@ -14,9 +14,9 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
   jpeg: [".jpg", ".jpeg"],
   webp: [".webp"],
 };
-/** Some models take minutes for one image, and several may be made one after the other. */
+/** Some models take minutes for one image, and may generate several in sequence. */
 const TIMEOUT_MS = 20 * 60_000;
-/** As many as the gateway takes. */
+/** The gateway's limit. */
 const MAX_PARTIALS = 3;
 
 export const image = defineCommand({

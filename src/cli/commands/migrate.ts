@@ -30,7 +30,7 @@ export const migrate = defineCommand({
     const source = await openStorage(config.storage, system.clock);
     try {
       await requireStopped(source);
-      // What a killed gateway has left there belongs to the ledger.
+      // The journal of a killed gateway belongs to the ledger.
       const isLeft = leftBefore(Date.now());
       await recoverJournals({ storage: source, folder: join(config.dataDir, "journal"), isLeft });
       const copied = await copyTo(to, source);

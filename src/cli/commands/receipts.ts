@@ -72,7 +72,7 @@ const show = defineVerb({
       const message = `No receipt for request ${id}: the request was rejected or is still in flight.`;
       throw new GatewayError("not_found", `${message} Run \`trivium refusals\` to see rejected requests.`);
     }
-    // A request has several receipts where tools of the gateway took several calls.
+    // A request has several receipts if the gateway's tools needed several calls.
     for (const receipt of found) printJson(await client.read(`/api/receipts/${receipt.id}`));
     return EXIT.ok;
   },

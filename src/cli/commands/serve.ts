@@ -65,20 +65,21 @@ export const serve = defineCommand({
       else if (count !== undefined) code = await runWorkers(count, config, log, tell);
       else {
         const app = await startApp({ ...source, log });
-        // Whoever reads that it has started may stop it at once.
+        // Install the signal handlers before printing the banner, because a script may stop the gateway as soon as it sees
+        // it.
         const ended = runUntilStopped(app, log);
         tell(app);
         code = await ended;
       }
     } finally {
-      // A write that is never read would keep the process alive for ever.
+      // A write that nobody reads would keep the process alive.
       if (!(await log.flush())) process.exit(code);
     }
     return code;
   },
 });
 
-/** One of several processes: how many there are, and what is printed, is for the first one to say. */
+/** One of several processes. The first process decides on their number and prints the banner. */
 async function runWorker(worker: WorkerProcess, source: ConfigSource, config: Config, log: Log): Promise<number> {
   const sharing = config.redis === undefined ? worker.sharing : undefined;
   const { metrics, firstAheadMs } = worker;
@@ -109,13 +110,13 @@ async function runWorkers(count: number, config: Config, log: Log, tell: (app: S
   return await workers.ended;
 }
 
-/** How this program was started: compiled into one file it is that file. */
+/** The command that starts this program; the compiled program is a single file. */
 function ownCommand(): string[] {
   const isCompiled = Bun.main.startsWith("/$bunfs/") || /^[A-Z]:[\\/]~BUN/.test(Bun.main);
   return isCompiled ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];
 }
 
-/** A port that the system is to choose must be the same for all workers. */
+/** A port that the system chooses must be the same for all workers. */
 function chosenPorts({ server, admin }: Config): string[] {
   return [
     ...(server.port === 0 ? ["--port", String(freePort(server.host))] : []),
@@ -132,7 +133,7 @@ function freePort(hostname: string): number {
 
 /** The exit code is a failure if receipts were lost. */
 async function runUntilStopped(app: App, log: Log, worker?: WorkerProcess): Promise<number> {
-  // A fault in one call must not end all others: it is logged, and the gateway goes on.
+  // A fault in one call must not end the others: it is logged, and the gateway continues.
   process.on("uncaughtException", (err) => log.error({ err }, "uncaught exception"));
   process.on("unhandledRejection", (err) => log.error({ err }, "unhandled rejection"));
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
@@ -142,7 +143,7 @@ async function runUntilStopped(app: App, log: Log, worker?: WorkerProcess): Prom
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGHUP", () => app.reload());
-  // Whoever stops the first process wants all of them to stop, be it with SIGKILL.
+  // If the first process ends, even by SIGKILL, the workers end too.
   worker?.onOrphaned(resolve);
   await stopped;
   const active = app.active();
@@ -164,7 +165,7 @@ function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
   };
 }
 
-/** In a file the two are compared on load; here they may come from the command line. */
+/** The configuration was checked on load; here the ports may come from the command line. */
 function checkPorts({ server, admin }: ReturnType<typeof readConfig>): void {
   if (server.port === 0 || server.port !== admin.port || server.host !== admin.host) return;
   throw new UsageError(`Port ${server.port} is also the port of the Admin API. Choose another one with --admin-port.`);

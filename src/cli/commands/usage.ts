@@ -69,7 +69,7 @@ const report = defineCommand({
     );
     if (values.json) printJson(sums.map((sum) => ({ group: sum.groups[0], ...sum })));
     else printSums(by, sums);
-    // Whoever adds the groups up is to be told; JSON stays JSON.
+    // Notes for readers who add up the groups; they go to standard error with --json.
     const tell = values.json ? console.error : console.log;
     if (sums.length >= MAX_GROUPS) tell(`The result is limited to ${MAX_GROUPS} groups.`);
     if (groupsOverlap(by)) tell("A call counts in the group of each of its tags. Calls without tags are not listed.");
@@ -115,7 +115,7 @@ function readDimensions(words: string): UsageDimension[] {
   return by;
 }
 
-/** On a terminal each line ends in a bar: of its cost, or of its calls where nothing cost anything. */
+/** On a terminal each line ends in a bar for its cost, or for its calls if everything was free. */
 function printSums(by: readonly UsageDimension[], sums: readonly ShownSum[]): void {
   const costs = sums.map(({ costNanoUsd }) => costNanoUsd);
   const lengths = costs.some((cost) => cost > 0) ? costs : sums.map(({ calls }) => calls);
@@ -182,7 +182,7 @@ async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Arra
   for await (const piece of pieces) yield encoder.encode(piece);
 }
 
-/** The next piece is read when the last one has gone. */
+/** Waits for each piece to be written before reading the next. */
 async function printPieces(pieces: AsyncIterable<string>): Promise<void> {
   const { stdout } = process;
   try {

@@ -107,7 +107,7 @@ function readRequest(values: Values, prompt: string | undefined): VideoBody {
 
 const WITH_OPERATION = ["config", "json", ...Object.keys(CONNECTION_FLAGS), "operation", "output", "force"];
 
-/** What an operation makes was said when it was submitted. */
+/** Options of the video cannot be changed after it was submitted. */
 function checkResumption(values: Values, prompt: string | undefined): void {
   const more = Object.keys(values).find((flag) => !WITH_OPERATION.includes(flag));
   if (more !== undefined || prompt !== undefined) {
@@ -121,7 +121,7 @@ function checkResumption(values: Values, prompt: string | undefined): void {
   }
 }
 
-/** Undefined if the user did not wait for the answer. */
+/** Undefined if the user interrupted it. */
 async function submit(body: VideoBody, { client, values, signal }: Making): Promise<Submitted | undefined> {
   const model = await client.chooseModel(values.model, "sim/video", "video");
   const [publisher = "", name = ""] = model.split("/").map(encodeURIComponent);
@@ -139,7 +139,9 @@ async function submit(body: VideoBody, { client, values, signal }: Making): Prom
   }
 }
 
-/** From the name to the files. The name is printed at once, so that the video is not lost if this process ends. */
+/**
+ * Waits for an operation and writes its files. The name is printed first, so that the video is not lost if this process ends.
+ */
 async function seeThrough({ name, about }: Submitted, making: Making): Promise<number> {
   const { client, values, output, signal } = making;
   console.error(`Operation ${name}`);

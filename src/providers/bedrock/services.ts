@@ -13,7 +13,7 @@ import type { CodeTable } from "../media-adapters/code-table.ts";
 import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
 import { readRanking } from "../service-adapters/rerank-api.ts";
 
-/** What the status does not say. */
+/** Errors that the status alone does not identify. */
 const CODES: CodeTable = [];
 
 function invoke({ model }: AdapterContext, json: Readonly<Record<string, unknown>>): MediaRequest {

@@ -11,7 +11,7 @@ const noPrice = { price: "unknown", source: SDK, date: DATE } as const;
 
 export const GOOGLE_BILLING: BillingTable = {
   tools: [
-    // Of the two prices, by model, the higher: the catalogue has the model's own where it is known.
+    // The higher of the two prices; the catalogue has the price of each known model.
     {
       name: "web_search",
       match: "googleSearch(Retrieval)?|enterpriseWebSearch",

@@ -7,7 +7,7 @@ const DATE = "2026-11-18";
 
 const price = { source: PRICES, date: DATE };
 const listed = { source: LITELLM, date: DATE };
-/** The caller runs the tool: the vendor charges tokens alone. */
+/** The client runs the tool; the vendor only charges for tokens. */
 const byTheCaller = { price: "free", source: SDK, date: DATE } as const;
 
 /** Per container of 1, 4, 16 and 64 GB, for a session of 20 minutes. */

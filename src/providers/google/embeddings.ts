@@ -140,5 +140,5 @@ const request = (host: GoogleHost, context: AdapterContext, verb: string, json: 
 
 const valuesOf = (embedding: unknown): EmbeddingVector => arrayAt(embedding, "values") as readonly number[];
 
-/** Not every host says how many there were. */
+/** Not every host reports the number of tokens. */
 const usageOf = (input: number | undefined): Pick<EmbeddingReply, "usage"> => (input ? { usage: { input } } : {});

@@ -53,7 +53,7 @@ export function geminiImage(host: GoogleHost): ImageAdapter {
         json: {
           contents: [{ role: "user", parts: [...call.inputs.map(inlineData), { text: call.prompt }] }],
           generationConfig: {
-            // Some of the models refuse images alone.
+            // Some models reject a request for images only.
             responseModalities: ["TEXT", "IMAGE"],
             ...withoutAbsent({ seed: call.seed }),
             imageConfig: {

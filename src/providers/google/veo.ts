@@ -13,7 +13,7 @@ import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { googleError, operationError } from "./errors.ts";
 import { type GoogleHost, verbPath } from "./host.ts";
 
-/** The name becomes part of a URL at the Gemini API, so it must not hold anything else. */
+/** The name becomes part of a URL at the Gemini API, so it must not contain anything else. */
 const OPERATION_NAME = /^models\/[\w.-]+\/operations\/[\w.-]+$/;
 const FILTERED = "The provider's safety filter blocked this video.";
 

@@ -7,7 +7,7 @@ import type { VideoReply } from "../../media/video-reply.ts";
 /** The message and code of a failure, without the status of its answer. */
 export type FailureWords = Omit<FailureFacts, "status" | "retryAfterSeconds">;
 
-/** A failure that a host reports in an answer of HTTP 200, whose status says nothing. */
+/** A failure that a host reports in a response with HTTP 200. */
 export function reportedFailure(facts: FailureWords): GatewayError {
   const error = failureToError({ ...facts, status: 200 });
   if (error.kind !== "upstream_failed") return error;

@@ -6,7 +6,7 @@ const BEGINNINGS: readonly (readonly [beginning: string, mimeType: string])[] = 
   ["R0lGOD", "image/gif"],
 ];
 
-/** The type of an image by its first bytes; where they say nothing, the type that the host reports, or else PNG. */
+/** The type of an image by its first bytes, else the type that the host reports, else PNG. */
 export function imageType(base64: string, reported: string | undefined): string {
   return BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1] ?? reported ?? "image/png";
 }

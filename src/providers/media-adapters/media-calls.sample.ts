@@ -28,7 +28,7 @@ export const videoCall = (fields: Partial<FittedVideoCall> = {}): FittedVideoCal
 
 export const adapterContext = (model: string): AdapterContext => ({ model, settings: {}, jobName: "job-0001" });
 
-/** An answer as the relay hands it over; a string is its text, which need not be JSON. */
+/** A response as the relay passes it on; a string is its text, which need not be JSON. */
 export function mediaAnswer(body: JsonObject | string, status = 200, retryAfterSeconds?: number): MediaAnswer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return { status, text, body: parseObject(text), retryAfterSeconds };

@@ -44,7 +44,7 @@ export function jobFailure(body: unknown, codes: CodeTable): GatewayError {
   return reportedFailure({ message, code, kind });
 }
 
-/** The error of a 2xx answer that holds neither what it must nor an error. */
+/** The error of a 2xx response that contains neither a result nor an error. */
 export function emptyAnswer(what: string): GatewayError {
   return new GatewayError("upstream_failed", `The provider's response does not contain ${what}.`);
 }

@@ -10,7 +10,7 @@ const authenticate = () => ({ authorization: "Bearer upstream-secret" });
 const media = (adapters: MediaAdapters = {}, baseUrl = "https://api.example.com/v1", own = settings) =>
   new ProviderMedia(adapters, { settings: own, baseUrl, authenticate, sign: undefined, random: system.random });
 
-describe("S07: the credential goes to the provider's own hosts and nowhere else", () => {
+describe("S07: the credential is only sent to the provider's own hosts", () => {
   const adapters = { ownHosts: /(^|\.)example\.net$/ };
 
   test.each([

@@ -5,7 +5,7 @@ import { openaiTranscriptions } from "./transcriptions.ts";
 
 const isTokenModel = (model: string): boolean => model.startsWith("gpt-");
 
-/** Of the vendor's own models only the oldest gives times. */
+/** Of the vendor's own models only the oldest returns timestamps. */
 function vendorTranscripts(model: string): TranscriptionCapabilities {
   if (model.includes("diarize")) return { formats: ["json", "diarized_json"], streams: true };
   return isTokenModel(model)
@@ -13,7 +13,7 @@ function vendorTranscripts(model: string): TranscriptionCapabilities {
     : { formats: ["json", "verbose_json"], streams: false };
 }
 
-/** What a host of unknown models may do: it refuses by itself what it cannot. */
+/** For unknown models everything is allowed; the host rejects what it does not support. */
 const anyTranscripts = (): TranscriptionCapabilities => ({
   formats: ["json", "verbose_json", "diarized_json"],
   streams: true,
@@ -41,7 +41,7 @@ export const OPENAI_AUDIO = {
   ],
 } satisfies DeclaredAdapters;
 
-/** The same API at hosts whose models have names of their own. */
+/** The same API at hosts whose models have other names. */
 export const COMPATIBLE_TRANSCRIPTIONS = [openaiTranscriptions({ serves: any, capabilities: anyTranscripts })];
 
 export const COMPATIBLE_AUDIO = {

@@ -29,7 +29,7 @@ export const openaiCompletions = (serves: (model: string) => boolean): Completio
   error: (answer) => mediaFailure(answer, OPENAI_CODES),
 });
 
-/** A stream says what was used only where it is asked to. */
+/** A stream reports usage only on request. */
 const streamOptions = (body: JsonObject): JsonObject =>
   body["stream"] === true ? { stream_options: { ...objectAt(body, "stream_options"), include_usage: true } } : {};
 

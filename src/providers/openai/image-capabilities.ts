@@ -12,7 +12,7 @@ const GPT_IMAGE: ImageCapabilities = {
   perCall: 10,
   takes: ["quality", "background", "moderation", "inputFidelity"],
   qualities: ["auto", "low", "medium", "high"],
-  // The form of an edit has no such field.
+  // Edits do not have this field.
   onlyWithoutInputs: ["moderation"],
   onlyWithInputs: ["inputFidelity"],
   sizes: { kind: "presets", sizes: PRESETS, auto: true },

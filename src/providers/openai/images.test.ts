@@ -47,7 +47,7 @@ describe("providers 2.1: requests for generations", () => {
   const minimal: [string, Parameters<typeof imageCall>[0], Record<string, unknown>][] = [
     ["gpt-image-1", {}, { n: 1, size: "auto", quality: "auto" }],
     ["gpt-image-1", { size: "auto" }, { n: 1, size: "auto", quality: "auto" }],
-    // A level of compression means nothing to PNG.
+    // A compression level does not apply to PNG.
     ["gpt-image-1", { compression: 50 }, { n: 1, size: "auto", quality: "auto" }],
     [
       "dall-e-3",

@@ -34,7 +34,7 @@ function request(call: FittedImageCall, context: AdapterContext, settings: JsonO
   return { method: "POST", url: "/images/edits", body: { form: [...values, ...files(call)] } };
 }
 
-/** What the price depends on is sent even where it is the host's default. */
+/** Fields that affect the price are sent even if they equal the host's default. */
 function settingsOf(call: FittedImageCall, model: string): JsonObject {
   const { pixels, quality, background, outputMimeType, compression, moderation, inputFidelity } = call;
   const size = pixels && `${pixels.width}x${pixels.height}`;

@@ -11,10 +11,10 @@ import { EventSplitter, readFrames } from "../../wire/sse.ts";
 import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
 import { OPENAI_CODES } from "./errors.ts";
 
-/** What hosts of this API differ in. */
+/** Differences between hosts of this API. */
 interface SpeechHost {
   serves: (model: string) => boolean;
-  /** Models that also answer in events: only those say what was used. */
+  /** Models that also support events: only those report usage. */
   answersInEvents: (model: string) => boolean;
   takesInstructions: (model: string) => boolean;
 }
@@ -71,7 +71,7 @@ function soundItself(): SpeechReader {
   };
 }
 
-/** Sound in events, of which the last says what was used. */
+/** Audio in events, the last of which reports usage. */
 class SpeechEvents implements SpeechReader {
   readonly #splitter = new EventSplitter();
   #done = false;

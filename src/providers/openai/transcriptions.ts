@@ -17,7 +17,7 @@ import { OPENAI_CODES } from "./errors.ts";
 /** More than any recording lasts. */
 const MAX_SECONDS = 10_000_000;
 
-/** What hosts of this API differ in. */
+/** Differences between hosts of this API. */
 interface TranscriptionHost {
   serves: (model: string) => boolean;
   capabilities: (model: string) => TranscriptionCapabilities;

@@ -83,7 +83,7 @@ describe("providers 3.2: the life of a job", () => {
     });
   });
 
-  test.each(["<html>", {}, { status: "queued" }])("an answer without a job is asked for again: %p", (body) => {
+  test.each(["<html>", {}, { status: "queued" }])("a response without a job is polled again: %p", (body) => {
     expect(thrownBy(() => poll(body)).kind).toBe("upstream_failed");
   });
 

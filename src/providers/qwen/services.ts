@@ -24,7 +24,7 @@ const CAPABILITIES: EmbeddingCapabilities = {
   nearest: { question_answering: "query", fact_verification: "query", code_query: "query" },
 };
 
-/** The native form: the compatible one knows no task. */
+/** The native form: the compatible one does not support tasks. */
 const embeddings: EmbeddingAdapter = {
   serves: (model) => !isReranker(model),
   capabilities: () => CAPABILITIES,

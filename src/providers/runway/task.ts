@@ -9,7 +9,7 @@ export const SEEDS = { min: 0, max: 4_294_967_295 };
 const HEADERS = { "x-runway-version": "2024-11-06" };
 const FAILED: ReadonlySet<string> = new Set(["FAILED", "CANCELLED"]);
 
-/** What images and videos share: a task is submitted, and polled until it is finished. */
+/** Shared by images and videos: a task is submitted, and polled until it is finished. */
 export const submitTask = (url: string, json: JsonObject): MediaRequest => ({
   method: "POST",
   url,

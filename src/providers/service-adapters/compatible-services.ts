@@ -4,14 +4,14 @@ import type { ServiceDeclaration } from "../../services/service-adapters.ts";
 import { embeddingsApi } from "./embeddings-api.ts";
 import { rerankApi } from "./rerank-api.ts";
 
-/** A host of which no more is known than that it has `/embeddings`. Numbers in decimals are what all of them answer with. */
+/** A host that is only known to have `/embeddings`. All of them return decimal numbers. */
 const embeddings: EmbeddingAdapter = embeddingsApi({
   capabilities: () => ({ maxInputs: 256, maxTokens: 100_000, takes: ["dimensions"], tokens: true }),
   extras: "all",
   codes: [],
 });
 
-/** The same of `/rerank`, which such hosts have in the form of the vendor that first had it. */
+/** The same for `/rerank`, in the form of the vendor that introduced it. */
 const rerank: RerankAdapter = rerankApi({ maxDocuments: 1000, billedBy: "tokens", extras: "all", codes: [] });
 
 export const COMPATIBLE_EMBEDDINGS: ServiceDeclaration = { embeddings: [embeddings] };

@@ -12,15 +12,15 @@ import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
 import { pickExtras } from "../media-adapters/pick-extras.ts";
 import { placeVectors } from "./place-vectors.ts";
 
-/** What differs between hosts of `/embeddings`. */
+/** Differences between hosts of `/embeddings`. */
 interface EmbeddingsHost {
   serves?: (model: string) => boolean;
   capabilities: (model: string) => EmbeddingCapabilities;
-  /** It answers in base64 where it is asked to. */
+  /** It returns base64 on request. */
   base64?: true;
-  /** Its names of fields, where they are not the protocol's. */
+  /** Its field names that differ from the protocol's. */
   names?: { dimensions?: string; task?: string; truncate?: string };
-  /** Fields of its own that clients may send; all where it refuses none. */
+  /** Its additional fields that clients may send; absent: any. */
   extras: readonly string[] | "all";
   codes: CodeTable;
 }
@@ -34,7 +34,7 @@ export function embeddingsApi(host: EmbeddingsHost): EmbeddingAdapter {
     submit: (batch, context) => ({ method: "POST", url: "/embeddings", body: { json: bodyOf(batch, context, host) } }),
     read: readEmbeddings,
     error: (answer) => mediaFailure(answer, codes),
-    // The limits of an account are told alike at all endpoints of the protocol.
+    // All endpoints of the protocol report the account's limits in the same way.
     ...withoutAbsent({ limitHeaders: chatCodec.limitHeaders }),
   };
 }

@@ -8,14 +8,14 @@ import type { CodeTable } from "../media-adapters/code-table.ts";
 import { emptyAnswer, mediaFailure } from "../media-adapters/media-failure.ts";
 import { pickExtras } from "../media-adapters/pick-extras.ts";
 
-/** What differs between hosts of `/rerank`. */
+/** Differences between hosts of `/rerank`. */
 interface RerankHost extends Pick<RerankAdapter, "limitsDocuments" | "billedBy" | "maxDocuments"> {
   serves?: (model: string) => boolean;
-  /** `/rerank` where absent. */
+  /** Default: `/rerank`. */
   path?: string;
   /** The host's name of `top_n`. */
   topName?: string;
-  /** Where its results are: `results` where absent. */
+  /** The path of its results; default: `results`. */
   resultsName?: string;
   extras: readonly string[] | "all";
   codes: CodeTable;
@@ -49,7 +49,7 @@ function rerankBody(call: RerankCall, { model }: AdapterContext, host: RerankHos
   };
 }
 
-/** Reads the results, and what the host says of its usage in one of the usual places. */
+/** Reads the results, and the usage from one of the usual places. */
 export function readRanking({ body }: MediaAnswer, resultsName = "results"): RerankReply {
   const results = arrayAt(body, resultsName).map(
     (result): RankedDocument => ({
@@ -57,7 +57,7 @@ export function readRanking({ body }: MediaAnswer, resultsName = "results"): Rer
       score: numberAt(result, "relevance_score") ?? Number.NaN,
     }),
   );
-  // Every request has documents: what names none of them is no answer, and costs nothing.
+  // Every request has documents, so a response without results is invalid and costs nothing.
   if (results.length === 0) throw emptyAnswer("a ranking");
   const searches = countAt(objectAt(objectAt(body, "meta"), "billed_units"), "search_units");
   const tokens = countAt(objectAt(body, "usage"), "total_tokens");

@@ -45,7 +45,7 @@ const V5_0_PRO: ImageCapabilities = {
   takes: ["watermark", "background"],
   maxInputs: 10,
   formats: ["image/jpeg", "image/png"],
-  // The smaller level costs half: the larger one must be asked for.
+  // The smaller size costs half, so the larger one must be requested explicitly.
   sizes: { kind: "free", free: sizes(921_600, 4_624_220), tiers: ["1K", "2K"], standard: ONE_K },
 };
 

@@ -18,7 +18,7 @@ const isReranker = (model: string): boolean => model.includes("rerank");
 /** Models of the second generation have one size. */
 const hasSizes = (model: string): boolean => !/-2$/.test(model);
 
-/** Embeddings and rerankers alone. */
+/** Only embeddings and rerankers. */
 export const voyage: ProviderDeclaration = {
   kind: "voyage",
   publishers: ["voyage"],
