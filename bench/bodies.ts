@@ -1,4 +1,4 @@
-/** What goes over the wire in a benchmark: requests as clients send them, answers as a host gives them, encoded once. */
+/** The traffic of a benchmark: requests as clients send them and responses as a host sends them, encoded once. */
 
 const encoder = new TextEncoder();
 
@@ -118,7 +118,7 @@ export const UNARY_ANSWER = encoder.encode(
   }),
 );
 
-/** What a whole answer holds, whoever passed it on. */
+/** What a complete response contains, whichever contender passed it on. */
 export const UNARY_ANSWER_MARKS = ['"finish_reason":"stop"', '"total_tokens":251'];
 
 function chunk(delta: unknown, finish: string | null, ending: object): Uint8Array {
@@ -167,5 +167,5 @@ export const STREAM_ENDING = Buffer.concat([
   encoder.encode(DONE),
 ]);
 
-/** Events of a stream beside its content: the first, the finish reason, the usage, the sentinel. */
+/** Events of a stream in addition to its content: the first, the finish reason, the usage, the sentinel. */
 export const EVENTS_AROUND_CONTENT = 4;

@@ -1,6 +1,6 @@
 import { USAGE_DIMENSIONS } from "../src/storage/receipts/usage-question.ts";
 
-/** The reports that a page of the console asks for when it is opened, all at once. */
+/** The reports that a console page requests in parallel when it is opened. */
 export interface ConsolePage {
   name: string;
   requests: readonly string[];

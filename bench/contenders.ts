@@ -25,7 +25,7 @@ interface OtherPrograms {
   peers?: string | undefined;
 }
 
-/** The programs that are compared, each in a process of its own in front of the same upstream. */
+/** The programs that are compared, each in a separate process in front of the same upstream. */
 export class Contenders {
   readonly nginxMissing: boolean;
   readonly #processes: Processes;

@@ -24,7 +24,7 @@ export class EventCounter {
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at];
       if (byte === CARRIAGE_RETURN) continue;
-      // A block that begins with a colon is a comment, such as a keep-alive, and no event.
+      // A block that starts with a colon is a comment, such as a keep-alive, not an event.
       if (this.#atStart) this.#comment = byte === COLON;
       this.#atStart = byte === NEWLINE && this.#afterNewline;
       if (this.#atStart && !this.#comment) this.events += 1;

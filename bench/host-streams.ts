@@ -1,4 +1,4 @@
-/** What hosts stream in each protocol: the same words, encoded once. */
+/** The streams of hosts in each protocol: the same words, encoded once. */
 import { CONTENT_CHUNKS, FIRST_CHUNK, STREAM_ENDING, UPSTREAM_MODEL } from "./bodies.ts";
 import { RESPONSES_BEGINNING, responsesDelta, responsesEnding } from "./responses-bodies.ts";
 import type { BenchDialect } from "./translated-pairs.ts";
@@ -9,7 +9,7 @@ const WORDS = ["The", " build", " failed", " at", " the", " second", " step", ",
 export interface HostStream {
   beginning: Uint8Array;
   chunkAt(index: number): Uint8Array;
-  /** What follows so many chunks. */
+  /** The end of a stream of this many chunks. */
   endingAfter(count: number): Uint8Array;
 }
 

@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 /** Within an hour. */
 const EDGE_MS = 1_234_567;
 
-/** What the ledger holds: receipts, and sums of all its hours and of all its days. */
+/** The content of the ledger: receipts, and totals of all its hours and days. */
 export interface LedgerSize {
   receipts: number;
   hours: number;
@@ -30,7 +30,7 @@ export interface Question {
 const SEARCHED = 40_000;
 /** Hours that hold few receipts count as a tenth of those they may hold. */
 const SEARCHED_IN_HOURS = 10 * SEARCHED;
-/** Receipts that are read at once. */
+/** Receipts that are read together. */
 const PART = 2_000;
 const PAGE = 50;
 /** Single rows, as that which tells how far sums are. */

@@ -70,7 +70,7 @@ export class LoadControl {
   /** Resolves when the held streams have ended properly, with the number of their events. */
   ended = (): Promise<number> => postJson(`${this.#url}/ended`, {});
   translatedStream = (job: TranslatedJob): Promise<void> => postJson(`${this.#url}/translatedStream`, job);
-  /** Milliseconds to the first content of streams that are begun at once. */
+  /** Milliseconds to the first content of streams that start at the same time. */
   firstContents = (job: FirstContentsJob): Promise<number[]> => postJson(`${this.#url}/firstContents`, job);
   /** Milliseconds of every call, a list per target. */
   firstBytes = (job: FirstByteJob): Promise<number[][]> => postJson(`${this.#url}/firstBytes`, job);

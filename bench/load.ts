@@ -1,6 +1,6 @@
 /**
- * The clients, in a process of their own, so that what they cost is not counted. `run.ts` gives one job at a time; a job
- * fails as a whole when a single answer is not what the upstream sent.
+ * The clients, in a separate process so that their cost is not counted. `run.ts` sends one job at a time; a job fails if a
+ * single response differs from what the upstream sent.
  */
 import {
   DONE,
@@ -26,7 +26,7 @@ import { translatedRequest } from "./translated-requests.ts";
 import { STREAM_ENDS, streamPathOf, translatedStreamRequest } from "./translated-streams.ts";
 
 const CHAT_PATH = "/api/v1/chat/completions";
-/** How a stream of each dialect is asked for, and what it holds beside its content. */
+/** How a stream of each dialect is requested, and what it contains in addition to its content. */
 const STREAMS = {
   chat: { path: CHAT_PATH, body: STREAM_REQUEST, around: EVENTS_AROUND_CONTENT, ending: DONE },
   responses: {

@@ -24,7 +24,7 @@ for (let number = 0; number < count; number++) {
   const dueMs = startedMs + number * everyMs;
   const waitMs = dueMs - performance.now();
   if (waitMs > 0) await Bun.sleep(waitMs);
-  // A timer of this process that comes late is no delay of the gateway.
+  // A late timer of this process is not a delay of the gateway.
   calls.push(call(Math.max(dueMs, performance.now())));
 }
 await Promise.all(calls);

@@ -1,6 +1,6 @@
 import type { HostStream } from "./host-streams.ts";
 
-/** What Bun hands to a stream of type "direct". */
+/** The controller that Bun passes to a stream of type "direct". */
 export interface StreamSink {
   write(bytes: Uint8Array): unknown;
   flush(): unknown;
@@ -46,7 +46,7 @@ export class PacedStreams {
     return promise;
   }
 
-  /** Ends every stream as a host ends an answer, and tells how many content chunks were sent in all. */
+  /** Ends every stream properly, and returns the total number of content chunks sent. */
   finish(): number {
     clearInterval(this.#timer);
     for (const slot of this.#slots) {

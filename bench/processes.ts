@@ -6,7 +6,7 @@ const KEPT_CHARACTERS = 4_000;
 
 export interface Child {
   readonly url: string;
-  /** What every call to it must send beside the body. */
+  /** Headers that every call to it must send. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The process and those that it started, such as nginx's worker. */
   readonly pids: readonly number[];
@@ -18,7 +18,7 @@ interface ChildOptions {
   command: string[];
   environment?: Readonly<Record<string, string>>;
   startTimeoutMs?: number;
-  /** Where the child listens, according to its output so far; undefined until it says so. */
+  /** The URL of the child from its output; undefined until it is printed. */
   findUrl: (output: string) => string | undefined | Promise<string | undefined>;
 }
 
@@ -27,7 +27,7 @@ export function printedUrl(output: string): string | undefined {
   return /"url":\s*"([^"]+)"/.exec(output)?.[1];
 }
 
-/** The children of one run: none outlives it. */
+/** The child processes of one run; none outlives it. */
 export class Processes {
   readonly #running = new Map<Bun.Subprocess, readonly number[]>();
   #endedCpuSeconds = 0;
@@ -54,7 +54,7 @@ export class Processes {
     await Promise.all([...this.#running.keys()].map((subprocess) => this.#stop(subprocess)));
   }
 
-  /** What the whole run has cost so far, the ended children and this process included. */
+  /** The CPU time of the whole run so far, including ended children and this process. */
   cpuSeconds(): number {
     const running = [...this.#running].filter(([subprocess]) => subprocess.exitCode === null);
     return this.#endedCpuSeconds + cpuSeconds([process.pid, ...running.flatMap(([, pids]) => pids)]);

@@ -1,4 +1,4 @@
-/** `npm run bench`: the gateway beside a bare proxy and nginx, in one run. See README.md in this folder. */
+/** `npm run bench`: the gateway compared with a bare proxy and nginx, in one run. See README.md in this folder. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, tmpdir } from "node:os";
@@ -19,7 +19,7 @@ interface ScenarioResult {
   id: string;
   title: string;
   seconds: number;
-  /** What other programs used of the machine meanwhile, in processors. */
+  /** CPUs used by other programs during the run. */
   otherLoad: number;
   rows: Row[];
   failure?: string;

@@ -17,7 +17,7 @@ export interface Row {
   values: Partial<Record<ContenderName | "direct", number>>;
   /** To the bare proxy: the median of the rounds' ratios. */
   ratios: Partial<Record<ContenderName, number>>;
-  /** What the medians were taken from, for whoever wants to see how far the rounds lie apart. */
+  /** The values behind the medians, which show the spread between rounds. */
   rounds?: Partial<Record<ContenderName, readonly number[]>>;
   target?: Target;
 }

@@ -1,4 +1,4 @@
-/** The value below which the given share of all values lies; NaN where there are none. */
+/** The percentile of the values; NaN if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((first, second) => first - second);
   const position = (sorted.length - 1) * share;

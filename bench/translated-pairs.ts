@@ -13,7 +13,7 @@ export const PAIRS: readonly Pair[] = BENCH_DIALECTS.flatMap((client) =>
 /** The one that other gateways know, too. */
 export const CHAT_TO_MESSAGES: Pair = ["chat", "messages"];
 
-/** A model of its own for each pair, whose host speaks the second protocol only. */
+/** A separate model for each pair, whose host only supports the second protocol. */
 export const modelOf = ([client, upstream]: Pair): string => `bench/${client}-to-${upstream}`;
 
 /** Where clients send a request. */
@@ -28,7 +28,7 @@ export const pathOf = (pair: Pair): string =>
 const TEXT = "The build failed at the second step because the lock file names a package that is gone.";
 const CREATED = 1_767_225_600;
 
-/** What hosts answer; chat's answer is the one of the native rows. */
+/** The responses of hosts; chat's is the one of the native rows. */
 export const ANSWERS = {
   messages: {
     id: "msg_01XFDUDYJgAACzvnptvVoYEL",

@@ -47,7 +47,7 @@ export async function inTurns(bench: Bench, options: TurnsOptions): Promise<Roun
   return results;
 }
 
-/** A failure says which contender it was. */
+/** A failure names the contender. */
 export async function blaming<T>(name: ContenderName, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -75,7 +75,7 @@ export function medianDifference(rounds: Rounds, name: ContenderName, yardstick:
   return median((rounds.get(name) ?? []).map((value, round) => value - (others[round] ?? Number.NaN)));
 }
 
-/** Ratios are to the bare proxy, where that was measured. */
+/** Ratios are relative to the bare proxy, if it was measured. */
 export function summary(rounds: Rounds): Pick<Row, "values" | "ratios" | "rounds"> {
   const names = [...rounds.keys()];
   return {

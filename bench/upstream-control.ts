@@ -10,6 +10,6 @@ export class UpstreamControl {
   }
 
   plan = (plan: StreamPlan): Promise<void> => postJson(`${this.url}/streams`, plan);
-  /** Ends the paced streams properly; gives the number of content chunks that were sent on all of them. */
+  /** Ends the paced streams properly; returns the total number of content chunks sent. */
   finish = (): Promise<number> => postJson(`${this.url}/finish`, {});
 }

@@ -1,7 +1,6 @@
 /**
- * The host that every contender stands in front of, in a process of its own: answers are encoded beforehand, so that it
- * is never what is measured. How it streams is set from outside (`POST /streams`), because the gateway passes none of a
- * client's headers on.
+ * The host behind every contender, in a separate process. Responses are encoded in advance, so that it is never what is
+ * measured. How it streams is set with `POST /streams`, because the gateway does not forward client headers.
  */
 import { STREAM_MARK, UNARY_ANSWER } from "./bodies.ts";
 import { HOST_STREAMS, type HostStream } from "./host-streams.ts";
@@ -22,7 +21,7 @@ const json = (body: Uint8Array) => new Response(body, { headers: { "content-type
 const isStreamed = (body: ArrayBuffer): boolean =>
   STREAM_MARK.test(decoder.decode(new Uint8Array(body).subarray(0, HEAD_BYTES)));
 
-/** Gives one answer, whole or as a stream, whatever is asked. */
+/** Returns the same response to every request, whole or streamed. */
 function always(whole: Uint8Array, stream: HostStream): (request: Request) => Promise<Response> {
   return async (request) => {
     const asked = await request.arrayBuffer();
@@ -52,7 +51,7 @@ async function sendBurst(sink: StreamSink, { chunkAt, endingAfter }: HostStream)
     sink.write(chunkAt(index));
     const flushed = sink.flush();
     if (flushed instanceof Promise) await flushed;
-    // What is flushed within one turn of the event loop leaves in one write.
+    // Everything flushed within one turn of the event loop leaves in one write.
     if (between === "turn") await nextTurn();
     else if (between !== "nothing") await Bun.sleep(between);
   }

@@ -148,7 +148,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
       const { status, message } = await errorOf(await call(dialect, name));
       expect(status).toBe(404);
       expect(message).toBe(
-        'model: "deepseek-chat" means deepseek/deepseek-chat, which is a known model, but none of its providers is configured. Add a provider of kind deepseek under `providers` in the configuration, with DEEPSEEK_API_KEY.',
+        '"deepseek-chat" means deepseek/deepseek-chat, which is a known model, but none of its providers is configured. Add a provider of kind deepseek under `providers` in the configuration, with DEEPSEEK_API_KEY.',
       );
     }
   });

@@ -71,7 +71,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   version: [],
 };
 
-/** What the simulator may import of `src`: how bytes are framed, and the list of its own models; no code of a dialect or provider. */
+/**
+ * What the simulator may import from `src`: framing of bytes, and the list of its own models; no code of a dialect or
+ * provider.
+ */
 const OF_THE_SIMULATOR = ["wire", "catalogue"];
 /** The one file of `src` that names the simulator, and how: loaded when it is called, not before. */
 const SIMULATOR_DOOR = "src/app/load-simulator.ts";
@@ -130,7 +133,7 @@ describe("choices 11: the import arrows", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("decision 0071: of TypeBox src imports types alone, which cost nothing at rest", async () => {
+  test("decision 0071: src imports only types from TypeBox, which cost nothing at runtime", async () => {
     const statements: string[] = [];
     for (const file of files) {
       const found = (await Bun.file(root + file).text()).match(/^import .*from "typebox.*$/gm) ?? [];
@@ -140,7 +143,7 @@ describe("choices 11: the import arrows", () => {
     expect(statements.filter((statement) => !statement.includes(": import type "))).toEqual([]);
   });
 
-  test("src names the simulator in one file alone, which loads it when it is asked to", async () => {
+  test("only one file in src names the simulator, and loads it on demand", async () => {
     const naming: string[] = [];
     for (const file of files) if ((await importsOf(file)).map(folderOf).includes("simulator")) naming.push(file);
     expect(naming).toEqual([SIMULATOR_DOOR]);
@@ -161,7 +164,7 @@ describe("choices 11: the import arrows", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("the console takes types of the Admin API's answers alone from src, and nothing else", async () => {
+  test("the console imports only types of Admin API responses from src", async () => {
     const files = [...new Glob("console/**/*.{ts,tsx}").scanSync(root)];
     expect(files.length).toBeGreaterThan(20);
     const wrong: string[] = [];

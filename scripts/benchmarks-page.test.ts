@@ -8,7 +8,7 @@ const listed = (page: string) => [...page.matchAll(/^\| `([a-z0-9-]+)` *\|/gm)].
 const ids = SCENARIOS.map(({ id }) => id);
 
 describe("the benchmark's scenarios", () => {
-  test("bench/README.md says of each what happens in it", () => {
+  test("bench/README.md describes each of them", () => {
     expect(listed(read("bench/README.md")).sort()).toEqual([...ids].sort());
   });
 

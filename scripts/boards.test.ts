@@ -12,7 +12,7 @@ const documented = new Map(
     ([, name = "", type = "", labels = ""]) => [name, { type, labels: labels.split(",").map((label) => label.trim()) }],
   ),
 );
-/** What Prometheus, or the gateway's workers, add. */
+/** Labels that Prometheus or the gateway's workers add. */
 const ADDED = ["instance", "job", "worker", "le"];
 
 const NAME = /\b(?:trivium|process)_[a-z_]+\b/g;
@@ -62,7 +62,7 @@ describe("observability 5.3: the Grafana board", () => {
     expect(queries.flatMap(complaintsAbout)).toEqual([]);
   });
 
-  test("no two panels lie over each other; each has a title of its own", () => {
+  test("panels do not overlap, and each has a unique title", () => {
     const cells = board.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
     );

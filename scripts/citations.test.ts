@@ -7,7 +7,7 @@ import { citationsIn, DECISIONS, HAZARDS, headingsOf, straysIn } from "./citatio
 const root = new URL("..", import.meta.url).pathname;
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 
-/** Whole folders are left out that hold other people's words, or none of ours. */
+/** Folders with third-party text or without prose are skipped. */
 const LEFT_OUT = new Set(["node_modules", "fixtures", "data"]);
 /** Test names and comments about citations cannot be distinguished from real ones. */
 const OWN = new Set(["scripts/citations.ts", "scripts/citations.test.ts"]);
@@ -76,7 +76,7 @@ describe("what code, tests and documents cite", () => {
     expect(cited("contract 2026-10-21, H264, S3, MiniMax-H3, providers, the contract door")).toEqual([]);
   });
 
-  test("is named with its file and line where nothing answers to it", () => {
+  test("without a matching heading is reported with its file and line", () => {
     // In two parts: another test looks for hazards in names of tests.
     const unknown = `H${99}`;
     expect(deadIn("a.ts", `first\ncontract 2.99, ${unknown}\ndecision 9999`)).toEqual([

@@ -1,7 +1,7 @@
 /** A word in code, in a test's name or in a document that points at a page of this repository. */
 export interface Citation {
   line: number;
-  /** As one would write it alone: `contract 2.12`, `H16`, `decision 0017`. */
+  /** In its full form: `contract 2.12`, `H16`, `decision 0017`. */
   text: string;
   /** The folder or file that must have the heading. */
   page: string;
@@ -33,7 +33,7 @@ const HAZARD = /\b[HS]\d{2}\b/g;
 const REQUIREMENT = /(?<=["'`(]|, )R\d{1,2}(?=[:,)])/g;
 const DECISION = /\bdecision (\d{4})\b/gi;
 
-/** What used to be written, or might be: none of it leads anywhere. */
+/** Former or likely misspellings, which lead nowhere. */
 const STRAYS = [
   /§ ?\d[\d.]*/g,
   /\b(?:sdk-wire|bun-notes|mapping[- ]notes)\b/gi,
@@ -59,7 +59,7 @@ export function citationsIn(text: string): Citation[] {
   ]);
 }
 
-/** What looks like a citation in a spelling that no page answers to. */
+/** Looks like a citation, but has an unknown spelling. */
 export function straysIn(text: string): Pick<Citation, "line" | "text">[] {
   return linesOf(text).flatMap(([line, words]) =>
     STRAYS.flatMap((stray) => [...words.matchAll(stray)].map(([found]) => ({ line, text: found }))),

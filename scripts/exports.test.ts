@@ -6,7 +6,10 @@ const ROOT = join(import.meta.dir, "..");
 const FOLDERS = "{src,console,simulator,simulation,testing,conformance,scripts,bench}";
 const VALUE = /^export (?:async |abstract )?(?:const|let|function\*?|class) ([\w$]+)/gm;
 
-/** By a name's occurrence anywhere else: two files that use one name for two things hide an export, but none is reported wrongly. */
+/**
+ * Checks whether a name occurs anywhere else. Two things with the same name can hide an unused export, but there are no false
+ * reports.
+ */
 test("every value that a file of src or of the console exports is used in another file", async () => {
   const files = [...new Glob(`${FOLDERS}/**/*.{ts,tsx}`).scanSync(ROOT)];
   const texts = await Promise.all(files.map((file) => Bun.file(join(ROOT, file)).text()));

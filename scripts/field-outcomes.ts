@@ -42,14 +42,14 @@ export interface FieldOutcome {
   dialect: DialectName;
   sample: string;
   member: Member;
-  /** The kind of an object, or another field that says nothing by itself. */
+  /** The kind of an object, or another field without a meaning of its own. */
   isTag: boolean;
   /** Refused at the contract door; the drop-in door accepts it. */
   dropInOnly: boolean;
   at: Readonly<Record<UpstreamDialectName, OutcomeAt>>;
 }
 
-/** What becomes of every member of a request at a usual target of each dialect. */
+/** The outcome of every member of a request at a typical target of each dialect. */
 export async function outcomesOf({ dialect, name, text }: SampleRequest): Promise<FieldOutcome[]> {
   const body = parseInOrder(text) as JsonObject;
   const whole = await encodings(dialect, checkedRequest(dialect, text, "dropin"));

@@ -2,7 +2,7 @@ import { isObject } from "../src/base/json.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Member } from "./schema-paths.ts";
 
-/** Fields that the gateway itself honours: none of them has to reach a provider. */
+/** Fields that the gateway itself implements; they need not reach a provider. */
 const GATEWAY: Readonly<Record<DialectName, readonly string[]>> = {
   chat: [
     "model",
@@ -45,7 +45,7 @@ interface Tag {
 
 const isAt = (schemaPath: RegExp) => (member: Member) => schemaPath.test(member.schemaPath);
 
-/** Fields that say nothing by themselves, each with the reason why it is none to be missed. */
+/** Fields without a meaning of their own, each with the reason why it can be left out. */
 const TAGS: readonly Tag[] = [
   {
     fits: ({ schemaPath, nodes }) =>

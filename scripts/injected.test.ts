@@ -70,7 +70,7 @@ async function linesWith(pattern: RegExp, allowed: Readonly<Record<string, strin
   return found;
 }
 
-describe("what a program cannot work out by itself is handed in", () => {
+describe("time, randomness and the network are injected", () => {
   for (const [what, pattern] of DIRECT) {
     test(`nothing beyond the program's start takes ${what}`, async () => {
       expect(files.length).toBeGreaterThan(300);

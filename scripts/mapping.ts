@@ -17,7 +17,7 @@ const TITLES: Readonly<Record<DialectName, string>> = {
   responses: "Responses requests",
 };
 
-/** The first pattern that fits a field says where it is described. */
+/** The first pattern that matches a field determines its section. */
 const AREAS: readonly (readonly [title: string, schemaPath: RegExp])[] = [
   ["System text", /^(system|systemInstruction|instructions|messages\[(system|developer)\])/],
   ["Reasoning", /^(thinking|reasoning|output_config\.effort|generationConfig\.thinkingConfig)/],
@@ -92,7 +92,7 @@ function table(rows: readonly MappingRow[]): string {
 function rowsOf(outcomes: readonly FieldOutcome[], footnote: (reason: string) => number): MappingRow[] {
   const bySchemaPath = Map.groupBy(
     outcomes.filter(({ isTag, member }) => !isTag || !/\.(type|role|index)$/.test(member.schemaPath)),
-    // The content of an unknown kind has no fields of its own.
+    // The content of an unknown kind has no fields.
     ({ member }) => member.schemaPath.replace(/(\[another\]).*$/, "$1"),
   );
   const rows = [...bySchemaPath].map(([schemaPath, found]) => {

@@ -16,7 +16,7 @@ interface Branch {
   children: Branch[];
 }
 
-/** Adjacent rows that say the same are merged into one: `a.{b, c}`, or `a.*` where it is all of `a`. */
+/** Adjacent rows with the same cells are merged into one: `a.{b, c}`, or `a.*` for all of `a`. */
 export function mergeRows(rows: readonly MappingRow[]): MergedRow[] {
   const root: Branch = { step: "", children: [] };
   for (const { schemaPath, cells } of rows) {
@@ -72,7 +72,7 @@ function fieldsOf(prefix: string, labels: readonly string[]): string[] {
   return [...own, inner.length === 1 ? `${prefix}.${inner[0]}` : `${prefix}.{${inner.join(", ")}}`];
 }
 
-/** What all fields of a branch become, where it is the same. */
+/** The common outcome of all fields of a branch. */
 function uniformCells({ cells, children }: Branch): readonly string[] | undefined {
   if (cells !== undefined) return cells;
   const [first, ...others] = children.map(uniformCells);

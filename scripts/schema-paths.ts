@@ -14,10 +14,10 @@ export interface Member {
   path: string;
   /** What it is, with the kinds of blocks instead of numbers: `messages[user].content[text].text`. */
   schemaPath: string;
-  /** false: the member stands in an object whose content is the client's own affair. */
+  /** false: the member is inside an object whose content the client defines. */
   known: boolean;
   value: unknown;
-  /** What the schema allows here; none inside open objects. */
+  /** The schema nodes here; empty inside open objects. */
   nodes: readonly SchemaNode[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * `npm test`: every test, and beside them types, format and lint. Files run in parallel in a few processes, since most of them
- * wait for something most of the time; the slowest begin. The last line reads `N passed, N failed, N skipped`, where each of the static
- * checks counts as one; before it stands why something was skipped.
+ * `npm test`: all tests, the type check, format and lint. Files run in parallel in a few processes, because most of them
+ * mostly wait; the slowest start first. The last line reads `N passed, N failed, N skipped`, where each static check counts as
+ * one; before it are the reasons for skips.
  */
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -21,7 +21,7 @@ const environment: Record<string, string> = {};
 /** Two more than there are cores: tests wait for a quarter of their time, and a process that waits leaves its core to another. */
 const WORKERS = Math.min(8, availableParallelism() + 2);
 const FOLDERS = ["src", "console", "simulator", "simulation", "testing", "scripts", "conformance"];
-/** Far above what any test takes alone: one that is slow because the machine is busy has not failed. */
+/** Far longer than any test takes: a test on a busy machine must not fail. */
 const TIMEOUT_MS = 240_000;
 /** What the runner takes a file for that is not among the slow ones. One that it knows nothing of would start before them. */
 const USUAL_SECONDS = 0.2;
@@ -32,7 +32,7 @@ const SLOWEST_SHOWN = 12;
  */
 const RUNTIME_OPTIONS = { BUN_JSC_useFTLJIT: "0", MIMALLOC_PURGE_HOLES_MIN_INTERVAL: "10000" };
 
-/** Runs a command to its end, and hands on what it says as it comes. */
+/** Runs a command and passes its output on as it arrives. */
 async function run(command: string[], say: (text: string) => void): Promise<{ code: number; output: string }> {
   const child = Bun.spawn(command, {
     cwd: root,
@@ -53,7 +53,7 @@ async function run(command: string[], say: (text: string) => void): Promise<{ co
   return { code: await child.exited, output };
 }
 
-/** What it says is printed at its end, in one piece: tests run at the same time. */
+/** Its output is printed at the end, in one piece, because tests run in parallel. */
 async function check(title: string, command: string[]): Promise<void> {
   const { code, output } = await run(command, () => {});
   process.stdout.write(`\n── ${title}: ${code === 0 ? "passed" : "failed"}\n${output}\n`);
@@ -61,7 +61,7 @@ async function check(title: string, command: string[]): Promise<void> {
   if (code !== 0) failures.push(title);
 }
 
-/** Bun ends a run with lines such as ` 12 pass`; a run without them has not come to its end. */
+/** Bun ends a run with lines such as ` 12 pass`; a run without them was interrupted. */
 async function suite(title: string, paths: string[], more: string[] = []): Promise<void> {
   const parallel = [`--parallel=${WORKERS}`, "--no-isolate", "--timeout", String(TIMEOUT_MS), ...more];
   console.log(`\n── ${title}`);

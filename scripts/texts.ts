@@ -6,10 +6,10 @@ import { Glob } from "bun";
 
 const root = new URL("..", import.meta.url).pathname;
 const FOLDERS = ["src", "console"];
-/** Statements and their parts, for a database. */
+/** SQL statements and their parts. */
 const SQL =
   /\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WHERE|ORDER BY|GROUP BY|ON CONFLICT|RETURNING|PRAGMA|VALUES)\b/;
-/** Two words at least: a single one is a name or a label. */
+/** At least two words: a single one is a name or a label. */
 const PROSE = /[A-Za-z]{2,}[,:;.]? +[A-Za-z`"“'([{$]/;
 
 const transpilers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };

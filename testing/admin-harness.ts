@@ -29,7 +29,7 @@ export interface AdminAnswer {
   status: number;
   headers: Headers;
   text: string;
-  /** The body where it is JSON. */
+  /** The body, if it is JSON. */
   json: Record<string, unknown>;
 }
 
@@ -118,7 +118,7 @@ export class AdminHarness {
 
   static async start(options: HarnessOptions = {}, parts: GivenParts = {}): Promise<AdminHarness> {
     const machine = options.machine ?? (await makeMachine());
-    // Every key and secret is one of its own.
+    // Every key and secret is different.
     const random = { ...machine.random, bytes: countedBytes() };
     return AdminHarness.over(await Harness.start({ ...options, machine: { ...machine, random } }), parts);
   }

@@ -37,7 +37,7 @@ function claimBlock(): void {
   throw new Error(`No block of ports is free between ${FIRST} and ${LAST}`);
 }
 
-/** Undefined where the port is in use. */
+/** Undefined if the port is in use. */
 function listen(port: number): Bun.TCPSocketListener | undefined {
   try {
     return Bun.listen({ hostname: "127.0.0.1", port, exclusive: true, socket: { data: () => undefined } });

@@ -38,15 +38,15 @@ export interface HarnessOptions {
   timings?: Partial<Timings>;
   /** Told what the gateway logs, line by line. */
   onLog?: (line: string) => void;
-  /** Where it runs: another gateway's, to start one after the other or several at once. */
+  /** Its environment: that of another gateway, to start several in sequence or at the same time. */
   machine?: Machine;
   /** Where traces are to be exported. */
   tracing?: Tracing;
-  /** The process that it runs in, where it is to be killed. */
+  /** The process that it runs in, if the test kills it. */
   within?: ProcessParts;
 }
 
-/** What outlives a gateway. */
+/** State that outlives a gateway. */
 export interface Machine {
   clock: VirtualClock;
   upstream: MemoryNetwork;
@@ -81,7 +81,7 @@ export async function makeMachine(): Promise<Machine> {
 export const UPSTREAM_URL = "http://upstream.test";
 const URL_OF_GATEWAY = "http://127.0.0.1:8080";
 
-/** Ids that count up, and bytes that are all the same. */
+/** Sequential ids and constant bytes. */
 function predictable(): Random {
   let made = 0;
   return {
@@ -91,15 +91,15 @@ function predictable(): Random {
 }
 
 /**
- * A whole gateway in memory, of the parts that the program makes at its start: no sockets, no disk, and no time but that of its
- * clock, which passes only while a test waits for something.
+ * A whole gateway in memory, made of the same parts as the program: no sockets, no disk, and a virtual clock that only
+ * advances while a test waits for something.
  */
 export class Harness {
   readonly machine: Machine;
   readonly gateway: Gateway;
   /** Brings operations to their end once it is started. */
   readonly poller: OperationPoller;
-  /** What every listener of it has. */
+  /** The context of its listeners. */
   readonly context: ServerContext;
   readonly config: Config;
   readonly #handle: RequestHandler;
@@ -195,7 +195,7 @@ export class Harness {
     return await this.clock.until(this.send(dialect, options).answer);
   }
 
-  /** Sends a request that is no ordinary call. */
+  /** Sends a request that is not an ordinary call. */
   sendPost(
     path: string,
     body: object,
@@ -207,7 +207,7 @@ export class Harness {
     return this.#send(path, { method: "POST", headers, body: JSON.stringify(body) }, reading);
   }
 
-  /** The same as a form, whose length is not told before. */
+  /** The same as a form, whose length is not known in advance. */
   sendForm(path: string, body: FormData): SentCall {
     return this.sendRaw(path, body, {});
   }
@@ -222,7 +222,7 @@ export class Harness {
     return this.#send(path, { method: "POST", headers: { authorization: `Bearer ${TEST_KEY}`, ...headers }, body });
   }
 
-  /** What is at a path, or at a URL that an answer named. */
+  /** Fetches a path, or a URL from a response. */
   async get(path: string, headers: Record<string, string> = {}): Promise<ReadAnswer> {
     return await this.clock.until(this.#send(path, { headers }).answer);
   }
@@ -256,7 +256,7 @@ export class Harness {
     return all;
   }
 
-  /** What every call must have given back. */
+  /** Resources that every call must have returned. */
   leftovers(): Record<string, number> {
     const { orphanedTexts, orphanedImages, memory, background } = this.gateway;
     const runningCalls = this.gateway.runningCalls + background.running;

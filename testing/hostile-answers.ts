@@ -10,7 +10,7 @@ import { modelsOfEveryDialect } from "./scripted-models.ts";
 /** `framed`: the Messages protocol in the binary frames of the hosts that speak Converse. */
 export type HostileHost = DialectName | "converse" | "framed";
 
-/** An answer that no honest host gives. */
+/** A response that no well-behaved host sends. */
 export interface HostileAnswer extends Attack {
   host: HostileHost;
   stream: boolean;
@@ -32,7 +32,7 @@ export const HOSTILE_ANSWERS: readonly HostileAnswer[] = HOSTILE_HOSTS.flatMap((
   ...ATTACKS[host].answers.map((attack) => ({ ...attack, host, stream: false })),
 ]);
 
-/** An answer of about so many bytes. */
+/** A response of about this many bytes. */
 export function hostileBytes({ head = "", part, tail = "", wrap = (text) => text }: Attack, bytes: number): Buffer {
   const parts = [head];
   for (let index = 0, length = head.length + tail.length; length < bytes; index++) {

@@ -7,7 +7,7 @@ export function isPresent(found: boolean, reason: string): boolean {
   return isOptional(found, reason);
 }
 
-/** The same for what no checkout has by itself, such as recordings: that is no failure under CI either. */
+/** The same for what no checkout contains, such as recordings: its absence does not fail under CI either. */
 export function isOptional(found: boolean, reason: string): boolean {
   if (!found) console.log(`skipped: ${reason}`);
   return found;

@@ -1,6 +1,6 @@
 import { type RefusedRequest, type TracedCall, Tracing } from "../src/telemetry/tracing.ts";
 
-/** What would be exported of traces. Slow calls are none of it. */
+/** Records the traces that would be exported. Slow calls are not kept. */
 export class KeptTraces {
   readonly calls: TracedCall[] = [];
   readonly refused: RefusedRequest[] = [];

@@ -55,7 +55,7 @@ export class MediaHostHarness {
     this.#state = { prefixes: new PrefixCache(nowMs), flaky: new Map(), tokenDelayMs: 0 };
   }
 
-  /** Answers a client's own request. Undefined where the host says that the URL is none of its own. */
+  /** Answers a client's request. Undefined if the URL does not belong to the host. */
   async answer(request: Request, headers = request.headers, signal = request.signal): Promise<Response | undefined> {
     const url = new URL(request.url);
     const bodyBytes = await request.bytes();
@@ -105,7 +105,7 @@ export class MediaHostHarness {
     return { status: response.status, text, body, headers: response.headers };
   }
 
-  /** Fetches a result as a stranger would: by its URL alone. */
+  /** Fetches a result by its URL, without credentials. */
   async fetchLink(url: unknown): Promise<{ status: number; mimeType: string | null; bytes: Uint8Array }> {
     const response = await this.context.links.send(new URL(String(url)).pathname, new Headers());
     const bytes = new Uint8Array(await response.arrayBuffer());
@@ -116,7 +116,7 @@ export class MediaHostHarness {
     return sniffImage((await this.fetchLink(url)).bytes)?.size;
   }
 
-  /** What the boxes of a video say. */
+  /** Facts from the boxes of a video. */
   async videoAt(url: unknown): Promise<VideoFacts> {
     return videoFacts((await this.fetchLink(url)).bytes);
   }

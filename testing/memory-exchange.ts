@@ -8,19 +8,19 @@ import {
   pullWhile,
 } from "../src/wire/http/http-exchange.ts";
 
-/** What an upstream does about a request. Where it does nothing more, it is silent. */
+/** The actions of an upstream on a request. Without further actions it is silent. */
 export interface Reply {
   /** The answer's head. */
   head(status?: number, headers?: Record<string, string>): void;
-  /** Resolves when the gateway has read everything so far: it holds an upstream back by not reading. */
+  /** Resolves when the gateway has read everything so far; it applies back-pressure by not reading. */
   write(chunk: string | Uint8Array): Promise<void>;
   /** The body is whole. */
   end(): void;
   /** The connection breaks, or was never made. */
   fail(kind: FailureKind): void;
-  /** When the gateway gave the request up; undefined where it did not. */
+  /** When the gateway abandoned the request; undefined if it did not. */
   readonly closedAtMs: number | undefined;
-  /** Resolves when the gateway gives the request up. */
+  /** Resolves when the gateway abandons the request. */
   readonly closed: Promise<void>;
 }
 

@@ -15,11 +15,11 @@ export interface SentRequest {
 
 export type Script = (reply: Reply, request: SentRequest) => void | Promise<void>;
 
-/** An upstream in memory, behind every URL: what the gateway sends is played to a script, at the times of a clock. */
+/** An in-memory upstream for every URL: a script answers each request, on a virtual clock. */
 export class MemoryNetwork {
   readonly requests: SentRequest[] = [];
   readonly replies: Reply[] = [];
-  /** What scripts threw. */
+  /** Errors that scripts threw. */
   readonly mistakes: unknown[] = [];
   readonly #clock: Clock;
   #scripts: Script[] = [];
@@ -97,7 +97,7 @@ export class MemoryNetwork {
     if (script === undefined) throw new Error("no script was provided for this request");
     this.requests.push(request);
     this.replies.push(exchange);
-    // In a later turn, as a host is asked.
+    // In a later turn, as with a real host.
     Promise.resolve()
       .then(() => script(exchange, request))
       .catch((error: unknown) => this.mistakes.push(error));

@@ -2,14 +2,14 @@ import type { Clock } from "../src/base/clock.ts";
 import type { Reply } from "./memory-exchange.ts";
 import type { Script, SentRequest } from "./memory-network.ts";
 
-/** What the host knows of a job. */
+/** A job at the host. */
 export interface HostJob {
   id: string;
   /** The body of its submit. */
   request: Record<string, unknown>;
   authorization: string;
   takenAtMs: number;
-  /** How many videos it makes. */
+  /** The number of its videos. */
   count: number;
   polledAtMs: number[];
   fetches: number;
@@ -29,20 +29,20 @@ const VIDEO = Buffer.from(VIDEO_BYTES);
 type Answer = { json: unknown; status?: number };
 
 /**
- * A host of videos in memory. It speaks three APIs: tasks whose video is at a link; jobs whose video is at the API itself,
- * behind its key; and operations of up to four videos that the answer holds. Tests say what it does next.
+ * An in-memory video host with three APIs: tasks whose video is at a link; jobs whose video needs the API key; and operations
+ * that return up to four videos inline. Tests script its next responses.
  */
 export class MemoryVideoHost {
   readonly jobs: HostJob[] = [];
   /** How long a job takes. */
   takesMs = 25_000;
-  /** What the next submits come to, one after the other; those that follow are accepted. */
+  /** The results of the next submits, in order; later ones are accepted. */
   readonly nextSubmits: Script[] = [];
-  /** What the next polls come to. */
+  /** The results of the next polls. */
   readonly nextPolls: Script[] = [];
-  /** What the next downloads come to. */
+  /** The results of the next downloads. */
   readonly nextFetches: Script[] = [];
-  /** How a job stands; by its time unless a test says otherwise. */
+  /** The state of a job; by elapsed time unless a test overrides it. */
   stateOf: (job: HostJob) => HostState = (job) =>
     this.#clock.nowMs() - job.takenAtMs >= this.takesMs ? { state: "done" } : { state: "running" };
   readonly #clock: Clock;
@@ -60,7 +60,7 @@ export class MemoryVideoHost {
     answer(reply);
   };
 
-  /** Accepts a submit, and gives its job; for scripts of a test's own. */
+  /** Accepts a submit and returns its job, for custom scripts. */
   take({ body, headers }: SentRequest): HostJob {
     const request = JSON.parse(body) as Record<string, unknown>;
     const { sampleCount } = (request["parameters"] ?? {}) as { sampleCount?: number };

@@ -59,7 +59,7 @@ export const VIDEO_CONFIG = {
   ],
 };
 
-/** What a client submits: a video of four silent seconds unless it says otherwise. */
+/** A submitted video; default: four silent seconds. */
 export interface AskedVideo {
   model?: string;
   prompt?: string;
@@ -83,7 +83,7 @@ export interface PolledVideo {
 
 export interface SubmittedVideo extends ReadAnswer {
   name: string;
-  /** The operation's id; empty where it was refused. */
+  /** The operation's id; empty if it was rejected. */
   id: string;
 }
 
@@ -101,7 +101,7 @@ export class MemoryVideos {
     this.host = host;
   }
 
-  /** The poller runs from the start, unless told not to. */
+  /** Whether the poller runs from the start; default: yes. */
   static async start(
     options: HarnessOptions & { host?: MemoryVideoHost; polls?: boolean } = {},
   ): Promise<MemoryVideos> {
@@ -142,14 +142,14 @@ export class MemoryVideos {
     return JSON.parse((await this.clock.until(this.sendPoll(name, options).answer)).text) as PolledVideo;
   }
 
-  /** The operation as it is stored. */
+  /** The stored operation. */
   async stored(id: string, project = "default"): Promise<Operation> {
     const operation = await selectOperation(this.harness.storage, project, id);
     if (operation === undefined) throw new Error(`there is no operation ${id}`);
     return operation;
   }
 
-  /** Lets time pass until the operation has ended, though no client asks for it. */
+  /** Advances time until the operation has ended, without a client polling. */
   async ended(id: string, project?: string): Promise<Operation> {
     for (let steps = 0; steps < MAX_STEPS; steps++) {
       const operation = await this.stored(id, project);
@@ -167,7 +167,7 @@ export class MemoryVideos {
     return { submitted, operation, receipt: await this.harness.receipt(submitted) };
   }
 
-  /** What calls have not given back. */
+  /** Resources that calls have not returned. */
   leftovers(): Record<string, number> {
     return Object.fromEntries(Object.entries(this.harness.leftovers()).filter(([, count]) => count !== 0));
   }
@@ -176,7 +176,7 @@ export class MemoryVideos {
     return this.harness.storage.query(statement, parameters);
   }
 
-  /** What a project stores, apart from its videos, in bytes. */
+  /** The bytes that a project stores, apart from its videos. */
   async fillStore(bytes: number, { id = "other", project = "default" } = {}): Promise<() => Promise<void>> {
     await this.rows(
       "INSERT INTO files (id, project, owner_id, mime_type, size, created_at_ms, expires_at_ms) VALUES (?, ?, 'x', 'video/mp4', ?, 0, ?)",

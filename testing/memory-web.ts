@@ -12,7 +12,7 @@ interface WebFile {
 /** Foreign hosts in memory: files by their URLs. */
 export class MemoryWeb {
   readonly files = new Map<string, WebFile>();
-  /** What was asked for, in order. */
+  /** The requests, in order. */
   readonly asked: string[] = [];
   readonly #clock: Clock;
 

@@ -7,7 +7,7 @@ import type { Machine, ProcessParts } from "./harness.ts";
 
 /** When it is killed: just before one of its steps has its effect, or just after, when it has not learnt of it. */
 export interface Death {
-  /** Counted from 1, from when it is told to die. */
+  /** Counted from 1, starting when it is scheduled to die. */
   step: number;
   when: "before" | "after";
 }
@@ -16,8 +16,8 @@ const never = <T>(): Promise<T> => new Promise<T>(() => {});
 const isRead = (statement: string): boolean => /^\s*SELECT/i.test(statement);
 
 /**
- * A process that can be killed like one of the system. Its steps are what others can see of it: a row that is written, a file
- * that is stored, a request that is sent. Once it is dead it takes no step, and is told nothing.
+ * A simulated process that can be killed. Its steps are its visible effects: a row written, a file stored, a request sent.
+ * Once dead, it takes no steps and receives nothing.
  */
 export class MortalProcess implements ProcessParts {
   readonly clock: Clock;

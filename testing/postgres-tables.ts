@@ -26,5 +26,8 @@ export async function createTables(serverUrl: string): Promise<string> {
   return name;
 }
 
-/** One that the run has made for all of its processes. A server that was there before has none: it would stay there. */
+/**
+ * A template database that the test run created for all of its processes. An existing server has none, because it would remain
+ * there.
+ */
 export const tablesOfRun = (): string | undefined => process.env["TRIVIUM_TEST_POSTGRES_TABLES"] || undefined;

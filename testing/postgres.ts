@@ -16,9 +16,9 @@ export interface TemporaryPostgres {
 }
 
 /**
- * A PostgreSQL server of its own for one test run, on a free port of loopback, its data in a temporary folder. Undefined
- * where no server program is installed, or none that this user can start: PostgreSQL refuses to run as root, so root hands
- * it to the `postgres` user that the system's package made.
+ * A PostgreSQL server for one test run, on a free loopback port with its data in a temporary folder. Undefined if no server
+ * program is installed, or none that this user can start: PostgreSQL refuses to run as root, so root uses the `postgres` user
+ * of the system's package.
  */
 export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
   const programs = [...new Glob("usr/lib/postgresql/*/bin/initdb").scanSync({ cwd: "/" })].sort().at(-1);
@@ -40,7 +40,7 @@ export async function startPostgres(): Promise<TemporaryPostgres | undefined> {
   const port = freePort();
   const data = join(folder, "data");
   run(join(bin, "initdb"), "-D", data, "-U", "trivium", "--auth=trust", "--no-sync");
-  // What keeps a server well for months is work that no test needs.
+  // Durability and maintenance settings that tests do not need.
   const idle = "-c autovacuum=off -c checkpoint_timeout=1h -c max_wal_size=1GB -c jit=off";
   const options = `-c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off -c full_page_writes=off ${idle} -p ${port}`;
   const start = () => run(join(bin, "pg_ctl"), "-D", data, "-w", "-l", join(folder, "log"), "-o", options, "start");

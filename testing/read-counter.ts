@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { SQL } from "bun";
 
-/** What was read of the ledger. */
+/** Reads of the ledger. */
 export interface Reads {
-  /** Rows and entries of indexes; undefined where the store does not count them. */
+  /** Rows and index entries; undefined if the store does not count them. */
   rows?: number;
   /** Pages of the store: 8 KB in PostgreSQL, 4 KB in SQLite; each as often as it was asked for from outside of the own cache. */
   pages: number;

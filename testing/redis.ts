@@ -17,7 +17,7 @@ export interface TemporaryRedis {
   stop(): Promise<void>;
 }
 
-/** A Redis or Valkey server of its own for one test run. Undefined where no server program is installed. */
+/** A Redis or Valkey server for one test run. Undefined if no server program is installed. */
 export async function startRedis(): Promise<TemporaryRedis | undefined> {
   const program = Bun.which("redis-server") ?? Bun.which("valkey-server");
   if (program === null) return undefined;

@@ -34,7 +34,7 @@ const message = (text: string) => ({
   content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
 });
 
-/** An answer in one piece, with a text and nothing else; without a usage where it is undefined. */
+/** A non-streamed response with only a text; without usage if it is undefined. */
 export const responsesAnswer = (text: string, usage: object | undefined): object => ({
   ...RESPONSE,
   status: "completed",

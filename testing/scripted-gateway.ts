@@ -31,7 +31,7 @@ import { VirtualClock } from "./virtual-clock.ts";
 export interface Script {
   status?: number;
   headers?: Record<string, string>;
-  /** What it sends, piece by piece; after a number it waits for so many milliseconds. Without an end it hangs. */
+  /** The chunks that it sends; a number is a pause in milliseconds. Without an end it hangs. */
   body?: readonly (string | number)[];
   hangs?: true;
   /** Its connection breaks when all of it was sent. */

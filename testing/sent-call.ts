@@ -2,7 +2,7 @@ import type { RequestHandler, ServedConnection } from "../src/server/request-han
 import type { VirtualClock } from "./virtual-clock.ts";
 
 export interface ReadingOptions {
-  /** The client stops reading after so many chunks, until it is told to go on. */
+  /** The client stops reading after this many chunks, until it is resumed. */
   readsChunks?: number;
 }
 
@@ -19,7 +19,7 @@ export interface ReadAnswer {
   chunks: readonly TimedChunk[];
   /** When the answer's head was there, since the request was sent. */
   headMs: number;
-  /** When it came to its end. */
+  /** When it ended. */
   endMs: number;
 }
 
@@ -48,7 +48,7 @@ class FakeConnection implements ServedConnection {
 /** A request on its way, seen from its client. */
 export class SentCall {
   readonly connection = new FakeConnection();
-  /** The whole answer, read as its client reads. Rejects where the client disconnected. */
+  /** The whole response as the client reads it. Rejects if the client disconnected. */
   readonly answer: Promise<ReadAnswer>;
   /** Its head. */
   readonly response: Promise<Response>;
@@ -75,7 +75,7 @@ export class SentCall {
     const request = new Request(url, { ...init, headers, signal: this.#disconnection.signal });
     this.response = handle(request, this.connection);
     this.answer = this.#read();
-    // Whoever waits for neither is not told of failures.
+    // Failures are ignored if nobody waits for either.
     this.answer.catch(() => {});
   }
 

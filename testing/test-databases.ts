@@ -41,7 +41,7 @@ export function sqliteDatabases(): TestDatabases {
   };
 }
 
-/** A database of its own for each test, on a server where the user may create them. */
+/** A separate database for each test, on a server where the user may create them. */
 function postgresDatabases(serverUrl: string): TestDatabases {
   const made: string[] = [];
   const keep = (name: string): string => {
@@ -68,7 +68,7 @@ function postgresDatabases(serverUrl: string): TestDatabases {
   };
 }
 
-/** SQLite, and PostgreSQL where the suite has a server; `what` is printed as skipped where it has none. */
+/** SQLite, and PostgreSQL if the suite has a server; otherwise `what` is reported as skipped. */
 export function testDatabases(what: string): TestDatabases[] {
   const url = process.env["TRIVIUM_TEST_POSTGRES"];
   if (url !== undefined && url !== "") return [sqliteDatabases(), postgresDatabases(url)];

@@ -1,6 +1,6 @@
 export interface Timer {
   dueMs: number;
-  /** Timers that are due at once run in the order in which they were set. */
+  /** Timers that are due at the same time run in the order in which they were set. */
   order: number;
   readonly everyMs: number | undefined;
   readonly run: () => void;

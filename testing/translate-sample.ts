@@ -23,7 +23,7 @@ function target(name: string, dialect: UpstreamDialectName, traits: Omit<ModelTr
   return { name, dialect, context };
 }
 
-/** What a usual host fetches by itself; the gateway fetches the rest. */
+/** Media that a typical host fetches itself; the gateway fetches the rest. */
 const MEDIA_URLS: Readonly<Record<UpstreamDialectName, readonly MediaKind[]>> = {
   chat: ["image"],
   messages: ["image", "document"],
@@ -70,7 +70,7 @@ export const TARGETS: Readonly<Record<UpstreamDialectName, Target>> = {
   }),
 };
 
-/** Models whose reasoning is asked for in another way: requests that are about reasoning are translated for these too. */
+/** Models with another form of reasoning request: requests with reasoning are translated for these too. */
 export const REASONING_TARGETS: readonly Target[] = [
   target("messages-adaptive", "messages", {
     maxOutputTokens,
@@ -93,7 +93,7 @@ export const REASONING_TARGETS: readonly Target[] = [
 
 export const EVERY_TARGET: readonly Target[] = UPSTREAM_DIALECT_NAMES.map((name) => TARGETS[name]);
 
-/** The request in its normal form; throws where the contract does not allow it. */
+/** The request in its normal form; throws if it violates the contract. */
 export function checkedRequest(dialect: DialectName, text: string, door: Door): JsonObject {
   const parsed = JSON.parse(text) as JsonObject;
   const context = { door, model: { id: "acme/one", reasoning: true }, verb: "generate" } as const;
@@ -102,7 +102,7 @@ export function checkedRequest(dialect: DialectName, text: string, door: Door): 
   return isObject(ordered) ? ordered : checked.body;
 }
 
-/** What goes to the target for a request that passed its check. */
+/** The request that is sent to the target. */
 export async function translate(dialect: DialectName, body: JsonObject, to: Target): Promise<EncodedRequest> {
   const asked = DIALECTS[dialect].codec.decodeRequest(body);
   const call = await resolveMedia(asked, to.context.quirks, fetchNothing);

@@ -14,8 +14,8 @@ export interface VirtualClockOptions {
 }
 
 /**
- * Time for tests: it stands still while anything is left to do, and then goes to the next timer at once. It holds for what
- * runs in this process alone: whatever waits for a socket, a disk or another process looks idle to it.
+ * Virtual time for tests: it stands still while there is work to do, and then jumps to the next timer. It only covers this
+ * process: waiting for a socket, a disk or another process looks idle to it.
  */
 export class VirtualClock implements Clock {
   readonly #startMs: number;
@@ -68,7 +68,7 @@ export class VirtualClock implements Clock {
     await this.#idle();
   }
 
-  /** Lets time pass until this is settled. Fails where that takes longer than a day, or nothing is left that could settle it. */
+  /** Advances time until the promise settles. Fails after a day, or if no timer is left. */
   async until<Result>(work: Promise<Result>): Promise<Result> {
     let settled = false;
     const settle = () => {

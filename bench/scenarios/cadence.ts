@@ -4,7 +4,7 @@ import { atMost, type Bench, type Row, type Scenario } from "../scenario.ts";
 import { PAIRS, type Pair } from "../translated-pairs.ts";
 import { cpuMicrosecondsPer, inTurns, summary } from "../turns.ts";
 
-/** As many as two processors can serve beside their upstream and their clients. */
+/** As many as two CPUs can serve next to the upstream and the clients. */
 const STREAMS = 250;
 const CHUNKS_PER_SECOND = 20;
 /** Streams at full speed before the first window: else what the runtime spends on compiling the program is measured. */

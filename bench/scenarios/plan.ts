@@ -3,7 +3,7 @@ import { atMost, type Row, type Scenario } from "../scenario.ts";
 const PROGRAM = new URL("../plan-loop.ts", import.meta.url).pathname;
 const MAX_MICROSECONDS = 5;
 
-/** No contender plans anything: the gateway's own code alone, in a process by itself. */
+/** No contender plans anything: only the gateway's own code, in a separate process. */
 export const plan: Scenario = {
   id: "plan",
   title: "planning a call with twelve offers",

@@ -20,7 +20,7 @@ export function programName(target = `${process.platform}-${process.arch}`): str
   return `trivium-${version}-${target}`;
 }
 
-/** What the runtime would otherwise read from the folder in which the program is started (S20). */
+/** Files that the runtime would otherwise read from the working folder (S20). */
 const CLOSED = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"];
 
 /** Its modules are compiled beforehand, which halves the processor time of a start. */

@@ -16,8 +16,8 @@ interface LockFile {
 }
 
 /**
- * What the program is made of, as CycloneDX 1.5, from the lock file: every package that is not for development alone, the runtime
- * among them. It has neither a time nor a random number, so that the same source gives the same list.
+ * The bill of materials as CycloneDX 1.5, from the lock file: every package that is not only for development, including the
+ * runtime. It contains no time and no random number, so that the same source gives the same list.
  */
 export function materials(root: string): string {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as LockFile;

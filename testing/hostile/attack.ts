@@ -1,7 +1,7 @@
 /** A text of a hostile host, one part of which is repeated until there are as many bytes as are needed. */
 export interface Attack {
   name: string;
-  /** What comes before, the part that is repeated, and what comes after. */
+  /** A prefix, the part that is repeated, and a suffix. */
   head?: string;
   part: (index: number) => string;
   tail?: string;
@@ -15,11 +15,11 @@ export const list =
   (index: number): string =>
     `${index === 0 ? "" : ","}${JSON.stringify(part(index))}`;
 
-/** What can be repeated inside one string of JSON. */
+/** Parts that can be repeated inside one JSON string. */
 export const LONG_TEXTS: readonly Attack[] = [
   { name: "one long text", part: () => "word\\n".repeat(100) },
   { name: "one text of escapes", part: () => "\\u00e9\\ud83d\\ude80".repeat(30) },
-  // One byte for each character: none of these is UTF-8.
+  // One byte per character, which is not valid UTF-8.
   { name: "one text that is not UTF-8", part: () => "\xff".repeat(400) },
 ];
 
