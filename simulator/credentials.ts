@@ -1,4 +1,4 @@
-/** Which keys are good. Without a key of its own the simulator takes any that does not call itself wrong. */
+/** Which keys are valid. Without a configured key the simulator accepts any key that is not named as wrong. */
 export class Credentials {
   readonly #apiKey: string | undefined;
 

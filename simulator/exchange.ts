@@ -10,14 +10,14 @@ export interface Exchange {
   method: string;
   headers: Headers;
   bodyText: string;
-  /** As it arrived: forms with files are no text. */
+  /** The raw bytes, because forms with files are not text. */
   bodyBytes: Uint8Array;
   /** `undefined` when the body is not JSON. */
   body: Json | undefined;
   /** Aborts when the client leaves. */
   signal: AbortSignal;
   state: SimulatorState;
-  /** To be called once, when the answer has left; a thrown HostError does it by itself. */
+  /** Must be called once, when the response was sent; a thrown HostError does so automatically. */
   ended: (how: Ending) => void;
   countModel: (name: string) => void;
 }

@@ -24,7 +24,7 @@ describe("S19: the simulator's own port", () => {
     expect((await chat(open.url, { origin: "null" })).status).toBe(403);
   });
 
-  test("a closed one answers its own key alone, whichever host is asked and however that lets clients sign", async () => {
+  test("a closed simulator only accepts its own key, at every host and with every kind of signature", async () => {
     expect((await chat(closed.url, { authorization: "Bearer the-key-of-the-process" })).status).toBe(200);
     expect((await chat(closed.url, {})).status).toBe(401);
     const grant = new URLSearchParams({

@@ -140,7 +140,7 @@ export function textMedia(text: string, mimeType: string): Media {
   };
 }
 
-/** The simulator opens no connection of its own: what is only a URL is named, not fetched. */
+/** The simulator makes no outgoing connections: URLs are named, not fetched. */
 export function remoteMedia(url: string, mimeType: string): Media {
   return {
     modality: modalityOf(mimeType),

@@ -12,7 +12,7 @@ export function textOr(value: Json | undefined, otherwise: string): string {
   return typeof value === "string" ? value : otherwise;
 }
 
-/** JSON with sorted keys, so that a value that came back with its keys in another order is still the same value. */
+/** JSON with sorted keys, so that the order of keys does not matter in comparisons. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (isObject(value)) {

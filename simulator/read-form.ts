@@ -9,8 +9,8 @@ export interface FormPart {
 const LINE = "\r\n";
 
 /**
- * The parts of a form; undefined where it is none. The simulator has a reader of its own: the gateway's would share the
- * mistakes that it is to find, and the runtime's guesses the type of a file by its name.
+ * The parts of a form; undefined if it is not a form. The simulator has its own reader: the gateway's would share the bugs
+ * that it should find, and the runtime's guesses the type of a file by its name.
  */
 export function readForm(body: Uint8Array, contentType: string): readonly FormPart[] | undefined {
   const boundary = /^multipart\/form-data;.*\bboundary="?([^";]+)"?/i.exec(contentType)?.[1];

@@ -45,7 +45,7 @@ function ballAt(options: VideoOptions, seconds: number, floor: number): { x: num
   };
 }
 
-/** What all frames of a video have behind what moves. */
+/** The static background of all frames. */
 interface Scene {
   options: VideoOptions;
   /** The image that the video begins with, if one is given, else sky and shapes; with the caption on it. */

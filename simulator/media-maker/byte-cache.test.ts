@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ByteCache } from "./byte-cache.ts";
 import { drawImage } from "./draw-image.ts";
 
-test("what was not asked for longest goes first, and only when there is no space", () => {
+test("the least recently used entry is evicted first, and only when the cache is full", () => {
   const cache = new ByteCache(30);
   for (const key of ["a", "b", "c"]) cache.keep(key, new Uint8Array(10).fill(key.charCodeAt(0)));
   expect(cache.get("a")?.[0]).toBe(97);

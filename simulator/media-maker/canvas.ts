@@ -28,7 +28,7 @@ export class Canvas {
   fill(rectangle: Rectangle, colour: Colour): void {
     const value = pixelOf(colour);
     const { x, y, width, height } = this.clip(rectangle);
-    // Whole rows lie one behind the other.
+    // Rows are contiguous.
     if (width === this.width) this.#pixels.fill(value, y * width, (y + height) * width);
     else
       for (let row = y; row < y + height; row++)

@@ -78,7 +78,7 @@ describe("contract 2.1: videos of the simulator, as an MP4 reader finds them", (
     });
   }
 
-  test("a player may begin at key frames alone", async () => {
+  test("a player can start only at key frames", async () => {
     expect(readMp4(await makeVideo({ ...options, seconds: 9 })).keyFrames).toEqual([0, 12, 24, 36, 48, 60, 72, 84, 96]);
   });
 });
@@ -105,7 +105,7 @@ describe.skipIf(!canDecode)("contract 2.1: videos of the simulator, decoded by f
     );
   });
 
-  test("begins and ends with the images it is given, scaled, and shows neither in between alone", async () => {
+  test("starts and ends with the given images, scaled, and blends them in between", async () => {
     const image = (seed: number, format: "png" | "jpeg" | "webp") =>
       drawImage({ prompt: `image ${seed}`, width: 640, height: 480, seed, format });
     const [firstFrame, lastFrame] = [await image(1, "jpeg"), await image(2, "webp")];

@@ -26,7 +26,7 @@ interface Track {
 /** A video before it is in a file. */
 export interface EncodedFrames {
   frames: Uint8Array[];
-  /** What stands in the box `avc1`. */
+  /** The content of the box `avc1`. */
   entry: Uint8Array;
 }
 

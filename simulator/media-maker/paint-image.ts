@@ -15,9 +15,9 @@ export interface ImageOptions {
   format: "png" | "jpeg" | "webp";
   /** From 1 to 100, for jpeg and webp. */
   quality?: number;
-  /** No sky behind the shapes. JPEG ignores it. */
+  /** A transparent background. JPEG ignores it. */
   transparent?: boolean;
-  /** How many images the request came with. */
+  /** The number of input images. */
   inputs?: number;
   /** One more line of text, such as the name of the model. */
   note?: string;

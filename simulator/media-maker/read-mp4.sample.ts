@@ -13,7 +13,7 @@ interface Mp4Facts {
   frames: number;
   /** Numbers of the frames at which a player may begin. */
   keyFrames: number[];
-  /** The index stands before the samples, so that a player can begin before it has the whole file. */
+  /** The index precedes the samples, so that a player can start before it has the whole file. */
   indexFirst: boolean;
 }
 

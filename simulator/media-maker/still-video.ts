@@ -32,7 +32,7 @@ class Bits {
     return this;
   }
 
-  /** Exp-Golomb, as the standard's `ue(v)` and, for 0 alone, its `se(v)`. */
+  /** Exp-Golomb: the standard's `ue(v)`, and `se(v)` only for 0. */
   putNumber(value: number): this {
     const length = 32 - Math.clz32(value + 1);
     return this.put(0, length - 1).put(value + 1, length);

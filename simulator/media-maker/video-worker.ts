@@ -1,4 +1,4 @@
-/** Runs in a thread of its own, for one video after the other: see make-video.ts. */
+/** Runs in a separate thread and renders one video at a time: see make-video.ts. */
 import { drawShot, setScene, shotsOf } from "./animation.ts";
 import { makeStillVideo } from "./make-still-video.ts";
 import { type EncodedFrames, packVideo, readEncoded } from "./mp4.ts";

@@ -16,7 +16,7 @@ export class Fields {
   readonly #path: string;
   readonly #refusals: Refusals;
 
-  /** Refuses what is no object, and every name that is not known. */
+  /** Rejects values that are not objects, and unknown names. */
   constructor(value: Json | undefined, path: string, known: ReadonlySet<string>, refusals: Refusals) {
     if (value === undefined || value === null) throw refusals.missing(path);
     if (!isObject(value)) throw refusals.invalid(path, "an object", value);

@@ -1,6 +1,6 @@
 import { type ImageSize, sniffImage } from "../sniff-image.ts";
 
-/** An image that came with a request. What is only a URL is not fetched, so that nothing is known of it. */
+/** An image in a request. A URL is not fetched, so nothing is known about it. */
 export interface GivenImage {
   mimeType?: string;
   bytes?: Uint8Array;
@@ -19,7 +19,7 @@ const DATA_URL = /^data:image\/([a-z]+);base64,/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const ENDINGS = ["png", "jpg", "jpeg", "webp"];
 
-/** Undefined where the bytes are no image, or end before its size. */
+/** Undefined if the bytes are not an image, or end before its size. */
 export function imageOfBytes(bytes: Uint8Array | undefined): GivenImage | undefined {
   const seen = bytes === undefined ? undefined : sniffImage(bytes);
   if (bytes === undefined || seen?.size === undefined || seen.size.width === 0 || seen.size.height === 0) {

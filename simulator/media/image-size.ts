@@ -11,7 +11,7 @@ export function parseSize(text: string, separator: "x" | "*" | ":"): ImageSize |
   return { width: Number(width), height: Number(height) };
 }
 
-/** The proportion that `16:9` or `19.5:9` names; undefined where the text is no ratio. */
+/** The value of a ratio such as `16:9` or `19.5:9`; undefined if invalid. */
 export function proportionOf(ratio: string): number | undefined {
   const [, wide = "", high = ""] = /^(\d{1,2}(?:\.\d)?):(\d{1,2}(?:\.\d)?)$/.exec(ratio) ?? [];
   const proportion = Number(wide) / Number(high);
@@ -39,7 +39,7 @@ export function parseDrawable(text: string, separator: "x" | "*" | ":"): ImageSi
   return size !== undefined && isDrawable(size) ? size : undefined;
 }
 
-/** The size of that ratio that has about so many pixels, in steps of 16. */
+/** The size with that ratio and about this many pixels, in steps of 16. */
 export function sizeOfArea(ratio: ImageSize, pixels: number): ImageSize {
   const width = Math.sqrt((pixels * ratio.width) / ratio.height);
   return { width: drawable(width, 16), height: drawable(pixels / width, 16) };

@@ -25,7 +25,7 @@ const MAX_JOBS = 10_000;
 /** Hosts differ; each of them keeps a job for at least a day. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** The jobs of every simulated host. They move by the clock alone. */
+/** The jobs of every simulated host. They only progress with the clock. */
 export class MediaJobs {
   readonly #nowMs: () => number;
   readonly #takesMs: number;

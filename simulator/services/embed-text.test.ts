@@ -20,7 +20,7 @@ describe("embeddings by words", () => {
     expect(likeness("a cat sleeps on the sofa", "stocks fell on Monday")).toBeLessThan(0.15);
   });
 
-  test("a shorter vector is the beginning of a longer one, and tells the same texts apart", () => {
+  test("a shorter vector is a prefix of a longer one, and distinguishes the same texts", () => {
     const short = embedText("a red fox", 256);
     const cut = embedText("a red fox", 1024).slice(0, 256);
     expect(product(short, cut) / Math.sqrt(product(cut, cut))).toBeCloseTo(1, 5);

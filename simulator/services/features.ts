@@ -20,7 +20,7 @@ export function featuresOf(text: string): ReadonlyMap<string, number> {
       for (let at = 0; at + PART_LENGTH <= word.length; at++) add(`~${word.slice(at, at + PART_LENGTH)}`, PART_WEIGHT);
     }
   }
-  // A text without a word is like itself alone.
+  // A text without words is only similar to itself.
   if (features.size === 0) add(`=${text}`, 1);
   return features;
 }

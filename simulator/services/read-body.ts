@@ -12,7 +12,7 @@ export function readFields(body: Json | undefined, known: ReadonlySet<string>, r
   return body;
 }
 
-/** Between one and so many texts, none of them empty. */
+/** From one up to the maximum number of texts, none of them empty. */
 export function readTexts(value: Json | undefined, most: number, field: string, refuse: Refuse): string[] {
   if (!Array.isArray(value) || value.length === 0) throw refuse(`${field} must be a list of texts.`, field);
   if (value.length > most) throw refuse(`${field} has ${value.length} items; at most ${most} are allowed.`, field);

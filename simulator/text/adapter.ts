@@ -39,7 +39,7 @@ export interface Rendered {
   frameType: string;
   /** The frames are bytes, one to a character of their texts, and no write ends where a frame does. */
   binary?: true;
-  /** What this host sends when it fails in mid-stream; `first` when nothing came before. */
+  /** What this host sends when it fails in mid-stream; `first` if nothing was sent before. */
   errorFrame(first: boolean): string;
   /** A frame that is well framed and not JSON. */
   garbageFrame: string;

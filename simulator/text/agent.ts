@@ -11,7 +11,7 @@ const TASK_OF_TWO =
   /\bread the files ([\w~./-]*[\w-]\.\w+) and ([\w~./-]*[\w-]\.\w+) in parallel\b[^\n]*?\bwrite\b[^\n]*?([\w~./-]*[\w-]\.\w+)/i;
 /** And "Call the tool close_agent". */
 const NAMED_TOOL = /\bcall the tool ([\w-]+)/i;
-/** Agents add words of their own to what a tool has said. */
+/** Agents add their own text to tool results. */
 const REMARK = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
 const LINE_NUMBER = /^\s*\d+(?:→|\t|: | \| |$)/;
 /** Some put the file into tags, with a note of its length. */
@@ -23,7 +23,7 @@ const SHELL_FAILED = /^(?:[^\n]*\n)*?(?:Process exited with code|Exit code:) [1-
 const TITLE = /^Content of [^\n]*:\n/;
 const END_NOTE = /\n+\(End of file[^\n]*\)$/;
 
-/** A tool that does several things at once gives a list of what came of each. */
+/** A tool that does several things returns a list of results. */
 function resultText(text: string): string {
   if (!text.startsWith("[{")) return text;
   try {

@@ -2,7 +2,7 @@ import type { Step } from "../play.ts";
 import type { Frame, Rendered } from "./adapter.ts";
 import type { Fault } from "./traits.ts";
 
-/** A stall ends by itself after this time, should the caller never leave. */
+/** A stall ends after this time if the client never disconnects. */
 const MAX_STALL_MS = 600_000;
 /** What was sent must have been read before the connection is dropped, or the reset would swallow it. */
 const BEFORE_CUT_MS = 40;

@@ -78,7 +78,7 @@ const TERMINAL: Record<HostName, string> = {
   vertex: "finishReason",
 };
 
-/** The answer's own words, as far as they came. */
+/** The text of the response that arrived. */
 function textIn(stream: string): string {
   const strings = [...stream.matchAll(/"(?:text|content)": ?("(?:[^"\\]|\\.)*")/g)];
   return strings.map((match) => JSON.parse(match[1] ?? '""') as string).join("");

@@ -21,7 +21,7 @@ import { countTokens, tokenize } from "./tokens.ts";
 import { planCalls, wordsOf } from "./tool-calls.ts";
 import type { Traits } from "./traits.ts";
 
-/** The `max-tokens` model runs into its limit after so many tokens. */
+/** The `max-tokens` model reaches its limit after this many tokens. */
 const SHORT_ANSWER_TOKENS = 12;
 
 interface PlanRequest {
@@ -42,7 +42,7 @@ interface PlanRequest {
  */
 function seedOf(prompt: Prompt, units: readonly PromptUnit[]): Seed {
   const keys: string[] = [];
-  /** Texts in a row, put together at their end: each by itself would cost the square of their number. */
+  /** Consecutive texts, joined once at the end: joining each would be quadratic. */
   let texts: string[] = [];
   const endTexts = (): void => {
     if (texts.length > 0) keys.push(`text ${texts.join("")}`);
@@ -79,7 +79,7 @@ function plainAnswer(prompt: Prompt, seed: Seed): string {
   return formattedAnswer(prompt, seed) ?? (afterTools ? toolResultAnswer(prompt, seed) : standardAnswer(prompt, seed));
 }
 
-/** A last turn of the assistant's is continued where it breaks off, if it is the beginning of what we would have said. */
+/** A final assistant turn is continued if it is a prefix of our response. */
 function continuedAnswer(prompt: Prompt): string | undefined {
   const last = prompt.turns.at(-1);
   const begun = last?.parts.map((part) => (part.type === "text" ? part.text : "")).join("") ?? "";

@@ -35,7 +35,7 @@ interface PlannedUsage {
   searchInput: number;
 }
 
-/** What will be answered, before any protocol has put it into words of its own. */
+/** The planned response, independent of the protocol. */
 export interface Plan {
   seed: Seed;
   segments: Segment[];

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { PromptUnit } from "./prompt-units.ts";
 
 const MAX_ENTRIES = 4_096;
-/** Only so many ends of one prompt are kept, so that a long conversation does not push out all others. */
+/** Only this many prefixes of one prompt are kept, so that a long conversation does not evict all others. */
 const MAX_ENDS = 128;
 const LIFETIME_MS = { "5m": 300_000, "1h": 3_600_000 } as const;
 

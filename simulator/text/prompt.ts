@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../json.ts";
 
 export type CacheTtl = "5m" | "1h";
 
-/** `cache` marks the end of a prefix that the caller wants cached (messages only). */
+/** `cache` marks the end of a prefix to cache (messages only). */
 export type PromptPart = { cache?: CacheTtl } & (
   | { type: "text"; text: string }
   | { type: "media"; media: Media }

@@ -17,7 +17,7 @@ export function wordsOf(text: string): string[] {
   return names.length > 0 ? names : words;
 }
 
-/** What a client adds to a user's turn by itself, such as a coding agent's reminders about its tools. */
+/** Text that a client adds to a user's turn, such as a coding agent's reminders about its tools. */
 const ADDED_BY_CLIENT = /<([a-z][\w-]*)>[\s\S]*?<\/\1>/gi;
 
 /** How far from a request to call something its name may be, in characters. */

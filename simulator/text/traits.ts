@@ -69,7 +69,7 @@ const NAMED: Readonly<Record<string, Traits>> = {
 
 const FAILURES: readonly FailureName[] = ["400", "401", "403", "404", "413", "429", "429-quota", "500", "503", "529"];
 
-/** How the model of that name behaves; `undefined` when there is no such name. */
+/** The behaviour of the model with that name; `undefined` if unknown. */
 export function traitsOf(name: string): Traits | undefined {
   const named = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
   if (named !== undefined) return named;

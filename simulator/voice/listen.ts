@@ -6,7 +6,7 @@ import { firstChannel, readWav } from "./wav.ts";
 /** Of a recording that cannot be opened only the size is known: what a second of good compressed speech takes. */
 const BYTES_PER_SECOND = 8_000;
 
-/** What is said in a file of sound: WAV, an MP3 of the simulator's own, or bare samples. */
+/** The text spoken in an audio file: WAV, an MP3 made by the simulator, or raw samples. */
 export function listen(bytes: Uint8Array, isBareSamples = false): Heard {
   const sound = isBareSamples ? { samples: firstChannel(bytes, 1), rate: SPEECH_RATE } : readWav(bytes);
   if (sound !== undefined) return hear(sound.samples, sound.rate);

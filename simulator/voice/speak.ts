@@ -14,8 +14,8 @@ interface Saying {
 }
 
 /**
- * A text as sound: its bytes in UTF-8, each of two tones. It is no voice, but it is what was to be said, and `hear` understands
- * it. Samples of 16 bits, little-endian, at SPEECH_RATE.
+ * Encodes a text as audio: each byte of its UTF-8 as two tones. It is not a voice, but `hear` can decode it. 16-bit little-
+ * endian samples at SPEECH_RATE.
  */
 export function speak(text: string, { voice, speed }: Saying): Uint8Array {
   const bytes = new TextEncoder().encode(text);

@@ -12,7 +12,10 @@ export const LEAD_TONES = 2;
 export const LENGTH_TONES = 3;
 export const LENGTH_UNIT_SECONDS = 0.0001;
 
-/** The tone for half a byte. Far enough apart to be told from each other at four times the speed, and below half of the lowest common rate. */
+/**
+ * The tone for half a byte. Tones are far enough apart to be distinguished at four times the speed, and below half of the
+ * lowest common rate.
+ */
 export const hertzOf = (half: number): number => 600 + 200 * half;
 
 /** What comes before the sentence itself lasts as long at every speed. */

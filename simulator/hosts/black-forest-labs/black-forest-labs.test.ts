@@ -94,7 +94,7 @@ describe("providers 2.6: FLUX", () => {
     expect((await harness.send(`${BASE}/flux-2-pro`, { headers, body: {} })).status).toBe(422);
   });
 
-  test("so many tasks may be active, and fewer of one model", async () => {
+  test("limits the number of active tasks, and further for one model", async () => {
     for (let count = 0; count < 24; count += 1) expect((await submit("flux-dev", {})).status).toBe(200);
     expect((await submit("flux-dev", {})).status).toBe(429);
     for (let count = 0; count < 6; count += 1) expect((await submit("flux-kontext-max", {})).status).toBe(200);
@@ -109,7 +109,7 @@ describe("providers 2.6: FLUX", () => {
     ["forgotten", "Task not found"],
     ["slow", "Pending"],
   ];
-  test.each(WORDS)("plays %s as %s", async (outcome, word) => {
+  test.each(WORDS)("simulates %s as %s", async (outcome, word) => {
     expect(await ended("standard", { prompt: `sim:${outcome}` })).toMatchObject({ status: word, result: null });
   });
 
@@ -131,7 +131,7 @@ describe("providers 2.6: FLUX", () => {
     ["broken", 500],
     ["overloaded", 503],
     ["garbage", 200],
-  ] as const)("plays %s at once", async (outcome, status) => {
+  ] as const)("simulates %s immediately", async (outcome, status) => {
     expect((await submit("standard", { prompt: `sim:${outcome}` })).status).toBe(status);
     expect(harness.context.jobs.made).toBe(0);
   });

@@ -12,7 +12,7 @@ import { type FluxRequest, readRequest } from "./images/read-request.ts";
 const KEPT_MS = 10 * 60_000;
 const POLLING_PATH = "/hosts/black-forest-labs/regions/us1/v1/get_result";
 
-/** One model has a smaller queue of its own, separate from that of all others. */
+/** One model has a separate, smaller queue. */
 const LINES = [
   { host: "black-forest-labs", maxActive: 24, has: (model: string) => model !== "flux-kontext-max" },
   { host: "black-forest-labs kontext-max", maxActive: 6, has: (model: string) => model === "flux-kontext-max" },

@@ -165,7 +165,7 @@ describe("contract 2.6: images of Gemini's own models", () => {
     });
   });
 
-  test("an edit takes up the ratio of the image that came, and the signature comes back good", async () => {
+  test("an edit keeps the ratio of its input image, and the returned signature is valid", async () => {
     const first = candidateOf(await draws("a fox", { responseModalities: ["IMAGE"] }))
       ?.content as unknown as JsonObject;
     const given = { inlineData: { mimeType: "image/png", data: narrow } };
@@ -229,7 +229,7 @@ describe("contract 2.6: images of Gemini's own models", () => {
     expect(errorOf(reply).message).toContain(named);
   });
 
-  test("Vertex gives other types, and bytes that are no image are refused", async () => {
+  test("Vertex returns other types, and bytes that are not an image are rejected", async () => {
     const jpeg = await draws(
       "a fox",
       { imageConfig: { imageOutputOptions: { mimeType: "image/jpeg" } } },
@@ -243,7 +243,7 @@ describe("contract 2.6: images of Gemini's own models", () => {
     expect(errorOf(reply).message).toContain("not valid image/png");
   });
 
-  test("outcomes: blocked and held back are no errors in this protocol", async () => {
+  test("outcomes: blocked prompts and images are not errors in this protocol", async () => {
     expect((await draws("sim:blocked")).body).toMatchObject({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } });
     expect(candidateOf(await draws("sim:moderated"))).toMatchObject({ finishReason: "IMAGE_SAFETY" });
     expect(candidateOf(await draws("sim:fails"))).toMatchObject({ finishReason: "IMAGE_OTHER" });
@@ -288,7 +288,7 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     expect(videoFacts(video)).toEqual({ width: 720, height: 1280, seconds: 4, audio: false });
   });
 
-  test("on Gemini the file wants the key, and redirects to a URL that does not", async () => {
+  test("on Gemini the file requires the key, and redirects to a URL that does not", async () => {
     const started = await veo({ prompt: "a wave" }, { durationSeconds: 4 }, GEMINI);
     const name = String(started.body.name);
     expect(name).toMatch(/^models\/veo-[^/]+\/operations\/[a-z0-9]{12}$/);
@@ -348,7 +348,7 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     expect((await gemini.answerTo(headers.get("location") ?? "", {}))?.status).toBe(403);
   });
 
-  test("outcomes that show at once", async () => {
+  test("immediate outcomes", async () => {
     const at = async (outcome: string): Promise<number> => (await veo({ prompt: `sim:${outcome}` })).status;
     expect([await at("blocked"), await at("busy"), await at("broken"), await at("overloaded")]).toEqual([
       400, 429, 500, 503,

@@ -93,7 +93,7 @@ describe("providers 2.9: the signature", () => {
     expect(harness.context.jobs.made).toBe(0);
   });
 
-  test("a request without an action is none of this host's", async () => {
+  test("a request without an action is not for this host", async () => {
     expect(await harness.answerTo("/hosts/hunyuan/v1/chat/completions", { body: {} })).toBeUndefined();
     expect(codeOf(await act("PaintMyHouse", {}))).toBe("InvalidAction");
   });
@@ -168,11 +168,11 @@ describe("providers 2.9: Hunyuan's jobs", () => {
     ["broken", "InternalError"],
     ["overloaded", "ResourceUnavailable"],
   ];
-  test.each(IMMEDIATE_ERRORS)("plays %s inside HTTP 200", async (outcome, code) => {
+  test.each(IMMEDIATE_ERRORS)("simulates %s inside HTTP 200", async (outcome, code) => {
     expect(codeOf(await submit({ Prompt: `sim:${outcome}` }))).toBe(code);
   });
 
-  test("plays garbage", async () => {
+  test("simulates garbage", async () => {
     const body = { Prompt: "sim:garbage" };
     const { text } = await harness.send(PATH, { headers: signed("SubmitTextToImageJob", body, {}), body });
     expect(text).toStartWith("<html>");
@@ -180,7 +180,7 @@ describe("providers 2.9: Hunyuan's jobs", () => {
 });
 
 describe("providers 2.9: the other actions", () => {
-  test("the light one answers at once, in base64 or by a link, and takes a negative prompt", async () => {
+  test("the lite model responds immediately, in base64 or with a link, and accepts a negative prompt", async () => {
     const asked = { Prompt: "a cat", NegativePrompt: "dogs", Resolution: "640:640" };
     const { ResultImage } = await act("TextToImageLite", asked);
     expect(sniffImage(Buffer.from(String(ResultImage), "base64"))?.size).toEqual({ width: 640, height: 640 });

@@ -37,7 +37,7 @@ const ended = async (path: string, body: JsonObject): Promise<JsonObject> => {
 };
 const madeOf = (data: JsonObject, kind: string) => (data["task_result"] as JsonObject)[kind] as JsonObject[];
 
-describe("providers 3.4: who is calling", () => {
+describe("providers 3.4: authentication", () => {
   test("a signed token and a plain key are both good, and a new token is the same caller", async () => {
     expect((await send(IMAGES, {}, "plain-key")).status).toBe(200);
     const id = dataOf(await send(IMAGES, {}))["task_id"];
@@ -172,7 +172,7 @@ describe("providers 3.4: Kling's videos", () => {
     ["overloaded", 503, 5001],
     ["garbage", 200, undefined],
   ];
-  test.each(IMMEDIATE_ERRORS)("plays %s at once", async (outcome, status, code) => {
+  test.each(IMMEDIATE_ERRORS)("simulates %s immediately", async (outcome, status, code) => {
     const reply = await send(TEXT_VIDEO, { prompt: `sim:${outcome}` });
     expect([reply.status, reply.body["code"]]).toEqual([status, code]);
   });

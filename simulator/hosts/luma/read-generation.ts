@@ -31,7 +31,7 @@ export interface Generation extends ImageSize {
   seconds: number;
   format: "jpeg" | "png";
   inputs: number;
-  /** The request as it came, which every answer repeats. */
+  /** The original request, which every response repeats. */
   original: JsonObject;
 }
 

@@ -147,7 +147,7 @@ describe("contract 2.1 to 2.3: videos of the second generation", () => {
   const frame = (url: string, role: string): JsonObject => ({ type: "image_url", image_url: { url }, role });
   const taskOf = (reply: HostReply) => reply.body.task as JsonObject;
 
-  test("a task goes through its words, and tells link and usage", async () => {
+  test("a task goes through its states, and reports link and usage", async () => {
     const { task_id } = (await start([text, frame(await dataUri(96, 96), "first_frame")])).body;
     expect(taskOf(await poll(task_id)).status).toBe("queued");
     harness.nowMs += 6;

@@ -29,7 +29,7 @@ export function jsonFields(exchange: Exchange): JsonObject {
   return exchange.body;
 }
 
-/** Everything in a form is a text; what is no number or boolean there stays one, and is refused as such. */
+/** Every value in a form is text; one that is not a number or boolean stays text and is rejected as such. */
 function plainValue(name: string, text: string): Json {
   if (NUMBERS.includes(name) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   return name === "stream" && (text === "true" || text === "false") ? text === "true" : text;

@@ -44,7 +44,7 @@ async function ended(service: keyof typeof SERVICES, model: string, input: JsonO
   return show(idOf(body));
 }
 
-describe("providers 2.5: images at once", () => {
+describe("providers 2.5: synchronous images", () => {
   test("an image has the size that was asked for; the link lives 24 hours", async () => {
     const { body } = await draw("standard", { ...small, n: 2 }, messagesOf("a cat", [DATA]));
     const images = imagesOf(outputOf(body));
@@ -125,12 +125,12 @@ describe("providers 2.5: images at once", () => {
     ["overloaded", 503, "ServiceUnavailable"],
     ["garbage", 200, undefined],
   ];
-  test.each(OUTCOMES)("plays %s", async (outcome, status, code) => {
+  test.each(OUTCOMES)("simulates %s", async (outcome, status, code) => {
     const reply = await draw("standard", small, messagesOf(`sim:${outcome}`));
     expect([reply.status, reply.body["code"]]).toEqual([status, code]);
   });
 
-  test("plays one-fails and expired", async () => {
+  test("simulates one-fails and expired", async () => {
     const { body } = await draw("standard", { ...small, n: 3 }, messagesOf("sim:one-fails"));
     expect(imagesOf(outputOf(body))).toHaveLength(2);
     expect(body["usage"]).toMatchObject({ image_count: 2 });
@@ -159,7 +159,7 @@ describe("providers 2.5: images as tasks", () => {
     expect(await harness.sizeOfLink(imagesOf(output)[1])).toEqual({ width: 1024, height: 1024 });
   });
 
-  test("one failed result stands among the good ones; moderation and failure come inside HTTP 200", async () => {
+  test("a failed result is listed among the good ones; moderation and failures use HTTP 200", async () => {
     const byOutcome = (outcome: string, n = 1) =>
       ended("text", "standard", { prompt: `sim:${outcome}` }, { ...small, n });
     const partly = outputOf(await byOutcome("one-fails", 3));

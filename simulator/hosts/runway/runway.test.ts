@@ -61,7 +61,7 @@ describe("contract 2.1 to 2.3: tasks", () => {
     expect(await harness.sizeOfLink(output[0])).toEqual({ width: 128, height: 64 });
   });
 
-  test("a third task at once is throttled", async () => {
+  test("a third concurrent task is throttled", async () => {
     const first = (await animate()).body.id;
     expect((await poll(first)).body.status).toBe("PENDING");
     await animate();

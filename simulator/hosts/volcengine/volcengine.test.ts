@@ -57,7 +57,7 @@ describe("providers 2.4: Seedream", () => {
     expect((await harness.fetchLink(items[0]?.["url"])).status).toBe(403);
   });
 
-  test("a stream tells each image, then the usage, then [DONE]", async () => {
+  test("a stream reports each image, then the usage, then [DONE]", async () => {
     const { text, headers: answered } = await draw({ ...batchOf(3), stream: true, prompt: "cats sim:one-fails" });
     expect(answered.get("content-type")).toContain("text/event-stream");
     const frames = readFrames(text);
@@ -152,13 +152,13 @@ describe("providers 2.4: Seedream", () => {
     ["overloaded", 503, "ServerOverloaded"],
     ["garbage", 200, undefined],
   ];
-  test.each(OUTCOMES)("plays %s", async (outcome, status, code) => {
+  test.each(OUTCOMES)("simulates %s", async (outcome, status, code) => {
     const { status: reply, body } = await draw({ prompt: `a cat sim:${outcome}` });
     expect(reply).toBe(status);
     expect(codeIn(body)).toBe(code);
   });
 
-  test("plays expired: the link is dead", async () => {
+  test("simulates expired: the link no longer works", async () => {
     const items = (await draw({ prompt: "sim:expired" })).body["data"] as JsonObject[];
     expect((await harness.fetchLink(items[0]?.["url"])).status).toBe(403);
   });
@@ -197,7 +197,7 @@ describe("providers 3.3: Seedance", () => {
     expect(await harness.sizeOfLink(content["last_frame_url"])).toEqual({ width: 480, height: 480 });
   });
 
-  test("a video of an image has its ratio, and no sound where none is wanted", async () => {
+  test("a video from an image has its ratio, and no sound unless requested", async () => {
     const body = {
       content: [frame("first_frame"), frame("last_frame")],
       resolution: "480p",

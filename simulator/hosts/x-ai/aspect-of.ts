@@ -4,7 +4,7 @@ import type { ImageSize } from "../../sniff-image.ts";
 import { requireString } from "../openai/text/check.ts";
 import { invalid } from "../openai/text/errors.ts";
 
-/** Width to height, which `auto` takes from the image that came with the request. */
+/** Width to height; `auto` takes it from the input image. */
 export function aspectOf(values: JsonObject, own: ImageSize | undefined): ImageSize {
   const asked = values.aspect_ratio ?? "auto";
   const text = requireString(asked, "aspect_ratio");

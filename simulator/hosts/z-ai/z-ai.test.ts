@@ -74,7 +74,7 @@ describe("contract 2.4: images", () => {
     expect(await harness.answerTo(`${BASE}/chat/completions`, { body })).toBeUndefined();
   });
 
-  test("outcomes at once", async () => {
+  test("immediate outcomes", async () => {
     const outcome = (name: string) => generate({ prompt: `sim:${name}` });
     expect(codeOf(await outcome("blocked"))).toEqual([400, "1301"]);
     const moderated = await outcome("moderated");

@@ -6,7 +6,7 @@ import { REDACTED_PURPOSE, THINKING_PURPOSE } from "./read-blocks.ts";
 /** A content block as a whole, and how it is streamed. */
 export interface Block {
   whole: JsonObject;
-  /** The block as it stands in content_block_start. */
+  /** The block in content_block_start. */
   start: JsonObject;
   /** A delta's `type`, and the text that is sent in fragments under `member`. */
   stream?: { type: string; member: string; text: string };

@@ -21,7 +21,7 @@ export function requireString(value: Json | undefined, path: string): string {
   return value;
 }
 
-/** `null` is no number here, but it stands for absence where the field is optional. */
+/** `null` is not a number here, but means absent if the field is optional. */
 export function optionalNumber(
   body: JsonObject,
   path: string,

@@ -2,7 +2,7 @@ import { isObject, type Json } from "../../../json.ts";
 import type { IncomingCall } from "../../../text/adapter.ts";
 import { invalid } from "./errors.ts";
 
-/** How a cloud hosts the same API: the model stands in its URL, and the body differs in a few members. */
+/** The same API at a cloud: the model is in the URL, and the body differs in a few members. */
 export interface Cloud {
   version: string;
   /** Members of the body that it refuses. */

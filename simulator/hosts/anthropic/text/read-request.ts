@@ -114,7 +114,7 @@ function readFormat(body: JsonObject): OutputFormat {
   return { type: "schema", schema: requireObject(format.schema, "output_config.format.schema") };
 }
 
-/** A mark at the top of the request stands for one on the last block that can carry it. */
+/** A mark at the top of the request applies to the last block that can carry it. */
 function markLastBlock(prompt: Prompt, body: JsonObject): void {
   const mark = readCache(body, "cache_control");
   const last = prompt.turns.at(-1)?.parts.at(-1);
@@ -154,7 +154,7 @@ function checkThinking({ choice, turns }: Prompt, body: JsonObject, thinks: bool
     );
 }
 
-/** The prompt alone: what is needed to count its tokens. */
+/** Only the prompt, to count its tokens. */
 function readConversation(body: JsonObject, headers: Headers): Pick<Prompt, "system" | "turns"> {
   const newest = headers.get("anthropic-version") === "2026-10-21";
   const betas = headers.get("anthropic-beta") ?? "";

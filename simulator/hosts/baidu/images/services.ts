@@ -28,7 +28,7 @@ function withinBounds(size: string): ImageSize | undefined {
   return sides.every((side) => side >= MIN_SIDE && side <= MAX_SIDE) ? measures : undefined;
 }
 
-/** The longest URL stands first, because the others are its end. */
+/** The longest URL comes first, because the others are suffixes of it. */
 export const SERVICES: readonly ImageService[] = [
   {
     path: "/ernie-image/images/generations",

@@ -119,7 +119,7 @@ describe("providers 1.6: Converse", () => {
     );
   });
 
-  test("caching by marks, for Claude alone; which stop sequence matched, where it was asked for", async () => {
+  test("caching by marks, only for Claude; the matched stop sequence on request", async () => {
     const system = [{ text: "A long text ".repeat(50) }, { cachePoint: { type: "default", ttl: "1h" } }];
     const first = (await converse(CLAUDE, { system })).body["usage"] as Record<string, number>;
     const second = (await converse(CLAUDE, { system })).body["usage"] as Record<string, number>;
@@ -235,7 +235,7 @@ describe("InvokeModel for Claude", () => {
   });
 });
 
-describe("who may call", () => {
+describe("authentication", () => {
   /** Signed here step by step, apart from the gateway's own signer. */
   function signed(path: string, body: string, secret: string, moment: string) {
     const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();

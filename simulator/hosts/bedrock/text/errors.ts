@@ -1,6 +1,6 @@
 import { type FailureName, HostError } from "../../../host-error.ts";
 
-/** The name of an error stands in a header; the body has its message alone. */
+/** The name of an error is in a header; the body only has its message. */
 export function bedrockError(status: number, name: string, message: string): HostError {
   return new HostError(status, JSON.stringify({ message }), {
     "content-type": "application/json",

@@ -14,7 +14,7 @@ export interface FluxRequest {
   seed: number;
   format: "jpeg" | "png";
   inputs: number;
-  /** Millions of pixels that came with the request. */
+  /** Megapixels of the input images. */
   inputMegapixels: number;
 }
 

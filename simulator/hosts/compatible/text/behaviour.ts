@@ -39,8 +39,8 @@ export interface HostBehaviour {
   /** The words that it takes as `reasoning_effort`. */
   efforts?: readonly string[];
   /**
-   * What it wants of its thoughts in the history: on every message of the assistant's, on those with calls (and not empty),
-   * or to see none. Thinking models only.
+   * Where it requires its thoughts in the history: on every assistant message, on those with calls (and not empty), or
+   * nowhere. Thinking models only.
    */
   history?: "required" | "required with calls" | "refused";
 
@@ -63,7 +63,7 @@ export interface HostBehaviour {
 
   /** How calls stream: in fragments by index; whole; whole and without index and type; in fragments that repeat an empty id. */
   calls: "fragments" | "whole" | "unindexed" | "empty ids";
-  /** Where usage stands in a stream: a chunk of its own, the last one with a choice, inside that choice, or twice (Groq). */
+  /** The position of usage in a stream: a separate chunk, the last one with a choice, inside that choice, or twice (Groq). */
   usage: "separate" | "last chunk" | "in choice" | "x_groq";
   /** Usage comes without being asked for. */
   usageUnasked?: true;

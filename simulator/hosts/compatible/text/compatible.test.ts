@@ -77,7 +77,7 @@ for (const host of SIMULATED_HOSTS) {
   describe(`providers 1.7: ${host.kind}`, () => {
     const asking = host.asks[0] === undefined ? {} : ASKING[host.asks[0]];
 
-    test("says the same in a stream and at once, thoughts in its own field", async () => {
+    test("returns the same streamed and not, with thoughts in its own field", async () => {
       const request = { model: "thinker", ...asking };
       const whole = member(choiceOf((await ask(host.kind, request)).body), "message");
       const { chunks } = await streamOf(host.kind, request);
@@ -125,7 +125,7 @@ for (const host of SIMULATED_HOSTS) {
       expect(JSON.stringify(body)).toContain("Rate limit reached");
     });
 
-    test("a wrong key is refused, and none is wanted where one's own machine answers", async () => {
+    test("a wrong key is rejected, and local hosts need no key", async () => {
       const send = (headers: Record<string, string>) =>
         fetch(`${simulator.url}/hosts/${host.kind}/v1/chat/completions`, {
           method: "POST",
@@ -153,14 +153,14 @@ describe("providers 1.7: rules of single hosts", () => {
     TURN.map((message) => (message.role === "assistant" ? { ...message, ...members } : message));
   const statusOf = async (kind: string, body: JsonObject, at = simulator) => (await ask(kind, body, at)).status;
 
-  test("deepseek wants reasoning_content on every message of the assistant's, be it empty", async () => {
+  test("deepseek requires reasoning_content on every assistant message, even if empty", async () => {
     const request = { model: "thinker", thinking: { type: "enabled" } };
     expect(await statusOf("deepseek", { ...request, messages: TURN })).toBe(400);
     expect(await statusOf("deepseek", { ...request, messages: turnWith({ reasoning_content: "" }) })).toBe(200);
     expect(await statusOf("deepseek", { model: "standard", messages: TURN })).toBe(200);
   });
 
-  test("moonshot wants it on messages with calls, and not empty", async () => {
+  test("moonshot requires it on messages with calls, and not empty", async () => {
     const request = { model: "thinker", thinking: { type: "enabled" } };
     expect(await statusOf("moonshot", { ...request, messages: turnWith({ reasoning_content: "" }) })).toBe(400);
     expect(await statusOf("moonshot", { ...request, messages: turnWith({ reasoning_content: " " }) })).toBe(200);

@@ -103,7 +103,7 @@ export function inHostsWords(error: HostError, { errors }: HostBehaviour): HostE
   return new HostError(status, JSON.stringify(body(refusalOf(error))), error.headers);
 }
 
-/** The failure as it stands inside a stream. */
+/** The failure inside a stream. */
 export function streamedError(error: HostError, { errors }: HostBehaviour, envelope: JsonObject): string {
   const { body, inChunk }: ErrorShape = errors;
   const said = body(refusalOf(error));

@@ -30,7 +30,7 @@ function complete(exchange: Exchange, adapter: TextAdapter, host: HostBehaviour,
   return answerCall(adapter, call, exchange.state, exchange.signal, exchange.ended);
 }
 
-/** All compatible hosts, each at `/<kind>/…/chat/completions`: what stands between is the host's own, and not looked at. */
+/** All compatible hosts, each at `/<kind>/…/chat/completions`; the part in between is ignored. */
 export function compatibleHosts(credentials: Credentials, nowMs: () => number, strict: boolean): Host {
   const hosts = new Map(
     SIMULATED_HOSTS.map((host) => [host.kind, { host, adapter: compatibleAdapter(host, nowMs, strict) }] as const),

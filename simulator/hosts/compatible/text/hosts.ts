@@ -13,8 +13,8 @@ const CEREBRAS_FIELDS = new Set(
 const filtered = { filtered: false, severity: "safe" };
 
 /**
- * The hosts that the simulator plays in chat completions. An unverified rule (providers.md, mark K) is played where it
- * asks readers to be tolerant, and never refuses a request.
+ * The simulated chat completions hosts. An unverified rule (providers.md, mark K) is simulated if it requires readers to be
+ * tolerant, but never rejects a request.
  */
 export const SIMULATED_HOSTS: readonly HostBehaviour[] = [
   {

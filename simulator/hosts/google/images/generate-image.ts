@@ -70,7 +70,7 @@ async function answer({ exchange, context, host, model, caller, streams }: Image
   const call = readImageCall(exchange, host, model);
   const outcome = chooseOutcome(call.prompt, 1, exchange, caller);
   const { blocked: _, ...refusals } = immediateErrors(model, host);
-  // A blocked prompt is no error in this protocol: the answer says so.
+  // A blocked prompt is not an error in this protocol; the response reports it.
   const immediate = playImmediateOutcome(outcome, refusals);
   if (immediate !== undefined) return immediate;
   const result = resultOf(outcome);

@@ -54,7 +54,7 @@ export interface ImageCall extends ImageSize {
   imageTokens: number;
 }
 
-/** The size of the last image that came, which an answer without a ratio of its own takes up. */
+/** The size of the last input image, which is the default ratio of the result. */
 function lastSize(contents: Json | undefined): ImageSize | undefined {
   const parts = (Array.isArray(contents) ? contents : []).flatMap((content) =>
     isObject(content) && Array.isArray(content.parts) ? content.parts : [],

@@ -7,7 +7,7 @@ import type { GoogleHost } from "../text/errors.ts";
 import { TEXT_PURPOSE } from "../text/read-contents.ts";
 import type { ImageCall } from "./image-call.ts";
 
-/** What the host makes of the call: the image, or a reason why there is none. */
+/** The result of the call: the image, or the reason why it is missing. */
 export type ImageResult = "drawn" | "blocked" | "IMAGE_SAFETY" | "IMAGE_OTHER";
 
 const THOUGHT_TOKENS = 180;

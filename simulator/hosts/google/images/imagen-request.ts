@@ -46,7 +46,7 @@ export interface ImagenRequest extends ImageSize {
   seed: number;
   format: "png" | "jpeg";
   quality?: number;
-  /** How many images came with the request. */
+  /** The number of input images. */
   inputs: number;
   rewritesPrompt: boolean;
   tellsSafety: boolean;

@@ -50,7 +50,7 @@ function filteredItems(request: ImagenRequest, filtered: number): JsonObject[] {
   return [{ raiFilteredReason }];
 }
 
-/** Imagen's `:predict`. What it makes is in the answer, so that there is no job to forget and no link to expire. */
+/** Imagen's `:predict`. Results are inline, so there are no jobs or links that expire. */
 export async function predictImages(
   exchange: Exchange,
   context: MediaContext,

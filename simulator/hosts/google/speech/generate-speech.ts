@@ -42,7 +42,7 @@ function textOf(body: JsonObject): string {
   return parts.map((part) => member(part, "text") ?? "").join("\n");
 }
 
-/** One voice: a conversation of several is said in the first of theirs. */
+/** One voice: a conversation of several speakers uses the first one's. */
 function voiceOf(generation: Json | undefined): string {
   const config = member(generation, "speechConfig");
   const speakers = member(member(config, "multiSpeakerVoiceConfig"), "speakerVoiceConfigs");

@@ -318,7 +318,7 @@ describe("H01: thought signatures", () => {
 });
 
 describe("providers 1.4: what the host refuses", () => {
-  test("keys: a wrong one is a 400 on Gemini, none is a 403", async () => {
+  test("keys: a wrong key is a 400 on Gemini, a missing one a 403", async () => {
     const wrong = new GoogleGenAI({ apiKey: "wrong", httpOptions: { baseUrl: `${simulator.url}/gemini` } });
     const error = await wrong.models
       .generateContent({ model: "standard", contents: "x" })

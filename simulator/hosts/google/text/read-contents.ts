@@ -183,7 +183,7 @@ export function readContents(value: Json | undefined): Turn[] {
   return turns;
 }
 
-/** In the current turn, the first call of each model content must carry the signature that came with it. */
+/** In the current turn, the first call of each model content must carry its original signature. */
 export function requireSignatures(value: Json | undefined): void {
   const contents = Array.isArray(value) ? value : [];
   const parts = contents.map((content) =>

@@ -24,7 +24,7 @@ const TOOL = names(
 );
 const DECLARATION = names("name description parameters parametersJsonSchema response responseJsonSchema behavior");
 const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/;
-/** What a cached-content resource is taken to hold: the simulator keeps none. */
+/** The assumed content of a cached-content resource, since the simulator stores none. */
 const STORED_TOKENS = 1_024;
 
 interface GoogleRequest {

@@ -32,7 +32,7 @@ export function videoOf(request: VeoRequest, index: number, { makeVideo }: Media
   return makeVideo({ ...request.video, seed: request.video.seed + index });
 }
 
-/** A file of the Gemini API is named after its operation, so that it needs no list of its own. */
+/** A file of the Gemini API is named after its operation, so no list of files is needed. */
 export function fileName(operation: string, index: number): string {
   return `${operation}${index}`;
 }
@@ -93,7 +93,7 @@ async function responseOf(job: MediaJob<VeoRequest>, host: GoogleHost, context: 
   return { "@type": TYPES.vertex, raiMediaFilteredCount: 0, ...shown, ...filtered };
 }
 
-/** An operation as it stands, under the name by which it was asked for. */
+/** The current state of an operation, under the requested name. */
 export async function showOperation(
   name: string,
   model: string,

@@ -83,7 +83,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 const lengthOf = (value: Json | undefined): number =>
   Array.isArray(value) ? value.length : value === undefined ? 0 : 1;
 
-/** What is asked for at an endpoint below `images`, or the refusal of it; undefined where there is no such endpoint. */
+/** The request to an endpoint below `images`, or its rejection; undefined for an unknown endpoint. */
 export function readImages(endpoint: string, body: JsonObject): KlingImagesRequest | undefined {
   const at = Object.hasOwn(ENDPOINTS, endpoint) ? ENDPOINTS[endpoint] : undefined;
   if (at === undefined) return undefined;

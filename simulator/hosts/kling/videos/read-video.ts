@@ -91,7 +91,7 @@ function rulesOf(rules: FieldRules, model: string): FieldRules {
   };
 }
 
-/** What is asked for at an endpoint below `videos`, or the refusal of it; undefined where there is no such endpoint. */
+/** The request to an endpoint below `videos`, or its rejection; undefined for an unknown endpoint. */
 export function readVideo(endpoint: string, body: JsonObject): KlingVideoRequest | undefined {
   const at = Object.hasOwn(ENDPOINTS, endpoint) ? ENDPOINTS[endpoint] : undefined;
   if (at === undefined) return undefined;

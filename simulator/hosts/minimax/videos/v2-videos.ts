@@ -93,7 +93,7 @@ export function showV2Video(context: MediaContext, id: string, key: string): Res
   return Response.json({ task });
 }
 
-/** `DELETE /v2/video_generation/{id}`: what is being made already goes on. */
+/** `DELETE /v2/video_generation/{id}`: a running job continues. */
 export function cancelV2Video(context: MediaContext, id: string, key: string): Response {
   const job = findJob(context, id, key);
   if (context.jobs.phase(job) !== "queued" || job.request.cancelled) {

@@ -28,7 +28,7 @@ async function say(format: "wav" | "mp3" | "pcm", input = SENTENCE, speed = 1): 
 const recording = async (format: "wav" | "mp3" = "wav", input = SENTENCE) =>
   toFile(await say(format, input), `said.${format}`);
 
-test("what is said is understood again, by every model that listens", async () => {
+test("generated speech is understood by every transcription model", async () => {
   for (const model of ["whisper-1", "gpt-4o-transcribe", "gpt-4o-transcribe-diarize", "transcriber"]) {
     for (const format of ["wav", "mp3"] as const) {
       const { text } = await client.audio.transcriptions.create({ model, file: await recording(format) });

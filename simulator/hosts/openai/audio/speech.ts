@@ -40,7 +40,7 @@ function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
 
 const frame = (event: JsonObject): string => `data: ${JSON.stringify(event)}\n\n`;
 
-/** `audio/speech`: the sound as it is made, or events with parts of it. */
+/** `audio/speech`: streamed audio, or events with parts of it. */
 export async function answerSpeech(exchange: Exchange, key: string): Promise<Response> {
   const body = jsonFields(exchange);
   const name = requireString(body.model, "model");

@@ -69,7 +69,10 @@ class AudioForm {
   }
 }
 
-/** `audio/transcriptions` and `audio/translations`: what `audio/speech` has said comes back. Translated it is the same, for the simulator knows no languages. */
+/**
+ * `audio/transcriptions` and `audio/translations`: returns the text that `audio/speech` has spoken. A translation is the same,
+ * because the simulator knows no languages.
+ */
 export async function answerTranscription(
   exchange: Exchange,
   key: string,

@@ -13,7 +13,7 @@ import { contextTooLong, modelNotFound, openaiFailure } from "../text/errors.ts"
 import { FINISH, usageOf } from "../text/render.ts";
 import { type CompletionRequest, readCompletion } from "./read-request.ts";
 
-/** OpenAI's completions, which came before chat. */
+/** OpenAI's completions, the predecessor of chat. */
 export function completionsAdapter(nowMs: () => number): TextAdapter {
   return {
     family: "openai",

@@ -75,7 +75,7 @@ function inForm(files: ReadonlyMap<string, readonly FormPart[]>, single: boolean
   ];
 }
 
-/** The images that an edit came with, the first of which the mask lies on. */
+/** The input images of an edit; the mask applies to the first. */
 export function readInputs({ values, files }: Fields, single: boolean): GivenImage[] {
   const param = files === undefined ? "images" : "image";
   if (files !== undefined) {

@@ -143,7 +143,7 @@ describe("contract 6.3 and H12: images as a stream", () => {
     expect(several.map(({ event }) => event.split(".")[1])).toEqual(["completed", "completed"]);
   });
 
-  test("moderation and failures strike after the partial images; a blocked prompt is no stream", async () => {
+  test("moderation and failures occur after the partial images; a blocked prompt is not streamed", async () => {
     const moderated = await streamed({ ...body, prompt: "sim:moderated", partial_images: 1 });
     expect(moderated.map(({ event }) => event)).toEqual(["image_generation.partial_image", "error"]);
     expect(errorOf(moderated[1]?.data ?? {}).code).toBe("moderation_blocked");

@@ -5,7 +5,7 @@ import { argumentsOf } from "../text/render.ts";
 import { sealThought } from "./read-input.ts";
 import type { ResponsesRequest } from "./read-request.ts";
 
-/** An item of the answer as it is when it is done, and what of it is told piece by piece. */
+/** A completed item of the response, and the parts that are streamed. */
 export type Item =
   | { kind: "reasoning"; done: JsonObject; text: string }
   | { kind: "message"; done: JsonObject; text: string; refusal: boolean; annotations: JsonObject[] }

@@ -194,7 +194,7 @@ export function renderResponses(plan: Plan, model: SimulatedModel, options: Rend
     whole: () => `${JSON.stringify(answer.ended(), null, 2)}\n`,
     frames: () => renderFrames(answer, plan, options),
     frameType: "text/event-stream; charset=utf-8",
-    // The host tells a failure twice: as an error, and as the end of the answer.
+    // The host reports a failure twice: as an error, and as the end of the response.
     errorFrame: () =>
       eventText("error", { error: { type: "server_error", param: null, ...FAILURE }, sequence_number: 0 }) +
       eventText("response.failed", { response: answer.failed(), sequence_number: 1 }),

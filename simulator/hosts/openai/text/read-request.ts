@@ -34,7 +34,7 @@ export interface ChatRequest {
   obfuscate: boolean;
   /** How many alternatives to show for each token; `undefined` when no logprobs are wanted. */
   topLogprobs: number | undefined;
-  /** The answer is said aloud. */
+  /** The response is spoken. */
   spoken: SpokenForm | undefined;
 }
 
@@ -171,7 +171,7 @@ function readFormat(value: Json | undefined): OutputFormat {
   return { type: "schema", schema };
 }
 
-/** Choices need tools, and the host wants to hear of JSON before it speaks it. */
+/** Choices need tools, and the host requires the prompt to mention JSON. */
 function checkRelations(body: JsonObject, tools: readonly Tool[]): void {
   for (const name of ["tool_choice", "parallel_tool_calls"]) {
     if (tools.length > 0 || body[name] === undefined || body[name] === null || body[name] === "none") continue;

@@ -195,7 +195,7 @@ function writeText(writer: ChunkWriter, answer: ChatAnswer): void {
   if (annotations.length > 0) writer.delta({ annotations });
 }
 
-/** The words come before their sound, as they are said. */
+/** The transcript precedes its audio. */
 function writeSpoken(writer: ChunkWriter, spoken: SpokenAnswer): void {
   for (const fragment of fragments(spoken.text, 4)) {
     writer.delta({ audio: { id: spoken.id, transcript: fragment.text } }, { tokens: fragment.tokens });

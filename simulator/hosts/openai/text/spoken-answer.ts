@@ -10,13 +10,13 @@ const SAMPLES_PER_TOKEN = 1_200;
 const KEPT_SECONDS = 3_600;
 const CHUNK_BYTES = 12_000;
 
-/** How an answer is to be said. */
+/** How a response is spoken. */
 export interface SpokenForm {
   voice: string;
   format: "wav" | "pcm16";
 }
 
-/** What `modalities` and `audio` ask for; undefined where that is text alone. */
+/** The request in `modalities` and `audio`; undefined for text only. */
 export function readSpokenForm(body: JsonObject, model: SimulatedModel): SpokenForm | undefined {
   const { modalities } = body;
   if (!Array.isArray(modalities) || !modalities.includes("audio")) return undefined;
@@ -36,7 +36,7 @@ export function readSpokenForm(body: JsonObject, model: SimulatedModel): SpokenF
   return { voice, format: format === "pcm16" ? "pcm16" : "wav" };
 }
 
-/** An answer that is said: its sound, and what that counts. */
+/** A spoken response: its audio and token count. */
 export class SpokenAnswer {
   readonly sound: Uint8Array;
   readonly tokens: number;

@@ -18,7 +18,7 @@ const create = (body: JsonObject) => harness.send(VIDEOS, { body: { model: "sora
 const errorOf = (body: JsonObject): JsonObject => body.error as JsonObject;
 
 describe("contract 2.2: the life of a video", () => {
-  test("queued, in progress, completed; S09: the bytes want the key of the one who asked", async () => {
+  test("queued, in progress, completed; S09: the content requires the key that created it", async () => {
     const { status, body } = await create({ seconds: "4", size: "1280x720" });
     expect(status).toBe(200);
     expect(body).toMatchObject({ object: "video", model: "sora-2", status: "queued", progress: 0, error: null });

@@ -38,7 +38,7 @@ function videoModel(name: string): VideoModel | undefined {
   return version === undefined ? undefined : { version: Number(version), purpose: purpose as Purpose };
 }
 
-/** Which of the fields that came and went with the generations this model has. */
+/** Which of the fields that differ between generations this model has. */
 function fieldsOf({ version, purpose }: VideoModel): Readonly<Record<string, boolean>> {
   const isAny = version === undefined;
   const isNew = isAny || version >= 2.7;

@@ -57,7 +57,7 @@ async function wholeAnswer(batch: Batch): Promise<Response> {
   for (let index = 0; index < request.count; index += 1) {
     data.push(isHeldBack(outcome, index) ? { error: HELD_BACK } : await imageAt(batch, index));
   }
-  // The whole request is an error only where nothing came of it.
+  // The whole request is an error only if no image was made.
   if (data.every((item) => item["error"] !== undefined)) throw arkError(400, HELD_BACK.code, HELD_BACK.message);
   return Response.json({ model: request.model, created: createdAt, data, usage: usageOf(batch) });
 }

@@ -5,7 +5,7 @@ export interface SeedreamModel {
   name: RegExp;
   /** By name, the length of a square's side. */
   tiers: Readonly<Record<string, number>>;
-  /** Whether a size of its own is taken. */
+  /** Whether a custom size is accepted. */
   takes: (size: ImageSize) => boolean;
   defaultSize: ImageSize;
   maxReferences: number;

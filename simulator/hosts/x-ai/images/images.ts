@@ -87,7 +87,7 @@ function imageOf({ prompt, measures, inputs, model }: ImageRequest, at: number):
   return { prompt, ...measures, seed: seedOf(prompt, at), format: "jpeg", inputs: inputs.length, note: model };
 }
 
-/** An image that moderation holds back stands among the others, without its bytes or URL. */
+/** An image that moderation blocks is listed among the others, without bytes or URL. */
 async function entry(
   request: ImageRequest,
   at: number,

@@ -82,7 +82,7 @@ function publish(request: ImageRequest, outcome: Outcome | undefined, context: M
   return publishImage(context, image, { outcome, keptMs: LINK_KEPT_MS });
 }
 
-/** 0 is the gravest: then there is no image. */
+/** 0 is the most severe: there is no image. */
 const filtered = (level: number): JsonObject[] => [{ role: "assistant", level }];
 
 /** One image, synchronously or in the background. */
