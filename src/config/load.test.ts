@@ -350,7 +350,7 @@ keys:
     expect(config.keys[0]).toMatchObject({ project: "default", limits: { requestsPerMinute: 100000, concurrent: 64 } });
   });
 
-  test("S10: webhooks have the names of their hosts where they have none; their addresses and secrets are not shown", () => {
+  test("S10: webhooks without a name are named after their hosts; their addresses and secrets are not shown", () => {
     const { alerts } = load(
       [
         "alerts:",
@@ -372,7 +372,7 @@ keys:
     expect(JSON.stringify(alerts)).not.toMatch(/token|another|0123/);
   });
 
-  test("defaults alone hold without a file, and for an empty one; paths start at the working folder or the file's", () => {
+  test("without a file, or with an empty one, only defaults apply; paths start at the working folder or the file's", () => {
     const bare = mkdtempSync(join(folder, "bare-"));
     const options = { cwd: bare, environment: {}, kinds: KINDS, prices: PRICES, models: MODELS };
     const defaults = {
@@ -439,7 +439,7 @@ keys:
     });
   });
 
-  test("choices 1: aliases name models, known by themselves or of the file, pinned or not", () => {
+  test("choices 1: aliases refer to models of the catalogue or of the file, pinned or not", () => {
     const aliases = {
       fast: "acme/known",
       "openai/gpt-4o": "acme/own:my-vllm",
@@ -450,7 +450,7 @@ keys:
     expect(load("aliases: { fast: '${FAST}' }", { FAST: "acme/known" }).aliases).toEqual({ fast: "acme/known" });
   });
 
-  test("choices 1: an alias of nothing, of another alias, named like a model, or without a name is reported with its position", () => {
+  test("choices 1: an alias of an unknown model or another alias, or with an invalid name, is reported with its position", () => {
     expect(
       problemsOf(
         [
@@ -580,7 +580,7 @@ describe("what is refused, with its position", () => {
   const url = "an http or https URL without query, fragment or credentials";
   const cases: [string, string, string[]][] = [
     [
-      "an unknown field, with what was meant",
+      "an unknown field, with a suggestion",
       "providers:\n  claude:\n    kind: anthropic\n    api_kee: k\n",
       [
         "trivium.yaml:2:3: providers.claude requires api_key",
@@ -593,7 +593,7 @@ describe("what is refused, with its position", () => {
       ["trivium.yaml:1:1: provider is not a known field; did you mean providers?"],
     ],
     [
-      "an unknown field that is near nothing",
+      "an unknown field without a suggestion",
       "server: { timeouts: 5 }",
       [
         "trivium.yaml:1:11: server.timeouts is not a known field; known fields: host, port, public_url, cors, trusted_proxies, public_models, max_body_mb, memory_mb, drain_delay_seconds, drain_seconds",
@@ -607,7 +607,7 @@ describe("what is refused, with its position", () => {
       ],
     ],
     [
-      "credentials that are no list, and lists of nothing",
+      "credentials that are not a list, and empty lists",
       "providers:\n  a: { kind: anthropic, credentials: some-key }\n  b: { kind: anthropic, credentials: [] }",
       [
         "trivium.yaml:2:3: providers.a requires api_key",
@@ -616,7 +616,7 @@ describe("what is refused, with its position", () => {
       ],
     ],
     [
-      "a list of credentials of which one has none, another field, or a part",
+      "a list of credentials with a missing, unknown or incomplete one",
       "providers:\n  a: { kind: anthropic, credentials: [ {}, { api_key: k, weight: 0, base_url: 'http://x' } ] }\n  b: { kind: kling, credentials: [ { access_key: a } ] }",
       [
         "trivium.yaml:2:40: providers.a.credentials[0] requires api_key",
@@ -626,12 +626,12 @@ describe("what is refused, with its position", () => {
       ],
     ],
     [
-      "a credential next to a list of them",
+      "a credential in addition to a list",
       "providers: { a: { kind: anthropic, api_key: k, credentials: [ { api_key: k } ] } }",
       ["trivium.yaml:1:36: providers.a.api_key cannot be combined with a list of credentials; move it into the list"],
     ],
     [
-      "two credentials with one label",
+      "two credentials with the same label",
       "providers: { a: { kind: anthropic, credentials: [ { api_key: k, label: '2' }, { api_key: l } ] } }",
       [
         "trivium.yaml:1:14: providers.a.credentials[1]: the label 2 is used twice in providers.a; labels must be unique",
@@ -654,7 +654,7 @@ describe("what is refused, with its position", () => {
       ["trivium.yaml:2:3: providers must be a mapping from provider names to settings"],
     ],
     [
-      "a provider's name that cannot be used",
+      "an invalid provider name",
       'providers: { "a:b": { kind: anthropic, api_key: k } }',
       [
         "trivium.yaml:1:14: providers.a:b: provider names may contain only letters, digits, dots, dashes and underscores",
@@ -697,7 +697,7 @@ describe("what is refused, with its position", () => {
       ["trivium.yaml:1:16: admin.host must be non-empty text; put it in quotes"],
     ],
     [
-      "choices 8: a rank and a share that are none",
+      "choices 8: an invalid rank and an invalid share",
       "models: [ { id: a/b, quality: 11, offers: [ { provider: simulator, model: m, weight: -1, quality: 0.5 } ] } ]",
       [
         "trivium.yaml:1:31: models[0].quality must be a whole number from 1 to 10",
@@ -712,7 +712,7 @@ describe("what is refused, with its position", () => {
       ["trivium.yaml:1:10: storage must be sqlite:<path> or postgres://user:password@host/database"],
     ],
     [
-      "a dialect that is none",
+      "an unknown dialect",
       "providers: { v: { kind: openai-compatible, dialects: [chat, mesages] } }",
       ["trivium.yaml:1:61: providers.v.dialects[1] must be one of chat, messages, genai; did you mean messages?"],
     ],
@@ -730,7 +730,7 @@ describe("what is refused, with its position", () => {
       ["trivium.yaml:3:9: models[1].id must be unique, but is the same as models[0].id"],
     ],
     [
-      "a key's name twice, and a key's text twice",
+      "duplicate key names and keys",
       "keys:\n  - { name: a, key: the-same-key-as-the-other }\n  - { name: a, key: the-same-key-as-the-other }\n",
       [
         "trivium.yaml:3:13: keys[1].name must be unique, but is the same as keys[0].name",
@@ -750,7 +750,7 @@ describe("what is refused, with its position", () => {
       ],
     ],
     [
-      "prices below zero, in other money, by other units, under other names",
+      "negative prices, and unknown currencies, units and names",
       "models:\n  - id: a/b\n    pricings:\n      promt: []\n      prompt: [ { value: -1, unit: perToken, currency: EUR } ]\n",
       [
         "trivium.yaml:4:7: models[0].pricings.promt is not a known field; did you mean prompt?",
@@ -782,19 +782,19 @@ describe("what is refused, with its position", () => {
       ],
     ],
     [
-      "a reference that is none",
+      "an invalid reference",
       "data_dir: ${not a name}",
       [
         "trivium.yaml:1:11: data_dir contains a ${ that does not start a valid reference; write ${NAME}, ${NAME:-default} or ${file:path}, or $$ for a literal $",
       ],
     ],
     [
-      "choices 9: a Redis server that is none",
+      "choices 9: an invalid Redis URL",
       "redis: localhost:6379",
       ["trivium.yaml:1:8: redis must be redis://user:password@host:port/database, or rediss:// for TLS"],
     ],
     [
-      "alerts: addresses, secrets, events and names that cannot be; neither an address nor a secret is shown",
+      "alerts: invalid addresses, secrets, events and names; neither an address nor a secret is shown",
       [
         "alerts:",
         "  webhooks:",
@@ -817,12 +817,12 @@ describe("what is refused, with its position", () => {
       ],
     ],
     [
-      "alerts: two webhooks of one name",
+      "alerts: two webhooks with the same name",
       'alerts: { webhooks: [{ name: a, url: "https://a.test" }, { name: a, url: "https://b.test" }] }',
       ['trivium.yaml:1:21: alerts.webhooks contains two webhooks with the name "a"; names must be unique'],
     ],
     [
-      "choices 8: words and numbers of routing that do not exist",
+      "choices 8: invalid routing values",
       "routing: { type: fastest, fallback: 3, sticky: maybe, deadline_ms: 0, breaker: { failure: 3 } }",
       [
         "trivium.yaml:1:18: routing.type must be one of priority, round_robin, least_latency",
@@ -833,7 +833,7 @@ describe("what is refused, with its position", () => {
       ],
     ],
     [
-      "choices 8: a fallback to nowhere",
+      "choices 8: a fallback to an unknown provider or model",
       "routing: { fallback: simulater }\nkeys:\n  - { name: a, key: a-key-of-twenty-characters, routing: { fallback: acme/knwon } }",
       [
         "trivium.yaml:1:22: routing.fallback is neither a declared provider nor a model id; did you mean simulator?",
@@ -848,14 +848,14 @@ describe("what is refused, with its position", () => {
     ],
     ["a file that is a list", "- a\n", ["trivium.yaml:1:1: the file must contain a mapping of fields"]],
     [
-      "a memory in which the largest body does not fit",
+      "a memory limit that is too small for the largest body",
       "server: { max_body_mb: 20, memory_mb: 32 }",
       [
         "trivium.yaml:1:39: server.memory_mb must be at least twice server.max_body_mb, which is 20; one key may hold half of it",
       ],
     ],
     [
-      "an alias of nothing",
+      "an undefined YAML alias",
       "files: *nowhere\n",
       ["trivium.yaml:1:8: undefined alias: no anchor &nowhere above this alias"],
     ],
@@ -864,7 +864,7 @@ describe("what is refused, with its position", () => {
     expect(problemsOf(yaml)).toEqual(expected);
   });
 
-  test("all mistakes are reported at once, in the file's order, however many", () => {
+  test("all problems are reported together, in the order of the file", () => {
     const fields = Array.from({ length: 40 }, (_, index) => `unheard_of_${index}: 1`);
     const problems = problemsOf(`server: { port: x }\n${fields.join("\n")}\nkeys: 5\n`);
     expect(problems.map((problem) => Number(problem.split(":")[1]))).toEqual(
@@ -872,7 +872,7 @@ describe("what is refused, with its position", () => {
     );
   });
 
-  test("mistakes across a provider's fields are reported for all providers, at their names, with the other mistakes", () => {
+  test("problems across the fields of providers are reported at their names, with the other problems", () => {
     const kinds = new Map(KINDS);
     const lacking = { ...kind([], ["api_key", "credentials"]), mistakes: () => ["one is needed", "so is two"] };
     kinds.set("lacking", lacking);
@@ -898,7 +898,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     );
   });
 
-  test("H25: a bound that a start enforces for keys is reported by a check, at its position", () => {
+  test("H25: limits that a start enforces for keys are reported by a check, at their position", () => {
     const key = (fields: string) => problemsOf(`keys:\n  - { name: a, ${fields} }\n`);
     const long = "a-key-of-the-configuration";
     for (const budget of ["budget_usd_per_day", "budget_usd_per_month", "budget_usd_total"]) {
@@ -914,7 +914,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     ]);
   });
 
-  test("S21: secrets that can be guessed are refused with their position and the fix, and are not shown", () => {
+  test("S21: guessable secrets are rejected with their position and the fix, and are not shown", () => {
     const key = (text: string) => problemsOf(`keys:\n  - { name: a, key: ${text} }\n`);
     expect(key("k".repeat(20))).toEqual([]);
     expect(key("k".repeat(19))).toEqual([
@@ -947,7 +947,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     expect(problemsOf('server: { port: 9000 }\nadmin: { host: "::1", port: 9000 }\n')).toEqual([]);
   });
 
-  test("anchors that contain or multiply themselves end in a message", () => {
+  test("anchors that contain or multiply themselves are reported", () => {
     const message = "aliases expand here to more than 500000 values, or deeper than 32";
     expect(problemsOf("models: &m [ *m, *m ]\n")).toEqual([`trivium.yaml:1:12: ${message}`]);
     const levels = Array.from({ length: 9 }, (_, level) => {
@@ -957,7 +957,7 @@ lacking.yaml:5:1: simulater is not a known field; did you mean simulator?`,
     expect(problemsOf(`models:\n${levels.join("\n")}\n`)).toEqual([expect.stringContaining(message)]);
   });
 
-  test("a file that was asked for must be there", () => {
+  test("a file that is named must exist", () => {
     const options = {
       path: "nowhere.yaml",
       cwd: folder,

@@ -184,7 +184,7 @@ describe("H25: what an accident removes from a file stays in use, unless its rem
     expect(problems).toHaveLength(1);
   });
 
-  test("sections that are said to be empty, and one key less, are taken over", async () => {
+  test("explicitly empty sections, and a removed key, are applied", async () => {
     writeFileSync(
       file,
       `${PROVIDERS}keys: [ { name: a, key: sk-the-first-key-of-the-file }, { name: b, key: sk-the-second-key-of-the-file } ]\n`,
