@@ -4,7 +4,7 @@ import { BUILT_IN } from "../../providers/index.ts";
 import { filesHostsOf } from "../../providers/registry.ts";
 import { BUILT_IN_DIALECTS } from "../index.ts";
 import { declaredFields } from "./declared-fields.sample.ts";
-import { findObjects } from "./find-objects.ts";
+import { findObjects, type VendorObjects } from "./find-objects.ts";
 import type { ObjectFields } from "./object-fields.ts";
 
 const fieldsOf = (dialect: DialectName): ObjectFields => {
