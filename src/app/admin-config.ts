@@ -46,6 +46,11 @@ export class ConfigHistory implements AdminConfig {
     if (this.#reloads.length > MAX_RELOADS) this.#reloads.shift();
   }
 
+  /** The configuration in force. */
+  get current(): Config {
+    return this.#current;
+  }
+
   get lastReload(): ShownReload | undefined {
     return this.#reloads.at(-1);
   }

@@ -16,6 +16,7 @@ import { VERSION } from "../version.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
+import { readCatalogue, type StoredCatalogue } from "./catalogue-updates.ts";
 import type { Joined } from "./check-others.ts";
 import { gatewayCondition, partConditions } from "./gateway-condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
@@ -58,6 +59,8 @@ interface RunState {
   publicUrl: string;
   /** Undefined until it is read: the Admin API is closed until then. */
   adminHash: string | undefined;
+  /** The built-in models with their updates. */
+  catalogue: StoredCatalogue;
 }
 
 /** Creates everything that the program runs with. It reads the storage and starts nothing. */
@@ -65,8 +68,10 @@ export async function assemble(config: Config, given: Given) {
   const { instance, sources, log, environment, registry, timings, storage, journals, heartbeat, sharing } = given;
   const { clock, random } = sources;
   const { publicUrl } = config.server;
-  const state: RunState = { phase: "starting", accepting: true, publicUrl, adminHash: undefined };
-  const snapshotOf = (config: Config) => makeSnapshot(config, environment, sources, given.simulator, registry);
+  const catalogue = await readCatalogue(storage);
+  const state: RunState = { phase: "starting", accepting: true, publicUrl, adminHash: undefined, catalogue };
+  const snapshotOf = (config: Config) =>
+    makeSnapshot(config, environment, sources, given.simulator, registry, state.catalogue);
   const leases =
     sharing &&
     new Leases({

@@ -12,6 +12,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { Assembled } from "./assemble.ts";
 import { shareInstanceNews } from "./instance-news.ts";
 import { spentAt } from "./make-gateway.ts";
+import { watchCatalogue } from "./watch-catalogue.ts";
 import { watchClock } from "./watch-clock.ts";
 
 const SWEEP_MS = 600_000;
@@ -21,13 +22,15 @@ const SWEEP_MS = 600_000;
  * stop it. `clockEveryMs` is how often the clock is checked; undefined for the default.
  */
 export function backgroundWork(
-  { config, gateway, storage, operations, journals, leases, budgets, alerts, lag, context }: Assembled,
+  made: Assembled,
   clockEveryMs: number | undefined,
 ): readonly [name: string, start: () => Cancel | undefined][] {
+  const { config, gateway, storage, operations, journals, leases, budgets, alerts, lag, context } = made;
   const { keys, sharedLimits, clock, log } = gateway;
   const tools = { storage, clock, log };
   return [
     ["key watch", () => keys.startWatching()],
+    ["catalogue watch", () => watchCatalogue(made)],
     ["budget watch", () => budgets.start()],
     ["alert deliveries", () => alerts.start()],
     ["event loop lag", () => lag.watch(clock)],

@@ -3,6 +3,7 @@ import { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
 import { buildCatalogue, type ProviderSummary } from "../catalogue/catalogue.ts";
 import { SIMULATED_ALIASES, simulatedModels } from "../catalogue/simulated-models.ts";
+import { NO_UPDATES, type UpdatedModels } from "../catalogue/updates/apply-updates.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
 import { environmentProviders } from "../config/environment-providers.ts";
 import { ConfigError } from "../config/load.ts";
@@ -29,6 +30,7 @@ export function makeSnapshot(
   sources: Sources,
   simulator: SimulatorAccess | undefined,
   registry = BUILT_IN,
+  base: UpdatedModels = NO_UPDATES,
 ): Snapshot {
   const settings = config.providers ?? providersFromEnvironment(environment);
   const all = simulator ? [...settings, simulatorSettings(simulator)] : settings;
@@ -44,6 +46,7 @@ export function makeSnapshot(
   const catalogue = buildCatalogue({
     providers: summaries,
     models: config.models,
+    base,
     since: dayOf(config.file, sources.clock.wallMs()),
     aliases: { ...(simulator ? SIMULATED_ALIASES : {}), ...config.aliases },
     cure: (missing) => missingProvider(missing, config.providers !== undefined),

@@ -4,7 +4,7 @@ import file from "./models.json";
 import type { ModelEntry } from "./models-schema.ts";
 
 /** An entry of models.json in the program's own form. */
-function toModel(entry: ModelEntry): BuiltInModel {
+export function toModel(entry: ModelEntry): BuiltInModel {
   return withoutAbsent({
     id: entry.id,
     displayName: entry.display_name,

@@ -2,7 +2,6 @@ import { withoutAbsent } from "../base/without-absent.ts";
 import { type BillingTable, type ToolPrice, WEB_SEARCH } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
-import { builtInModels } from "./built-in-models.ts";
 import {
   type BuiltInModel,
   type Modality,
@@ -17,6 +16,8 @@ import {
 } from "./model.ts";
 import { nearNames } from "./near-names.ts";
 import { ToolPrices, toolCost } from "./tool-prices.ts";
+import { BUILT_IN_SOURCE, NO_UPDATES, type UpdatedModels } from "./updates/apply-updates.ts";
+import type { ValueSource } from "./updates/model-patch.ts";
 import { VendorNames } from "./vendor-names.ts";
 
 /** The facts about a configured provider that the catalogue needs. */
@@ -65,6 +66,8 @@ interface OfferOverlay {
 interface CatalogueOptions {
   providers: readonly ProviderSummary[];
   models: readonly ModelOverlay[];
+  /** The built-in models with the updates that were applied; without it, the built-in models. */
+  base?: UpdatedModels;
   /** Only models of these kinds; without it, all. */
   kinds?: ReadonlySet<string>;
   /** The day (YYYY-MM-DD) that stands for the release of models whose own is unknown. */
@@ -104,15 +107,16 @@ interface Dormant {
  * Configured offers replace all others of their model; a model configured without any is offered, like a built-in one, by
  * the providers that serve its publisher.
  */
-export function buildCatalogue({ providers, models, kinds, since, aliases = {}, cure }: CatalogueOptions): Catalogue {
-  const known = new Map<string, BuiltInModel>(builtInModels.map((model) => [model.id, model]));
+export function buildCatalogue(options: CatalogueOptions): Catalogue {
+  const { providers, models, kinds, since, aliases = {}, cure, base = NO_UPDATES } = options;
+  const known = new Map<string, BuiltInModel>(base.models.map((model) => [model.id, model]));
   for (const model of providers.flatMap((provider) => provider.models ?? [])) {
     if (!known.has(model.id)) known.set(model.id, model);
   }
   const overlays = new Map(models.map((overlay) => [overlay.id, overlay]));
   for (const overlay of models) {
-    const base = known.get(overlay.id);
-    known.set(overlay.id, { ...layOver(overlay, base), upstreamModel: base?.upstreamModel ?? nameOf(overlay.id) });
+    const model = known.get(overlay.id);
+    known.set(overlay.id, { ...layOver(overlay, model), upstreamModel: model?.upstreamModel ?? nameOf(overlay.id) });
   }
   const billing = new Map(providers.map(({ name, billing: table }) => [name, billed(table)]));
   const billingOf = (provider: string) => billing.get(provider);
@@ -131,7 +135,7 @@ export function buildCatalogue({ providers, models, kinds, since, aliases = {}, 
     }
   }
   const served = live.filter((model) => kinds === undefined || kinds.has(model.kind));
-  return new Catalogue(served, { aliases, dormant, cure: cure ?? (() => undefined) });
+  return new Catalogue(served, { aliases, dormant, cure: cure ?? (() => undefined), base });
 }
 
 function layOver(overlay: ModelOverlay, base: BuiltInModel | undefined): ModelFacts {
@@ -257,6 +261,7 @@ interface OtherNames {
   aliases: Readonly<Record<string, string>>;
   dormant: readonly Dormant[];
   cure: NonNullable<CatalogueOptions["cure"]>;
+  base: UpdatedModels;
 }
 
 const EXACT: Naming = { vendorNames: false };
@@ -269,15 +274,28 @@ export class Catalogue {
   readonly #aliases: ReadonlyMap<string, string>;
   readonly #dormant: ReadonlyMap<string, Dormant>;
   readonly #cure: OtherNames["cure"];
+  readonly #base: UpdatedModels;
   #vendorNames: VendorNames | undefined;
   #dormantNames: VendorNames | undefined;
 
-  constructor(models: readonly Model[], { aliases, dormant, cure }: OtherNames) {
+  constructor(models: readonly Model[], { aliases, dormant, cure, base }: OtherNames) {
     this.#list = models;
     this.#models = new Map(models.map((model) => [model.id, model]));
     this.#aliases = new Map(Object.entries(aliases));
     this.#dormant = new Map(dormant.map((model) => [model.id, model]));
     this.#cure = cure;
+    this.#base = base;
+  }
+
+  /** The updates that this catalogue was built with. */
+  get updates(): UpdatedModels["updates"] {
+    return this.#base.updates;
+  }
+
+  /** Where the catalogue has a value from that the configuration does not state. A price is `pricings.<name>`. */
+  sourceOf(id: string, field: string): ValueSource | undefined {
+    const updated = this.#base.sources.get(id)?.get(field);
+    return updated ?? (NO_UPDATES.entries.has(id) ? BUILT_IN_SOURCE : undefined);
   }
 
   get(id: string): Model | undefined {

@@ -1,48 +1,70 @@
-import { builtInModels } from "./built-in-models.ts";
-import type { ModelOverlay } from "./catalogue.ts";
+import type { Catalogue, ModelOverlay } from "./catalogue.ts";
 import type { AnyPriceName, Model, Offer, PriceItem } from "./model.ts";
+import { BUILT_IN_SOURCE } from "./updates/apply-updates.ts";
 
 /** Where a value of the catalogue comes from. */
-export type Origin = "built-in" | "configuration" | "simulator" | "default";
+export type Origin = "built-in" | "update" | "configuration" | "simulator" | "default";
 
-const BUILT_IN = new Set(builtInModels.map(({ id }) => id));
-
-/** The origin of values that the configuration does not set. */
-const baseOrigin = (id: string): Origin =>
-  BUILT_IN.has(id) ? "built-in" : id.startsWith("sim/") ? "simulator" : "default";
-
-/** The origin of each value of a model: the configuration if it sets it, else the built-in data. */
-export function valueOrigins(model: Model, overlay: ModelOverlay | undefined): Record<string, Origin> {
-  const base = baseOrigin(model.id);
-  const from = (stated: unknown): Origin => (stated === undefined ? base : "configuration");
-  return {
-    display_name: from(overlay?.displayName),
-    context_length: from(overlay?.contextLength),
-    max_output_tokens: from(overlay?.maxOutputTokens),
-    input_modalities: from(overlay?.inputModalities),
-    output_modalities: from(overlay?.outputModalities),
-    reasoning: from(overlay?.reasoning),
-    quality: from(overlay?.quality),
-    offers: from(overlay?.offers),
-  };
+/** A value's origin; `source` and `asOf` where the catalogue or one of its updates has the value. */
+export interface Provenance {
+  origin: Origin;
+  source?: string;
+  /** YYYY-MM-DD */
+  asOf?: string;
 }
 
-/** A price that applies to an offer. */
-export interface PriceInForce {
+type Sources = Pick<Catalogue, "sourceOf">;
+
+/** What a value has without the configuration. */
+function provenanceOf(catalogue: Sources, id: string, field: string): Provenance {
+  const found = catalogue.sourceOf(id, field);
+  if (found === undefined) return { origin: id.startsWith("sim/") ? "simulator" : "default" };
+  return { origin: found === BUILT_IN_SOURCE ? "built-in" : "update", ...found };
+}
+
+/** Where each fact of a model comes from: one that the configuration states, else the catalogue. */
+export function valueOrigins(
+  { id }: Model,
+  overlay: ModelOverlay | undefined,
+  catalogue: Sources,
+): Record<string, Provenance> {
+  const of = (field: string, stated: unknown): [string, Provenance] => [
+    field,
+    stated === undefined ? provenanceOf(catalogue, id, field) : { origin: "configuration" },
+  ];
+  return Object.fromEntries([
+    of("display_name", overlay?.displayName),
+    of("context_length", overlay?.contextLength),
+    of("max_output_tokens", overlay?.maxOutputTokens),
+    of("input_modalities", overlay?.inputModalities),
+    of("output_modalities", overlay?.outputModalities),
+    of("reasoning", overlay?.reasoning),
+    of("quality", overlay?.quality),
+    of("offers", overlay?.offers),
+  ]);
+}
+
+/** One price that an offer's calls are billed by. */
+export interface PriceInForce extends Provenance {
   name: AnyPriceName;
   items: readonly PriceItem[];
-  origin: Origin;
 }
 
-/** The prices of an offer with their origin: set for the offer, set for the model, or built in. */
-export function pricesInForce(model: Model, offer: Offer, overlay: ModelOverlay | undefined): PriceInForce[] {
+/** The prices of an offer, each with where it comes from: stated for the offer, for the model, or in the catalogue. */
+export function pricesInForce(
+  model: Model,
+  offer: Offer,
+  overlay: ModelOverlay | undefined,
+  catalogue: Sources,
+): PriceInForce[] {
   const stated = overlay?.offers?.find(
     ({ provider, model: upstream }) => provider === offer.provider && upstream === offer.upstreamModel,
   )?.pricings;
   return (Object.keys(offer.pricings) as AnyPriceName[]).map((name) => ({
     name,
     items: offer.pricings[name] ?? [],
-    origin:
-      stated?.[name] !== undefined || overlay?.pricings?.[name] !== undefined ? "configuration" : baseOrigin(model.id),
+    ...(stated?.[name] !== undefined || overlay?.pricings?.[name] !== undefined
+      ? { origin: "configuration" as const }
+      : provenanceOf(catalogue, model.id, `pricings.${name}`)),
   }));
 }

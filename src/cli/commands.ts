@@ -81,7 +81,13 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("models", "[TEXT]", "list available models", () =>
         import("./commands/models.ts").then(({ models }) => models),
       ),
-      list("prices", "check", "report missing and implausible prices", () =>
+      list(
+        "catalogue",
+        "update [--from LIST] [--apply] | list | remove NUMBER",
+        "update models and prices from a published list",
+        () => import("./commands/catalogue.ts").then(({ catalogue }) => catalogue),
+      ),
+      list("prices", "check", "show the age of prices, and report missing and implausible ones", () =>
         import("./commands/prices.ts").then(({ prices }) => prices),
       ),
       list("providers", "list | test NAME", "show provider health, or test a provider", () =>

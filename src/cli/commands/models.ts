@@ -6,6 +6,7 @@ import type { Model } from "../../catalogue/model.ts";
 import { modelEntry } from "../../dialects/chat/model-list.ts";
 import { defineCommand, EXIT, printJson, printTable } from "../command.ts";
 import { configSource } from "../config-source.ts";
+import { storedCatalogue } from "../stored-catalogue.ts";
 
 export const models = defineCommand({
   flags: {},
@@ -14,7 +15,14 @@ export const models = defineCommand({
     const source = configSource(values.config);
     const config = readConfig(source);
     const simulator = config.simulator ? { url: "http://127.0.0.1:0", key: "none" } : undefined;
-    const { catalogue } = makeSnapshot(config, source.environment, system, simulator);
+    const { catalogue } = makeSnapshot(
+      config,
+      source.environment,
+      system,
+      simulator,
+      undefined,
+      await storedCatalogue(config),
+    );
     const wanted = text.toLowerCase();
     const found = catalogue
       .list()

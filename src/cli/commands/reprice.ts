@@ -1,5 +1,6 @@
 import { recordAct } from "../../access/audit.ts";
 import { matches } from "../../access/model-glob.ts";
+import { readCatalogue } from "../../app/catalogue-updates.ts";
 import { makeSnapshot } from "../../app/snapshot.ts";
 import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
@@ -29,7 +30,14 @@ export const reprice = defineCommand({
       values.config,
       async (storage, config) => {
         const simulator = config.simulator ? { url: "http://127.0.0.1:0", key: "none" } : undefined;
-        const { catalogue } = makeSnapshot(config, environment, system, simulator);
+        const { catalogue } = makeSnapshot(
+          config,
+          environment,
+          system,
+          simulator,
+          undefined,
+          await readCatalogue(storage),
+        );
         const run = (dry: boolean) =>
           repriceLedger(storage, {
             fromMs,

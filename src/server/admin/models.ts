@@ -1,6 +1,6 @@
 import { isRetired } from "../../catalogue/is-retired.ts";
 import type { Model } from "../../catalogue/model.ts";
-import { valueOrigins } from "../../catalogue/value-origins.ts";
+import { type Provenance, valueOrigins } from "../../catalogue/value-origins.ts";
 import { json } from "../openapi/operation.ts";
 import { adminRoute } from "./define-route.ts";
 import { PAGE_FIELDS, pageOf, textField } from "./query-fields.ts";
@@ -35,12 +35,22 @@ export const listModels = adminRoute({
       data: page.data.map(({ model, aliases }) => ({
         ...modelView(model, nowMs),
         aliases,
-        origins: valueOrigins(model, overlays.get(model.id)),
+        ...originFields(valueOrigins(model, overlays.get(model.id), catalogue)),
       })),
       next: page.next,
     };
   },
 });
+
+/** Where each value comes from, and the day of those that the catalogue has. */
+function originFields(values: Readonly<Record<string, Provenance>>) {
+  const all = Object.entries(values);
+  return {
+    origins: Object.fromEntries(all.map(([field, { origin }]) => [field, origin])),
+    as_of: Object.fromEntries(all.flatMap(([field, { asOf }]) => (asOf === undefined ? [] : [[field, asOf]]))),
+    sources: Object.fromEntries(all.flatMap(([field, { source }]) => (source === undefined ? [] : [[field, source]]))),
+  };
+}
 
 export const newestFirst = (models: readonly Model[]): Model[] =>
   models.toSorted(

@@ -22,7 +22,8 @@ export const listPrices = adminRoute({
   ],
   handle: ({ query }, { gateway }, { config }) => {
     const overlays = config.overlays();
-    const offers = newestFirst(gateway.snapshot.catalogue.list())
+    const { catalogue } = gateway.snapshot;
+    const offers = newestFirst(catalogue.list())
       .filter(({ id }) => query.model === undefined || id === query.model)
       .flatMap((model) => model.offers.map((offer) => ({ model, offer })))
       .filter(({ offer }) => query.provider === undefined || offer.provider === query.provider)
@@ -31,7 +32,15 @@ export const listPrices = adminRoute({
         model: model.id,
         provider: offer.provider,
         upstream_model: offer.upstreamModel,
-        prices: pricesInForce(model, offer, overlays.get(model.id)),
+        prices: pricesInForce(model, offer, overlays.get(model.id), catalogue).map(
+          ({ name, items, origin, source, asOf }) => ({
+            name,
+            items,
+            origin,
+            source: source ?? null,
+            as_of: asOf ?? null,
+          }),
+        ),
         multiples: offer.priceMultiples ?? {},
         note: model.priceNote ?? null,
       }));

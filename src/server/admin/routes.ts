@@ -5,6 +5,7 @@ import type { Handler } from "../routed-request.ts";
 import { deliverAlert, listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
 import { listAudit } from "./audit.ts";
 import { showBodiesRoute } from "./bodies.ts";
+import { listCatalogueUpdates } from "./catalogue.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import { watchEvents } from "./events.ts";
@@ -72,6 +73,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   checkProvider,
   testProvider,
   listModels,
+  listCatalogueUpdates,
   listPrices,
   showUsage,
   exportUsage,

@@ -27,6 +27,7 @@ import { timingAndRefusals } from "./0026-timing-and-refusals.ts";
 import { objects } from "./0027-objects.ts";
 import { unpriced } from "./0028-unpriced.ts";
 import { keyChanges } from "./0029-key-changes.ts";
+import { catalogueUpdates } from "./0030-catalogue-updates.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -60,4 +61,5 @@ export const MIGRATIONS: readonly Migration[] = [
   objects,
   unpriced,
   keyChanges,
+  catalogueUpdates,
 ];

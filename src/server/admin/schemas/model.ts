@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
 
-export const OriginName = Type.Enum(["built-in", "configuration", "simulator", "default"]);
+export const OriginName = Type.Enum(["built-in", "update", "configuration", "simulator", "default"]);
 
 export const ModelItem = Type.Object(
   {
@@ -29,7 +29,11 @@ export const ModelItem = Type.Object(
         priced: Type.Boolean(),
       }),
     ),
-    origins: Type.Record(Type.String(), OriginName, { description: "The source of each value." }),
+    origins: Type.Record(Type.String(), OriginName, { description: "Where each value comes from." }),
+    as_of: Type.Record(Type.String(), Type.String(), { description: "The day of each value that the catalogue has." }),
+    sources: Type.Record(Type.String(), Type.String(), {
+      description: "The list that the catalogue has each value from; `built-in` for those that came with the program.",
+    }),
   },
   { title: "CatalogueModel" },
 );

@@ -22,6 +22,8 @@ export const PriceItem = Type.Object(
           }),
         ),
         origin: OriginName,
+        source: nullable(Type.String({ description: "The list that the catalogue has the price from." })),
+        as_of: nullable(Type.String({ description: "The day of that list." })),
       }),
     ),
     multiples: Type.Record(Type.String(), Type.Number(), { description: "Factors for special terms." }),
