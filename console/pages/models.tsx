@@ -41,6 +41,10 @@ async function load(abort: AbortSignal): Promise<Catalogue> {
   return { models: models.sort(inOrder), prices: Map.groupBy(prices, ({ model }) => model) };
 }
 
+/** Where a value comes from, and how old it is. */
+const provenance = (origin: string, source: string | null | undefined, day: string | null | undefined): string =>
+  day ? `${source ?? origin}, as of ${day}` : origin;
+
 const Offers = ({ model, prices }: { model: CatalogueModel; prices: readonly OfferPrices[] }) => (
   <tr class="inner">
     <td colSpan={8}>
@@ -55,11 +59,11 @@ const Offers = ({ model, prices }: { model: CatalogueModel; prices: readonly Off
             ) : (
               <table>
                 <tbody>
-                  {offer.prices.map(({ name, items, origin }) => (
+                  {offer.prices.map(({ name, items, origin, source, as_of }) => (
                     <tr key={name}>
                       <th scope="row">{words(name)}</th>
                       <td>{items.map(priceText).join("; ")}</td>
-                      <td class="muted">{origin}</td>
+                      <td class="muted">{provenance(origin, source, as_of)}</td>
                     </tr>
                   ))}
                 </tbody>
@@ -72,7 +76,7 @@ const Offers = ({ model, prices }: { model: CatalogueModel; prices: readonly Off
           <h3>Sources</h3>
           <p class="muted small">
             {Object.entries(model.origins)
-              .map(([name, origin]) => `${words(name)}: ${origin}`)
+              .map(([name, origin]) => `${words(name)}: ${provenance(origin, model.sources[name], model.as_of[name])}`)
               .join(" · ")}
           </p>
           <p>

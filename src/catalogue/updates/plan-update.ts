@@ -55,7 +55,7 @@ export function planUpdate(
 
 const upstreamKey = (id: string, upstream: string): string => `${publisherOf(id)}/${upstream.toLowerCase()}`;
 
-export const digestOfPatches = (source: string, patches: readonly ModelPatch[]): string =>
+const digestOfPatches = (source: string, patches: readonly ModelPatch[]): string =>
   `sha256:${createHash("sha256").update(canonical({ source, patches })).digest("hex")}`;
 
 /** JSON with the members of objects in order. */
