@@ -16,7 +16,7 @@ import {
 } from "./model.ts";
 import { nearNames } from "./near-names.ts";
 import { ToolPrices, toolCost } from "./tool-prices.ts";
-import { BUILT_IN_SOURCE, NO_UPDATES, type UpdatedModels } from "./updates/apply-updates.ts";
+import { builtInSource, NO_UPDATES, type UpdatedModels } from "./updates/apply-updates.ts";
 import type { ValueSource } from "./updates/model-patch.ts";
 import { VendorNames } from "./vendor-names.ts";
 
@@ -294,8 +294,7 @@ export class Catalogue {
 
   /** Where the catalogue has a value from that the configuration does not state. A price is `pricings.<name>`. */
   sourceOf(id: string, field: string): ValueSource | undefined {
-    const updated = this.#base.sources.get(id)?.get(field);
-    return updated ?? (NO_UPDATES.entries.has(id) ? BUILT_IN_SOURCE : undefined);
+    return this.#base.sources.get(id)?.get(field) ?? builtInSource(id);
   }
 
   get(id: string): Model | undefined {

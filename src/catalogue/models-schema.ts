@@ -63,6 +63,8 @@ export const ModelEntry = Type.Object(
     system_messages: Flag,
     price_multiples: Type.Optional(Type.Record(Type.String(), Type.Number({ exclusiveMinimum: 0 }))),
     price_note: Type.Optional(Type.String({ minLength: 1 })),
+    /** Where it is not the day of the whole file. */
+    prices_as_of: Type.Optional(Day),
     pricings: Type.Partial(
       Type.Record(Type.Enum([...PRICE_NAMES, ...OWN_PRICE_NAMES]), Type.Array(PriceItem, { minItems: 1 })),
       closed,

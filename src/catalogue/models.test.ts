@@ -7,14 +7,14 @@ import file from "./models.json";
 import { ModelEntry, ModelsFile } from "./models-schema.ts";
 
 describe("models.json", () => {
-  test("every model is valid, every id is unique, and there are 178", () => {
+  test("every model is valid, every id is unique, and there are 201", () => {
     const entry = Compile(ModelEntry);
     for (const model of file.models) {
       expect({ id: model.id, errors: entry.Errors(model) }).toEqual({ id: model.id, errors: [] });
     }
     expect(Compile(ModelsFile).Check(file)).toBe(true);
-    expect(file.models).toHaveLength(178);
-    expect(new Set(file.models.map((model) => model.id)).size).toBe(178);
+    expect(file.models).toHaveLength(201);
+    expect(new Set(file.models.map((model) => model.id)).size).toBe(201);
   });
 
   test("choices 6: every text model has a rank of quality, and no other has one", () => {
@@ -104,8 +104,8 @@ describe("models.json", () => {
     expect(kinds).toEqual({
       image: 34,
       video: 19,
-      text: 92,
-      embedding: 20,
+      text: 113,
+      embedding: 22,
       rerank: 4,
       speech: 5,
       transcription: 3,

@@ -1,6 +1,6 @@
 import type { Catalogue, ModelOverlay } from "./catalogue.ts";
 import type { AnyPriceName, Model, Offer, PriceItem } from "./model.ts";
-import { BUILT_IN_SOURCE } from "./updates/apply-updates.ts";
+import { BUILT_IN_NAME } from "./updates/apply-updates.ts";
 
 /** Where a value of the catalogue comes from. */
 export type Origin = "built-in" | "update" | "configuration" | "simulator" | "default";
@@ -19,7 +19,7 @@ type Sources = Pick<Catalogue, "sourceOf">;
 function provenanceOf(catalogue: Sources, id: string, field: string): Provenance {
   const found = catalogue.sourceOf(id, field);
   if (found === undefined) return { origin: id.startsWith("sim/") ? "simulator" : "default" };
-  return { origin: found === BUILT_IN_SOURCE ? "built-in" : "update", ...found };
+  return { origin: found.source === BUILT_IN_NAME ? "built-in" : "update", ...found };
 }
 
 /** Where each fact of a model comes from: one that the configuration states, else the catalogue. */

@@ -13,8 +13,13 @@ export interface UpdatedModels {
   sources: ReadonlyMap<string, ReadonlyMap<string, ValueSource>>;
 }
 
-/** The source of every value that no update has set. */
-export const BUILT_IN_SOURCE: ValueSource = { source: "built-in", asOf: file.about.prices_as_of };
+export const BUILT_IN_NAME = "built-in";
+
+/** The source of the values that no update has set; undefined for models that are not built in. */
+export function builtInSource(id: string): ValueSource | undefined {
+  const entry = NO_UPDATES.entries.get(id);
+  return entry && { source: BUILT_IN_NAME, asOf: entry.prices_as_of ?? file.about.prices_as_of };
+}
 
 const BUILT_IN = file.models as ModelEntry[];
 

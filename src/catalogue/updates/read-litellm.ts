@@ -196,7 +196,7 @@ function pricesOf(kind: ModelKind, publisher: string, value: JsonObject, unread:
     pricings.web_search = [{ value: search, unit: "perCount", currency: "USD" }];
   for (const [name, cost] of Object.entries(value)) {
     const isTerm = /_(priority|flex|ultrafast|batches)$/.test(name);
-    if (/cost/.test(name) && !isTerm && !read.has(name) && cost !== 0 && cost !== null) countIn(unread, name);
+    if (/cost|pricing/.test(name) && !isTerm && !read.has(name) && cost !== 0 && cost !== null) countIn(unread, name);
   }
   return pricings;
 }
