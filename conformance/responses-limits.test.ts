@@ -31,7 +31,7 @@ describe.each([...WIRES])("a model at a provider of %s", (wire) => {
     const whole = await ask(wire, { input });
     expect(whole.status).toBe(400);
     expect(await whole.json()).toMatchObject({ error: { code: "context_length_exceeded" } });
-    // Decision 0042: in a stream it is reported there.
+    // Decision 0045: in a stream it is reported there.
     const streamed = await ask(wire, { input }, true);
     expect(streamed.status).toBe(200);
     expect(await streamed.text()).toMatch(/event: error\n.*context_length_exceeded[\s\S]*event: response\.failed\n/);

@@ -70,7 +70,7 @@ function shownUsage(text: string): unknown {
   return (answer.response ?? answer).usage;
 }
 
-describe("H06, decision 0006: a response without usage is estimated from its text, four characters a token", () => {
+describe("H06, decision 0017: a response without usage is estimated from its text, four characters a token", () => {
   test.each(PAIRS)("a %s client, a %s host", async (client, host) => {
     upstream.play((_request, response) => void sendJson(response, ANSWERS[host]));
     const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}` });

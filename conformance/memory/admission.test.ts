@@ -51,7 +51,7 @@ const answersLater = (value: object) =>
 const atOnce = (count: number, options: CallOptions) =>
   harness.clock.until(Promise.all(Array.from({ length: count }, () => harness.send("chat", options).answer)));
 
-test("H11, decision 0006: counting tokens is free, so no budget refuses it", async () => {
+test("H11, decision 0017: counting tokens is free, so no budget refuses it", async () => {
   const key = keyOf("Poor");
   const body = { contents: [{ role: "user", parts: [{ text: "hello" }] }] };
   expect((await harness.post("/api/genai/v1beta/models/test/chat:countTokens", body, key)).status).toBe(200);

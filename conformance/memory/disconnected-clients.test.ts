@@ -338,7 +338,7 @@ describe("the client disconnects before the first content", () => {
     ["before anything was sent", false, 1_000],
     ["after the early commit", true, DEFAULT_TIMINGS.commitDeadlineMs + 20_000],
   ] as const)(
-    "H14, decision 0006: a client that disconnects %s pays for its prompt, at the offer's price",
+    "H14, decision 0017: a client that disconnects %s pays for its prompt, at the offer's price",
     async (_, stream, afterMs) => {
       const body = { reasoning_effort: "none", messages: [{ role: "user", content: "word ".repeat(4_000) }] };
       for (const [model, nanoUsdPerToken, perGenerated] of [

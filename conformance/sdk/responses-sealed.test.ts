@@ -106,41 +106,44 @@ async function turn(model: string, input: OpenAi.Responses.ResponseInput, stream
   return { next: [...input, ...data.output, QUESTION] as OpenAi.Responses.ResponseInput, response };
 }
 
-describe.each([false, true])("0049: sealed thoughts of a conversation that moves, streamed: %p", (streamed) => {
-  test.each([
-    ["acme/vendor", "acme/other", "vendor"],
-    ["acme/other", "acme/vendor", "other"],
-  ])("from %s to %s: they are not sent to the second, and are returned to the first", async (from, to, sealer) => {
-    const [first, second] = sealer === "vendor" ? [vendor, other] : [other, vendor];
-    const begun = await turn(from, [QUESTION], streamed);
-    const stayed = await turn(from, begun.next, streamed);
-    expect(first?.asked.at(-1)).toContain(`sealed-by-${sealer}`);
-    const moved = await turn(to, stayed.next, streamed);
-    expect(second?.asked.at(-1)).not.toContain("sealed-by-");
-    expect(second?.asked.at(-1)).not.toContain("rs_");
-    if (moved.response !== undefined) expect(moved.response.headers.get("x-trivium-dropped")).toContain("input[1]");
-    await turn(from, moved.next, streamed);
-    const back = first?.asked.at(-1) ?? "";
-    expect(back).toContain(`sealed-by-${sealer}`);
-    expect(back).not.toContain(sealer === "vendor" ? "sealed-by-other" : "sealed-by-vendor");
-    // Each with the id that it is bound to (R10).
-    const items = (JSON.parse(back) as { input: { id?: string; encrypted_content?: string }[] }).input;
-    const sealed = items.filter(({ encrypted_content }) => encrypted_content !== undefined);
-    expect(sealed).toHaveLength(2);
-    for (const { id, encrypted_content } of sealed) {
-      expect(encrypted_content).toStartWith(`sealed-by-${sealer}-${id?.split("_").at(-1)}`);
-    }
-  });
+describe.each([false, true])(
+  "decision 0011: sealed thoughts of a conversation that moves, streamed: %p",
+  (streamed) => {
+    test.each([
+      ["acme/vendor", "acme/other", "vendor"],
+      ["acme/other", "acme/vendor", "other"],
+    ])("from %s to %s: they are not sent to the second, and are returned to the first", async (from, to, sealer) => {
+      const [first, second] = sealer === "vendor" ? [vendor, other] : [other, vendor];
+      const begun = await turn(from, [QUESTION], streamed);
+      const stayed = await turn(from, begun.next, streamed);
+      expect(first?.asked.at(-1)).toContain(`sealed-by-${sealer}`);
+      const moved = await turn(to, stayed.next, streamed);
+      expect(second?.asked.at(-1)).not.toContain("sealed-by-");
+      expect(second?.asked.at(-1)).not.toContain("rs_");
+      if (moved.response !== undefined) expect(moved.response.headers.get("x-trivium-dropped")).toContain("input[1]");
+      await turn(from, moved.next, streamed);
+      const back = first?.asked.at(-1) ?? "";
+      expect(back).toContain(`sealed-by-${sealer}`);
+      expect(back).not.toContain(sealer === "vendor" ? "sealed-by-other" : "sealed-by-vendor");
+      // Each with the id that it is bound to (R10).
+      const items = (JSON.parse(back) as { input: { id?: string; encrypted_content?: string }[] }).input;
+      const sealed = items.filter(({ encrypted_content }) => encrypted_content !== undefined);
+      expect(sealed).toHaveLength(2);
+      for (const { id, encrypted_content } of sealed) {
+        expect(encrypted_content).toStartWith(`sealed-by-${sealer}-${id?.split("_").at(-1)}`);
+      }
+    });
 
-  test("a strict call that would drop them is refused with their path", async () => {
-    const begun = await turn("acme/vendor", [QUESTION], streamed);
-    const strict = { headers: { "x-trivium-strict": "true" } };
-    const call = open().responses.create({ model: "acme/other", input: begun.next, store: false }, strict);
-    expect(
-      await call.then(
-        () => undefined,
-        (error: unknown) => error,
-      ),
-    ).toMatchObject({ status: 400, param: "input[1]" });
-  });
-});
+    test("a strict call that would drop them is refused with their path", async () => {
+      const begun = await turn("acme/vendor", [QUESTION], streamed);
+      const strict = { headers: { "x-trivium-strict": "true" } };
+      const call = open().responses.create({ model: "acme/other", input: begun.next, store: false }, strict);
+      expect(
+        await call.then(
+          () => undefined,
+          (error: unknown) => error,
+        ),
+      ).toMatchObject({ status: 400, param: "input[1]" });
+    });
+  },
+);

@@ -43,7 +43,10 @@ describe("a receiver", () => {
   });
 
   test("that hangs is abandoned after the timeout", async () => {
-    expect(await send(await receiver(() => {}), { timeoutMs: TIMEOUT_MS })).toMatchObject({ ok: false, error: "did not answer in time" });
+    expect(await send(await receiver(() => {}), { timeoutMs: TIMEOUT_MS })).toMatchObject({
+      ok: false,
+      error: "did not answer in time",
+    });
   });
 
   test("whose response takes longer than the timeout has not accepted it", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SealedOrigins } from "./sealed-origins.ts";
 
-test("0049: the latest values are recognised by their ends, up to a limit", () => {
+test("decision 0011: the latest values are recognised by their ends, up to a limit", () => {
   const sealed = new SealedOrigins(2);
   sealed.learn("one", "x-ai");
   sealed.learn("two", "responses");

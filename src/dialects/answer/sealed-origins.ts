@@ -4,7 +4,7 @@ const MAX_VALUES = 20_000;
 const TELLING_LENGTH = 40;
 
 /**
- * Which family of hosts sealed a value that a history contains unwrapped (decision 0049). Values that are no longer known here,
+ * Which family of hosts sealed a value that a history contains unwrapped (decision 0011). Values that are no longer known here,
  * or were sealed through another instance, are taken for what they claim to be.
  */
 export class SealedOrigins {

@@ -11,7 +11,7 @@ async function read(log: EventLog, after = -1): Promise<string> {
   return all;
 }
 
-test("0050: readers get the same events, early, late and from a number on; comments are not kept", async () => {
+test("decision 0039: readers get the same events, early, late and from a number on; comments are not kept", async () => {
   const log = new EventLog();
   const early = read(log);
   log.push(`${event(0)}: keep-alive\n\n${event(1)}`, numberOf);
@@ -25,7 +25,7 @@ test("0050: readers get the same events, early, late and from a number on; comme
   expect(log.last).toEqual({ n: 2, text: "" });
 });
 
-test("0050: a stream keeps a limited number of events, and a reader that falls behind ends", async () => {
+test("decision 0039: a stream keeps a limited number of events, and a reader that falls behind ends", async () => {
   const log = new EventLog();
   const slow = log.follow(-1);
   log.push(event(0), numberOf);

@@ -70,7 +70,7 @@ const sounds = (...parts: Uint8Array[]): Script => {
 const painted = { created: 1, data: [{ b64_json: PNG }] };
 const IMAGE = `[image/png, ${PNG_BYTES.length} bytes, medium 1]`;
 
-describe("0078: bodies of images", () => {
+describe("decision 0074: bodies of images", () => {
   test("generations: the four texts, and the image once for both sides", async () => {
     harness.upstream.play(harness.upstream.json(painted));
     const body = { model: "test/painter", prompt: "a fox" };
@@ -126,7 +126,7 @@ describe("0078: bodies of images", () => {
   });
 });
 
-describe("0078: bodies of sound", () => {
+describe("decision 0074: bodies of sound", () => {
   test("speech that streams in parts is one medium, the same on both sides", async () => {
     harness.upstream.play(sounds(SOUND.subarray(0, 100), SOUND.subarray(100)));
     const body = { model: "test/voice", voice: "alloy", input: "hello" };
@@ -157,7 +157,7 @@ describe("0078: bodies of sound", () => {
   });
 });
 
-describe("0078: bodies of videos", () => {
+describe("decision 0074: bodies of videos", () => {
   test("the submit: kept under the receipt that is written when the video is done", async () => {
     const videos = await MemoryVideos.start({ config: { keys: [...VIDEO_CONFIG.keys, ...KEYS] } });
     const sent = videos.send({ key: KEY, prompt: "a fox in the snow" });
