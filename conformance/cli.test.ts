@@ -440,7 +440,7 @@ describe("commands next to a running gateway", () => {
         [id, "--limit", "speed=none"],
       ],
       [1, /limits\.concurrent must be a whole number from 1 to 9007199254740991/, [id, "--limit", "concurrent=0.5"]],
-      [1, /The expiry must be in the future/, [id, "--expires", "2020-01-01"]],
+      [1, /`expires_at` must be in the future/, [id, "--expires", "2020-01-01"]],
       [1, /There is no key with the id or name "nobody"/, ["nobody", "--name", "x"]],
       [2, /--limit: "concurrent" does not have the form NAME=NUMBER or NAME=none/, [id, "--limit", "concurrent"]],
       [
