@@ -441,7 +441,7 @@ describe("commands next to a running gateway", () => {
       ],
       [1, /limits\.concurrent must be a whole number from 1 to 9007199254740991/, [id, "--limit", "concurrent=0.5"]],
       [1, /`expires_at` must be in the future/, [id, "--expires", "2020-01-01"]],
-      [1, /There is no key with the id or name "nobody"/, ["nobody", "--name", "x"]],
+      [1, /No key has the id or name "nobody"/, ["nobody", "--name", "x"]],
       [2, /--limit: "concurrent" does not have the form NAME=NUMBER or NAME=none/, [id, "--limit", "concurrent"]],
       [
         2,
@@ -685,7 +685,7 @@ describe("signals", () => {
 
     writeFileSync(workspace.configFile, "keys: []\nserver:\n  prot: 1\n");
     child.tell("SIGHUP");
-    await waitFor(() => child.stderr.includes("configuration not reloaded"));
+    await waitFor(() => child.stderr.includes("failed to reload the configuration"));
     expect(child.stderr).toContain("trivium.yaml:3:3: server.prot is not a known field; did you mean port?");
     expect((await ask(workspace, key)).status).toBe(200);
 

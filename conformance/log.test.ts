@@ -128,7 +128,7 @@ test("observability 5.5: the operator sees that a provider is down, even if anot
         kind: "upstream_failed",
         host: `127.0.0.1:${downPort}`,
         errno: "ECONNREFUSED",
-        cure: `check that 127.0.0.1:${downPort} runs and can be reached from here`,
+        cure: `check that 127.0.0.1:${downPort} is running and reachable from this machine`,
       })),
     );
   }

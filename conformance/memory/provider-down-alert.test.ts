@@ -83,7 +83,7 @@ describe("observability 5.4: TriviumProviderDown", () => {
             ? [
                 {
                   exp_labels: { severity: "page", provider: "one" },
-                  exp_annotations: { summary: "The provider one has answered nothing for five minutes." },
+                  exp_annotations: { summary: "The provider one has not answered for five minutes." },
                 },
               ]
             : [],
