@@ -87,8 +87,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: "a limit is exceeded by one concurrent call",
     file: "src/access/rate-limits.ts",
-    was: "underWay + 1 > concurrent",
-    becomes: "underWay > concurrent",
+    was: "inFlight + 1 > concurrent",
+    becomes: "inFlight > concurrent",
   },
   {
     name: "a budget forgets the calls in flight",

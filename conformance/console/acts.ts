@@ -367,7 +367,7 @@ export function actAtConsole(visit: () => Visit): void {
       expect(await other.page.locator(".bodies pre").textContent()).toContain("<img src=x");
       expect(await other.accessibilityInBoth()).toEqual([]);
       await find(foreign);
-      await other.page.getByText(`No bodies of "${foreign}" are kept`).waitFor();
+      await other.page.getByText(`No bodies of "${foreign}" are stored`).waitFor();
       await theirs.close();
     });
 
