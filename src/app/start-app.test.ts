@@ -25,7 +25,7 @@ test("if a part fails to start, the parts before it stop, and a second try in th
   };
   const start = () => startApp({ cwd: folder, environment: {}, log });
   try {
-    await expect(start()).rejects.toThrow(`Port ${taken.port} of ${HOST} is in use`);
+    await expect(start()).rejects.toThrow(`Port ${taken.port} on ${HOST} is in use`);
     const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
     expect(await selectInstances(storage)).toEqual([]);
     await storage.close();
