@@ -72,21 +72,21 @@ describe("S15 elsewhere", () => {
     const body = '{"model":"test/messages","model":"test/chat","messages":[{"role":"user","content":"a"}]}';
     const response = await post(url, body, { ...json, "partner-version": "2023-06-01" });
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain("model is there twice");
+    expect(await response.text()).toContain("Duplicate field model.");
   });
 
   test.each([
-    ["/api/v1/images/generations", '{"model":"a/b","prompt":"x","n":1,"n":9}', "n is there twice"],
+    ["/api/v1/images/generations", '{"model":"a/b","prompt":"x","n":1,"n":9}', "Duplicate field n."],
     ["/api/v1/images/generations", '{"model":"a/b","prompt":"x","N":9}', "N must be written n"],
     [
       "/api/genai/v1/publishers/a/models/b:predict",
       '{"instances":[{"prompt":"x"}],"parameters":{"sampleCount":1,"sampleCount":9}}',
-      "parameters.sampleCount is there twice",
+      "Duplicate field parameters.sampleCount.",
     ],
     [
       "/api/genai/v1/publishers/a/models/b:predictLongRunning",
       '{"instances":[{"prompt":"x","prompt":"y"}]}',
-      "instances[0].prompt is there twice",
+      "Duplicate field instances[0].prompt.",
     ],
   ])("POST %s %s", async (path, body, message) => {
     const response = await post(gateway.url + path, body, json);
@@ -110,7 +110,7 @@ describe("S15 elsewhere", () => {
     const headers = { authorization: `Bearer ${gateway.adminSecret}`, ...json };
     const response = await fetch(`${gateway.adminUrl}/api/keys`, { method: "POST", headers, body });
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain("limits is there twice");
+    expect(await response.text()).toContain("Duplicate field limits.");
     const listed = (await (await fetch(`${gateway.adminUrl}/api/keys`, { headers })).json()) as { data: object[] };
     expect(JSON.stringify(listed)).not.toContain("twice");
   });

@@ -127,8 +127,8 @@ describe("choices 5: the same Idempotency-Key", () => {
     reply.fail("broken");
   };
   const doubtful: [string, Script, RegExp][] = [
-    ["whose connection broke", breaks, /^Provider `one` broke off the connection/],
-    ["whose answer broke off", cut, /^Provider `one` broke off the connection/],
+    ["whose connection broke", breaks, /^Provider `one` closed the connection/],
+    ["whose answer broke off", cut, /^Provider `one` closed the connection/],
     ["whose success names no job", answering(200), /^Provider `one`'s response does not contain the name of a job\.$/],
   ];
   test.each(doubtful)(

@@ -44,6 +44,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "POST /api/providers/check": ["admin"],
   "POST /api/providers/{name}/test": ["admin"],
   "GET /api/models": READERS,
+  "GET /api/catalogue/updates": READERS,
   "GET /api/prices": READERS,
   "GET /api/usage": ALL,
   "GET /api/usage/export": ALL,
