@@ -24,7 +24,7 @@ export function cpuSeconds(pids: readonly number[]): number {
 }
 
 const loadClock = () => dlopen("libc.so.6", { clock_gettime: { args: ["i32", "ptr"], returns: "i32" } }).symbols;
-/** Loaded when a time is asked for: other systems have no such library, and are told that the benchmark needs Linux. */
+/** Loaded on first use: other systems do not have this library, and get an error that the benchmark needs Linux. */
 let clock: ReturnType<typeof loadClock> | undefined;
 const timespec = new BigInt64Array(2);
 

@@ -68,7 +68,7 @@ function codeOf(text: string): string {
 
 const transpiler = new Bun.Transpiler({ loader: "ts" });
 
-/** The program without its types; undefined where it is none. */
+/** The program without its types; undefined if it does not parse. */
 function programOf(text: string): string | undefined {
   try {
     return transpiler.transformSync(text);

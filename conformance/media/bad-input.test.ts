@@ -202,7 +202,7 @@ refused(
 const MASK = "instances[0].referenceImages[1].referenceImage";
 
 refused(
-  "contract 2.4, H12: masks and images that are none",
+  "contract 2.4, H12: invalid masks and images",
   [
     ["a mask of another size", () => edit({ image, mask: wideGlass }), "mask", /128x128; it is 256x128/],
     ["a mask without alpha", () => edit({ image, mask: image }), "mask", /alpha channel.*it has none/],

@@ -25,7 +25,7 @@ declare global {
   }
 }
 
-/** An exact number is none: it alone has no prototype, which is seen for less than the runtime's own question. */
+/** An exact number is not an object here. Exact numbers have no prototype, so most objects need no call of `JSON.isRawJSON`. */
 export function isObject(value: unknown): value is JsonObject {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return Object.getPrototypeOf(value) !== null || !JSON.isRawJSON(value);

@@ -13,7 +13,7 @@ export function carryNative({ dialect, name, raw, signature }: NativePart): Opaq
   return { origin: dialect, kind: "native", value };
 }
 
-/** The wrapped block, or undefined if the value is none. `parse` can preserve the order of keys and the spelling of numbers. */
+/** The wrapped block, or undefined if the value does not carry one. `parse` can preserve the order of keys and the spelling of numbers. */
 export function nativeOf({ origin, kind, value }: Opaque, parse?: (text: string) => unknown): NativePart | undefined {
   const dialect = UPSTREAM_DIALECT_NAMES.find((name) => name === origin);
   const held = kind === "native" && dialect !== undefined ? parseObject(value, parse) : undefined;

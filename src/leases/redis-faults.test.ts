@@ -54,7 +54,10 @@ describe("choices 9, H29: the server is not Redis, or not a usable one", () => {
     ["a number", ":7\r\n"],
     ["an empty list", "*0\r\n"],
     ["half a list", "*8\r\n$5\r\nepoch\r\n"],
-    ["amounts that are none", array(bulk("e"), bulk("1"), array(bulk("many")), ...Array(4).fill("*0\r\n"), bulk("0"))],
+    [
+      "amounts that are not numbers",
+      array(bulk("e"), bulk("1"), array(bulk("many")), ...Array(4).fill("*0\r\n"), bulk("0")),
+    ],
     ["a negative amount", array(bulk("e"), bulk("1"), array(bulk("-5")), ...Array(4).fill("*0\r\n"), bulk("0"))],
     [
       "amounts of other windows",

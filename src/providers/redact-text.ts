@@ -37,7 +37,7 @@ const RULES: readonly Rule[] = [
   },
   { pattern: /\blocalhost(?::\d{1,5})?\b/gi, by: "[host]" },
   {
-    // A word alone is none: fields have such names too ("tools.0.server: Field required").
+    // A single word is not a secret: fields have such names too ("tools.0.server: Field required").
     pattern:
       /\b((?:host(?:name)?|server|upstream|backend|node|pod|worker|instance)\s*[:=]\s*["'`]?)(?=[\w:]*(?:\d|[.-]\w))[\w.:-]*[\w]/gi,
     by: "$1[host]",

@@ -10,7 +10,7 @@ const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const HEADERS = { traceparent: `00-${TRACE}-b7ad6b7169203331-01`, tracestate: "rojo=1", baggage: "user=jo" };
 const PNG = plainPng(8, 8).base64;
 
-/** The same hosts twice: those that are told of traces, and those that are not. */
+/** The same hosts twice: with trace propagation and without. */
 const HOSTS = [
   ["openai", "openai", "/v1"],
   ["flux", "black-forest-labs", "/flux/v1"],
@@ -200,7 +200,7 @@ const told = () =>
   }));
 
 test.each(ENDPOINTS)(
-  "0057: %s: a host of one's own is told of the attempt's span",
+  "decision 0057: %s: your own host receives the attempt's span",
   async (_name, path, body, scripts) => {
     await send("told", path, body, scripts);
     const traceparent = `00-${TRACE}-${attemptSpan()}-01`;
@@ -208,10 +208,13 @@ test.each(ENDPOINTS)(
   },
 );
 
-test.each(ENDPOINTS)("0057: %s: a vendor's host is told nothing", async (_name, path, body, scripts) => {
-  await send("untold", path, body, scripts);
-  expect(told()).toEqual([{ traceparent: undefined, tracestate: undefined, baggage: undefined }]);
-});
+test.each(ENDPOINTS)(
+  "decision 0057: %s: a vendor's host receives no trace headers",
+  async (_name, path, body, scripts) => {
+    await send("untold", path, body, scripts);
+    expect(told()).toEqual([{ traceparent: undefined, tracestate: undefined, baggage: undefined }]);
+  },
+);
 
 test("0057: polls for an image are part of the attempt, and another host that it is polled at gets no trace headers", async () => {
   const result = "https://results.test/fox.png";

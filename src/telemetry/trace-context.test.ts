@@ -31,7 +31,7 @@ describe("W3C trace context", () => {
     `00-${TRACE}-${SPAN}-1`,
     `00-${TRACE}-${SPAN}-zz`,
     `00-${TRACE}-${SPAN}-01${"x".repeat(10_000)}`,
-  ])("what is none begins a new trace: %p", (given) => {
+  ])("an invalid header begins a new trace: %p", (given) => {
     expect(read(given, "other=1")).toBeUndefined();
   });
 

@@ -125,7 +125,7 @@ export class CallTrace {
     this.attempts.push({ attempt, startedAtMs: attempt.startedAtMs ?? endedAtMs, endedAtMs });
   }
 
-  /** An attempt that another process may have made; `spanId`: what its provider was told of it. */
+  /** An attempt that another process may have made; `spanId`: the id that was sent to its provider. */
   attemptResumed({ startedMs, endedMs, spanId }: { startedMs: number; endedMs: number; spanId?: string }): void {
     const attempt = { startedAtMs: startedMs };
     if (spanId !== undefined) this.#nameSpan(attempt, spanId);
@@ -137,7 +137,7 @@ export class CallTrace {
     this.#spans.push({ of, id });
   }
 
-  /** What a provider is told, whose span is part of this trace: as lines of a request's head. Nothing where they could not be sent as they are. */
+  /** The header lines that make a provider's span part of this trace. Empty if the values cannot be sent in a header. */
   linesFor(attempt: object, sampled: boolean): string {
     const state = this.parent?.state;
     const line = `traceparent: 00-${this.traceId}-${this.spanOf(attempt)}${sampled ? "-01\r\n" : "-00\r\n"}`;

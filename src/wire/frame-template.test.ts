@@ -39,7 +39,7 @@ describe("FrameTemplate", () => {
     ["no text", '{"type":"delta","n":7,"delta":"","pad":"abc"}'],
     ["an escape that writers differ in", '{"type":"delta","n":7,"delta":"\\u0041","pad":"abc"}'],
     ["an escaped slash", '{"type":"delta","n":7,"delta":"\\/","pad":"abc"}'],
-    ["a number that is none", '{"type":"delta","n":07,"delta":"Hi","pad":"abc"}'],
+    ["an invalid number", '{"type":"delta","n":07,"delta":"Hi","pad":"abc"}'],
     ["a number with a fraction", '{"type":"delta","n":7.5,"delta":"Hi","pad":"abc"}'],
     ["padding with an escape", '{"type":"delta","n":7,"delta":"Hi","pad":"\\n"}'],
     ["a text that is a number", '{"type":"delta","n":7,"delta":1,"pad":"abc"}'],
@@ -64,14 +64,14 @@ describe("FrameTemplate", () => {
     expect(template?.match(viewOf(event(`{"type":"delta","n":8,"delta":"${text}","pad":"abc"}`)), 0)).toBe(-1);
   });
 
-  test("does not match an event whose end has not come, wherever it is cut", () => {
+  test("does not match an event that is cut anywhere", () => {
     const template = learn(LESSON, "Hi");
     for (let length = 0; length < LESSON.length; length++)
       expect(template.match(viewOf(LESSON.slice(0, length)), 0)).toBe(-1);
     expect(template.match(viewOf(LESSON), 0)).toBe(LESSON.length);
   });
 
-  test("learns nothing from an event that says something else, or over several lines", () => {
+  test("learns nothing from an event that has another text, or several lines of data", () => {
     const [frame] = readFrames(LESSON);
     expect(frame && FrameTemplate.learn(frame, PLACES, "Ho")).toBeUndefined();
     const [lines] = readFrames('data: {"delta":\ndata: "Hi"}\n\n');

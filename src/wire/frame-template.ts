@@ -39,8 +39,8 @@ const LETTER_U = 0x75;
 const HEX_DIGITS = 4;
 
 /**
- * Ordinary events of one stream are alike but for their text, and perhaps some numbers. Once one of them was read with care, its
- * likes are recognised by their bytes. Anything that differs anywhere else is not recognised.
+ * Ordinary events of one stream differ only in their text and perhaps some numbers. Once one of them was parsed, others like it are
+ * recognised by their bytes. An event that differs anywhere else is not recognised.
  */
 export class FrameTemplate {
   readonly #literals: readonly BytePattern[];
@@ -49,7 +49,7 @@ export class FrameTemplate {
   /** The numbers of the last event, each at the place of its hole, and those of the event that is compared. */
   #numbers: number[];
   #numbersNow: number[] = [];
-  /** Set by a successful `match`: where the event's text stands, still escaped, and what it weighs. */
+  /** Set by a successful `match`: the offsets of the event's text, still escaped, and its weight. */
   textStart = 0;
   textEnd = 0;
   weight = 0;
@@ -61,7 +61,7 @@ export class FrameTemplate {
     this.#isVerbatim = isVerbatim;
   }
 
-  /** Learns from an event that says `text`; undefined where that stands in none of the places. */
+  /** Learns from an event with this `text`; undefined if none of the places has it. */
   static learn({ raw, data }: SseFrame, places: VaryingPlaces, text: string): FrameTemplate | undefined {
     if (data === undefined || data.includes("\n")) return undefined;
     const said = stringSpans(data, places.texts).find(({ start, end }) => unescaped(data, start, end) === text);
@@ -88,7 +88,7 @@ export class FrameTemplate {
     );
   }
 
-  /** Where the event at `at` ends, or -1 where it is not one of these, has no text, or writes it in an unusual way. */
+  /** Returns where the event at `at` ends, or -1 if it does not match, has no text, or escapes it in an unusual way. */
   match(view: DataView, at: number): number {
     const literals = this.#literals;
     const holes = this.#holes;
@@ -126,7 +126,7 @@ export class FrameTemplate {
   #matchText(view: DataView, start: number): number {
     const length = view.byteLength;
     let characters = 0;
-    /** How many bytes the text has less than it has here. */
+    /** How many bytes the escapes take beyond the text that they stand for. */
     let surplus = 0;
     let end = start;
     for (; end < length; end++) {
@@ -178,7 +178,7 @@ function bytesOfEscape(view: DataView, at: number, letter: number): number {
   return code < 0x800 || isSurrogate ? 2 : 3;
 }
 
-/** Where the characters of a string stand, without its quotes. */
+/** The offsets of a string's characters, without its quotes. */
 function stringSpans(data: string, paths: readonly JsonPath[]): { start: number; end: number }[] {
   return paths.flatMap((path) => {
     const span = findValue(data, path);

@@ -78,7 +78,7 @@ describe("contract 2.4: images of Imagen", () => {
     ["a seed with a watermark", { seed: 7 }, "addWatermark"],
     ["an unknown type", { outputOptions: { mimeType: "image/gif" } }, "mime_type"],
     ["an unknown level of safety", { safetySetting: "none" }, "safety_setting"],
-    ["a bucket that is none", { storageUri: "https://example.org" }, "storage_uri"],
+    ["an invalid bucket", { storageUri: "https://example.org" }, "storage_uri"],
   ])("refuses %s", async (_, parameters, named) => {
     const reply = await imagen("a lighthouse", parameters);
     expect(reply.status).toBe(400);
@@ -367,7 +367,7 @@ describe("contract 2.1 to 2.3: videos of Veo", () => {
     ["sound as a choice on Gemini", { prompt: "a" }, { generateAudio: true }, GEMINI, "generateAudio"],
     ["a seed on Gemini", { prompt: "a" }, { seed: 1 }, GEMINI, "seed"],
     ["a bucket on Gemini", { prompt: "a", image: { gcsUri: "gs://a/b.png" } }, {}, GEMINI, "gcsUri"],
-    ["an image that is none", { prompt: "a", image: { bytesBase64Encoded: "bm9uZQ==" } }, {}, VERTEX, "not valid"],
+    ["an invalid image", { prompt: "a", image: { bytesBase64Encoded: "bm9uZQ==" } }, {}, VERTEX, "not valid"],
   ])("refuses %s", async (_, instance, parameters, root, named) => {
     const reply = await veo(instance, parameters, root);
     expect(reply.status).toBe(400);

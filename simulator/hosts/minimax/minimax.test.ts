@@ -179,7 +179,7 @@ describe("contract 2.1 to 2.3: videos of the second generation", () => {
     ["no words", [frame("https://example.org/a.png", "first_frame")], {}, "text"],
     ["ten images", [text, ...many(10)], {}, "at most 9"],
     ["a frame with references", [text, ...many(1), frame("https://example.org/a.png", "first_frame")], {}, "together"],
-    ["an image that is none", [text, frame(NO_IMAGE, "first_frame")], {}, "data URI"],
+    ["an invalid image", [text, frame(NO_IMAGE, "first_frame")], {}, "data URI"],
     ["no resolution", [text], { resolution: null }, "resolution"],
     ["no duration", [text], { duration: null }, "duration"],
     ["16 seconds", [text], { duration: 16 }, "duration"],

@@ -108,7 +108,7 @@ describe("contract 2.1 to 2.3: tasks", () => {
 describe("contract 2.1 to 2.3: refusals", () => {
   test.each([
     ["no image", "image_to_video", { promptImage: null }, "promptImage"],
-    ["an image that is none", "image_to_video", { promptImage: NO_IMAGE }, "promptImage"],
+    ["an invalid image", "image_to_video", { promptImage: NO_IMAGE }, "promptImage"],
     [
       "two first frames",
       "image_to_video",

@@ -20,6 +20,9 @@ describe("LiteLLM's list", () => {
     input_cost_per_token_priority: 6e-6,
     output_cost_per_token: 1.5e-5,
     output_cost_per_token_priority: 3e-5,
+    input_cost_per_token_flex: 1e-6,
+    output_cost_per_token_flex: 1e-6,
+    input_cost_per_token_batches: 1.5e-6,
     cache_creation_input_token_cost: 3.75e-6,
     cache_creation_input_token_cost_above_1hr: 6e-6,
     cache_read_input_token_cost: 0,
@@ -50,7 +53,13 @@ describe("LiteLLM's list", () => {
         price_multiples: { priority: 2 },
       },
     ]);
-    expect(unread).toEqual({ computer_use_cost_per_hour: 1 });
+    // Of flex, input and output have different factors.
+    expect(unread).toEqual({
+      computer_use_cost_per_hour: 1,
+      input_cost_per_token_flex: 1,
+      output_cost_per_token_flex: 1,
+      input_cost_per_token_batches: 1,
+    });
   });
 
   test("leaves out resellers, variants, dated releases and modes without a counterpart, and says how many", () => {

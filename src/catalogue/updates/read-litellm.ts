@@ -2,7 +2,7 @@ import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../b
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { AnyPriceName, Modality, ModelKind, PriceItem, Pricings } from "../model.ts";
 import type { ModelPatch } from "./model-patch.ts";
-import { countIn, rounded, type SourceList } from "./source-list.ts";
+import { cacheWritePrice, countIn, dayAt, rounded, type SourceList, tieredPrice } from "./source-list.ts";
 
 /** LiteLLM's name of a vendor's own API, and the publisher of its models. Resellers' prices are not the vendors'. */
 const PUBLISHERS: Readonly<Record<string, string>> = {
@@ -59,16 +59,12 @@ const TOKEN_PRICES: readonly [name: string, price: AnyPriceName][] = [
   ["output_cost_per_image_token", "image"],
 ];
 
-/** The publisher that prices cache writes by how long they are kept. */
-const WRITES_BY_TIME = "anthropic";
-
-const cacheWrites = (publisher: string): readonly [string, AnyPriceName][] =>
-  publisher === WRITES_BY_TIME
-    ? [
-        ["cache_creation_input_token_cost", "input_cache_write_5_min"],
-        ["cache_creation_input_token_cost_above_1hr", "input_cache_write_1_h"],
-      ]
-    : [["cache_creation_input_token_cost", "input_cache_write"]];
+const cacheWrites = (publisher: string): readonly [string, AnyPriceName][] => {
+  const write = cacheWritePrice(publisher);
+  const usual: [string, AnyPriceName] = ["cache_creation_input_token_cost", write];
+  if (write === "input_cache_write") return [usual];
+  return [usual, ["cache_creation_input_token_cost_above_1hr", "input_cache_write_1_h"]];
+};
 
 /** Terms whose factor is taken where it is the same for all prices. */
 const TERMS = ["priority", "flex", "ultrafast"] as const;
@@ -102,6 +98,7 @@ function readModel(listed: string, value: JsonObject, all: JsonObject, list: Sou
   const kind = KINDS[stringAt(value, "mode") ?? ""];
   if (kind === undefined) return `mode ${stringAt(value, "mode") ?? "unknown"}`;
   const isMedia = MEDIA.has(kind);
+  const multiples = multiplesOf(value);
   const context = numberAt(value, "max_input_tokens");
   const output = numberAt(value, "max_output_tokens");
   return withoutAbsent({
@@ -118,8 +115,8 @@ function readModel(listed: string, value: JsonObject, all: JsonObject, list: Sou
     prefill: flagAt(value, "supports_assistant_prefill"),
     structured_output: flagAt(value, "supports_response_schema"),
     tools_dialect: needsResponses(publisher, value) ? ("responses" as const) : undefined,
-    pricings: isMedia ? undefined : pricesOf(kind, publisher, value, list.unread),
-    price_multiples: isMedia ? undefined : multiplesOf(value),
+    pricings: isMedia ? undefined : pricesOf(kind, publisher, value, list.unread, multiples ?? {}),
+    price_multiples: isMedia ? undefined : multiples,
   });
 }
 
@@ -140,11 +137,6 @@ const flagAt = (value: JsonObject, name: string): boolean | undefined => {
   const flag = value[name];
   return typeof flag === "boolean" ? flag : undefined;
 };
-
-function dayAt(value: JsonObject, name: string): string | undefined {
-  const day = stringAt(value, name);
-  return day !== undefined && /^20\d\d-\d\d-\d\d$/.test(day) ? day : undefined;
-}
 
 function inputsOf(kind: ModelKind, value: JsonObject): Modality[] {
   if (kind === "transcription") return ["audio"];
@@ -171,7 +163,13 @@ function outputsOf(kind: ModelKind): Modality[] {
   return [outputs[kind]];
 }
 
-function pricesOf(kind: ModelKind, publisher: string, value: JsonObject, unread: Record<string, number>): Pricings {
+function pricesOf(
+  kind: ModelKind,
+  publisher: string,
+  value: JsonObject,
+  unread: Record<string, number>,
+  multiples: Readonly<Record<string, number>>,
+): Pricings {
   const pricings: Pricings = {};
   const names = [...TOKEN_PRICES, ...cacheWrites(publisher)];
   const read = new Set<string>();
@@ -195,8 +193,9 @@ function pricesOf(kind: ModelKind, publisher: string, value: JsonObject, unread:
   if (kind === "text" && search !== undefined && search > 0)
     pricings.web_search = [{ value: search, unit: "perCount", currency: "USD" }];
   for (const [name, cost] of Object.entries(value)) {
-    const isTerm = /_(priority|flex|ultrafast|batches)$/.test(name);
-    if (/cost|pricing/.test(name) && !isTerm && !read.has(name) && cost !== 0 && cost !== null) countIn(unread, name);
+    const term = /_(priority|flex|ultrafast|batches)$/.exec(name)?.[1];
+    const isKnown = term === undefined ? read.has(name) : term in multiples;
+    if (/cost|pricing/.test(name) && !isKnown && cost !== 0 && cost !== null) countIn(unread, name);
   }
   return pricings;
 }
@@ -221,20 +220,6 @@ function tieredItems(name: string, value: JsonObject, read: Set<string>): PriceI
     base * PER_MILLION,
     tiers.map(({ above, cost }) => ({ above, value: cost * PER_MILLION })),
   );
-}
-
-/** Items for each range of prompt sizes, in thousands of tokens. */
-export function tieredPrice(base: number, tiers: readonly { above: number; value: number }[]): PriceItem[] {
-  const item = (value: number): PriceItem => ({ value: rounded(value), unit: "perMTokens", currency: "USD" });
-  if (tiers.length === 0) return [item(base)];
-  const values = [base, ...tiers.map(({ value }) => value)];
-  return values.map((value, index): PriceItem => {
-    const from = tiers[index - 1]?.above;
-    const to = tiers[index]?.above;
-    const lower = from === undefined ? { gte: 0 } : { gt: from };
-    const upper = to === undefined ? { lt: null } : { lte: to };
-    return { ...item(value), conditions: { prompt_tokens: { unit: "kTokens", ...lower, ...upper } } };
-  });
 }
 
 /** The factor of each term, where input and output have the same. */

@@ -2,8 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { type AnyPriceName, MODALITIES, type Modality, type Pricings } from "../model.ts";
 import type { ModelPatch } from "./model-patch.ts";
-import { tieredPrice } from "./read-litellm.ts";
-import { countIn, type SourceList } from "./source-list.ts";
+import { cacheWritePrice, countIn, dayAt, type SourceList, tieredPrice } from "./source-list.ts";
 
 /** The list's name of a vendor's own API, and the publisher of its models. */
 const PUBLISHERS: Readonly<Record<string, string>> = {
@@ -87,17 +86,8 @@ function positiveAt(value: JsonObject | undefined, name: string): number | undef
   return found === undefined || found < 1 ? undefined : found;
 }
 
-function dayAt(value: JsonObject, name: string): string | undefined {
-  const day = stringAt(value, name);
-  return day !== undefined && /^20\d\d-\d\d-\d\d$/.test(day) ? day : undefined;
-}
-
 function pricesOf(publisher: string, cost: JsonObject, unread: Record<string, number>): Pricings {
-  const write: [string, AnyPriceName] = [
-    "cache_write",
-    publisher === "anthropic" ? "input_cache_write_5_min" : "input_cache_write",
-  ];
-  const names = [...PRICES, write];
+  const names: readonly [string, AnyPriceName][] = [...PRICES, ["cache_write", cacheWritePrice(publisher)]];
   const tiers = Object.entries(cost).flatMap(([name, value]) => {
     const tier = TIER.exec(name);
     return tier === null || !isObject(value) ? [] : [{ above: Number(tier[1]), prices: value }];

@@ -110,20 +110,21 @@ function printPlan(found: PriceList, plan: UpdatePlan, applied: number | undefin
   const { source, asOf, list: listed } = found;
   console.log(`${source} as of ${asOf}: ${listed.models.length} models of known vendors${leftOut(listed)}`);
   section(
-    `New models: ${plan.added.length}`,
-    plan.added.map(({ model, family, priced }) => [
-      model,
-      family ? `traits of ${family}` : "",
-      priced ? "" : "no price",
-    ]),
+    "New models",
+    ["model", "traits of", ""],
+    plan.added.map(({ model, family, priced }) => [model, family ?? "-", priced ? "" : "no price"]),
   );
-  section(`Changed values: ${plan.changes.length}`, plan.changes.map(changeRow));
+  section("Changed values", CHANGE_HEADER, plan.changes.map(changeRow));
   section(
-    `Held back, since the price moves by more than half (accept with --confirm MODEL): ${plan.held.length}`,
+    "Held back, because the price moves by more than half (accept with --confirm MODEL)",
+    CHANGE_HEADER,
     plan.held.map(changeRow),
   );
-  const unread = Object.entries(listed.unread).map(([name, count]) => [name, `${count} models`]);
-  section(`Prices that the catalogue has no name for: ${unread.length}`, unread);
+  section(
+    "Prices that the catalogue has no name for",
+    ["price", "models"],
+    Object.entries(listed.unread).map(([name, count]) => [name, String(count)]),
+  );
   console.log(`\nDigest: ${plan.digest}`);
   if (applied !== undefined) console.log(`Applied as update ${applied}. Running gateways use it within seconds.`);
   else if (plan.patches.length === 0) console.log("Nothing to apply.");
@@ -135,19 +136,15 @@ function leftOut({ skipped }: SourceList): string {
   return count === 0 ? "" : `; ${count} others left out`;
 }
 
-function section(title: string, rows: readonly (readonly string[])[]): void {
+function section(title: string, header: readonly string[], rows: readonly (readonly string[])[]): void {
   if (rows.length === 0) return;
-  console.log(`\n${title}`);
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of rows)
-    console.log(`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd());
+  console.log(`\n${title}: ${rows.length}`);
+  printTable(header, rows);
 }
 
-const changeRow = ({ model, field, before, after }: Change): string[] => [
-  model,
-  field,
-  `${shown(before)} → ${shown(after)}`,
-];
+const CHANGE_HEADER = ["model", "value", "before", "after"];
+
+const changeRow = ({ model, field, before, after }: Change): string[] => [model, field, shown(before), shown(after)];
 
 /** A price as its figures: `5/10 perMTokens` for two tiers. */
 function shown(value: unknown): string {

@@ -1,7 +1,7 @@
 import type { ByteBuffer } from "../../base/byte-buffer.ts";
 import type { CanonEvent } from "../../canon/event.ts";
 
-/** A step that says more of an open block. */
+/** An event that adds to an open block. */
 export type DeltaEvent = Extract<CanonEvent, { type: "text-delta" | "reasoning-delta" | "tool-input-delta" }>;
 
 export const isDelta = (event: CanonEvent): event is DeltaEvent =>
@@ -16,12 +16,12 @@ export interface EventCounter {
 const MARK = "\u{f8ff}text\u{f8ff}";
 const QUOTED_MARK = JSON.stringify(MARK);
 
-/** How the deltas of an open block are written while nothing else happens: all alike, but for the text and perhaps a number. */
+/** How the deltas of an open block are written: identical except for the text and, in some dialects, a number. */
 export class DeltaForm {
   readonly #counter: EventCounter | undefined;
-  /** What stands before the number, where there is one. */
+  /** The bytes before the number, if there is one. */
   readonly #lead: Buffer;
-  /** The text stands between these, as JSON without its quotes. */
+  /** The text goes between these parts, as JSON without quotes. */
   readonly #parts: readonly Buffer[];
 
   private constructor(lead: string, parts: readonly string[], counter?: EventCounter) {
@@ -30,17 +30,17 @@ export class DeltaForm {
     this.#counter = counter;
   }
 
-  /** `write` is what is written for a text. */
+  /** `write` returns the event for a text. */
   static of(write: (text: string) => string): DeltaForm {
     return new DeltaForm("", partsOf(write(MARK)));
   }
 
-  /** `lead` and `write` are what is written before and after the event's number. */
+  /** `lead` is written before the event's number, and the result of `write` after it. */
   static numbered(counter: EventCounter, lead: string, write: (text: string) => string): DeltaForm {
     return new DeltaForm(lead, partsOf(write(MARK)), counter);
   }
 
-  /** The client is told nothing of such deltas, or only later. */
+  /** Such deltas are not sent to the client, or only later. */
   static readonly NOTHING = new DeltaForm("", []);
 
   /** Whether the last event that was written, `text` as `written`, had this form. */
@@ -50,7 +50,7 @@ export class DeltaForm {
     return `${this.#lead}${number}${this.#parts.join(escaped)}` === written;
   }
 
-  /** Writes an event whose text stands between two offsets of `from`, escaped as JSON. */
+  /** Writes an event whose text is between two offsets of `from`, escaped as JSON. */
   write(from: Buffer, start: number, end: number, output: ByteBuffer): void {
     const parts = this.#parts;
     if (parts.length === 0) return;

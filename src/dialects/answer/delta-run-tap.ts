@@ -10,28 +10,28 @@ import type { TapProgress } from "../dialect.ts";
 import { type DeltaForm, isDelta } from "./delta-form.ts";
 import { MAX_CHARACTERS, TranslatingTap } from "./translating-tap.ts";
 
-/** What decoder and encoder have not heard of yet, at most. */
+/** The most text that decoder and encoder have not received yet. */
 const MAX_UNHEARD_BYTES = 64 * 1024;
-/** After so many deltas in vain, a stream is taken for one that has no ordinary ones. */
+/** After this many deltas without a template, the tap stops trying to learn one. */
 const MAX_LESSONS = 32;
 
 /**
  * The tap of the translated lane for streams with many deltas: once one was translated with care, the next ones that differ from it
  * in their text alone are written in the client's form around the same bytes, still escaped, and not parsed. Decoder and encoder
- * hear of the whole run when it is over, as of one delta that says all of it. What the client reads is the same as without this
+ * receive the whole run when it is over, as one delta. What the client reads is the same as without this
  * class, byte for byte (decision 0055).
  */
 export class DeltaRunTap extends TranslatingTap {
   #template: FrameTemplate | undefined;
   #form: DeltaForm | undefined;
-  /** The text of the run that is not heard of yet, escaped; and its last event, with where its text stood in it. */
+  /** The escaped text of the run that was not passed on yet, and its last event with the offsets of the text in it. */
   readonly #unheard = new ByteBuffer();
   readonly #last = new ByteBuffer();
   #textStart = 0;
   #textEnd = 0;
   #lessons = 0;
 
-  /** Whether this way is open to them. */
+  /** Whether this tap can be used for them. */
   static suits(decoder: StreamDecoder, encoder: StreamEncoder, reading: AnswerReading): boolean {
     return decoder.deltaPlaces !== undefined && encoder.formOf !== undefined && Object.keys(reading).length === 0;
   }
@@ -99,7 +99,7 @@ export class DeltaRunTap extends TranslatingTap {
     return from;
   }
 
-  /** Tells decoder and encoder of the run: of its last event, as if that had said everything. */
+  /** Passes the run to decoder and encoder: its last event, as if that contained the whole text. */
   #tell(): void {
     if (this.#unheard.length === 0) return;
     const last = this.#last.view();

@@ -47,7 +47,7 @@ describe("contract 2.6: images in a conversation", () => {
     expect(usage).toMatchObject({ prompt_tokens: 20, completion_tokens: 100, cost: (20 * 5 + 100 * 40) / 1e6 });
     expect(await images.rows()).toMatchObject([{ cost_nano_usd: 4_100_000 }]);
     images.play(images.paints());
-    // A host that reports none: the client is told of none.
+    // The host reports none, so the client gets none.
     expect(JSON.parse((await ask("chat")).text)).not.toHaveProperty("usage");
   });
 

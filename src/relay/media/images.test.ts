@@ -59,7 +59,7 @@ describe("contract 4: images/generations", () => {
   test.each([
     ["x-trivium-survive", "true"],
     ["x-trivium-hedge", "true"],
-  ])("what is asked for by %s is told in the receipt", async (name, value) => {
+  ])("the receipt notes that %s does not apply to images", async (name, value) => {
     images.play(images.paints());
     const answer = await images.generated({}, { headers: { [name]: value } });
     expect(answer.status).toBe(200);

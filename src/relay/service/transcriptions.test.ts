@@ -177,7 +177,7 @@ describe("objects that a form may refer to", () => {
   );
 
   test.each(["models", "models[]", "fallbacks", "fallbacks[0][model]"])(
-    "S07: %s names other models, which no host is told",
+    "S07: %s names other models, which are not sent to any host",
     async (name) => {
       const { harness } = sound;
       harness.upstream.play(harness.upstream.json({ text: "hi", usage: { type: "duration", seconds: 2 } }));

@@ -99,7 +99,7 @@ describe("0064: bodies are kept for keys that say so", () => {
       expect(await harness.receipts()).toHaveLength(2);
     });
 
-    test(`${dialect}: what a provider refuses is kept with what the client is told`, async () => {
+    test(`${dialect}: a provider's error is captured together with the client's error`, async () => {
       const harness = await start();
       harness.upstream.play(harness.upstream.json({ error: { message: "upstream-secret-chat is not it" } }, 400));
       const answer = await harness.call(dialect, { model: "test/chat", ...captured });

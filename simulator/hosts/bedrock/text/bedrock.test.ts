@@ -154,7 +154,7 @@ describe("providers 1.6: Converse", () => {
       "Could not process",
     ],
     ["a temperature above 1", { inferenceConfig: { temperature: 1.5 } }, "less than or equal to 1"],
-    ["a field that is none", { stream: true }, "extraneous key [stream]"],
+    ["an unknown field", { stream: true }, "extraneous key [stream]"],
     ["a model's field of another family", { additionalModelRequestFields: { top_p: 1 } }, "extraneous key [top_p]"],
     [
       "a tool without an object",
