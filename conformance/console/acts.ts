@@ -319,7 +319,13 @@ export function actAtConsole(visit: () => Visit): void {
         "(async (image) => (await image.decode(), image.naturalWidth))(document.querySelector('.media img'))";
       expect(await page.evaluate(width)).toBe(1);
       const sound = page.locator(".bodies audio");
-      await page.waitForFunction("document.querySelector('.bodies audio').readyState >= 1");
+      // `waitForFunction` calls `eval` when it polls, which the content security policy blocks.
+      const loaded = `new Promise((resolve) => {
+        const audio = document.querySelector('.bodies audio');
+        if (audio.readyState >= 1) return resolve();
+        for (const type of ["loadedmetadata", "error"]) audio.addEventListener(type, () => resolve());
+      })`;
+      await page.evaluate(loaded);
       expect(await page.evaluate("document.querySelector('.bodies audio').error")).toBeNull();
       expect([await page.locator("main img").count(), await sound.count()]).toEqual([1, 1]);
       await page.getByRole("button", { name: "Client request", exact: true }).click();
