@@ -157,11 +157,23 @@ test.each(["chat", "messages", "responses"] as const)(
   },
 );
 
-test.each(["chat", "responses"] as const)("the explanation of a refusal is noted for a %s client", async (client) => {
+describe("decision 0101: why a model declined reaches clients of every protocol", () => {
   const stop_details = { type: "refusal", category: "cyber", explanation: "Not that." };
   const refused = answers.messages([{ type: "text", text: "No." }], { stop_reason: "refusal", stop_details });
-  for (const form of both("messages", refused))
-    expect((await ask(client, "messages", form)).notes).toEqual(["answer.stop_details dropped"]);
+
+  test.each([
+    ["chat", `"finish_reason":"content_filter","stop_details":${JSON.stringify(stop_details)}`],
+    ["responses", `"incomplete_details":{"reason":"content_filter"}`],
+    ["responses", `"stop_details":${JSON.stringify(stop_details)}`],
+    ["genai", `"finishMessage":"cyber: Not that."`],
+    ["messages", `"stop_details":${JSON.stringify(stop_details)}`],
+  ] as const)("%s: %s", async (client, shown) => {
+    for (const form of both("messages", refused)) {
+      const { text, notes } = await ask(client, "messages", form);
+      expect(text).toContain(shown);
+      expect(notes).toEqual([]);
+    }
+  });
 });
 
 describe("a stop reason without a counterpart in the client's protocol", () => {

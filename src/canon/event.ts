@@ -32,7 +32,7 @@ export type CanonEvent =
   | { type: "logprobs"; tokens: readonly TokenLogprob[] }
   /** Cumulative: the last one is valid. */
   | { type: "usage"; usage: Usage }
-  | { type: "finish"; stop: Stop; stopSequence?: string; stopDetail?: string }
+  | { type: "finish"; stop: Stop; stopSequence?: string; stopDetail?: string; stopCategory?: string }
   | { type: "error"; error: GatewayError };
 
 export type WholePart = MediaPart | ServerToolCallPart | ServerToolResultPart | NativePart;

@@ -21,6 +21,7 @@ const reply: CanonReply = {
   ],
   stop: { unified: "tool", raw: "tool_use" },
   stopDetail: "because",
+  stopCategory: "cyber",
   usage: { input: 1, output: 2 },
   logprobs: [{ token: "T", logprob: -1 }],
 };

@@ -102,7 +102,7 @@ export function fold(events: Iterable<CanonEvent>): CanonReply {
 
 /** The stream that folds to this response. */
 export function* unfold(reply: CanonReply): Generator<CanonEvent> {
-  const { id, created, parts, usage, logprobs, stop, stopSequence, stopDetail } = reply;
+  const { id, created, parts, usage, logprobs, stop, stopSequence, stopDetail, stopCategory } = reply;
   yield { type: "metadata", ...withoutAbsent({ id, created }) };
   for (const [block, part] of parts.entries()) yield* unfoldPart(part, block);
   if (logprobs !== undefined) yield { type: "logprobs", tokens: logprobs };
@@ -110,7 +110,7 @@ export function* unfold(reply: CanonReply): Generator<CanonEvent> {
   yield {
     type: "finish",
     stop,
-    ...withoutAbsent({ stopSequence, stopDetail }),
+    ...withoutAbsent({ stopSequence, stopDetail, stopCategory }),
   };
 }
 

@@ -35,6 +35,8 @@ export interface CanonReply {
   stopSequence?: string;
   /** The upstream's explanation of the stop. */
   stopDetail?: string;
+  /** The policy by which the upstream declined, in its own term. */
+  stopCategory?: string;
   usage?: Usage;
   logprobs?: readonly TokenLogprob[];
 }

@@ -15,7 +15,7 @@ interface Shown {
 
 /** Notes what a client does not learn about the end of a response. An end without a reason loses nothing. */
 export function noteFinish(
-  { stop, stopDetail }: Pick<CanonReply, "stop" | "stopDetail">,
+  { stop, stopDetail, stopCategory }: Pick<CanonReply, "stop" | "stopDetail" | "stopCategory">,
   note: EncodeAnswerContext["note"],
   { without, explained }: Shown,
 ): void {
@@ -24,7 +24,7 @@ export function noteFinish(
     const reason = `this protocol has no equivalent of the provider's stop reason ${word}; an ordinary stop was sent`;
     note(answerNote("stop", "approximated", reason));
   }
-  if (stopDetail !== undefined && !explained) {
+  if ((stopDetail ?? stopCategory) !== undefined && !explained) {
     const reason = "this protocol has no field for the provider's explanation of why it stopped";
     note(answerNote("stop_details", "dropped", reason));
   }

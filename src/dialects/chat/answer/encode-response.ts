@@ -5,6 +5,7 @@ import type { MediaPart } from "../../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
 import { noteFinish } from "../../answer/note-finish.ts";
 import { Paragraphs } from "../../answer/paragraphs.ts";
+import { stopDetails } from "../../answer/stop-details.ts";
 import type { EncodeAnswerContext } from "../../codec.ts";
 import { omitMedia } from "../../request/omit-media.ts";
 import { hidesReasoning, wantsCost } from "../native.ts";
@@ -39,6 +40,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
     // The vendor's answers always have it.
     logprobs: logprobs === undefined ? null : encodeLogprobs(logprobs),
     finish_reason: encodeStop(reply.stop, olderFunctions.readBy(context.request)),
+    ...stopDetails(reply),
   };
   return JSON.stringify({
     id: reply.id ?? `chatcmpl-${context.makeId()}`,

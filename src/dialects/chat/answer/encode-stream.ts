@@ -8,6 +8,7 @@ import type { Usage } from "../../../canon/usage.ts";
 import { type DeltaEvent, DeltaForm } from "../../answer/delta-form.ts";
 import { noteFinish } from "../../answer/note-finish.ts";
 import { Paragraphs } from "../../answer/paragraphs.ts";
+import { stopDetails } from "../../answer/stop-details.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../../codec.ts";
 import { omitMedia } from "../../request/omit-media.ts";
 import { hidesReasoning, wantsCost, wantsUsage } from "../native.ts";
@@ -145,7 +146,8 @@ export class ChatStreamEncoder implements StreamEncoder {
         return "";
       case "finish": {
         noteFinish(event, this.#context.note, UNTOLD);
-        const last = { index: 0, delta: {}, finish_reason: encodeStop(event.stop, this.#readsOlder) };
+        const finish_reason = encodeStop(event.stop, this.#readsOlder);
+        const last = { index: 0, delta: {}, finish_reason, ...stopDetails(event) };
         return `${this.#chunk([last])}${this.#usageChunk()}data: [DONE]\n\n`;
       }
       case "error":

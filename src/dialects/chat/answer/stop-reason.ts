@@ -32,7 +32,7 @@ const WORD_OF_STOP: Readonly<Record<UnifiedStop, string>> = {
 };
 
 /** What this dialect cannot tell a client about the end of an answer. */
-export const UNTOLD: Parameters<typeof noteFinish>[2] = { without: ["pause", "other"], explained: false };
+export const UNTOLD: Parameters<typeof noteFinish>[2] = { without: ["pause", "other"], explained: true };
 
 /** Reasons that report a failure of the provider. They end no valid answer (H16). */
 const FAILURES: ReadonlySet<string> = new Set(["error", "network_error", "insufficient_system_resource"]);

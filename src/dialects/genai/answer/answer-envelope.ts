@@ -48,6 +48,7 @@ export const hidesThoughts = ({ request }: EncodeAnswerContext<GenaiOptions>): b
 interface Closing {
   stop: Stop;
   stopDetail?: string;
+  stopCategory?: string;
   /** The model declined in words, which this protocol expresses only by the finish reason. */
   refused: boolean;
   grounding: GroundingWriter;
@@ -56,14 +57,16 @@ interface Closing {
 
 /** The fields that the end of a response adds to its candidate. */
 export function encodeClosing(
-  { stop, stopDetail, refused, grounding, logprobs }: Closing,
+  { stop, stopDetail, stopCategory, refused, grounding, logprobs }: Closing,
   { options: { bareFinishReason: bare }, note }: EncodeAnswerContext<GenaiOptions>,
 ): JsonObject {
   noteFinish({ stop }, note, { without: ["pause"], explained: true });
   const reported: Stop = refused && stop.unified !== "filter" ? { unified: "filter", raw: "" } : stop;
+  // The protocol has one text for both.
+  const explanation = [stopCategory, stopDetail].filter((text) => text !== undefined).join(": ");
   return {
     finishReason: encodeStop(reported, bare),
-    ...(stopDetail === undefined ? {} : { finishMessage: stopDetail }),
+    ...(explanation === "" ? {} : { finishMessage: explanation }),
     ...grounding.metadata(),
     ...encodeLogprobs(logprobs),
   };

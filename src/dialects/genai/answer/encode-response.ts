@@ -51,6 +51,7 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext<G
     withoutAbsent({
       stop: reply.stop,
       stopDetail: reply.stopDetail,
+      stopCategory: reply.stopCategory,
       refused: reply.parts.some(({ type }) => type === "refusal"),
       grounding,
       logprobs: reply.logprobs ?? [],

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
 import { InSequence } from "../../../canon/in-sequence.ts";
 import type { Opaque } from "../../../canon/opaque.ts";
@@ -156,13 +157,13 @@ export class GenaiStreamEncoder implements StreamEncoder {
     return this.#envelope.wrap({ content: { role: "model", parts } });
   }
 
-  #finish({ stop, stopDetail }: Extract<CanonEvent, { type: "finish" }>): string {
+  #finish({ stop, stopDetail, stopCategory }: Extract<CanonEvent, { type: "finish" }>): string {
     const { note } = this.#context;
     for (const name of this.#broken) judgeBrokenCall(name, stop, { note, action: "dropped" });
     const closing = encodeClosing(
       {
         stop,
-        ...(stopDetail === undefined ? {} : { stopDetail }),
+        ...withoutAbsent({ stopDetail, stopCategory }),
         refused: this.#refused,
         grounding: this.#grounding,
         logprobs: this.#logprobs,

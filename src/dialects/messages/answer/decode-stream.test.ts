@@ -183,6 +183,7 @@ describe("irregular upstreams", () => {
       parts: [],
       stop: { unified: "filter", raw: "refusal" },
       stopDetail: "It is dangerous.",
+      stopCategory: "bio",
     });
   });
 

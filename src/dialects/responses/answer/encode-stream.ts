@@ -6,6 +6,7 @@ import type { Usage } from "../../../canon/usage.ts";
 import type { SseFrame } from "../../../wire/sse.ts";
 import type { DeltaEvent, DeltaForm } from "../../answer/delta-form.ts";
 import { noteFinish } from "../../answer/note-finish.ts";
+import { stopDetails } from "../../answer/stop-details.ts";
 import type { EncodeAnswerContext, StreamEncoder } from "../../codec.ts";
 import { usageWithEstimates } from "../estimate.ts";
 import { EventWriter } from "./event-writer.ts";
@@ -118,13 +119,14 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   /** A response always has a usage, if only an estimate (R2). */
   #finish(event: Extract<CanonEvent, { type: "finish" }>): string {
     const { estimateInputTokens, nowSeconds, keep, served, note } = this.#context;
-    noteFinish(event, note, { without: ["pause", "other"], explained: false });
+    noteFinish(event, note, { without: ["pause", "other"], explained: true });
     const end = encodeStop(event.stop);
     const items = this.#items.finish(end.status);
     const counted = usageWithEstimates(this.#usage, estimateInputTokens, this.#items.characters);
     const response = {
       ...this.#shell,
       ...end,
+      ...stopDetails(event),
       ...(end.status === "completed" ? { completed_at: nowSeconds() } : {}),
       service_tier: encodeTier(served),
       output: this.#items.output,
