@@ -79,4 +79,10 @@ export class ResponsesScript {
   completed(usage: object | undefined): string {
     return this.event("completed", { response: responsesAnswer(this.#text, usage) });
   }
+
+  /** An end for another reason. */
+  incomplete(reason: string, usage: object | undefined): string {
+    const response = { ...responsesAnswer(this.#text, usage), status: "incomplete", incomplete_details: { reason } };
+    return this.event("incomplete", { response });
+  }
 }

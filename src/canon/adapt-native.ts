@@ -27,7 +27,7 @@ const isAdapted = (part: Part): boolean =>
 function inWords<P extends Part | Content>(part: P, notes: Notes): (P | TextPart)[] {
   if (part.type !== "native" || part.elsewhere === undefined) return [part];
   const { words, reason } = part.elsewhere;
-  notes.approximated(part.path ?? part.name, reason);
+  if (reason !== undefined) notes.approximated(part.path ?? part.name, reason);
   if (words === undefined) return [];
   const { path, cache } = part;
   return [{ type: "text", text: words, ...withoutAbsent({ path, cache }) }];

@@ -144,8 +144,11 @@ export interface NativePart extends PartBase {
   /** The kind of block, in the dialect's own term. */
   name: string;
   raw: JsonObject;
-  /** What other dialects get instead: a text, or nothing because the rest of the request repeats it. If absent, the block is left out. */
-  elsewhere?: { words?: string; reason: string };
+  /**
+   * What other dialects get instead: a text, or nothing because the rest of the request repeats it. Without a reason nothing
+   * is lost. If absent, the block is left out.
+   */
+  elsewhere?: { words?: string; reason?: string };
   /** The model's text in it, for protocols that carry only text. */
   text?: string;
 }

@@ -21,6 +21,7 @@ import type { ReceivedRequest } from "./received-request.ts";
 import type { ConversationFields } from "./request/conversation-of.ts";
 import type { HostedImages } from "./request/hosted-images.ts";
 import type { MediaQuirks } from "./request/media-quirks.ts";
+import type { ModelFallbacks } from "./request/model-fallbacks.ts";
 
 interface RequestContext extends CheckContext {
   verb: "generate" | "count_tokens";
@@ -234,4 +235,6 @@ export interface Dialect {
   readonly markSealed?: (body: JsonObject, sealed: SealedOrigins) => JsonObject;
   /** Images within a response; absent if no host of the protocol makes them. */
   readonly hostedImages?: HostedImages;
+  /** Models that answer if the requested one declines; absent if requests of the protocol cannot name any. */
+  readonly fallbacks?: ModelFallbacks;
 }

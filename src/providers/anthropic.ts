@@ -32,5 +32,5 @@ export const anthropic: ProviderDeclaration = {
       headers: messagesHeaders,
     },
   },
-  quirks: { messages: { forwardBetas: true, versions: [VERSION_2026], systemMessages: true } },
+  quirks: { messages: { forwardBetas: true, fallbackBlocks: true, versions: [VERSION_2026], systemMessages: true } },
 };

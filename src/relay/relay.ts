@@ -1,5 +1,6 @@
 import { asGatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
+import { answerWithFallbacks } from "./answer/fallbacks.ts";
 import { answerWithImages, hostedImageTask } from "./answer/hosted-images.ts";
 import { RelayError } from "./answer/relay-error.ts";
 import { relayStream } from "./answer/stream.ts";
@@ -26,7 +27,7 @@ import { isAbandoned, settle } from "./settle/settle.ts";
  */
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
   const { admitted, asked } = await admitCall(TEXT, incoming, gateway);
-  const { served, request, saver, background } = asked.fitted;
+  const { served, request, saver, background, fallbacks } = asked.fitted;
   const call: Call = {
     ...admitted,
     request: new HeldRequest(request),
@@ -41,6 +42,8 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
       settleFailed(call, gateway, thrown),
     );
   }
+  if (fallbacks !== undefined)
+    return answerWithFallbacks(call, fallbacks, gateway, { first: answer, ask: (next) => relay(next, gateway) });
   const images = incoming.dialect.hostedImages && hostedImageTask(call, served, gateway);
   if (images !== undefined)
     return answerWithImages(call, images, gateway, { first: answer, ask: (next) => relay(next, gateway) });

@@ -13,6 +13,7 @@ import { billables } from "./billables.ts";
 import { messagesCodec } from "./codec.ts";
 import { endpoints, readCall, VERSION_HEADERS } from "./endpoints.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
+import { messagesFallbacks } from "./fallbacks.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
@@ -47,6 +48,7 @@ export const messages: Dialect = {
     billables: (body, options) => billables(body, options as MessagesOptions),
     conversation: { before: ["system", "tools"], turns: "messages" },
   },
+  fallbacks: messagesFallbacks,
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
   http: {
     endpoints,

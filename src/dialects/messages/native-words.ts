@@ -1,6 +1,9 @@
 import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import type { NativePart } from "../../canon/part.ts";
 
+/** Marks where one model's response gives way to another's. It is not part of the prompt. */
+export const FALLBACK = "fallback";
+
 /**
  * What targets of other dialects receive for a block that only this dialect has, so that a session can continue there: the
  * summary of a compacted conversation (H52), and the names of tools that a search found (H51).
@@ -18,6 +21,8 @@ export function elsewhereOf(type: string, block: JsonObject): NativePart["elsewh
       const reason = "this protocol has no tool references; the tool's name was sent as text";
       return name ? { words: `The tool ${name} is available.`, reason } : undefined;
     }
+    case FALLBACK:
+      return {};
     case "tool_addition":
       return addedTool(block) === undefined
         ? undefined

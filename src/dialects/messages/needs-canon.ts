@@ -1,6 +1,7 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
 import { WRAPPED_MARK } from "../../canon/opaque.ts";
 import type { NativeHost } from "../dialect.ts";
+import { FALLBACK } from "./native-words.ts";
 import type { MessagesQuirks } from "./quirks.ts";
 
 /** The members that may hold a value which this gateway wrapped for the client to send back. */
@@ -8,14 +9,17 @@ const POSITIONS = ["signature", "data", "encrypted_content", "encrypted_index"];
 
 /**
  * Whether the history holds a value of another family, which only assistant blocks and their content can, or a system message
- * where the host does not accept one (choices 3).
+ * or a block of a fallback where the host does not accept one (choices 3).
  */
 export function needsCanon(body: JsonObject, host: NativeHost<MessagesQuirks>): boolean {
   const messages = arrayAt(body, "messages");
   return messages.some((message, index) => {
     const role = stringAt(message, "role");
     if (role === "system") return !takesSystem(host) || !standsRight(messages, index);
-    return role === "assistant" && arrayAt(message, "content").some(isForeign);
+    return (
+      role === "assistant" &&
+      arrayAt(message, "content").some((block) => isForeign(block) || (!host.quirks.fallbackBlocks && isSeam(block)))
+    );
   });
 }
 
@@ -31,6 +35,8 @@ function standsRight(messages: readonly unknown[], index: number): boolean {
   const ran = stringAt(arrayAt(before, "content").at(-1), "type") === "server_tool_use";
   return (stringAt(before, "role") === "user" || ran) && (after === undefined || after === "assistant");
 }
+
+const isSeam = (block: unknown): boolean => stringAt(block, "type") === FALLBACK;
 
 function isForeign(block: unknown): boolean {
   if (!isObject(block)) return false;

@@ -37,15 +37,20 @@ export function forwardOptions(
 
 const NO_BETAS: readonly string[] = [];
 
+/** The beta of `fallbacks`, which the gateway honours itself. Some hosts with betas reject it. */
+const HONOURED = /^server-side-fallback-/;
+
 function forwardBetas(
   betas: readonly string[],
   quirks: MessagesQuirks | undefined,
   target: OptionsTarget,
   notes: FieldNote[],
 ): ForwardedOptions {
-  if (quirks?.forwardBetas) return fitBetas(betas, target);
+  const others = quirks?.fallbackBlocks ? betas : betas.filter((beta) => !HONOURED.test(beta));
+  if (others.length === 0) return NOTHING;
+  if (quirks?.forwardBetas) return fitBetas(others, target);
   const reason = "this provider does not support beta headers";
-  for (const beta of betas) notes.push({ path: `beta ${beta}`, action: "dropped", reason });
+  for (const beta of others) notes.push({ path: `beta ${beta}`, action: "dropped", reason });
   return NOTHING;
 }
 

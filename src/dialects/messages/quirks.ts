@@ -4,6 +4,8 @@ import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "../request/media-quirks.
 export interface MessagesQuirks extends MediaQuirks {
   /** Forward the client's beta names. */
   forwardBetas: boolean;
+  /** The host knows the beta of `fallbacks`, and its blocks in the history. The gateway calls the models itself either way. */
+  fallbackBlocks: boolean;
   /** API versions later than the first that the host knows. */
   versions: readonly string[];
   /** The host accepts system messages between others, for models that support it. */
@@ -15,6 +17,7 @@ export interface MessagesQuirks extends MediaQuirks {
 export const DEFAULT_MESSAGES_QUIRKS: MessagesQuirks = {
   ...DEFAULT_MEDIA_QUIRKS,
   forwardBetas: false,
+  fallbackBlocks: false,
   versions: [],
   systemMessages: false,
   structuredOutput: true,

@@ -1,10 +1,11 @@
 import type { FieldNote } from "../../canon/receipt.ts";
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
-import type { Call, ClientConnection, IncomingCall } from "../call.ts";
+import type { Call } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { makeHostedImage } from "../media/hosted-image.ts";
 import { HeldRequest } from "../request/held-request.ts";
 import type { ServedModel } from "../settle/served-model.ts";
+import { beginFollowUps } from "./follow-ups.ts";
 import { askAgain, type HostedImageTask, type HostedRounds, keepHosted } from "./hosted-rounds.ts";
 import { streamHosted } from "./hosted-stream.ts";
 import { identifiedResponse } from "./identity-headers.ts";
@@ -42,7 +43,7 @@ export async function answerWithImages(
   gateway: Gateway,
   { first, ask }: { first: (call: Call) => Promise<Response>; ask: HostedRounds["ask"] },
 ): Promise<Response> {
-  const { saver, incoming } = call;
+  const { saver } = call;
   const answer = task.hosted.play(call.body, {
     answerId: saver?.answerId,
     makeId: gateway.random.id,
@@ -54,23 +55,14 @@ export async function answerWithImages(
   // What the gateway generates in place of a host has its own receipts.
   const billables = call.billables.filter(({ path }) => path !== `${task.tool.path}.type`);
   const response = await first({ ...call, body, request, adapted, billables, saver: undefined });
-  const controller = new AbortController();
-  const left = incoming.request.signal;
-  const leave = () => controller.abort();
-  if (left.aborted) leave();
-  else left.addEventListener("abort", leave, { once: true });
-  const rounds: HostedRounds = { ...task, call, gateway, answer, incoming: silent(incoming, controller.signal), ask };
-  incoming.connection.hold();
-  const release = () => {
-    left.removeEventListener("abort", leave);
-    incoming.connection.rest();
-  };
+  const followUps = beginFollowUps(call);
+  const rounds: HostedRounds = { ...task, call, gateway, answer, incoming: followUps.incoming, ask };
   const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== "content-length"));
-  if (call.stream) return identifiedResponse(streamHosted(response, rounds, { controller, release }), headers);
+  if (call.stream) return identifiedResponse(streamHosted(response, rounds, followUps), headers);
   try {
     return identifiedResponse(await answerWhole(response, rounds), headers);
   } finally {
-    release();
+    followUps.release();
   }
 }
 
@@ -79,15 +71,6 @@ const noteOf = ({ tool, imageModel }: HostedImageTask): FieldNote => ({
   action: "approximated",
   reason: `this model's providers do not generate images; ${imageModel} generates them, with separate receipts`,
 });
-
-/** The whole response holds the connection, so single rounds must not. */
-function silent(incoming: IncomingCall, signal: AbortSignal): IncomingCall {
-  const { connection, request } = incoming;
-  const { address } = connection;
-  const hangUp = () => connection.hangUp();
-  const quiet: ClientConnection = { trusted: true, address, hold: () => {}, rest: () => {}, hangUp };
-  return { ...incoming, connection: quiet, request: new Request(request.url, { headers: request.headers, signal }) };
-}
 
 async function answerWhole(first: Response, rounds: HostedRounds): Promise<string> {
   const { answer, call } = rounds;

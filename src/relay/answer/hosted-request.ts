@@ -1,9 +1,10 @@
 import { stringifyInOrder } from "../../wire/ordered-json.ts";
 
-/** A request like the client's, with another body. */
-export function requestWith({ url, headers: given, signal }: Request, body: object): Request {
+/** A request like the client's, with another body: an object, or its JSON text. */
+export function requestWith({ url, headers: given, signal }: Request, body: object | string): Request {
   const headers = new Headers(given);
   for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
   headers.set("content-type", "application/json");
-  return new Request(url, { method: "POST", headers, signal, body: stringifyInOrder(body) });
+  const text = typeof body === "string" ? body : stringifyInOrder(body);
+  return new Request(url, { method: "POST", headers, signal, body: text });
 }

@@ -3,36 +3,15 @@ import { asGatewayError } from "../../canon/error.ts";
 import type { AskedImage, ImageOutcome } from "../../dialects/request/hosted-images.ts";
 import { readFrames } from "../../wire/sse.ts";
 import { readEvents } from "../attempt/read-events.ts";
-import type { Gateway } from "../gateway.ts";
 import { makeHostedImage, previewHostedImage } from "../media/hosted-image.ts";
+import type { FollowUps } from "./follow-ups.ts";
 import { askAgain, type HostedRounds, keepHosted } from "./hosted-rounds.ts";
 import { RelayError } from "./relay-error.ts";
-
-interface Ending {
-  /** Ends the calls that run when the client disconnects. */
-  controller: AbortController;
-  release: () => void;
-}
+import { keepAliveDuring, streamTexts } from "./stream-texts.ts";
 
 /** One stream out of the streams of all rounds. */
-export function streamHosted(first: Response, rounds: HostedRounds, { controller, release }: Ending): ReadableStream {
-  const texts = writeRounds(first, rounds);
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>({
-    pull: async (output) => {
-      const { done, value } = await texts.next();
-      if (value) output.enqueue(encoder.encode(value));
-      if (!done) return;
-      release();
-      output.close();
-    },
-    cancel: async () => {
-      controller.abort();
-      release();
-      await texts.return(undefined);
-    },
-  });
-}
+export const streamHosted = (first: Response, rounds: HostedRounds, followUps: FollowUps): ReadableStream =>
+  streamTexts(writeRounds(first, rounds), followUps);
 
 async function* writeRounds(first: Response, rounds: HostedRounds): AsyncGenerator<string, undefined> {
   const { answer, call } = rounds;
@@ -91,21 +70,8 @@ async function* writeImage(asked: AskedImage, rounds: HostedRounds): AsyncGenera
   yield answer.endImage(asked, outcome);
 }
 
-/** Sends keep-alive comments until the work is done. */
-async function* keepAlive(work: Promise<unknown>, { gateway, incoming }: HostedRounds): AsyncGenerator<string, void> {
-  const { keepAlive: comment } = incoming.dialect.http;
-  const settled = work.then(
-    () => true,
-    () => true,
-  );
-  while (!(await Promise.race([settled, pause(gateway)]))) if (comment !== undefined) yield comment;
-}
-
-function pause({ clock, timings }: Gateway): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  clock.after(timings.keepAliveMs, () => resolve(false));
-  return promise;
-}
+const keepAlive = (work: Promise<unknown>, { gateway, incoming }: HostedRounds): AsyncGenerator<string, void> =>
+  keepAliveDuring(work, incoming.dialect.http.keepAlive, gateway);
 
 function failureOf(thrown: unknown, { answer, incoming }: HostedRounds) {
   const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);

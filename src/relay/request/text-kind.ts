@@ -2,6 +2,7 @@ import type { Billable } from "../../canon/billable.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
 import type { ObjectFields } from "../../dialects/reading/object-fields.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
+import type { FallbackChain } from "../../dialects/request/model-fallbacks.ts";
 import { withoutEchoedIds } from "../../dialects/request/without-echoed-ids.ts";
 import { withoutStoring } from "../../dialects/request/without-storing.ts";
 import { AUTO_MODEL } from "../../routing/auto.ts";
@@ -12,12 +13,15 @@ import { autoModel } from "./auto-model.ts";
 import { billedOffers } from "./billed-offers.ts";
 import { estimateUse } from "./estimate-use.ts";
 import { readBody } from "./read-body.ts";
+import { readFallbacks } from "./read-fallbacks.ts";
 import type { CallKind, FittedRequest, ResolvedRequest } from "./read-request.ts";
 import { type Recalled, recall } from "./recall.ts";
 
 /** A text request with the earlier responses that it refers to, and the model that serves it. */
 export interface TextRequest extends FittedRequest, Recalled {
   readonly served: ServedModel;
+  /** The models that it names to answer if that one declines. */
+  readonly fallbacks: FallbackChain | undefined;
 }
 
 /** The stand-in model for checking a request whose model the gateway chooses. */
@@ -71,7 +75,8 @@ function serve(
 ): TextRequest {
   const call = { incoming, principal, routing, body: request.body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
-  return { served, request, saver, background };
+  const fallbacks = incoming.verb === "generate" ? readFallbacks(call, gateway) : undefined;
+  return { served, request, saver, background, fallbacks };
 }
 
 /** Removes what makes a host store a response, or use a stored one, if the request works without it. */

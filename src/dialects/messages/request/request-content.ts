@@ -18,6 +18,7 @@ import { FREE_TEXT_ARGUMENT } from "../../request/free-text-tool.ts";
 import type { CacheMarks } from "../cache.ts";
 import { encodeCitation } from "../citations.ts";
 import { encodeSource } from "../media.ts";
+import { FALLBACK } from "../native-words.ts";
 import { rawOpaque } from "../opaque-values.ts";
 import type { MessagesQuirks } from "../quirks.ts";
 import { encodeSearchResults, encodeServerToolCall } from "../search.ts";
@@ -91,6 +92,7 @@ export class RequestContent {
           ? [{ ...encodeSearchResults(part, rawOpaque), ...this.#extras(part) }]
           : this.#foreign(part);
       case "native":
+        if (part.name === FALLBACK && !this.#target.quirks.fallbackBlocks) return [];
         if (part.dialect === "messages") return [part.raw];
         this.#leaveOut(part, `this protocol has no block like ${part.name}`);
         return [];

@@ -1,0 +1,139 @@
+import { isObject, parseObject } from "../../base/json.ts";
+import { asGatewayError } from "../../canon/error.ts";
+import type { FallbackAnswer, FallbackChain } from "../../dialects/request/model-fallbacks.ts";
+import { parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
+import { readFrames } from "../../wire/sse.ts";
+import { readEvents } from "../attempt/read-events.ts";
+import type { Call, IncomingCall } from "../call.ts";
+import type { Gateway } from "../gateway.ts";
+import { beginFollowUps, type FollowUps } from "./follow-ups.ts";
+import { requestWith } from "./hosted-request.ts";
+import { identifiedResponse } from "./identity-headers.ts";
+import { RelayError } from "./relay-error.ts";
+import { keepAliveDuring, streamTexts } from "./stream-texts.ts";
+
+/** The state that the calls of one response share. */
+interface Hops {
+  chain: FallbackChain;
+  answer: FallbackAnswer;
+  /** The text of the client's request. */
+  text: string;
+  followUps: FollowUps;
+  gateway: Gateway;
+  /** Calls a model, as a separate call. */
+  ask: (incoming: IncomingCall) => Promise<Response>;
+  /** How many entries of the chain were called. */
+  asked: number;
+  /** The entry that could not be called last. */
+  unreached: string | undefined;
+}
+
+/**
+ * Calls the models of a chain in turn for as long as they decline. The first response belongs to this call, each further one to a
+ * separate call, which is checked, admitted and billed like any other.
+ */
+export async function answerWithFallbacks(
+  call: Call,
+  chain: FallbackChain,
+  gateway: Gateway,
+  { first, ask }: { first: (call: Call) => Promise<Response>; ask: Hops["ask"] },
+): Promise<Response> {
+  const { incoming, request } = call;
+  const text = request?.received.text ?? "";
+  const answer = chain.begin(String(call.body["model"]));
+  answer.next(false);
+  // The native lane removes the field, and the gateway honours it, so that there is nothing to note.
+  const { [incoming.dialect.fallbacks?.field ?? ""]: _chain, ...body } = call.body;
+  const adapted = chain.notes.length === 0 ? call.adapted : [...call.adapted, ...chain.notes];
+  let refusal: unknown;
+  let response = await first({ ...call, body, adapted }).catch((thrown: unknown) => {
+    if (!isBlocked(thrown)) throw thrown;
+    refusal = thrown;
+    answer.block();
+    return undefined;
+  });
+  const followUps = beginFollowUps(call);
+  const hops: Hops = { chain, answer, text, followUps, gateway, ask, asked: 0, unreached: undefined };
+  let streams = false;
+  try {
+    response ??= await askNext(hops);
+    // Nothing was written yet, so the client gets the error that it would have got without fallbacks.
+    if (response === undefined) throw refusal;
+    streams = call.stream;
+    return streams ? streamHops(response, hops) : await wholeHops(response, hops);
+  } finally {
+    if (!streams) followUps.release();
+  }
+}
+
+/** A provider that rejects a request for its content declines it, too. */
+const isBlocked = (thrown: unknown): boolean => errorOf(thrown).kind === "content_blocked";
+
+const errorOf = (thrown: unknown) => asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
+
+/** The response of the next model that can be called; undefined if none is left. */
+async function askNext(hops: Hops): Promise<Response | undefined> {
+  const { chain, answer, text, followUps, ask } = hops;
+  const { incoming, controller } = followUps;
+  while (hops.asked < chain.entries.length && !controller.signal.aborted) {
+    const entry = chain.entries[hops.asked++];
+    if (entry === undefined) break;
+    answer.next(hops.asked === chain.entries.length);
+    try {
+      return await ask({ ...incoming, request: requestWith(incoming.request, entry.request(text)), isFollowUp: true });
+    } catch (thrown) {
+      // Its receipt, if it got that far, says why. The client can call it later.
+      hops.gateway.log.debug({ model: entry.model, kind: errorOf(thrown).kind }, "fallback model not reached");
+      hops.unreached = entry.model;
+    }
+  }
+  return undefined;
+}
+
+async function wholeHops(first: Response, hops: Hops): Promise<Response> {
+  const { answer } = hops;
+  let headers = headersOf(first);
+  for (let response: Response | undefined = first; response !== undefined; response = await askNext(hops)) {
+    const body = parseInOrder(await response.text());
+    hops.unreached = undefined;
+    headers = headersOf(response);
+    answer.take(isObject(body) ? body : {});
+    if (!answer.declined) break;
+  }
+  return identifiedResponse(stringifyInOrder(answer.finish(hops.unreached)), headers);
+}
+
+const streamHops = (first: Response, hops: Hops): Response =>
+  identifiedResponse(streamTexts(writeHops(first, hops), hops.followUps), headersOf(first));
+
+const headersOf = ({ headers }: Response): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => name !== "content-length"));
+
+async function* writeHops(first: Response, hops: Hops): AsyncGenerator<string, undefined> {
+  const { answer, followUps, gateway } = hops;
+  let response: Response | undefined = first;
+  while (response !== undefined) {
+    for await (const text of readEvents(response)) {
+      const shown = shownOf(text, answer);
+      if (shown !== "") yield shown;
+    }
+    if (answer.failed) hops.unreached = hops.chain.entries[hops.asked - 1]?.model;
+    else hops.unreached = undefined;
+    if (!answer.declined) return undefined;
+    const asking = askNext(hops);
+    yield* keepAliveDuring(asking, followUps.incoming.dialect.http.keepAlive, gateway);
+    response = await asking;
+  }
+  const end = answer.finishStream(hops.unreached);
+  if (end !== "") yield end;
+  return undefined;
+}
+
+function shownOf(text: string, answer: FallbackAnswer): string {
+  return readFrames(text)
+    .map((frame) => {
+      const event = frame.data === undefined ? undefined : parseObject(frame.data);
+      return event === undefined ? frame.raw : answer.takeEvent(event, frame);
+    })
+    .join("");
+}
