@@ -387,8 +387,14 @@ describe("choices 2: the version of the messages API", () => {
         ],
       },
     ],
-  ])("what that version no longer accepts is sent with the previous version, and noted: %j", async (body) => {
-    const { headers, fields, body: up } = await sent("messages", { headers: NEWEST, body });
+  ])("decision 0102: what that version no longer accepts is refused: %j", async (body) => {
+    for (const model of ["test/messages", "test/chat"]) {
+      const { status, text } = await refused("messages", { model, headers: NEWEST, body });
+      expect([status, text]).toEqual([400, expect.stringContaining("or send anthropic-version: 2023-06-01")]);
+      expect(text).toContain("messages" in body ? "messages[" : (Object.keys(body)[0] ?? ""));
+    }
+    // The contract lists these fields, and has one version.
+    const { headers, fields, body: up } = await sent("messages", { door: "contract", headers: NEWEST, body });
     expect([headers["anthropic-version"], fields]).toEqual(["2023-06-01", ["anthropic-version approximated"]]);
     expect(up).toMatchObject(body);
   });
@@ -407,9 +413,9 @@ describe("choices 2: the version of the messages API", () => {
     const { dialect, fields, body } = await sent("messages", {
       model: "test/chat",
       headers: NEWEST,
-      body: { temperature: 0.5 },
+      body: { max_tokens: 50 },
     });
-    expect([dialect.upstream, fields, body["temperature"]]).toEqual(["chat", [], 0.5]);
+    expect([dialect.upstream, fields, body["max_completion_tokens"]]).toEqual(["chat", [], 50]);
   });
 
   test("other versions are refused", async () => {

@@ -25,6 +25,8 @@ import type { ModelFallbacks } from "./request/model-fallbacks.ts";
 
 interface RequestContext extends CheckContext {
   verb: "generate" | "count_tokens";
+  /** What the URL and the headers say. */
+  options?: unknown;
 }
 
 /** An error in the caller's protocol, before the first byte of a response. */

@@ -21,6 +21,7 @@ import { messagesObjects } from "./object-fields.ts";
 import { forwardOptions, type MessagesOptions } from "./options.ts";
 import { decodeReasoning } from "./request/reasoning.ts";
 import { checkCountTokensRequest, checkMessagesRequest } from "./schema/check-request.ts";
+import { refuseRemoved, VERSION_2026 } from "./version-2026.ts";
 
 /** The messages protocol: contract 2.10–2.11, streamed as named events from `message_start` to `message_stop`. */
 export const messages: Dialect = {
@@ -36,6 +37,9 @@ export const messages: Dialect = {
     check: (request, context) => {
       const check = context.verb === "count_tokens" ? checkCountTokensRequest : checkMessagesRequest;
       const checked = rewriteRequest(request, check(request.body, context), check.withoutNulls);
+      if (context.door === "dropin" && (context.options as MessagesOptions | undefined)?.version === VERSION_2026) {
+        refuseRemoved(checked.body);
+      }
       return withoutUnsupported(checked, context.door);
     },
     estimateTokens: estimateMessagesTokens,

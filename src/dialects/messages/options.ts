@@ -16,7 +16,8 @@ const NOTHING: ForwardedOptions = { options: undefined, terms: [] };
 
 /**
  * Beta names are sent to hosts of this dialect that support them; otherwise they are dropped, with a note in the receipt. A later
- * API version is sent to hosts that know it. Others answer in the same format and accept more.
+ * API version is sent to hosts that know it. Others answer in the same format and accept more. At the contract door, a request may
+ * contain what the contract lists and a later version rejects; it is sent with the previous version.
  */
 export function forwardOptions(
   { betas, version }: MessagesOptions,
@@ -30,7 +31,9 @@ export function forwardOptions(
   if (refused === undefined) {
     return { ...fitted, options: { betas: NO_BETAS, ...(fitted.options as Partial<MessagesOptions>), version } };
   }
-  const reason = `version ${version} does not accept ${refused}; the previous version was sent`;
+  const { path, what } = refused;
+  const shown = what === undefined ? path : `${path} (${what})`;
+  const reason = `version ${version} does not accept ${shown}; the previous version was sent`;
   notes.push({ path: "anthropic-version", action: "approximated", reason });
   return fitted;
 }

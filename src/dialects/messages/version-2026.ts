@@ -1,6 +1,7 @@
 // https://platform.claude.com/docs/en/api/migration-2026-10-21
 
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../base/json.ts";
+import { GatewayError } from "../../canon/error.ts";
 
 /** The API version that the vendor's SDKs send since October 2026. Its responses have the format of the previous version. */
 export const VERSION_2026 = "2026-10-21";
@@ -8,12 +9,16 @@ export const VERSION_2026 = "2026-10-21";
 /** Removed from the API: a request with one of these is rejected, whatever its value. */
 const SAMPLING = ["temperature", "top_p", "top_k"] as const;
 
-/**
- * The path of something that the previous version accepts and this one rejects with 400; undefined if there is nothing like it.
- */
-export function refusedBy2026(body: JsonObject): string | undefined {
+/** Something in a request that the previous version accepts and this one rejects with 400. */
+interface Removed {
+  path: string;
+  /** What is there, if the path does not say so. */
+  what?: string;
+}
+
+export function refusedBy2026(body: JsonObject): Removed | undefined {
   const setting = SAMPLING.find((name) => body[name] !== undefined && body[name] !== null);
-  if (setting !== undefined) return setting;
+  if (setting !== undefined) return { path: setting };
   const messages = arrayAt(body, "messages");
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index];
@@ -24,12 +29,20 @@ export function refusedBy2026(body: JsonObject): string | undefined {
       role === "assistant" ? stringAt(block, "type") === "document" : holdsCitedText(block),
     );
     if (at < 0) continue;
-    const path = `messages[${index}].content[${at}]`;
-    return role === "assistant"
-      ? `${path} (a document in an assistant message)`
-      : `${path} (citations in a user message)`;
+    const what = role === "assistant" ? "a document in an assistant message" : "citations in a user message";
+    return { path: `messages[${index}].content[${at}]`, what };
   }
   return undefined;
+}
+
+/** A request is held to the rules of the version that it names. */
+export function refuseRemoved(body: JsonObject): void {
+  const removed = refusedBy2026(body);
+  if (removed === undefined) return;
+  const { path, what } = removed;
+  const shown = what === undefined ? path : `${path} (${what})`;
+  const message = `${shown} is not accepted by version ${VERSION_2026} of the API. Remove it, or send anthropic-version: 2023-06-01.`;
+  throw new GatewayError("invalid_request", message, { path });
 }
 
 /** Citations of a text, directly or inside a search result or a tool result. A document's own setting is not a list. */

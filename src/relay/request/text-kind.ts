@@ -38,11 +38,11 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
   resolve: (name, { naming }, { snapshot }) =>
     name === AUTO_MODEL ? undefined : snapshot.catalogue.resolve(name, naming),
   check: (received, { incoming, principal, model }, gateway) => {
-    const { dialect, verb, door } = incoming;
+    const { dialect, verb, door, options } = incoming;
     const { id, reasoning } = model ?? ANY_MODEL;
     const { publicUrl } = gateway;
     const { levels } = received;
-    const checked = dialect.requests.check(received, { verb, door, model: { id, reasoning }, publicUrl, levels });
+    const checked = dialect.requests.check(received, { verb, door, options, model: { id, reasoning }, publicUrl, levels });
     return principal.providerObjects ? checked : withoutObjects(checked, received, dialect.requests.objects);
   },
   fit: (checked, request, gateway) => {
