@@ -91,6 +91,18 @@ export const REASONING_TARGETS: readonly Target[] = [
   }),
 ];
 
+/** Models that search for tools and summarise, at hosts that do so: requests for it are translated for these too. */
+export const CAPABLE_TARGETS: readonly Target[] = (["messages", "responses"] as const).map((dialect) => {
+  const { context } = TARGETS[dialect];
+  const able = { forwardBetas: true, mcpServers: true, compaction: true };
+  const traits = { ...context.traits, toolSearch: true, compaction: true };
+  return {
+    name: `${dialect}-capable`,
+    dialect,
+    context: { ...context, traits, quirks: { ...context.quirks, ...able } },
+  };
+});
+
 export const EVERY_TARGET: readonly Target[] = UPSTREAM_DIALECT_NAMES.map((name) => TARGETS[name]);
 
 /** The request in its normal form; throws if it violates the contract. */

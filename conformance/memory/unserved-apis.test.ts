@@ -10,7 +10,7 @@ const SERVED = new Set(["/v1/messages", "/v1/models"]);
 const paths = new Set(
   readdirSync(RESOURCES, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
-    .flatMap((file) => [...readFileSync(new URL(file, RESOURCES), "utf8").matchAll(/(?:\(\s*|path)['`](\/v1\/\w+)/g)])
+    .flatMap((file) => [...readFileSync(new URL(file, RESOURCES), "utf8").matchAll(/(?:\w\(\s*|path)['`](\/v1\/\w+)/g)])
     .map(([, path = ""]) => path),
 );
 

@@ -1,5 +1,6 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { CanonCall, Turn } from "./call.ts";
+import { loadDeferred } from "./load-deferred.ts";
 import type { Notes } from "./notes.ts";
 import type { Part, TextPart, ToolResultPart } from "./part.ts";
 
@@ -7,10 +8,12 @@ type Content = ToolResultPart["content"][number];
 
 /**
  * Adapts a call to a target of another dialect. Blocks that only the call's own dialect has become text where they have a text form, and
- * are left out where the rest of the request repeats them. The encoder reports all others.
+ * are left out where the rest of the request repeats them. The encoder reports all others. `searches`: the target finds deferred tools.
  */
-export function adaptNative(call: CanonCall, target: string, notes: Notes): CanonCall {
-  if (call.dialect === target || !call.turns.some(({ parts }) => parts.some(isAdapted))) return call;
+export function adaptNative(asked: CanonCall, target: string, notes: Notes, searches = false): CanonCall {
+  if (asked.dialect === target) return asked;
+  const call = loadDeferred(asked, searches, notes);
+  if (!call.turns.some(({ parts }) => parts.some(isAdapted))) return call;
   const turns = call.turns.flatMap((turn): Turn[] => {
     const parts = turn.parts.flatMap((part): Part[] => {
       if (part.type !== "tool-result") return inWords(part, notes);

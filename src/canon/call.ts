@@ -47,6 +47,8 @@ export interface CallSettings {
   /** The caller's end user, for the provider's abuse detection. */
   userId?: string;
   cachedContent?: string;
+  /** Let the provider summarise the conversation, once it is this long. */
+  compaction?: { afterTokens?: number };
   /** Cache the whole prompt up to its last block or, with `explicit`, only up to the marks in it. */
   cache?: { ttl?: CacheAge; explicit?: true };
 }
@@ -73,6 +75,8 @@ export interface Extra {
   /** Names of the enclosing fields and of the field, such as `["generationConfig", "speechConfig"]`. */
   keys: readonly string[];
   value: unknown;
+  /** The call has the same in canonical form, except for what is at these paths. */
+  crosses?: { as: "compaction" | "mcp"; without: readonly string[] };
 }
 
 export const pathOfExtra = ({ keys }: Extra): string => keys.join(".");

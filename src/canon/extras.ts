@@ -6,9 +6,15 @@ import type { Part } from "./part.ts";
 
 const REASON = "only its own protocol has this field, and this provider uses another one";
 
-/** Notes every field that exists only in the client's dialect, for a target of another dialect. */
-export function reportExtras(call: CanonCall, notes: Notes): void {
-  for (const extra of call.extras) notes.dropped(pathOfExtra(extra), REASON);
+type Crossing = NonNullable<Extra["crosses"]>["as"];
+
+/** Notes every field that exists only in the client's dialect, for a target of another dialect. `sent`: what it gets in its own form. */
+export function reportExtras(call: CanonCall, notes: Notes, sent: readonly Crossing[] = []): void {
+  for (const extra of call.extras) {
+    const { crosses } = extra;
+    if (crosses === undefined || !sent.includes(crosses.as)) notes.dropped(pathOfExtra(extra), REASON);
+    else for (const path of crosses.without) notes.dropped(path, REASON);
+  }
   for (const tool of call.tools) report(tool.extras, tool.path, notes);
   for (const part of call.system) reportPart(part, notes);
   for (const turn of call.turns) {

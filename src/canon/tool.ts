@@ -7,6 +7,8 @@ interface ToolBase {
   cache?: CacheMark;
   /** Loaded by a block of the conversation, which the dialect's own encoder restores. Other targets get the tool from the start. */
   loaded?: true;
+  /** Not shown to the model until a tool search finds it. */
+  deferred?: true;
   extras?: JsonObject;
 }
 
@@ -38,12 +40,21 @@ export interface WebSearchTool extends ToolBase {
   contextSize?: "low" | "medium" | "high";
 }
 
-/** A provider's tool that exists only in its own dialect. */
-interface NativeTool extends ToolBase {
+/** What a provider's tool does, if other dialects have a tool for the same. */
+export type ToolMeaning =
+  /** Finds deferred tools. */
+  | { type: "tool-search" }
+  /** The tools of a remote server, which the provider calls without asking. */
+  | { type: "mcp"; name: string; url: string; authorization?: string; allowedTools?: readonly string[] };
+
+/** A provider's tool, in the form of its own dialect. */
+export interface NativeTool extends ToolBase {
   type: "native";
   dialect: string;
   name: string;
   raw: JsonObject;
+  /** Absent if it exists only in that dialect. */
+  means?: ToolMeaning;
 }
 
 export type Tool = FunctionTool | CustomTool | WebSearchTool | NativeTool;

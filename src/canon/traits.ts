@@ -34,6 +34,10 @@ export interface ModelTraits {
   toolsDialect?: string;
   /** Accepts explicit cache breakpoints, in dialects whose providers otherwise place them automatically. */
   cacheBreakpoints?: boolean;
+  /** Finds deferred tools by itself. Other models get all tools from the start. */
+  toolSearch?: boolean;
+  /** messages: summarises long conversations. */
+  compaction?: boolean;
   maxOutputTokens?: number;
 }
 

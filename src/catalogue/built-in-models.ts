@@ -42,6 +42,8 @@ function toTraits(entry: ModelEntry): NonNullable<BuiltInModel["traits"]> {
     bestDialect: entry.best_dialect,
     toolsDialect: entry.tools_dialect,
     cacheBreakpoints: entry.cache_breakpoints,
+    toolSearch: entry.tool_search,
+    compaction: entry.compaction,
   });
 }
 

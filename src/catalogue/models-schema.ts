@@ -50,6 +50,8 @@ export const ModelEntry = Type.Object(
     best_dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
     tools_dialect: Type.Optional(Type.Enum(UPSTREAM_DIALECT_NAMES)),
     cache_breakpoints: Flag,
+    tool_search: Flag,
+    compaction: Flag,
     reasoning_form: Type.Optional(Type.Enum(["effort", "budget", "level", "adaptive"])),
     efforts: Type.Optional(Type.Array(Type.Enum(EFFORTS), { uniqueItems: true })),
     budget: Type.Optional(Type.Object({ min: Tokens, max: Tokens, off: Type.Boolean() }, closed)),

@@ -30,6 +30,8 @@ export interface EncodedRequest {
   notes: readonly FieldNote[];
   /** What the request changed and the decoder of the response must undo. */
   reading: AnswerReading;
+  /** Options of the target's dialect that the request needs, such as headers. */
+  options?: unknown;
 }
 
 export interface AnswerReading {

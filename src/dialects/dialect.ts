@@ -84,6 +84,8 @@ export interface UpstreamRequest {
   notes: FieldNote[];
   /** The special terms on which it asks to be served. */
   terms?: readonly string[];
+  /** Options of the target's dialect that it needs; those of the client take their place. */
+  options?: unknown;
 }
 
 /** What determines how a client's options apply to a target. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type SampleRequest, sampleRequests } from "../../testing/sample-requests.ts";
 import {
+  CAPABLE_TARGETS,
   checkedRequest,
   EVERY_TARGET,
   REASONING_TARGETS,
@@ -21,7 +22,11 @@ const UPDATE = process.env["UPDATE_GOLDEN"] === "1";
 
 const samples = sampleRequests("matrix");
 const targetsOf = ({ name }: SampleRequest): readonly Target[] =>
-  name.startsWith("thinking") ? [...EVERY_TARGET, ...REASONING_TARGETS] : EVERY_TARGET;
+  name.startsWith("thinking")
+    ? [...EVERY_TARGET, ...REASONING_TARGETS]
+    : name.startsWith("by-host")
+      ? [...EVERY_TARGET, ...CAPABLE_TARGETS]
+      : EVERY_TARGET;
 const fileOf = ({ dialect, name }: SampleRequest, target: Target) => `${dialect}/${name}.${target.name}.json`;
 
 if (UPDATE)

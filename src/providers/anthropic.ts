@@ -32,5 +32,13 @@ export const anthropic: ProviderDeclaration = {
       headers: messagesHeaders,
     },
   },
-  quirks: { messages: { forwardBetas: true, fallbackBlocks: true, versions: [VERSION_2026], systemMessages: true } },
+  quirks: {
+    messages: {
+      forwardBetas: true,
+      fallbackBlocks: true,
+      mcpServers: true,
+      versions: [VERSION_2026],
+      systemMessages: true,
+    },
+  },
 };

@@ -49,7 +49,7 @@ export const openai: ProviderDeclaration = {
       cacheBreakpoints: true,
       accountFields: true,
     },
-    responses: { clientMetadata: true, cacheBreakpoints: true },
+    responses: { clientMetadata: true, cacheBreakpoints: true, compaction: true },
   },
   media: { images: [openaiImages], videos: [openaiVideos] },
   services: {

@@ -135,7 +135,7 @@ export const simulator: ProviderDeclaration = {
   },
   quirks: {
     chat: { reasoningHistory: "keep", mediaUrls: ["image"] },
-    messages: { forwardBetas: true, fallbackBlocks: true, versions: [VERSION_2026] },
+    messages: { forwardBetas: true, fallbackBlocks: true, mcpServers: true, versions: [VERSION_2026] },
     genai: { labels: false },
   },
 };

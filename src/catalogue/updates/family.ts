@@ -6,6 +6,8 @@ const TRAITS = [
   "best_dialect",
   "tools_dialect",
   "cache_breakpoints",
+  "tool_search",
+  "compaction",
   "reasoning_form",
   "efforts",
   "budget",

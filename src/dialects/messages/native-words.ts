@@ -4,6 +4,8 @@ import type { NativePart } from "../../canon/part.ts";
 /** Marks where one model's response gives way to another's. It is not part of the prompt. */
 export const FALLBACK = "fallback";
 
+const SEARCHED = "this protocol has no tool search; the tools that it found were sent from the start";
+
 /**
  * What targets of other dialects receive for a block that only this dialect has, so that a session can continue there: the
  * summary of a compacted conversation (H52), and the names of tools that a search found (H51).
@@ -21,6 +23,10 @@ export function elsewhereOf(type: string, block: JsonObject): NativePart["elsewh
       const reason = "this protocol has no tool references; the tool's name was sent as text";
       return name ? { words: `The tool ${name} is available.`, reason } : undefined;
     }
+    case "tool_search_tool_result":
+      return { reason: SEARCHED };
+    case "server_tool_use":
+      return stringAt(block, "name")?.startsWith("tool_search_tool_") ? { reason: SEARCHED } : undefined;
     case FALLBACK:
       return {};
     case "tool_addition":

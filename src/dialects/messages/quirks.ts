@@ -6,6 +6,8 @@ export interface MessagesQuirks extends MediaQuirks {
   forwardBetas: boolean;
   /** The host knows the beta of `fallbacks`, and its blocks in the history. The gateway calls the models itself either way. */
   fallbackBlocks: boolean;
+  /** The host calls remote MCP servers. */
+  mcpServers: boolean;
   /** API versions later than the first that the host knows. */
   versions: readonly string[];
   /** The host accepts system messages between others, for models that support it. */
@@ -18,6 +20,7 @@ export const DEFAULT_MESSAGES_QUIRKS: MessagesQuirks = {
   ...DEFAULT_MEDIA_QUIRKS,
   forwardBetas: false,
   fallbackBlocks: false,
+  mcpServers: false,
   versions: [],
   systemMessages: false,
   structuredOutput: true,

@@ -22,6 +22,8 @@ export interface ResponsesQuirks extends MediaQuirks {
   searchFields: readonly string[] | undefined;
   /** The provider accepts `prompt_cache_breakpoint` and `prompt_cache_options`, for models that support them. */
   cacheBreakpoints: boolean;
+  /** The host summarises long conversations. */
+  compaction: boolean;
   /** The provider accepts its vendor's fields for caching, tiers and metadata, also from clients of its other dialect. */
   accountFields: boolean;
   /** The response formats that the provider supports. */
@@ -44,6 +46,7 @@ export const DEFAULT_RESPONSES_QUIRKS: ResponsesQuirks = {
   toolTypes: undefined,
   searchFields: undefined,
   cacheBreakpoints: false,
+  compaction: false,
   accountFields: true,
   outputFormats: ["json", "schema"],
   badKeyIs400: false,

@@ -56,7 +56,7 @@ export class TranslatedLane implements Lane {
         return this.#gateway.fetchMedia(url, { signal: AbortSignal.any([signal, disconnected]) });
       }),
     );
-    const { body, notes, reading } = this.#upstream.encodeRequest(call, {
+    const { body, notes, reading, options } = this.#upstream.encodeRequest(call, {
       upstreamModel: offer.upstreamModel,
       stream,
       traits,
@@ -68,7 +68,7 @@ export class TranslatedLane implements Lane {
     const terms = askedTerms(body, incoming.dialect.requests.pricedFields);
     const sent =
       incoming.verb === "count_tokens" ? this.#counting().encodeRequest(body, offer.upstreamModel, quirks) : body;
-    return { payload: stringifyInOrder(sent), notes: [...notes], terms: namesOfTerms(terms) };
+    return { payload: stringifyInOrder(sent), notes: [...notes], terms: namesOfTerms(terms), options };
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {

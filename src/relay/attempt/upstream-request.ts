@@ -43,14 +43,14 @@ async function routeLater(
 function withRouting(
   call: Call,
   target: TextTarget,
-  { payload, notes, terms = NONE }: UpstreamRequest,
+  { payload, notes, terms = NONE, options }: UpstreamRequest,
 ): PreparedRequest {
   const { adapted } = call;
   const forwarded = forwardedOptions(call, target, notes);
   noteOtherModels(call.body, notes);
   return {
     payload,
-    options: forwarded?.options,
+    options: forwarded?.options ?? options,
     notes: boundNotes(adapted.length === 0 ? notes : [...adapted, ...notes]),
     terms:
       forwarded === undefined || forwarded.terms.length === 0 ? terms : [...new Set([...terms, ...forwarded.terms])],

@@ -42,7 +42,14 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
     const { id, reasoning } = model ?? ANY_MODEL;
     const { publicUrl } = gateway;
     const { levels } = received;
-    const checked = dialect.requests.check(received, { verb, door, options, model: { id, reasoning }, publicUrl, levels });
+    const checked = dialect.requests.check(received, {
+      verb,
+      door,
+      options,
+      model: { id, reasoning },
+      publicUrl,
+      levels,
+    });
     return principal.providerObjects ? checked : withoutObjects(checked, received, dialect.requests.objects);
   },
   fit: (checked, request, gateway) => {

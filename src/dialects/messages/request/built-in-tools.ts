@@ -44,8 +44,40 @@ const TEXT_EDITOR: BuiltInTool = {
   },
 };
 
+const MEMORY: BuiltInTool = {
+  description:
+    "Keeps notes in files below /memories, which last beyond this conversation. Look at them before you start. view shows a file, " +
+    "or the names in a directory; create writes a whole file; str_replace replaces one part of a file, which must occur in it " +
+    "exactly once; insert puts text after a line; delete removes a file or directory; rename moves one.",
+  schema: {
+    type: "object",
+    properties: {
+      command: {
+        type: "string",
+        enum: ["view", "create", "str_replace", "insert", "delete", "rename"],
+        description: "What to do.",
+      },
+      path: { type: "string", description: "Path of the file or directory, below /memories. Not for rename." },
+      view_range: {
+        type: "array",
+        items: { type: "integer" },
+        description: "For view: the first and the last line to show, counted from 1.",
+      },
+      file_text: { type: "string", description: "For create: the content of the file." },
+      old_str: { type: "string", description: "For str_replace: the piece to replace, to the letter." },
+      new_str: { type: "string", description: "For str_replace: what to put in its place." },
+      insert_line: { type: "integer", description: "For insert: the line after which to insert; 0 is the beginning." },
+      insert_text: { type: "string", description: "For insert: the text to put there." },
+      old_path: { type: "string", description: "For rename: the present path." },
+      new_path: { type: "string", description: "For rename: the new path." },
+    },
+    required: ["command"],
+  },
+};
+
 /** Built-in tools that the client runs; undefined for hosted ones. */
 export function builtInTool(type: string): BuiltInTool | undefined {
   if (/^bash_\d+$/.test(type)) return BASH;
+  if (/^memory_\d+$/.test(type)) return MEMORY;
   return /^text_editor_\d+$/.test(type) ? TEXT_EDITOR : undefined;
 }

@@ -10,7 +10,9 @@ import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
 import { decodeCache } from "../cache.ts";
 import { decodeContent } from "../content.ts";
 import { addedTool } from "../native-words.ts";
+import { CONTEXT_MANAGEMENT, decodeContextManagement } from "./context-management.ts";
 import { FIELD_NAMES } from "./field-names.ts";
+import { FIELD as MCP_SERVERS, mcpServers, serversWithoutToolset } from "./mcp-servers.ts";
 import { decodeReasoning } from "./reasoning.ts";
 import { decodeToolChoice } from "./tool-choice.ts";
 import { decodeTool } from "./tools.ts";
@@ -46,10 +48,15 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const { toolChoice, parallelTools } = decodeToolChoice(fields.object("tool_choice"));
   const { system, others } = decodeSystem(fields);
   const turns = distinctCallIds([...others, ...(fields.array("messages") ?? []).map(decodeTurn)]);
-  const listed = (fields.array("tools") ?? []).map((tool, index) => decodeTool(tool, `tools[${index}]`));
-  const tools = [...listed, ...addedTools(turns)];
+  const servers = mcpServers(body);
+  const listed = (fields.array("tools") ?? []).map((tool, index) => decodeTool(tool, `tools[${index}]`, servers));
+  const tools = [...listed, ...serversWithoutToolset(servers, body), ...addedTools(turns)];
   const { cache } = decodeCache(fields);
-  for (const [key, value] of Object.entries(fields.rest() ?? {})) extras.push({ keys: [key], value });
+  const { compaction, ...managed } = decodeContextManagement(body);
+  for (const [key, value] of Object.entries(fields.rest() ?? {})) {
+    const crosses = key === CONTEXT_MANAGEMENT ? managed.crosses : key === MCP_SERVERS ? MCP : undefined;
+    extras.push({ keys: [key], value, ...withoutAbsent({ crosses }) });
+  }
   return withoutAbsent({
     dialect: "messages",
     fieldNames: FIELD_NAMES,
@@ -61,12 +68,14 @@ export function decodeRequest(body: JsonObject): CanonCall {
     parallelTools,
     reasoning: reasoning.reasoning,
     format: format?.value,
+    compaction,
     cache,
     paths: withoutAbsent({
       ...paths,
       toolChoice: toolChoice && "tool_choice",
       parallelTools: parallelTools === undefined ? undefined : "tool_choice.disable_parallel_tool_use",
       format: format?.path,
+      compaction: compaction && CONTEXT_MANAGEMENT,
       cache: cache && "cache_control",
     }),
     extras,
@@ -119,6 +128,9 @@ function addedTools(turns: readonly Turn[]): Tool[] {
     }),
   );
 }
+
+/** Tools carry the servers; a tool that cannot be sent is noted itself. */
+const MCP = { as: "mcp" as const, without: [] };
 
 const leftOver = (fields: Fields, name: string): Extra[] =>
   Object.entries(fields.rest() ?? {}).map(([key, value]) => ({ keys: [name, key], value }));

@@ -7,13 +7,17 @@ import { mergeExtras, reportExtras } from "../../../canon/extras.ts";
 import { fieldPath } from "../../../canon/field-names.ts";
 import { joinTexts } from "../../../canon/join-texts.ts";
 import { Notes } from "../../../canon/notes.ts";
+import type { Tool } from "../../../canon/tool.ts";
 import { clampOutput } from "../../../canon/traits.ts";
 import type { EncodedRequest, EncodeRequestContext } from "../../codec.ts";
 import { fitToolNames, plainNames } from "../../request/fit-tool-names.ts";
 import { CacheMarks, encodeCache } from "../cache.ts";
+import type { MessagesOptions } from "../options.ts";
 import type { MessagesQuirks } from "../quirks.ts";
 import { encodeFormat } from "./answer-format.ts";
+import { COMPACTION_BETA, encodeCompaction, raisesThreshold } from "./context-management.ts";
 import { type EncodedMessage, encodeSystem, encodeTurns, lacksThinking } from "./encode-turns.ts";
+import { encodeServer, MCP_BETA } from "./mcp-servers.ts";
 import { DEFAULT_OUTPUT, encodeReasoning } from "./reasoning.ts";
 import { RequestContent } from "./request-content.ts";
 import { encodeSettings } from "./settings.ts";
@@ -27,18 +31,30 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   const notes = new Notes();
   const own = asked.dialect === "messages";
   const joined = joinTexts(
-    own ? asked : withFallingAges(withHourAges(adaptNative(asked, "messages", notes), notes), notes),
+    own ? asked : withFallingAges(withHourAges(adaptNative(asked, "messages", notes, traits.toolSearch), notes), notes),
   );
   const { call, reading: names } = fitToolNames(joined, TOOL_NAMES, notes);
   const marks = new CacheMarks();
-  if (!own) reportExtras(call, notes);
+  const compacts = !own && quirks.forwardBetas && traits.compaction === true && call.compaction !== undefined;
+  if (!own)
+    reportExtras(call, notes, [
+      ...(compacts ? ["compaction" as const] : []),
+      ...(quirks.mcpServers ? ["mcp" as const] : []),
+    ]);
+  const compaction = compacts ? call.compaction : undefined;
+  if (compaction !== undefined && raisesThreshold(compaction)) {
+    notes.approximated(
+      call.paths.compaction ?? "compaction",
+      "this provider compacts after 50000 tokens at the earliest",
+    );
+  }
   const knowsSchemas = quirks.structuredOutput && traits.structuredOutput !== false;
   const { format, standIn, instruction, reading } = encodeFormat(call, knowsSchemas, notes);
 
   const allowed = allowedNames(call, notes);
   const tools = call.tools
     .filter((tool) => !(own && tool.loaded) && (allowed === undefined || !("name" in tool) || allowed.has(tool.name)))
-    .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, notes, marks }));
+    .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, mcp: quirks.mcpServers, notes, marks }));
   const content = new RequestContent(call, context, notes, marks);
   const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];
   const messages = encodeTurns(call, content, context, notes);
@@ -61,6 +77,8 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
     standIn: reading.structuredTool,
   });
 
+  const servers = own || !quirks.mcpServers ? [] : call.tools.flatMap(serverOf);
+  const betas = [...(servers.length === 0 ? [] : [MCP_BETA]), ...(compacts ? [COMPACTION_BETA] : [])];
   const offered = standIn === undefined ? tools : [...tools, standIn];
   const outputConfig = withoutAbsent({ effort, format });
   const body: JsonObject = withoutAbsent({
@@ -74,10 +92,19 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
     thinking,
     output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
     ...encodeSettings(call, traits, thinks, notes),
+    context_management: compaction && encodeCompaction(compaction),
+    mcp_servers: servers.length === 0 ? undefined : servers.map(encodeServer),
     cache_control: call.cache !== undefined && cachesAll(call) ? encodeCache(call.cache) : undefined,
   });
-  return { body: own ? mergeExtras(body, call.extras) : body, notes: notes.list, reading: { ...names, ...reading } };
+  return {
+    body: own ? mergeExtras(body, call.extras) : body,
+    notes: notes.list,
+    reading: { ...names, ...reading },
+    ...(betas.length === 0 ? {} : { options: { betas } satisfies MessagesOptions }),
+  };
 }
+
+const serverOf = (tool: Tool) => (tool.type === "native" && tool.means?.type === "mcp" ? [tool.means] : []);
 
 interface Circumstances {
   /** The client uses this dialect too, so the host itself reports what is not allowed. */

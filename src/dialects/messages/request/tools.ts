@@ -4,16 +4,23 @@ import type { CanonCall } from "../../../canon/call.ts";
 import { fieldPath } from "../../../canon/field-names.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Notes } from "../../../canon/notes.ts";
-import type { FunctionTool, Tool, WebSearchTool } from "../../../canon/tool.ts";
+import type { FunctionTool, Tool, ToolMeaning, WebSearchTool } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { lowerEnforcedSchema } from "../../request/lower-enforced-schema.ts";
 import { type CacheMarks, decodeCache } from "../cache.ts";
 import { WEB_SEARCH } from "../search.ts";
 import { builtInTool } from "./built-in-tools.ts";
+import { encodeToolset, meaningOfMcp } from "./mcp-servers.ts";
 
 const WEB_SEARCH_TYPE = "web_search_20250305";
+const TOOL_SEARCH = { type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" };
 
-export function decodeTool(value: unknown, path: string): Tool {
+/** The servers that a request names, by name. */
+export type McpServers = ReadonlyMap<string, JsonObject>;
+
+const NO_SERVERS: McpServers = new Map();
+
+export function decodeTool(value: unknown, path: string, servers: McpServers = NO_SERVERS): Tool {
   const raw = isObject(value) ? value : {};
   const type = stringAt(raw, "type") ?? "custom";
   const fields = new Fields(raw);
@@ -23,8 +30,16 @@ export function decodeTool(value: unknown, path: string): Tool {
   const { cache_control: _cache, ...kept } = raw;
   const name = stringAt(raw, "name") ?? type;
   const builtIn = builtInTool(type);
-  if (builtIn === undefined) return { type: "native", dialect: "messages", name, raw: kept, path, ...cache };
+  if (builtIn === undefined) {
+    const means = meaningOf(type, raw, servers);
+    return { type: "native", dialect: "messages", name, raw: kept, path, ...cache, ...withoutAbsent({ means }) };
+  }
   return { type: "function", name, ...builtIn, native: { dialect: "messages", raw: kept }, path, ...cache };
+}
+
+function meaningOf(type: string, tool: JsonObject, servers: McpServers): ToolMeaning | undefined {
+  if (/^tool_search_tool_(regex|bm25)(_\d+)?$/.test(type)) return { type: "tool-search" };
+  return type === "mcp_toolset" ? meaningOfMcp(servers.get(stringAt(tool, "mcp_server_name") ?? ""), tool) : undefined;
 }
 
 type Common = Pick<Tool, "path" | "cache">;
@@ -35,8 +50,9 @@ function decodeFunction(fields: Fields, common: Common): FunctionTool {
   const description = fields.string("description");
   const schema = fields.object("input_schema");
   const strict = fields.boolean("strict");
+  const deferred = fields.boolean("defer_loading") === true ? (true as const) : undefined;
   const extras = fields.rest();
-  return withoutAbsent({ type: "function" as const, name, description, schema, strict, ...common, extras });
+  return withoutAbsent({ type: "function" as const, name, description, schema, strict, deferred, ...common, extras });
 }
 
 /** A newer version's date goes to the extras: what it adds is specific to this dialect. */
@@ -77,6 +93,8 @@ interface ToolTarget {
   call: CanonCall;
   /** The host supports `strict`. */
   strict: boolean;
+  /** The host calls remote servers. */
+  mcp: boolean;
   notes: Notes;
   marks: CacheMarks;
 }
@@ -99,6 +117,8 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
       return marked(encodeWebSearch(tool, target));
     case "native":
       if (tool.dialect === "messages") return marked(tool.raw);
+      if (tool.means?.type === "tool-search") return marked(TOOL_SEARCH);
+      if (tool.means?.type === "mcp" && target.mcp) return marked(encodeToolset(tool.means));
       notes.dropped(tool.path, `this protocol has no tool like ${tool.name}`);
       return [];
     default:
@@ -119,6 +139,7 @@ function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget)
     description,
     input_schema: kept && call.dialect !== "messages" ? lowerEnforcedSchema(object, tool.path, notes) : object,
     ...(kept ? { strict: true } : {}),
+    ...(tool.deferred ? { defer_loading: true } : {}),
   });
 }
 

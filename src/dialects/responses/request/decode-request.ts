@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../base/json.ts";
+import { type JsonObject, numberAt, stringAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra, OutputFormat } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
@@ -47,8 +47,11 @@ export function decodeRequest(body: JsonObject): CanonCall {
   // The default, which has no effect.
   if (body["truncation"] === "disabled") fields.skip("truncation");
   const instructions = decodeInstructions(fields);
+  const managed = decodeContextManagement(body["context_management"]);
   const extras: Extra[] = [
-    ...extrasOf(fields.rest()),
+    ...extrasOf(fields.rest()).map((extra) =>
+      extra.keys[0] === "context_management" ? { ...extra, ...withoutAbsent({ crosses: managed?.crosses }) } : extra,
+    ),
     ...settingExtras,
     ...extrasOf(text.rest(), "text"),
     ...extrasOf(formatRest, "text", "format"),
@@ -62,14 +65,27 @@ export function decodeRequest(body: JsonObject): CanonCall {
     turns: items.turns,
     tools: decodeTools(body, namespaces),
     ...settings,
-    ...withoutAbsent({ toolChoice, format, reasoning: reasoning.desired }),
+    ...withoutAbsent({ toolChoice, format, reasoning: reasoning.desired, compaction: managed?.compaction }),
     paths: {
       ...paths,
+      ...(managed === undefined ? {} : { compaction: "context_management" }),
       ...(toolChoice === undefined ? {} : { toolChoice: "tool_choice" }),
       ...(format === undefined ? {} : { format: "text.format" }),
     },
     extras,
   };
+}
+
+/** The only entry that the protocol has so far. Others are the host's. */
+function decodeContextManagement(
+  value: unknown,
+): { compaction: object; crosses: NonNullable<Extra["crosses"]> } | undefined {
+  const entries = Array.isArray(value) ? value : [];
+  const at = entries.findIndex((entry) => stringAt(entry, "type") === "compaction");
+  if (at < 0) return undefined;
+  const afterTokens = numberAt(entries[at], "compact_threshold");
+  const without = entries.flatMap((_entry, index) => (index === at ? [] : [`context_management[${index}]`]));
+  return { compaction: withoutAbsent({ afterTokens }), crosses: { as: "compaction", without } };
 }
 
 function extrasOf(rest: JsonObject | undefined, ...keys: string[]): Extra[] {

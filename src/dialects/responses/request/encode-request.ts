@@ -30,7 +30,11 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
   const { fields: shared, rest } = context.quirks.accountFields
     ? takeShared(asked, "chat")
     : { fields: {}, rest: asked };
-  const { call, reading: names } = fitToolNames(adaptNative(rest, "responses", notes), TOOL_NAMES, notes);
+  const { call, reading: names } = fitToolNames(
+    adaptNative(rest, "responses", notes, context.traits.toolSearch),
+    TOOL_NAMES,
+    notes,
+  );
   const scope: RequestScope = { call, context, notes };
   const { quirks, traits } = context;
   const { text, reading, instruction } = encodeFormat(scope);
@@ -41,6 +45,8 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
     ...settings.include,
     ...(traits.reasoning && quirks.seals ? [SEALED] : []),
   ]);
+  const compacts = !isOwn(scope) && quirks.compaction && call.compaction !== undefined;
+  const compaction = { type: "compaction", ...withoutAbsent({ compact_threshold: call.compaction?.afterTokens }) };
   const body: JsonObject = {
     model: context.upstreamModel,
     ...withoutAbsent({ instructions }),
@@ -49,12 +55,16 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
     ...encodeReasoning(call.reasoning, { quirks, traits }, notes),
     ...encodeTools(scope),
     ...withoutAbsent({ text }),
+    ...(compacts ? { context_management: [compaction] } : {}),
     ...shared,
     store: false,
     ...(include.size === 0 ? {} : { include: [...include] }),
     ...(context.stream ? { stream: true } : {}),
   };
-  if (!isOwn(scope)) reportExtras(call, notes);
+  if (!isOwn(scope)) {
+    const mcp = quirks.toolTypes?.includes("mcp") ?? true;
+    reportExtras(call, notes, [...(compacts ? ["compaction" as const] : []), ...(mcp ? ["mcp" as const] : [])]);
+  }
   return {
     body: isOwn(scope) ? mergeExtras(body, call.extras.filter(goesUp(quirks))) : body,
     notes: notes.list,

@@ -1,6 +1,13 @@
 import { type JsonObject, objectAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
-import { asksForCall, type CustomTool, type FunctionTool, type Tool, type WebSearchTool } from "../../../canon/tool.ts";
+import {
+  asksForCall,
+  type CustomTool,
+  type FunctionTool,
+  type Tool,
+  type ToolMeaning,
+  type WebSearchTool,
+} from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { isStrict, objectSchema } from "../../request/strict-schema.ts";
 import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
@@ -46,6 +53,8 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       return [];
     case "native":
       if (tool.dialect === "responses" && knows(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
+      if (tool.means?.type === "tool-search") return [{ type: "tool_search" }];
+      if (tool.means?.type === "mcp" && knows(scope, "mcp")) return [encodeMcp(tool.means)];
       // R5: an unknown tool never fails the call.
       notes.dropped(
         tool.path,
@@ -58,6 +67,15 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       return tool satisfies never;
   }
 }
+
+const encodeMcp = ({ name, url, authorization, allowedTools }: Extract<ToolMeaning, { type: "mcp" }>): JsonObject => ({
+  type: "mcp",
+  server_label: name,
+  server_url: url,
+  ...withoutAbsent({ authorization, allowed_tools: allowedTools }),
+  // Other protocols have no approvals.
+  require_approval: "never",
+});
 
 /** R17: `strict` is explicit, because providers default to true and other dialects to false. */
 function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
@@ -75,13 +93,20 @@ function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
     ...withoutAbsent({ description }),
     parameters: schema,
     ...withoutAbsent({ strict }),
+    ...(tool.deferred ? { defer_loading: true } : {}),
     ...ownExtras(scope, tool.extras),
   };
 }
 
-function encodeCustom({ name, description, format, extras }: CustomTool, scope: RequestScope): JsonObject {
+function encodeCustom({ name, description, format, deferred, extras }: CustomTool, scope: RequestScope): JsonObject {
   const optional = withoutAbsent({ description, format: format && flatFormat(format) });
-  return { type: "custom", name, ...optional, ...ownExtras(scope, extras) };
+  return {
+    type: "custom",
+    name,
+    ...optional,
+    ...(deferred ? { defer_loading: true } : {}),
+    ...ownExtras(scope, extras),
+  };
 }
 
 /** A grammar's members are next to its type here. */

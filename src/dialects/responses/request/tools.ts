@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { Fields } from "../../../canon/fields.ts";
-import type { CustomTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../../canon/tool.ts";
+import type { CustomTool, FunctionTool, Tool, ToolChoice, ToolMeaning, WebSearchTool } from "../../../canon/tool.ts";
 import { loadedTools } from "./loaded-tools.ts";
 import { isNamespace, type Namespaces } from "./namespaces.ts";
 
@@ -20,8 +20,38 @@ function decodeTool(raw: unknown, path: string): Tool {
   if (type === "function") return decodeFunction(fields, path);
   if (type === "custom") return decodeCustom(fields, path);
   if (type.startsWith("web_search")) return decodeWebSearch(type, fields, path);
-  return { type: "native", dialect: "responses", name: type, raw: isObject(raw) ? raw : {}, path };
+  const tool = isObject(raw) ? raw : {};
+  return {
+    type: "native",
+    dialect: "responses",
+    name: type,
+    raw: tool,
+    path,
+    ...withoutAbsent({ means: meaningOf(tool) }),
+  };
 }
+
+/** A search that the client runs itself has no counterpart, and neither have connectors or calls that must be approved first. */
+function meaningOf(tool: JsonObject): ToolMeaning | undefined {
+  const { type, server_url: url, authorization, require_approval: approval } = tool;
+  if (type === "tool_search") return tool["execution"] === "client" ? undefined : { type: "tool-search" };
+  const name = stringAt(tool, "server_label");
+  if (type !== "mcp" || name === undefined || typeof url !== "string" || approval !== "never" || tool["headers"])
+    return undefined;
+  const filter = tool["allowed_tools"];
+  const names = texts(Array.isArray(filter) ? filter : arrayAt(filter, "tool_names"));
+  if (isObject(filter) && names === undefined) return undefined;
+  return {
+    type: "mcp",
+    name,
+    url,
+    ...(typeof authorization === "string" ? { authorization } : {}),
+    ...withoutAbsent({ allowedTools: names }),
+  };
+}
+
+const isDeferred = (fields: Fields): { deferred?: true } =>
+  fields.boolean("defer_loading") === true ? { deferred: true } : {};
 
 /** The namespace's own fields are stored with its first tool. */
 function decodeNamespace(raw: JsonObject, path: string, namespaces: Namespaces): Tool[] {
@@ -51,6 +81,7 @@ function decodeFunction(fields: Fields, path: string): FunctionTool {
     type: "function",
     name,
     ...withoutAbsent({ description, schema, strict }),
+    ...isDeferred(fields),
     path,
     ...extrasOf(fields),
   };
@@ -64,6 +95,7 @@ function decodeCustom(fields: Fields, path: string): CustomTool {
     type: "custom",
     name,
     ...withoutAbsent({ description, format }),
+    ...isDeferred(fields),
     path,
     ...extrasOf(fields),
   };
