@@ -50,8 +50,8 @@ describe("S07: no field of a request can name another model than the one that wa
     }
   });
 
-  test("messages: nor can a tool of the host call another model", async () => {
-    const tools = [{ type: "advisor_20260301", name: "advisor", model: DEAR }];
+  test("messages: nor can a tool of the host call another model, except one that is checked", async () => {
+    const tools = [{ type: "hologram_20260301", name: "hologram", model: DEAR }];
     const response = await callGateway(gateway.url, "messages", gateway.key, { door: "dropin", body: { tools } });
     const { status, message } = await errorOf(response);
     expect([status, message]).toEqual([

@@ -66,6 +66,8 @@ export interface NativeRequestContext<Quirks extends MediaQuirks = MediaQuirks> 
   counting?: boolean;
   /** The efforts that the model is known to accept. */
   knownEfforts: readonly Effort[] | undefined;
+  /** The provider's name of a model that the client names; undefined if the provider does not offer it. */
+  upstreamName?: (model: string) => string | undefined;
 }
 
 /** What a host accepts of its own dialect. */
@@ -155,6 +157,14 @@ export interface Tap extends TapProgress {
   readonly position?: unknown;
 }
 
+/** Another model that a request names. */
+export interface NamedModel {
+  model: string;
+  path: string;
+  /** The place of the tool that names it. */
+  index: number;
+}
+
 /** Reads a client's request from its body. */
 interface RequestReader {
   /** Throws for the first thing that the contract does not allow. Returns the request in its normal form. */
@@ -173,6 +183,8 @@ interface RequestReader {
   readonly pricedFields: PricedFields;
   /** Everything in a request, its URL and its headers that can cost money besides ordinary tokens. */
   billables(body: JsonObject, options: unknown): readonly Billable[];
+  /** Other models that a host calls for the request. They must be allowed like the requested one. Absent: there are none. */
+  namedModels?(body: JsonObject): readonly NamedModel[];
   /** The start that all requests of a conversation share. */
   readonly conversation: ConversationFields;
 }

@@ -32,8 +32,6 @@ const REFUSED: Record<string, string> = {
     "tool_choice",
   // A user message without content, recorded for the 400 that it got.
   "openai-chat/openai/envoy-aigw.chat-bad-request.request.json": "messages[0].content",
-  // Another model, whose tokens are not in the usage of the response: it is neither checked nor priced (S07).
-  "anthropic-messages/anthropic/pydantic-ai.anthropic-advisor-tool.request.json": "tools[0].model",
 };
 
 function recordings(): Recording[] {

@@ -4,13 +4,15 @@ import type { Billable } from "../../canon/billable.ts";
 import { LONG_CONTEXT } from "../../canon/terms.ts";
 import { billableTool, billableTools, type ReadTool, staying } from "../reading/billable-tools.ts";
 import { askedTerms } from "../reading/priced-fields.ts";
+import { isAdvisor } from "./advisor.ts";
 import { PRICED_FIELDS } from "./native.ts";
 import { addedTool } from "./native-words.ts";
 import { isLongContextBeta, type MessagesOptions } from "./options.ts";
 
 /** Everything in a request that can cost money besides ordinary tokens. */
 export function billables(body: JsonObject, { betas }: MessagesOptions): readonly Billable[] {
-  const tools = billableTools(body["tools"], "tools", read);
+  // The advisor costs what its model's tokens cost.
+  const tools = billableTools(body["tools"], "tools", read).filter(({ name }) => !isAdvisor(name));
   const added = addedBillables(body);
   const terms = askedTerms(body, PRICED_FIELDS);
   const beta = betas.find(isLongContextBeta);

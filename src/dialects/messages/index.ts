@@ -7,6 +7,7 @@ import type { Dialect } from "../dialect.ts";
 import type { Door } from "../reading/check.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { advisorModels } from "./advisor.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { MessagesTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
@@ -49,6 +50,7 @@ export const messages: Dialect = {
       decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
     objects: messagesObjects,
     pricedFields: PRICED_FIELDS,
+    namedModels: advisorModels,
     billables: (body, options) => billables(body, options as MessagesOptions),
     conversation: { before: ["system", "tools"], turns: "messages" },
   },

@@ -12,6 +12,7 @@ import { ROUTING_FIELDS } from "../reading/routing-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { emptyTools } from "../request/empty-tools.ts";
 import { oneLimit, otherLimits } from "../request/other-limits.ts";
+import { withUpstreamNames } from "./advisor.ts";
 import { decodeAnswerBlock } from "./answer/answer-content.ts";
 import { failIfNoAnswer } from "./answer/fail-if-no-answer.ts";
 import { decodeStop } from "./answer/stop-reason.ts";
@@ -37,6 +38,9 @@ export function prepareRequest(
     const limit = clampOutput(wanted, most, lowered);
     if (limit !== wanted) set["max_tokens"] = String(limit);
   }
+  const nameOf = context.upstreamName;
+  const tools = nameOf && withUpstreamNames(body, nameOf, notes);
+  if (tools !== undefined) set["tools"] = tools;
   const empty = emptyTools(body);
   notes.push(...empty.notes);
   const unknown = unknownFields(body, context.quirks, notes);

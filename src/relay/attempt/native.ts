@@ -33,7 +33,15 @@ export class NativeLane implements Lane {
       reasons: model.reasoning,
       quirks,
       knownEfforts: traits.efforts,
+      upstreamName: (name) => this.#upstreamName(name),
     });
+  }
+
+  /** Names were checked when the request was read. */
+  #upstreamName(name: string): string | undefined {
+    const { naming } = this.#call.incoming;
+    const { offers } = this.#gateway.snapshot.catalogue.resolve(name, naming);
+    return offers.find(({ provider }) => provider === this.#attempt.target.offer.provider)?.upstreamModel;
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {

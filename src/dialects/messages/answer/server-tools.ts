@@ -40,6 +40,8 @@ export class ServerTools {
     const names = new Set(this.#uses.keys());
     for (const key in reported) if (key.endsWith(REQUESTS)) names.add(key.slice(0, -REQUESTS.length));
     names.delete(WEB_SEARCH);
+    // Its tokens are billed.
+    if (usage?.passes?.some(({ kind }) => kind === "advisor_message")) names.delete("advisor");
     let counted = usage;
     for (const name of names) {
       const uses = Math.max(this.#uses.get(name) ?? 0, countAt(reported, name + REQUESTS) ?? 0);

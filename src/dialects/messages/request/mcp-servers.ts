@@ -1,10 +1,12 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { NativeTool, ToolMeaning } from "../../../canon/tool.ts";
-import type { McpServers } from "./tools.ts";
 
 /** The beta that hosts require for remote servers. */
 export const MCP_BETA = "mcp-client-2025-11-20";
+
+/** The servers that a request names, by name. */
+export type McpServers = ReadonlyMap<string, JsonObject>;
 
 type Mcp = Extract<ToolMeaning, { type: "mcp" }>;
 

@@ -7,20 +7,16 @@ import type { Notes } from "../../../canon/notes.ts";
 import type { FunctionTool, Tool, ToolMeaning, WebSearchTool } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { lowerEnforcedSchema } from "../../request/lower-enforced-schema.ts";
+import { isAdvisor } from "../advisor.ts";
 import { type CacheMarks, decodeCache } from "../cache.ts";
 import { WEB_SEARCH } from "../search.ts";
 import { builtInTool } from "./built-in-tools.ts";
-import { encodeToolset, meaningOfMcp } from "./mcp-servers.ts";
+import { encodeToolset, type McpServers, meaningOfMcp } from "./mcp-servers.ts";
 
 const WEB_SEARCH_TYPE = "web_search_20250305";
 const TOOL_SEARCH = { type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" };
 
-/** The servers that a request names, by name. */
-export type McpServers = ReadonlyMap<string, JsonObject>;
-
-const NO_SERVERS: McpServers = new Map();
-
-export function decodeTool(value: unknown, path: string, servers: McpServers = NO_SERVERS): Tool {
+export function decodeTool(value: unknown, path: string, servers?: McpServers): Tool {
   const raw = isObject(value) ? value : {};
   const type = stringAt(raw, "type") ?? "custom";
   const fields = new Fields(raw);
@@ -37,9 +33,9 @@ export function decodeTool(value: unknown, path: string, servers: McpServers = N
   return { type: "function", name, ...builtIn, native: { dialect: "messages", raw: kept }, path, ...cache };
 }
 
-function meaningOf(type: string, tool: JsonObject, servers: McpServers): ToolMeaning | undefined {
+function meaningOf(type: string, tool: JsonObject, servers: McpServers | undefined): ToolMeaning | undefined {
   if (/^tool_search_tool_(regex|bm25)(_\d+)?$/.test(type)) return { type: "tool-search" };
-  return type === "mcp_toolset" ? meaningOfMcp(servers.get(stringAt(tool, "mcp_server_name") ?? ""), tool) : undefined;
+  return type === "mcp_toolset" ? meaningOfMcp(servers?.get(stringAt(tool, "mcp_server_name") ?? ""), tool) : undefined;
 }
 
 type Common = Pick<Tool, "path" | "cache">;
@@ -116,7 +112,7 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
     case "web-search":
       return marked(encodeWebSearch(tool, target));
     case "native":
-      if (tool.dialect === "messages") return marked(tool.raw);
+      if (tool.dialect === "messages" && !isAdvisor(stringAt(tool.raw, "type"))) return marked(tool.raw);
       if (tool.means?.type === "tool-search") return marked(TOOL_SEARCH);
       if (tool.means?.type === "mcp" && target.mcp) return marked(encodeToolset(tool.means));
       notes.dropped(tool.path, `this protocol has no tool like ${tool.name}`);

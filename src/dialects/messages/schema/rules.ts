@@ -2,6 +2,7 @@ import { isObject } from "../../../base/json.ts";
 import { type CheckRules, refuse } from "../../reading/check.ts";
 import { checkBase64 } from "../../reading/check-base64.ts";
 import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
+import { isAdvisor } from "../advisor.ts";
 import { PRICED_FIELDS } from "../native.ts";
 import type { CountTokensRequest, MessagesRequest } from "./request.ts";
 
@@ -56,7 +57,8 @@ export const messagesRules: CheckRules<Request> = {
         );
       }
       // Some hosts' tools call another model, which would be neither checked nor priced (S07).
-      if (type !== undefined && type !== "custom" && "model" in tool) {
+      // The advisor's model is checked and billed like the requested one.
+      if (type !== undefined && type !== "custom" && "model" in tool && !isAdvisor(type ?? undefined)) {
         refuse(`tools[${index}].model`, "is not supported: tools must not call other models. Remove it");
       }
       if (door === "contract" && type?.startsWith("web_search_") && type !== WEB_SEARCH) {
