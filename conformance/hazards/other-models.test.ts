@@ -14,7 +14,8 @@ const answerOf = (dialect: DialectName) => plainAnswer(dialect, { text: "hi", us
 const FIELDS: readonly (readonly [DialectName, string, Record<string, unknown>])[] = [
   ...EVERY_DIALECT.flatMap((client) => [
     [client, "models", { models: [DEAR] }] as const,
-    [client, "fallbacks", { fallbacks: [{ model: DEAR }] }] as const,
+    // A messages request may name models that the gateway checks and calls itself (decision 0101).
+    ...(client === "messages" ? [] : [[client, "fallbacks", { fallbacks: [{ model: DEAR }] }] as const]),
   ]),
   ...["routingConfig", "modelSelectionConfig"].map((field) => {
     const choice = { manualMode: { modelName: DEAR }, modelName: DEAR };
@@ -42,6 +43,12 @@ describe("S07: no field of a request can name another model than the one that wa
       });
     }
   }
+
+  test.each(["contract", "dropin"] as const)("decision 0101: a fallback must be a known model (%s)", async (door) => {
+    const body = { fallbacks: [{ model: DEAR }] };
+    const { status, message } = await errorOf(await callGateway(gateway.url, "messages", gateway.key, { door, body }));
+    expect([status, message]).toEqual([400, expect.stringContaining("fallbacks[0].model")]);
+  });
 
   test("S15: nor in another case", async () => {
     for (const dialect of EVERY_DIALECT) {
