@@ -23,6 +23,8 @@ export interface EncodeRequestContext<Quirks extends MediaQuirks = MediaQuirks> 
   quirks: Quirks;
   /** The family whose opaque values the target reads. */
   origin: string;
+  /** The provider's name of a model that the client names, or undefined if it does not offer it. Absent: names are kept. */
+  upstreamName?: (model: string) => string | undefined;
 }
 
 export interface EncodedRequest {

@@ -23,6 +23,8 @@ export function advisorModels({ tools }: JsonObject): readonly NamedModel[] {
 
 const NONE: readonly NamedModel[] = [];
 
+export const notOffered = (model: string): string => `this provider does not offer ${model}`;
+
 /**
  * The tools as JSON, with the names that the provider has for their models; undefined if none names a model. A tool whose model
  * the provider does not offer is left out.
@@ -37,7 +39,7 @@ export function withUpstreamNames(
   const names = new Map(advisors.map(({ index, model }) => [index, nameOf(model)]));
   for (const { model, index } of advisors) {
     if (names.get(index) !== undefined) continue;
-    notes.push({ path: `tools[${index}]`, action: "dropped", reason: `this provider does not offer ${model}` });
+    notes.push({ path: `tools[${index}]`, action: "dropped", reason: notOffered(model) });
   }
   const tools = (body["tools"] as readonly JsonObject[]).flatMap((tool, index) => {
     if (!names.has(index)) return [tool];

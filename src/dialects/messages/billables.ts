@@ -12,7 +12,8 @@ import { isLongContextBeta, type MessagesOptions } from "./options.ts";
 /** Everything in a request that can cost money besides ordinary tokens. */
 export function billables(body: JsonObject, { betas }: MessagesOptions): readonly Billable[] {
   // The advisor costs what its model's tokens cost.
-  const tools = billableTools(body["tools"], "tools", read).filter(({ name }) => !isAdvisor(name));
+  const listed = billableTools(body["tools"], "tools", read);
+  const tools = listed.length === 0 ? listed : listed.filter(({ name }) => !isAdvisor(name));
   const added = addedBillables(body);
   const terms = askedTerms(body, PRICED_FIELDS);
   const beta = betas.find(isLongContextBeta);

@@ -7,6 +7,7 @@ import type { Call, LaneAttempt } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldRequest } from "../request/held-request.ts";
 import type { Lane } from "./lane.ts";
+import { upstreamName } from "./upstream-name.ts";
 
 /** Both sides speak the same dialect: the bytes are passed on unchanged, except for the patches that the contract needs. */
 export class NativeLane implements Lane {
@@ -33,15 +34,8 @@ export class NativeLane implements Lane {
       reasons: model.reasoning,
       quirks,
       knownEfforts: traits.efforts,
-      upstreamName: (name) => this.#upstreamName(name),
+      upstreamName: upstreamName(this.#call, this.#gateway, this.#attempt),
     });
-  }
-
-  /** Names were checked when the request was read. */
-  #upstreamName(name: string): string | undefined {
-    const { naming } = this.#call.incoming;
-    const { offers } = this.#gateway.snapshot.catalogue.resolve(name, naming);
-    return offers.find(({ provider }) => provider === this.#attempt.target.offer.provider)?.upstreamModel;
   }
 
   readAnswer(text: string, body: JsonObject): ClientAnswer {

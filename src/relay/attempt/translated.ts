@@ -25,6 +25,7 @@ import type { Gateway } from "../gateway.ts";
 import type { HeldRequest } from "../request/held-request.ts";
 import { resolveMedia } from "../request/resolve-media.ts";
 import type { Lane } from "./lane.ts";
+import { upstreamName } from "./upstream-name.ts";
 
 /** The two sides speak different dialects: request and response are translated through the canon. */
 export class TranslatedLane implements Lane {
@@ -62,6 +63,7 @@ export class TranslatedLane implements Lane {
       traits,
       quirks,
       origin,
+      upstreamName: upstreamName(this.#call, this.#gateway, this.#attempt),
     });
     this.#reading = reading;
     // Fields that the target knows are passed on; those that change the price are billed.

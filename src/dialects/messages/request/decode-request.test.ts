@@ -8,11 +8,12 @@ describe("decoding for other targets", () => {
     decodeRequest({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }], ...more });
 
   test("contract 2.10: built-in client tools become functions with the documented arguments", () => {
-    const [bash, editor, other] = decode({
+    const [bash, editor, memory, other] = decode({
       tools: [
         { type: "bash_20250124", name: "bash" },
         { type: "text_editor_20250728", name: "str_replace_based_edit_tool" },
         { type: "memory_20250818", name: "memory" },
+        { type: "computer_20250124", name: "computer" },
       ],
     }).tools;
     expect(bash).toMatchObject({
@@ -27,7 +28,8 @@ describe("decoding for other targets", () => {
         required: ["command", "path"],
       },
     });
-    expect(other).toMatchObject({ type: "native", dialect: "messages", name: "memory" });
+    expect(memory).toMatchObject({ type: "function", name: "memory", schema: { required: ["command"] } });
+    expect(other).toMatchObject({ type: "native", dialect: "messages", name: "computer" });
   });
 
   test("every field has its path; unknown fields become extras, fields that the gateway handles do not", () => {

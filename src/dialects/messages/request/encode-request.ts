@@ -54,7 +54,16 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   const allowed = allowedNames(call, notes);
   const tools = call.tools
     .filter((tool) => !(own && tool.loaded) && (allowed === undefined || !("name" in tool) || allowed.has(tool.name)))
-    .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, mcp: quirks.mcpServers, notes, marks }));
+    .flatMap((tool) =>
+      encodeTool(tool, {
+        call,
+        strict: knowsSchemas,
+        mcp: quirks.mcpServers,
+        upstreamName: context.upstreamName,
+        notes,
+        marks,
+      }),
+    );
   const content = new RequestContent(call, context, notes, marks);
   const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];
   const messages = encodeTurns(call, content, context, notes);

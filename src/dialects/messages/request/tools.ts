@@ -4,10 +4,11 @@ import type { CanonCall } from "../../../canon/call.ts";
 import { fieldPath } from "../../../canon/field-names.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Notes } from "../../../canon/notes.ts";
-import type { FunctionTool, Tool, ToolMeaning, WebSearchTool } from "../../../canon/tool.ts";
+import type { FunctionTool, NativeTool, Tool, ToolMeaning, WebSearchTool } from "../../../canon/tool.ts";
+import type { EncodeRequestContext } from "../../codec.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { lowerEnforcedSchema } from "../../request/lower-enforced-schema.ts";
-import { isAdvisor } from "../advisor.ts";
+import { isAdvisor, notOffered } from "../advisor.ts";
 import { type CacheMarks, decodeCache } from "../cache.ts";
 import { WEB_SEARCH } from "../search.ts";
 import { builtInTool } from "./built-in-tools.ts";
@@ -91,6 +92,7 @@ interface ToolTarget {
   strict: boolean;
   /** The host calls remote servers. */
   mcp: boolean;
+  upstreamName: EncodeRequestContext["upstreamName"];
   notes: Notes;
   marks: CacheMarks;
 }
@@ -112,7 +114,7 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
     case "web-search":
       return marked(encodeWebSearch(tool, target));
     case "native":
-      if (tool.dialect === "messages" && !isAdvisor(stringAt(tool.raw, "type"))) return marked(tool.raw);
+      if (tool.dialect === "messages") return encodeOwn(tool, target).flatMap(marked);
       if (tool.means?.type === "tool-search") return marked(TOOL_SEARCH);
       if (tool.means?.type === "mcp" && target.mcp) return marked(encodeToolset(tool.means));
       notes.dropped(tool.path, `this protocol has no tool like ${tool.name}`);
@@ -120,6 +122,13 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
     default:
       return tool satisfies never;
   }
+}
+
+function encodeOwn({ raw, path }: NativeTool, { upstreamName, notes }: ToolTarget): JsonObject[] {
+  if (upstreamName === undefined || !isAdvisor(stringAt(raw, "type"))) return [raw];
+  const model = upstreamName(stringAt(raw, "model") ?? "");
+  if (model === undefined) notes.dropped(path, notOffered(stringAt(raw, "model") ?? ""));
+  return model === undefined ? [] : [{ ...raw, model }];
 }
 
 function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget): JsonObject {
