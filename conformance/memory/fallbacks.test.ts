@@ -327,6 +327,18 @@ describe("decision 0101: a conversation goes on after a fallback", () => {
   });
 });
 
+test("a model that fails after the gateway has begun to wait for it in the stream is not reached", async () => {
+  const late: Script = async (reply) => {
+    await harness.clock.sleep(12_000);
+    reply.head(400, { "content-type": "application/json" });
+    void reply.write(JSON.stringify({ error: { message: "Bad." } }));
+    reply.end();
+  };
+  harness.upstream.play(declined("messages", true), late);
+  const message = await ask([{ model: "test/dear" }], { stream: true });
+  expect([message.stop_reason, message.stop_details?.recommended_model]).toEqual(["refusal", "test/dear"]);
+});
+
 test("H13: a client that leaves ends the call that runs", async () => {
   harness.upstream.play(
     declined("messages", true),

@@ -32,6 +32,8 @@ export class JoinedAnswer implements FallbackAnswer {
   /** The model that declined last, as named to the client. */
   #from: string;
   #model = "";
+  /** The model whose end was taken last. */
+  #answering = "";
   #category: string | null = null;
   #hop = 0;
   #isLast = false;
@@ -96,8 +98,8 @@ export class JoinedAnswer implements FallbackAnswer {
       case "message_stop":
         return this.declined ? "" : raw;
       case "error":
-        // A model that failed before it answered can be replaced by the next one.
-        if (this.#begun || this.#isLast || this.#hop === 0) return raw;
+        // A model that failed before it answered was not reached.
+        if (this.#begun || !this.declined) return raw;
         this.failed = true;
         return "";
       default:
@@ -174,9 +176,6 @@ export class JoinedAnswer implements FallbackAnswer {
     this.#answering = this.#model;
     return [block];
   }
-
-  /** The model of the ending that was taken last. */
-  #answering = "";
 
   #end(ending: Ending): void {
     this.#ending = ending;
