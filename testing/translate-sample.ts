@@ -94,7 +94,7 @@ export const REASONING_TARGETS: readonly Target[] = [
 /** Models that search for tools and summarise, at hosts that do so: requests for it are translated for these too. */
 export const CAPABLE_TARGETS: readonly Target[] = (["messages", "responses"] as const).map((dialect) => {
   const { context } = TARGETS[dialect];
-  const able = { forwardBetas: true, mcpServers: true, compaction: true };
+  const able = { mcpServers: true, compaction: true };
   const traits = { ...context.traits, toolSearch: true, compaction: true };
   return {
     name: `${dialect}-capable`,

@@ -37,6 +37,7 @@ export const anthropic: ProviderDeclaration = {
       forwardBetas: true,
       fallbackBlocks: true,
       mcpServers: true,
+      compaction: true,
       versions: [VERSION_2026],
       systemMessages: true,
     },

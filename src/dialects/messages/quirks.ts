@@ -8,6 +8,8 @@ export interface MessagesQuirks extends MediaQuirks {
   fallbackBlocks: boolean;
   /** The host calls remote MCP servers. */
   mcpServers: boolean;
+  /** The host summarises long conversations, for models that support it. */
+  compaction: boolean;
   /** API versions later than the first that the host knows. */
   versions: readonly string[];
   /** The host accepts system messages between others, for models that support it. */
@@ -21,6 +23,7 @@ export const DEFAULT_MESSAGES_QUIRKS: MessagesQuirks = {
   forwardBetas: false,
   fallbackBlocks: false,
   mcpServers: false,
+  compaction: false,
   versions: [],
   systemMessages: false,
   structuredOutput: true,

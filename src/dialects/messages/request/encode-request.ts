@@ -35,7 +35,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   );
   const { call, reading: names } = fitToolNames(joined, TOOL_NAMES, notes);
   const marks = new CacheMarks();
-  const compacts = !own && quirks.forwardBetas && traits.compaction === true && call.compaction !== undefined;
+  const compacts = !own && quirks.compaction && traits.compaction === true && call.compaction !== undefined;
   if (!own)
     reportExtras(call, notes, [
       ...(compacts ? ["compaction" as const] : []),
