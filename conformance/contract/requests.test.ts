@@ -176,7 +176,13 @@ const UNLISTED: readonly [string, DialectName, Record<string, unknown>, path: st
     "messages[0].content[1].type",
     "container_upload",
   ],
-  ["a tool", "messages", { tools: [{ type: "memory_20250818", name: "memory" }] }, "tools[0].type", "memory_20250818"],
+  [
+    "a tool",
+    "messages",
+    { tools: [{ type: "computer_20250124", name: "computer" }] },
+    "tools[0].type",
+    "computer_20250124",
+  ],
   [
     "a source",
     "messages",
