@@ -30,6 +30,8 @@ export const GOOGLE_BILLING: BillingTable = {
     { name: "retrieval", ...noPrice },
     { name: "exaAiSearch", ...noPrice },
     { name: "parallelAiSearch", ...noPrice },
+    // What the model does to look closer at media, if a part requests `mediaProcessing`.
+    { name: "mediaProcessing", ...noPrice },
   ],
   terms: [
     { name: "flex", price: 0.5, source: LITELLM, date: DATE },
