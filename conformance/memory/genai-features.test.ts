@@ -2,13 +2,21 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
+import { responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 
 /** Parts, stop reasons and tools that a genai host may send, as clients of every protocol get and return them. */
 
+const KEY = { name: "tests", key: TEST_KEY };
+/** It refuses whatever has no known price. */
+const REFUSING = { name: "refusing", key: "a-key-that-refuses-the-unpriced", billing: { unpriced: "refuse" } };
+
 let harness: Harness;
 beforeAll(async () => {
-  harness = await Harness.start({ config: modelsOfEveryDialect(UPSTREAM_URL) });
+  harness = await Harness.start({
+    config: { ...modelsOfEveryDialect(UPSTREAM_URL), billing: { unpriced: "mark" }, keys: [KEY, REFUSING] },
+  });
 });
 
 const OTHERS = ["chat", "messages", "responses"] as const;
@@ -155,5 +163,98 @@ describe("a transcription with speakers and times", () => {
       expect(text).toContain(JSON.stringify(audioTranscription));
       expect(notes).toEqual([]);
     }
+  });
+});
+
+describe("decision 0083: tools that hosts of several protocols run are translated and priced", () => {
+  const call = async (client: DialectName, host: DialectName, answer: object, tools: object[]) => {
+    harness.upstream.play(harness.upstream.json(answer));
+    const options = { door: "dropin", model: `test/${host}`, key: REFUSING.key, body: { tools } } as const;
+    const got = await harness.call(client, options);
+    const sent = JSON.parse(harness.upstream.requests.at(-1)?.body ?? "{}") as { tools?: object[] };
+    return { got, sent: sent.tools, receipt: got.status === 200 ? await harness.receipt(got) : undefined };
+  };
+  const message = {
+    type: "message",
+    id: "msg_1",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text: "42", annotations: [] }],
+  };
+  const ran = {
+    type: "code_interpreter_call",
+    id: "ci_1",
+    status: "completed",
+    code: "6*7",
+    container_id: "cntr_1",
+    outputs: [],
+  };
+  const interpreted = { ...responsesAnswer("42", responsesUsage(10, 5)), output: [ran, message] };
+
+  test("codeExecution runs as a code interpreter, and its container is billed", async () => {
+    const { sent, receipt } = await call("genai", "responses", interpreted, [{ codeExecution: {} }]);
+    expect(sent).toEqual([{ type: "code_interpreter", container: { type: "auto" } }]);
+    expect(receipt?.usage).toMatchObject({ tools: { code_interpreter: 1 } });
+    expect(receipt?.cost_usd).toBeGreaterThanOrEqual(0.03);
+    expect(receipt?.fields).toEqual([]);
+  });
+
+  test("urlContext and web_fetch are the same tool, free at both vendors", async () => {
+    const content = [{ type: "text", text: "42" }];
+    const told = {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content,
+      stop_reason: "end_turn",
+      usage: plainUsage("messages", 10, 5),
+    };
+    const there = await call("genai", "messages", told, [{ urlContext: {} }]);
+    expect(there.sent).toEqual([{ type: "web_fetch_20250910", name: "web_fetch" }]);
+    expect(there.receipt).toMatchObject({ unpriced: [], fields: [] });
+    const back = await call("messages", "genai", answerOf({}), [{ type: "web_fetch_20250910", name: "web_fetch" }]);
+    expect(back.sent).toEqual([{ urlContext: {} }]);
+    expect(back.receipt).toMatchObject({ unpriced: [], fields: [] });
+  });
+
+  test("an MCP server that needs no approval is called by either vendor; one that does stays where it is", async () => {
+    const transport = { url: "https://mcp.example/mcp", headers: { "X-Team": "a" } };
+    const servers = [{ name: "docs", streamableHttpTransport: transport }];
+    const tool = { type: "mcp", server_label: "docs", server_url: transport.url, headers: transport.headers };
+    const there = await call("genai", "responses", interpreted, [{ mcpServers: servers }]);
+    expect(there.sent).toEqual([{ ...tool, require_approval: "never" }]);
+    const back = await call("responses", "genai", answerOf({}), [{ ...tool, require_approval: "never" }]);
+    expect(back.sent).toEqual([{ mcpServers: servers }]);
+    const asking = await call("responses", "genai", answerOf({}), [tool]);
+    expect(asking.sent).toBeUndefined();
+    expect(asking.receipt?.fields).toMatchObject([{ path: "tools[0]", action: "dropped" }]);
+  });
+
+  test.each([
+    ["exaAiSearch", { exaAiSearch: { apiKey: "k" } }],
+    ["parallelAiSearch", { parallelAiSearch: {} }],
+    ["oracle", { oracle: {} }],
+  ])("%s has no known price, so a key that must know it is refused", async (name, tool) => {
+    const { got } = await call("genai", "genai", answerOf({}), [tool]);
+    expect([got.status, got.text]).toEqual([400, expect.stringContaining(`tools[0].${name}`)]);
+  });
+
+  test.each([
+    ["googleMaps", { googleMaps: {} }],
+    ["computerUse", { computerUse: { environment: "ENVIRONMENT_BROWSER" } }],
+    ["enterpriseWebSearch", { enterpriseWebSearch: { excludeDomains: ["a.example"] } }],
+  ])("%s reaches its own host as the client sent it", async (_name, tool) => {
+    const { got, sent } = await call("genai", "genai", answerOf({}), [tool]);
+    expect([got.status, sent]).toEqual([200, [tool]]);
+  });
+
+  test.each([["deferred"], ["offpeak"]])("the tier %s has no known price, and is refused", async (serviceTier) => {
+    harness.upstream.play(harness.upstream.json(answerOf({})));
+    const options = { door: "dropin", model: "test/genai", body: { serviceTier } } as const;
+    const refused = await harness.call("genai", { ...options, key: REFUSING.key });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("serviceTier")]);
+    const marked = await harness.call("genai", options);
+    expect((await harness.receipt(marked)).unpriced).toEqual([serviceTier]);
   });
 });

@@ -38,12 +38,25 @@ export interface WebSearchTool extends ToolBase {
   contextSize?: "low" | "medium" | "high";
 }
 
-/** A provider's tool that exists only in its own dialect. */
+/** What a provider's tool does, if providers of other dialects have one that does the same. */
+export type HostedMeaning =
+  /** Reads the pages whose addresses the prompt contains. */
+  | { kind: "web-fetch" }
+  /** Runs code that the model writes. */
+  | { kind: "code-execution" }
+  /** Calls the tools of an MCP server, without asking the caller. */
+  | { kind: "mcp"; name: string; url: string; headers?: Readonly<Record<string, string>> };
+
+/** A provider's tool in the form of its own dialect. */
 interface NativeTool extends ToolBase {
   type: "native";
   dialect: string;
   name: string;
   raw: JsonObject;
+  /** Absent if other dialects have no such tool, or none that keeps its settings. */
+  means?: HostedMeaning;
+  /** Settings that such a tool of another dialect lacks, and without which it does the same. */
+  unsent?: readonly string[];
 }
 
 export type Tool = FunctionTool | CustomTool | WebSearchTool | NativeTool;

@@ -48,8 +48,24 @@ export function decodePart(
   const media = thought ? undefined : decodeMedia(raw, source);
   if (media !== undefined) return media;
   const name = Object.keys(raw).find((key) => !SIDE_FIELDS.has(key) && raw[key] !== null);
-  if (name !== undefined) return { type: "native", dialect: "genai", name, raw, ...located, ...transcribedText(raw) };
+  if (name !== undefined) {
+    const native = { type: "native" as const, dialect: "genai", name, raw, ...located, ...transcribedText(raw) };
+    return source.fromClient ? { ...native, ...withoutAbsent({ elsewhere: codeInWords(raw) }) } : native;
+  }
   return signature.signature === undefined ? undefined : { type: "text", text: "", ...located, ...signature };
+}
+
+/** Code that the host ran, and its output, as other dialects show them to their models. */
+function codeInWords(raw: JsonObject): NativePart["elsewhere"] {
+  const code = stringAt(objectAt(raw, "executableCode"), "code");
+  const output = stringAt(objectAt(raw, "codeExecutionResult"), "output");
+  const text = code ?? output;
+  if (text === undefined) return undefined;
+  const fence = code === undefined ? "```" : "```python";
+  return {
+    words: `\n${fence}\n${text}\n\`\`\`\n`,
+    reason: "this protocol has no block for code that the provider ran; sent as text",
+  };
 }
 
 /** The words of a transcription that has no text part. */

@@ -1,15 +1,30 @@
-import { isObject, type JsonObject } from "../../../base/json.ts";
+import { arrayAt, isObject, type JsonObject } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
-import { asksForCall, type FunctionTool, type Tool, type ToolChoice, type WebSearchTool } from "../../../canon/tool.ts";
+import {
+  asksForCall,
+  type FunctionTool,
+  type HostedMeaning,
+  type Tool,
+  type ToolChoice,
+  type WebSearchTool,
+} from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
+import { noteUnsentSettings } from "../../request/note-unsent-settings.ts";
 import { restoreExtras } from "../part-extras.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark } from "./encode-scope.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { lowerSchema } from "./lower-schema.ts";
 
 const SEARCH = "googleSearch";
+const MCP_SERVERS = "mcpServers";
+
+/** Tools without settings that other dialects have too. */
+const HOSTED = new Map([
+  ["urlContext", "web-fetch"],
+  ["codeExecution", "code-execution"],
+] as const satisfies readonly [string, HostedMeaning["kind"]][]) as ReadonlyMap<string, "web-fetch" | "code-execution">;
 
 /** Every field of an element of `tools` is a tool, or a list of functions. */
 export function decodeTools(tools: readonly unknown[]): Tool[] {
@@ -20,9 +35,42 @@ export function decodeTools(tools: readonly unknown[]): Tool[] {
         return value.map((declaration, position) => decodeFunction(declaration, `${path}[${position}]`));
       }
       if (name === SEARCH && isObject(value)) return [decodeSearch(value, path)];
-      return value === null ? [] : [{ type: "native", dialect: "genai", name, raw: { [name]: value }, path }];
+      if (name === MCP_SERVERS && Array.isArray(value)) {
+        return value.map((server, position) => decodeServer(server, `${path}[${position}]`));
+      }
+      if (value === null) return [];
+      const native = { type: "native" as const, dialect: "genai", name, raw: { [name]: value }, path };
+      const kind = isEmpty(value) ? HOSTED.get(name) : undefined;
+      return [kind === undefined ? native : { ...native, means: { kind } }];
     }),
   );
+}
+
+const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
+
+/** Each server is a tool. Timeouts and the like have no counterpart, and keep a server in this dialect. */
+function decodeServer(server: unknown, path: string): Tool {
+  const fields = new Fields(server);
+  const transport = new Fields(fields.object("streamableHttpTransport"));
+  const [name, url, sent] = [fields.string("name"), transport.string("url"), transport.object("headers") ?? {}];
+  const isKnown = fields.rest() === undefined && transport.rest() === undefined;
+  const headers = stringsIn(sent);
+  const native = {
+    type: "native" as const,
+    dialect: "genai",
+    name: MCP_SERVERS,
+    raw: { [MCP_SERVERS]: [server] },
+    path,
+  };
+  if (!isKnown || name === undefined || url === undefined || headers === undefined) return native;
+  return { ...native, means: { kind: "mcp", name, url, ...(Object.keys(headers).length === 0 ? {} : { headers }) } };
+}
+
+function stringsIn(object: JsonObject): Record<string, string> | undefined {
+  const entries = Object.entries(object);
+  return entries.every((entry): entry is [string, string] => typeof entry[1] === "string")
+    ? Object.fromEntries(entries as [string, string][])
+    : undefined;
 }
 
 function decodeFunction(declaration: unknown, path: string): FunctionTool {
@@ -78,10 +126,37 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
       }
       case "native":
         if (tool.dialect === "genai") others.push(tool.raw);
-        else scope.notes.dropped(tool.path, `only its own protocol has the tool ${tool.name}`);
+        else others.push(...encodeHosted(tool, scope));
     }
   }
-  return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others];
+  return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...joinServers(others)];
+}
+
+/** All servers are in one tool. */
+function joinServers(tools: readonly JsonObject[]): JsonObject[] {
+  const servers = tools.flatMap((tool) => arrayAt(tool, MCP_SERVERS));
+  if (servers.length === 0) return [...tools];
+  return [...tools.filter((tool) => !(MCP_SERVERS in tool)), { [MCP_SERVERS]: servers }];
+}
+
+/** The counterpart of another dialect's tool, if there is one and the provider accepts it next to the rest of the request. */
+function encodeHosted(tool: Extract<Tool, { type: "native" }>, scope: EncodeScope): JsonObject[] {
+  const { means } = tool;
+  if (means === undefined) {
+    scope.notes.dropped(tool.path, `only its own protocol has the tool ${tool.name}`);
+    return [];
+  }
+  if (means.kind === "mcp") {
+    noteUnsentSettings(tool, scope.notes);
+    const { name, url, headers } = means;
+    return [{ [MCP_SERVERS]: [{ name, streamableHttpTransport: withoutAbsent({ url, headers }) }] }];
+  }
+  if (functionNames(scope.call).length > 0) {
+    scope.notes.dropped(tool.path, `this provider does not support ${tool.name} together with functions`);
+    return [];
+  }
+  noteUnsentSettings(tool, scope.notes);
+  return [means.kind === "web-fetch" ? { urlContext: {} } : { codeExecution: {} }];
 }
 
 /** The provider rejects its search next to functions, and many models reject it next to a response schema. */

@@ -38,7 +38,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
   const allowed = allowedNames(call, notes);
   const tools = call.tools
     .filter((tool) => !(own && tool.loaded) && (allowed === undefined || !("name" in tool) || allowed.has(tool.name)))
-    .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, notes, marks }));
+    .flatMap((tool) => encodeTool(tool, { call, strict: knowsSchemas, hosted: quirks.hostedTools, notes, marks }));
   const content = new RequestContent(call, context, notes, marks);
   const system = [...encodeSystem(call, content), ...(instruction ? [{ type: "text", text: instruction }] : [])];
   const messages = encodeTurns(call, content, context, notes);

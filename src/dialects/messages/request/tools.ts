@@ -4,9 +4,10 @@ import type { CanonCall } from "../../../canon/call.ts";
 import { fieldPath } from "../../../canon/field-names.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Notes } from "../../../canon/notes.ts";
-import type { FunctionTool, Tool, WebSearchTool } from "../../../canon/tool.ts";
+import type { FunctionTool, HostedMeaning, Tool, WebSearchTool } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { lowerEnforcedSchema } from "../../request/lower-enforced-schema.ts";
+import { noteUnsentSettings } from "../../request/note-unsent-settings.ts";
 import { type CacheMarks, decodeCache } from "../cache.ts";
 import { WEB_SEARCH } from "../search.ts";
 import { builtInTool } from "./built-in-tools.ts";
@@ -23,8 +24,25 @@ export function decodeTool(value: unknown, path: string): Tool {
   const { cache_control: _cache, ...kept } = raw;
   const name = stringAt(raw, "name") ?? type;
   const builtIn = builtInTool(type);
-  if (builtIn === undefined) return { type: "native", dialect: "messages", name, raw: kept, path, ...cache };
+  if (builtIn === undefined) {
+    const native = { type: "native" as const, dialect: "messages", name, raw: kept, path, ...cache };
+    return { ...native, ...meaningOf(type, kept) };
+  }
   return { type: "function", name, ...builtIn, native: { dialect: "messages", raw: kept }, path, ...cache };
+}
+
+/** Settings without which a tool does the same. Limits of what it may read must not get lost on the way to another dialect. */
+const HARMLESS: ReadonlySet<string> = new Set(["citations", "max_uses", "max_content_tokens"]);
+
+function meaningOf(type: string, raw: JsonObject): { means?: HostedMeaning; unsent?: string[] } {
+  const kind = /^web_fetch_\d+$/.test(type)
+    ? ("web-fetch" as const)
+    : /^code_execution_\d+$/.test(type)
+      ? ("code-execution" as const)
+      : undefined;
+  const settings = Object.keys(raw).filter((key) => key !== "type" && key !== "name" && raw[key] !== null);
+  if (kind === undefined || !settings.every((setting) => HARMLESS.has(setting))) return {};
+  return { means: { kind }, ...(settings.length === 0 ? {} : { unsent: settings }) };
 }
 
 type Common = Pick<Tool, "path" | "cache">;
@@ -77,6 +95,8 @@ interface ToolTarget {
   call: CanonCall;
   /** The host supports `strict`. */
   strict: boolean;
+  /** The host runs tools besides web search. */
+  hosted: boolean;
   notes: Notes;
   marks: CacheMarks;
 }
@@ -99,11 +119,28 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
       return marked(encodeWebSearch(tool, target));
     case "native":
       if (tool.dialect === "messages") return marked(tool.raw);
-      notes.dropped(tool.path, `this protocol has no tool like ${tool.name}`);
-      return [];
+      return encodeHosted(tool, target);
     default:
       return tool satisfies never;
   }
+}
+
+/** The counterparts of other dialects' tools, in the first version of each. */
+const HOSTED: Readonly<Partial<Record<HostedMeaning["kind"], JsonObject>>> = {
+  "web-fetch": { type: "web_fetch_20250910", name: "web_fetch" },
+  "code-execution": { type: "code_execution_20250522", name: "code_execution" },
+};
+
+function encodeHosted(tool: Extract<Tool, { type: "native" }>, { notes, hosted }: ToolTarget): JsonObject[] {
+  const block = tool.means === undefined ? undefined : HOSTED[tool.means.kind];
+  if (block !== undefined && hosted) {
+    noteUnsentSettings(tool, notes);
+    return [block];
+  }
+  const reason =
+    block === undefined ? `this protocol has no tool like ${tool.name}` : "this provider does not run tools";
+  notes.dropped(tool.path, reason);
+  return [];
 }
 
 function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget): JsonObject {

@@ -1,7 +1,15 @@
 import { type JsonObject, objectAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
-import { asksForCall, type CustomTool, type FunctionTool, type Tool, type WebSearchTool } from "../../../canon/tool.ts";
+import {
+  asksForCall,
+  type CustomTool,
+  type FunctionTool,
+  type HostedMeaning,
+  type Tool,
+  type WebSearchTool,
+} from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
+import { noteUnsentSettings } from "../../request/note-unsent-settings.ts";
 import { isStrict, objectSchema } from "../../request/strict-schema.ts";
 import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 import { unsentMembers } from "./unsent-members.ts";
@@ -46,6 +54,13 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       return [];
     case "native":
       if (tool.dialect === "responses" && knows(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
+      {
+        const hosted = tool.dialect === "responses" ? undefined : encodeHosted(tool.means);
+        if (hosted !== undefined && knows(scope, hosted.type)) {
+          noteUnsentSettings(tool, notes);
+          return [hosted];
+        }
+      }
       // R5: an unknown tool never fails the call.
       notes.dropped(
         tool.path,
@@ -56,6 +71,26 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       return [];
     default:
       return tool satisfies never;
+  }
+}
+
+/** The counterpart of another dialect's tool. */
+function encodeHosted(means: HostedMeaning | undefined): (JsonObject & { type: string }) | undefined {
+  switch (means?.kind) {
+    case "code-execution":
+      return { type: "code_interpreter", container: { type: "auto" } };
+    case "mcp": {
+      const { name, url, headers } = means;
+      return {
+        type: "mcp",
+        server_label: name,
+        server_url: url,
+        ...withoutAbsent({ headers }),
+        require_approval: "never",
+      };
+    }
+    default:
+      return undefined;
   }
 }
 
