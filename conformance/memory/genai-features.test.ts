@@ -219,9 +219,9 @@ describe("decision 0083: tools that hosts of several protocols run are translate
   });
 
   test("an MCP server that needs no approval is called by either vendor; one that does stays where it is", async () => {
-    const transport = { url: "https://mcp.example/mcp", headers: { "X-Team": "a" } };
+    const transport = { url: "https://mcp.example/mcp", headers: { Authorization: "Bearer a-token" } };
     const servers = [{ name: "docs", streamableHttpTransport: transport }];
-    const tool = { type: "mcp", server_label: "docs", server_url: transport.url, headers: transport.headers };
+    const tool = { type: "mcp", server_label: "docs", server_url: transport.url, authorization: "a-token" };
     const there = await call("genai", "responses", interpreted, [{ mcpServers: servers }]);
     expect(there.sent).toEqual([{ ...tool, require_approval: "never" }]);
     const back = await call("responses", "genai", answerOf({}), [{ ...tool, require_approval: "never" }]);

@@ -38,23 +38,23 @@ export interface WebSearchTool extends ToolBase {
   contextSize?: "low" | "medium" | "high";
 }
 
-/** What a provider's tool does, if providers of other dialects have one that does the same. */
-export type HostedMeaning =
+/** What a provider's tool does, if other dialects have a tool for the same. */
+export type ToolMeaning =
   /** Reads the pages whose addresses the prompt contains. */
-  | { kind: "web-fetch" }
+  | { type: "web-fetch" }
   /** Runs code that the model writes. */
-  | { kind: "code-execution" }
-  /** Calls the tools of an MCP server, without asking the caller. */
-  | { kind: "mcp"; name: string; url: string; headers?: Readonly<Record<string, string>> };
+  | { type: "code-execution" }
+  /** The tools of a remote server, which the provider calls without asking. */
+  | { type: "mcp"; name: string; url: string; authorization?: string; allowedTools?: readonly string[] };
 
-/** A provider's tool in the form of its own dialect. */
-interface NativeTool extends ToolBase {
+/** A provider's tool, in the form of its own dialect. */
+export interface NativeTool extends ToolBase {
   type: "native";
   dialect: string;
   name: string;
   raw: JsonObject;
-  /** Absent if other dialects have no such tool, or none that keeps its settings. */
-  means?: HostedMeaning;
+  /** Absent if it exists only in that dialect, or if another one cannot keep a setting that limits it. */
+  means?: ToolMeaning;
   /** Settings that such a tool of another dialect lacks, and without which it does the same. */
   unsent?: readonly string[];
 }

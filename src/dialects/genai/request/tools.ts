@@ -5,9 +5,10 @@ import { Fields } from "../../../canon/fields.ts";
 import {
   asksForCall,
   type FunctionTool,
-  type HostedMeaning,
+  type NativeTool,
   type Tool,
   type ToolChoice,
+  type ToolMeaning,
   type WebSearchTool,
 } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
@@ -24,7 +25,7 @@ const MCP_SERVERS = "mcpServers";
 const HOSTED = new Map([
   ["urlContext", "web-fetch"],
   ["codeExecution", "code-execution"],
-] as const satisfies readonly [string, HostedMeaning["kind"]][]) as ReadonlyMap<string, "web-fetch" | "code-execution">;
+] as const satisfies readonly [string, ToolMeaning["type"]][]) as ReadonlyMap<string, "web-fetch" | "code-execution">;
 
 /** Every field of an element of `tools` is a tool, or a list of functions. */
 export function decodeTools(tools: readonly unknown[]): Tool[] {
@@ -41,20 +42,21 @@ export function decodeTools(tools: readonly unknown[]): Tool[] {
       if (value === null) return [];
       const native = { type: "native" as const, dialect: "genai", name, raw: { [name]: value }, path };
       const kind = isEmpty(value) ? HOSTED.get(name) : undefined;
-      return [kind === undefined ? native : { ...native, means: { kind } }];
+      return [kind === undefined ? native : { ...native, means: { type: kind } }];
     }),
   );
 }
 
 const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
-/** Each server is a tool. Timeouts and the like have no counterpart, and keep a server in this dialect. */
+/** Each server is a tool. Timeouts and headers other than a token have no counterpart, and keep a server in this dialect. */
 function decodeServer(server: unknown, path: string): Tool {
   const fields = new Fields(server);
   const transport = new Fields(fields.object("streamableHttpTransport"));
-  const [name, url, sent] = [fields.string("name"), transport.string("url"), transport.object("headers") ?? {}];
-  const isKnown = fields.rest() === undefined && transport.rest() === undefined;
-  const headers = stringsIn(sent);
+  const headers = new Fields(transport.object("headers"));
+  const [name, url, token] = [fields.string("name"), transport.string("url"), headers.string("Authorization")];
+  const authorization = token === undefined ? undefined : BEARER.exec(token)?.[1];
+  const isPlain = [fields, transport, headers].every((each) => each.rest() === undefined) && (!token || authorization);
   const native = {
     type: "native" as const,
     dialect: "genai",
@@ -62,16 +64,11 @@ function decodeServer(server: unknown, path: string): Tool {
     raw: { [MCP_SERVERS]: [server] },
     path,
   };
-  if (!isKnown || name === undefined || url === undefined || headers === undefined) return native;
-  return { ...native, means: { kind: "mcp", name, url, ...(Object.keys(headers).length === 0 ? {} : { headers }) } };
+  if (!isPlain || name === undefined || url === undefined) return native;
+  return { ...native, means: { type: "mcp", name, url, ...withoutAbsent({ authorization }) } };
 }
 
-function stringsIn(object: JsonObject): Record<string, string> | undefined {
-  const entries = Object.entries(object);
-  return entries.every((entry): entry is [string, string] => typeof entry[1] === "string")
-    ? Object.fromEntries(entries as [string, string][])
-    : undefined;
-}
+const BEARER = /^Bearer (\S+)$/;
 
 function decodeFunction(declaration: unknown, path: string): FunctionTool {
   const fields = new Fields(declaration);
@@ -140,23 +137,26 @@ function joinServers(tools: readonly JsonObject[]): JsonObject[] {
 }
 
 /** The counterpart of another dialect's tool, if there is one and the provider accepts it next to the rest of the request. */
-function encodeHosted(tool: Extract<Tool, { type: "native" }>, scope: EncodeScope): JsonObject[] {
+function encodeHosted(tool: NativeTool, scope: EncodeScope): JsonObject[] {
   const { means } = tool;
-  if (means === undefined) {
-    scope.notes.dropped(tool.path, `only its own protocol has the tool ${tool.name}`);
-    return [];
-  }
-  if (means.kind === "mcp") {
-    noteUnsentSettings(tool, scope.notes);
-    const { name, url, headers } = means;
-    return [{ [MCP_SERVERS]: [{ name, streamableHttpTransport: withoutAbsent({ url, headers }) }] }];
-  }
-  if (functionNames(scope.call).length > 0) {
-    scope.notes.dropped(tool.path, `this provider does not support ${tool.name} together with functions`);
+  const obstacle = whyNotHosted(tool, scope);
+  if (means === undefined || obstacle !== undefined) {
+    scope.notes.dropped(tool.path, obstacle ?? `only its own protocol has the tool ${tool.name}`);
     return [];
   }
   noteUnsentSettings(tool, scope.notes);
-  return [means.kind === "web-fetch" ? { urlContext: {} } : { codeExecution: {} }];
+  if (means.type !== "mcp") return [means.type === "web-fetch" ? { urlContext: {} } : { codeExecution: {} }];
+  const { name, url, authorization } = means;
+  const headers = authorization === undefined ? {} : { headers: { Authorization: `Bearer ${authorization}` } };
+  return [{ [MCP_SERVERS]: [{ name, streamableHttpTransport: { url, ...headers } }] }];
+}
+
+function whyNotHosted({ means, name }: NativeTool, { call }: EncodeScope): string | undefined {
+  if (means === undefined) return undefined;
+  if (means.type === "mcp") {
+    return means.allowedTools && "this provider offers a model all tools of a server; the request allows only some";
+  }
+  return functionNames(call).length > 0 ? `this provider does not support ${name} together with functions` : undefined;
 }
 
 /** The provider rejects its search next to functions, and many models reject it next to a response schema. */

@@ -4,7 +4,7 @@ import type { CanonCall } from "../../../canon/call.ts";
 import { fieldPath } from "../../../canon/field-names.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { Notes } from "../../../canon/notes.ts";
-import type { FunctionTool, HostedMeaning, Tool, WebSearchTool } from "../../../canon/tool.ts";
+import type { FunctionTool, NativeTool, Tool, ToolMeaning, WebSearchTool } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { lowerEnforcedSchema } from "../../request/lower-enforced-schema.ts";
 import { noteUnsentSettings } from "../../request/note-unsent-settings.ts";
@@ -34,7 +34,7 @@ export function decodeTool(value: unknown, path: string): Tool {
 /** Settings without which a tool does the same. Limits of what it may read must not get lost on the way to another dialect. */
 const HARMLESS: ReadonlySet<string> = new Set(["citations", "max_uses", "max_content_tokens"]);
 
-function meaningOf(type: string, raw: JsonObject): { means?: HostedMeaning; unsent?: string[] } {
+function meaningOf(type: string, raw: JsonObject): { means?: ToolMeaning; unsent?: string[] } {
   const kind = /^web_fetch_\d+$/.test(type)
     ? ("web-fetch" as const)
     : /^code_execution_\d+$/.test(type)
@@ -42,7 +42,7 @@ function meaningOf(type: string, raw: JsonObject): { means?: HostedMeaning; unse
       : undefined;
   const settings = Object.keys(raw).filter((key) => key !== "type" && key !== "name" && raw[key] !== null);
   if (kind === undefined || !settings.every((setting) => HARMLESS.has(setting))) return {};
-  return { means: { kind }, ...(settings.length === 0 ? {} : { unsent: settings }) };
+  return { means: { type: kind }, ...(settings.length === 0 ? {} : { unsent: settings }) };
 }
 
 type Common = Pick<Tool, "path" | "cache">;
@@ -126,13 +126,13 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
 }
 
 /** The counterparts of other dialects' tools, in the first version of each. */
-const HOSTED: Readonly<Partial<Record<HostedMeaning["kind"], JsonObject>>> = {
+const HOSTED: Readonly<Partial<Record<ToolMeaning["type"], JsonObject>>> = {
   "web-fetch": { type: "web_fetch_20250910", name: "web_fetch" },
   "code-execution": { type: "code_execution_20250522", name: "code_execution" },
 };
 
-function encodeHosted(tool: Extract<Tool, { type: "native" }>, { notes, hosted }: ToolTarget): JsonObject[] {
-  const block = tool.means === undefined ? undefined : HOSTED[tool.means.kind];
+function encodeHosted(tool: NativeTool, { notes, hosted }: ToolTarget): JsonObject[] {
+  const block = tool.means === undefined ? undefined : HOSTED[tool.means.type];
   if (block !== undefined && hosted) {
     noteUnsentSettings(tool, notes);
     return [block];

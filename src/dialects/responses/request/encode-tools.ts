@@ -4,8 +4,8 @@ import {
   asksForCall,
   type CustomTool,
   type FunctionTool,
-  type HostedMeaning,
   type Tool,
+  type ToolMeaning,
   type WebSearchTool,
 } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
@@ -75,19 +75,14 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
 }
 
 /** The counterpart of another dialect's tool. */
-function encodeHosted(means: HostedMeaning | undefined): (JsonObject & { type: string }) | undefined {
-  switch (means?.kind) {
+function encodeHosted(means: ToolMeaning | undefined): (JsonObject & { type: string }) | undefined {
+  switch (means?.type) {
     case "code-execution":
       return { type: "code_interpreter", container: { type: "auto" } };
     case "mcp": {
-      const { name, url, headers } = means;
-      return {
-        type: "mcp",
-        server_label: name,
-        server_url: url,
-        ...withoutAbsent({ headers }),
-        require_approval: "never",
-      };
+      const { name, url, authorization, allowedTools } = means;
+      const optional = withoutAbsent({ authorization, allowed_tools: allowedTools });
+      return { type: "mcp", server_label: name, server_url: url, ...optional, require_approval: "never" };
     }
     default:
       return undefined;

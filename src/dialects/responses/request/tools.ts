@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { Fields } from "../../../canon/fields.ts";
-import type { CustomTool, FunctionTool, HostedMeaning, Tool, ToolChoice, WebSearchTool } from "../../../canon/tool.ts";
+import type { CustomTool, FunctionTool, Tool, ToolChoice, ToolMeaning, WebSearchTool } from "../../../canon/tool.ts";
 import { loadedTools } from "./loaded-tools.ts";
 import { isNamespace, type Namespaces } from "./namespaces.ts";
 
@@ -21,37 +21,30 @@ function decodeTool(raw: unknown, path: string): Tool {
   if (type === "custom") return decodeCustom(fields, path);
   if (type.startsWith("web_search")) return decodeWebSearch(type, fields, path);
   const native = { type: "native" as const, dialect: "responses", name: type, raw: isObject(raw) ? raw : {}, path };
-  const means = meaningOf(type, native.raw);
-  const unsent = means?.kind === "mcp" && "server_description" in native.raw ? ["server_description"] : undefined;
+  const means = meaningOf(native.raw);
+  const unsent = means?.type === "mcp" && "server_description" in native.raw ? ["server_description"] : undefined;
   return { ...native, ...withoutAbsent({ means, unsent }) };
 }
 
-/** What a tool does that other dialects have too. One that asks the caller first, or is limited, has no counterpart. */
-function meaningOf(type: string, raw: JsonObject): HostedMeaning | undefined {
+/** What a tool does that other dialects have too. Connectors, own containers and calls that must be approved first have no counterpart. */
+function meaningOf(raw: JsonObject): ToolMeaning | undefined {
   const fields = new Fields(raw);
-  fields.skip("type");
+  const type = fields.string("type");
   if (type === "code_interpreter") {
     const container = new Fields(fields.object("container"));
     const isPlain =
       container.string("type") === "auto" && container.rest() === undefined && fields.rest() === undefined;
-    return isPlain ? { kind: "code-execution" } : undefined;
+    return isPlain ? { type: "code-execution" } : undefined;
   }
   if (type !== "mcp") return undefined;
-  const name = fields.string("server_label");
-  const url = fields.string("server_url");
-  const token = fields.string("authorization");
-  const sent = fields.object("headers") ?? {};
-  const approval = fields.string("require_approval");
+  const [name, url] = [fields.string("server_label"), fields.string("server_url")];
+  const authorization = fields.string("authorization");
+  const allowedTools = fields.array("allowed_tools")?.filter((one) => typeof one === "string");
+  const isUnasked = fields.string("require_approval") === "never";
   fields.skip("server_description");
-  const headers = { ...sent, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
-  const isPlain = approval === "never" && fields.rest() === undefined && Object.values(headers).every(isText);
-  if (!isPlain || name === undefined || url === undefined) return undefined;
-  return { kind: "mcp", name, url, ...(Object.keys(headers).length === 0 ? {} : { headers: headers as Headers }) };
+  if (!isUnasked || fields.rest() !== undefined || name === undefined || url === undefined) return undefined;
+  return { type: "mcp", name, url, ...withoutAbsent({ authorization, allowedTools }) };
 }
-
-type Headers = Record<string, string>;
-
-const isText = (value: unknown): value is string => typeof value === "string";
 
 /** The namespace's own fields are stored with its first tool. */
 function decodeNamespace(raw: JsonObject, path: string, namespaces: Namespaces): Tool[] {
