@@ -2,9 +2,11 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../testing/free-port.ts";
 import { runProgram } from "./support/program.ts";
+import { SteadyLoad } from "./support/steady-load.ts";
 import { startTestGateway, TEST_ADMIN_SECRET } from "./support/test-gateway.ts";
 
 const [PROMPT_TOKENS, COMPLETION_TOKENS] = [10, 100];
@@ -72,7 +74,7 @@ test("decision 0097: an update is shown, applied only on request, used by the ru
   expect((await catalogue("list", "--json")).stdout.trim()).toBe("[]");
 
   const wrong = await catalogue("update", "--from", list, "--apply", "--digest", "sha256:0");
-  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining(digest)]);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining(digest)]);
   expect((await catalogue("list", "--json")).stdout.trim()).toBe("[]");
   const done = await catalogue("update", "--from", list, "--apply", "--digest", digest);
   expect([done.code, done.stdout]).toEqual([0, expect.stringContaining("Applied as update 1")]);
@@ -98,34 +100,186 @@ test("decision 0097: a configured price wins over an update that was confirmed",
   expect((await gateway.receipt(await call("openai/gpt-5-mini"))).cost_nano_usd).toBe(190_000);
 });
 
-test("decision 0097: under load, every call is priced by one catalogue or the other", async () => {
-  let isOver = false;
-  let calls = 0;
-  const load = Array.from({ length: 16 }, async () => {
-    while (!isOver) {
-      const response = await call("openai/gpt-99");
-      await response.arrayBuffer();
-      calls++;
-    }
+test("decision 0105: an update is planned, applied and removed through the Admin API, by an admin only", async () => {
+  const list = writeList(1.2);
+  const remote = ["--url", gateway.adminUrl, "--secret", TEST_ADMIN_SECRET];
+  const elsewhere = (...args: string[]) => runProgram(["catalogue", ...args, ...remote], { cwd: tmpdir() });
+  const planned = JSON.parse((await elsewhere("update", "--from", list, "--json")).stdout);
+  expect(planned).toMatchObject({ listed: 2, applied: null });
+  const wrong = await elsewhere("update", "--from", list, "--apply", "--digest", "sha256:0");
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining(planned.digest)]);
+  const done = await elsewhere("update", "--from", list, "--apply", "--digest", planned.digest);
+  expect(done.stdout).toContain("Applied as update");
+  const number = /Applied as update (\d+)/.exec(done.stdout)?.[1];
+  const listed = async () => JSON.parse((await elsewhere("list", "--json")).stdout) as { number: number }[];
+  await until(async () => (await listed()).some((one) => String(one.number) === number));
+  expect((await elsewhere("remove", String(number))).code).toBe(0);
+  await until(async () => !(await listed()).some((one) => String(one.number) === number));
+  const again = await elsewhere("remove", String(number));
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining(`No catalogue update ${number}`)]);
+
+  const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}`, "content-type": "application/json" };
+  const audit = (await (await fetch(`${gateway.adminUrl}/api/audit`, { headers })).json()) as {
+    data: { act: string }[];
+  };
+  expect(audit.data.slice(0, 2).map(({ act }) => act)).toEqual(["catalogue.remove", "catalogue.update"]);
+  const body = { source: "a", as_of: "2026-01-01", models: [{ id: "openai/gpt-99", context_length: -1 }] };
+  const bad = await fetch(`${gateway.adminUrl}/api/catalogue/updates`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
   });
-  const from = Date.now();
-  for (const price of [1.4, 2, 1.5]) {
-    const done = await catalogue("update", "--from", writeList(price), "--apply");
-    expect(done.stdout).toContain("Applied");
-    await Bun.sleep(2_500);
-  }
-  isOver = true;
-  await Promise.all(load);
-  const seconds = (Date.now() - from) / 1_000;
-  await gateway.app.stop();
-  const database = new Database(join(gateway.folder, "data", "trivium.db"), { readonly: true });
-  const costs = database
-    .query("SELECT DISTINCT cost_nano_usd AS cost FROM receipts WHERE model = 'openai/gpt-99'")
-    .all();
-  database.close();
-  const tokens = PROMPT_TOKENS + COMPLETION_TOKENS;
-  const allowed = new Set([1, 1.4, 2, 1.5].map((price) => price * tokens * 1_000));
-  for (const { cost } of costs as { cost: number }[]) expect(allowed.has(cost)).toBe(true);
-  expect(costs.length).toBeGreaterThanOrEqual(3);
-  console.log(`${calls} calls while three updates were applied, ${Math.round(calls / seconds)} a second`);
+  expect([bad.status, await bad.text()]).toEqual([400, expect.stringContaining("models[0].context_length")]);
 });
+
+test("decision 0105: a configuration may name models that only an update knows, and retired ones are reported", async () => {
+  const file = join(gateway.folder, "named.yaml");
+  const sections = {
+    data_dir: join(gateway.folder, "data"),
+    simulator: false,
+    providers: { openai: { kind: "openai", api_key: "upstream-secret" } },
+    aliases: { newest: "openai/gpt-99", old: "openai/gpt-1" },
+  };
+  writeFileSync(file, JSON.stringify(sections));
+  const check = (...args: string[]) => runProgram(["check", "--config", file, ...args], { cwd: gateway.folder });
+  const before = await check();
+  expect([before.code, before.stderr]).toEqual([1, expect.stringContaining("aliases.old refers to an unknown model")]);
+
+  const model = { litellm_provider: "openai", mode: "chat", max_input_tokens: 1_000, max_output_tokens: 100 };
+  const cost = { input_cost_per_token: usdPerMillion(1), output_cost_per_token: usdPerMillion(1) };
+  const list = join(gateway.folder, "retired.json");
+  writeFileSync(list, JSON.stringify({ "gpt-1": { ...model, ...cost, deprecation_date: "2026-01-31" } }));
+  expect((await catalogue("update", "--from", list, "--apply")).stdout).toContain("Applied");
+  const [row] = JSON.parse((await catalogue("list", "--json")).stdout).toReversed();
+  expect(row.retirements).toEqual([{ model: "openai/gpt-1", retires_on: "2026-01-31" }]);
+
+  const after = await check("--json");
+  expect(JSON.parse(after.stdout)).toMatchObject({
+    ok: true,
+    retired: [{ model: "openai/gpt-1", retired_on: "2026-01-31", path: "aliases.old" }],
+  });
+  expect((await check()).stderr).toContain("aliases.old names openai/gpt-1, which its publisher retired on 2026-01-31");
+  const prices = await runProgram(["prices", "check", "--config", file, "--json"], { cwd: gateway.folder });
+  expect(JSON.parse(prices.stdout).retired).toHaveLength(1);
+  const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
+  const shown = async () => (await fetch(`${gateway.adminUrl}/api/models`, { headers })).text();
+  await until(async () => (await shown()).includes('"retires_on":"2026-01-31","retired":true'));
+});
+
+test("decision 0105: a configuration is checked where its storage cannot be reached, and the check says so", async () => {
+  const file = join(gateway.folder, "unreachable.yaml");
+  const storage = `postgres://nobody:nothing@127.0.0.1:${freePort()}/none`;
+  writeFileSync(file, JSON.stringify({ storage, simulator: true, providers: {} }));
+  const checked = await runProgram(["check", "--config", file, "--json"], { cwd: gateway.folder });
+  expect([checked.code, JSON.parse(checked.stdout)]).toEqual([
+    0,
+    expect.objectContaining({ ok: true, unread: expect.stringContaining("Updates of the catalogue were not read") }),
+  ]);
+});
+
+/** US dollars for a million tokens of the prompt, of the part that was cached, and of the answer. */
+type Prices = readonly [prompt: number, cached: number, completion: number];
+/** Each moves by less than half, and no mixture of two versions has the cost of a third. */
+const VERSIONS: readonly Prices[] = [
+  [1, 0.5, 2],
+  [1.3, 0.6, 2.2],
+  [1.1, 0.4, 2.6],
+  [1.5, 0.55, 2.1],
+  [1.2, 0.45, 2.9],
+];
+const TOKENS: Prices = [30, 7, 101];
+const costOf = (prices: Prices): number =>
+  Math.round(prices.reduce((sum, price, index) => sum + price * (TOKENS[index] ?? 0) * 1_000, 0));
+
+test("decision 0105: under a steady load of calls, each one is priced by a single version of the catalogue", async () => {
+  const mixed = VERSIONS.flatMap(([prompt], one) =>
+    VERSIONS.flatMap(([, cached], two) =>
+      VERSIONS.flatMap(([, , completion], three) =>
+        one === two && two === three ? [] : [costOf([prompt, cached, completion])],
+      ),
+    ),
+  );
+  const pure = VERSIONS.map(costOf);
+  expect(pure.filter((cost) => mixed.includes(cost))).toEqual([]);
+
+  const [fresh, cached, completion] = TOKENS;
+  const load = await SteadyLoad.start({
+    ...JSON.parse(answer),
+    model: "gpt-98",
+    usage: {
+      prompt_tokens: fresh + cached,
+      prompt_tokens_details: { cached_tokens: cached },
+      completion_tokens: completion,
+      total_tokens: fresh + cached + completion,
+    },
+  });
+  const loaded = await startTestGateway({
+    config: {
+      providers: {
+        openai: { kind: "openai", api_key: "upstream-secret", base_url: `http://127.0.0.1:${load.port}/v1` },
+      },
+    },
+  });
+  try {
+    const apply = (prices: Prices) => applyPrices(loaded.adminUrl, prices);
+    await apply(VERSIONS[0] ?? [1, 1, 1]);
+    await load.run({
+      port: Number(new URL(loaded.url).port),
+      path: "/v1/chat/completions",
+      key: loaded.key,
+      body: { model: "gpt-98", messages: [{ role: "user", content: "Hello" }] },
+      connections: 32,
+      perSecond: 1_200,
+    });
+    for (const prices of VERSIONS.slice(1)) await apply(prices);
+    await Bun.sleep(500);
+    const { calls, failed, perSecond } = await load.end();
+    await Bun.sleep(200);
+    await loaded.app.stop();
+    const database = new Database(join(loaded.folder, "data", "trivium.db"), { readonly: true });
+    const rows = database
+      .query(
+        "SELECT cost_nano_usd AS cost, content, COUNT(*) AS calls FROM receipts JOIN prices ON prices.id = receipts.priced_by WHERE model = 'openai/gpt-98' GROUP BY cost_nano_usd, content",
+      )
+      .all() as { cost: number; content: string; calls: number }[];
+    database.close();
+    // One list of prices for each version, and one cost for each list.
+    expect(rows.map(({ cost }) => cost).toSorted()).toEqual(pure.toSorted());
+    for (const { cost, content } of rows) expect(pricesIn(content)).toEqual([...(VERSIONS[pure.indexOf(cost)] ?? [])]);
+    const billed = rows.reduce((sum, row) => sum + row.calls, 0);
+    expect([billed, failed]).toEqual([calls, 0]);
+    console.log(`${calls} calls while ${VERSIONS.length - 1} updates were applied, ${perSecond} a second`);
+    // A quiet machine reaches 1,000.
+    expect(perSecond).toBeGreaterThan(100);
+  } finally {
+    await load.stop();
+    await loaded.stop();
+  }
+}, 120_000);
+
+/** Applies an update and returns when the gateway uses it. */
+async function applyPrices(adminUrl: string, [prompt, cached, completion]: Prices): Promise<void> {
+  const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}`, "content-type": "application/json" };
+  const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
+  const model = {
+    id: "openai/gpt-98",
+    upstream_model: "gpt-98",
+    kind: "text",
+    input_modalities: ["text"],
+    output_modalities: ["text"],
+    pricings: { prompt: price(prompt), input_cache_read: price(cached), completion: price(completion) },
+  };
+  const body = JSON.stringify({ source: "test", as_of: "2026-11-18", models: [model], apply: true });
+  const response = await fetch(`${adminUrl}/api/catalogue/updates`, { method: "POST", headers, body });
+  const { data } = (await response.json()) as { data: { applied: number } };
+  expect(data.applied).toBeGreaterThan(0);
+  await until(async () => {
+    const updates = await (await fetch(`${adminUrl}/api/catalogue/updates`, { headers })).json();
+    return (updates as { data: { number: number }[] }).data.some(({ number }) => number === data.applied);
+  });
+}
+
+function pricesIn(content: string): number[] {
+  const { pricings } = JSON.parse(content) as { pricings: Record<string, { value: number }[]> };
+  return ["prompt", "input_cache_read", "completion"].map((name) => pricings[name]?.[0]?.value ?? 0);
+}

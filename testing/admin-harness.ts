@@ -3,6 +3,8 @@ import { OperatorAccess } from "../src/access/operator-access.ts";
 import { createOperator } from "../src/access/operators.ts";
 import { Alerts } from "../src/alerts/alerts.ts";
 import { ConfigHistory } from "../src/app/admin-config.ts";
+import { removeUpdate } from "../src/app/catalogue/catalogue-updates.ts";
+import { updateCatalogue } from "../src/app/catalogue/update-catalogue.ts";
 import { providerForms } from "../src/app/provider-forms.ts";
 import { readConfig } from "../src/app/read-config.ts";
 import { makeSnapshot } from "../src/app/snapshot.ts";
@@ -74,6 +76,10 @@ export class AdminHarness {
       logins: new LoginThrottle(clock),
       wrongSecrets: new WrongSecrets({ ...this.#sources, storage, log: gateway.gateway.log }),
       publicUrl: URL_OF_ADMIN,
+      catalogue: {
+        update: (request, actor) => updateCatalogue(gateway.storage, request, gateway.gateway, actor),
+        remove: (number, actor) => removeUpdate(gateway.storage, number, gateway.gateway, actor),
+      },
       config: new ConfigHistory({
         started: gateway.config,
         read: (text) => readConfig({ text, cwd: "/nowhere", environment: {} }),

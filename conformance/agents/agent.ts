@@ -38,6 +38,9 @@ export interface Package {
   program: string;
 }
 
+/** In place of a model: the one that the agent chooses itself, which the built-in catalogue must have. */
+export const DEFAULT_MODEL = "default";
+
 export interface Task {
   prompt: string;
   /** Further arguments of this turn. */

@@ -1,4 +1,4 @@
-import type { Agent } from "./agent.ts";
+import { type Agent, DEFAULT_MODEL } from "./agent.ts";
 
 interface Result {
   result: string;
@@ -18,8 +18,7 @@ export const claudeCode = (version: string): Agent => ({
   arguments: ({ prompt, model }) => [
     "-p",
     prompt,
-    "--model",
-    model,
+    ...(model === DEFAULT_MODEL ? [] : ["--model", model]),
     "--output-format",
     "json",
     "--allowedTools",
@@ -32,6 +31,7 @@ export const claudeCode = (version: string): Agent => ({
     DISABLE_AUTOUPDATER: "1",
   }),
   home: () => ({}),
+  cases: [{ name: "its default model", models: [DEFAULT_MODEL], turns: [{}] }],
   lastWords: (output) => read(output).result,
   tokens: (output) => {
     const models = Object.values(read(output).modelUsage);

@@ -1,4 +1,4 @@
-import type { Agent } from "./agent.ts";
+import { type Agent, DEFAULT_MODEL } from "./agent.ts";
 
 interface Result {
   response: string;
@@ -15,8 +15,7 @@ export const geminiCli: Agent = {
   arguments: ({ prompt, model }) => [
     "--prompt",
     prompt,
-    "--model",
-    model,
+    ...(model === DEFAULT_MODEL ? [] : ["--model", model]),
     "--output-format",
     "json",
     "--approval-mode",
@@ -36,6 +35,7 @@ export const geminiCli: Agent = {
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     },
   }),
+  cases: [{ name: "its default models", models: [DEFAULT_MODEL], turns: [{}] }],
   lastWords: (output) => read(output).response,
   tokens: (output) => {
     const models = Object.values(read(output).stats.models).map(({ tokens }) => tokens);

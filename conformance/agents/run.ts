@@ -21,7 +21,7 @@ import { Workplace } from "./workplace.ts";
 
 const AGENTS: readonly Agent[] = [
   claudeCode("2.1.197"),
-  claudeCode("2.1.325"),
+  claudeCode("2.1.327"),
   codex("0.142.0"),
   codex("0.166.0"),
   geminiCli,

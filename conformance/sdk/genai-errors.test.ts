@@ -160,3 +160,36 @@ describe("genai 2, retries", () => {
     expect(answers.map(({ status }) => status)).toEqual([200]);
   });
 });
+
+describe("genai 2: an API of the vendor that the gateway does not serve yet", () => {
+  const client = () => {
+    const httpOptions = { baseUrl: harness.gateway.url };
+    return new GoogleGenAI({ apiKey: harness.gateway.key, httpOptions });
+  };
+  const model = "gemini/standard";
+  const missing: readonly [name: string, says: string, call: (ai: GoogleGenAI) => Promise<unknown>][] = [
+    ["files.upload", "The Files API", (ai) => ai.files.upload({ file: new Blob(["a"], { type: "text/plain" }) })],
+    ["files.get", "The Files API", (ai) => ai.files.get({ name: "files/abc" })],
+    ["files.list", "The Files API", (ai) => ai.files.list()],
+    ["caches.create", "The Context caching API", (ai) => ai.caches.create({ model, config: { contents: "a" } })],
+    ["caches.get", "The Context caching API", (ai) => ai.caches.get({ name: "cachedContents/abc" })],
+    ["batches.create", "The Batch API", (ai) => ai.batches.create({ model, src: [{ contents: "a" }] as never })],
+    ["batches.get", "The Batch API", (ai) => ai.batches.get({ name: "batches/abc" })],
+    ["batches.cancel", "The Batch API", (ai) => ai.batches.cancel({ name: "batches/abc" })],
+    ["fileSearchStores.create", "The File search stores API", (ai) => ai.fileSearchStores.create({})],
+    [
+      "fileSearchStores.importFile",
+      "The File search stores API",
+      (ai) => ai.fileSearchStores.importFile({ fileSearchStoreName: "fileSearchStores/abc", fileName: "files/abc" }),
+    ],
+    ["authTokens.create", "The Ephemeral tokens API", (ai) => ai.authTokens.create({})],
+  ];
+
+  test.each(missing)("%s names it in the vendor's form", async (_name, says, call) => {
+    const thrown = (await call(client()).catch((error: unknown) => error)) as { status: number; message: string };
+    expect(thrown.status).toBe(404);
+    const { error } = JSON.parse(thrown.message) as { error: { code: number; status: string; message: string } };
+    expect(error).toMatchObject({ code: 404, status: "NOT_FOUND" });
+    expect(error.message).toContain(`${says} is not supported`);
+  });
+});

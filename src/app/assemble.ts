@@ -16,7 +16,7 @@ import { VERSION } from "../version.ts";
 import { fetchMedia, streamMedia } from "../wire/media-fetch.ts";
 import { createSend } from "../wire/send.ts";
 import { ConfigHistory } from "./admin-config.ts";
-import { readCatalogue, type StoredCatalogue } from "./catalogue-updates.ts";
+import { readCatalogue, type StoredCatalogue } from "./catalogue/catalogue-updates.ts";
 import type { Joined } from "./check-others.ts";
 import { gatewayCondition, partConditions } from "./gateway-condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
@@ -130,7 +130,7 @@ export async function assemble(config: Config, given: Given) {
   const budgets = watchBudgets(gateway, storage, alerts);
   const history = new ConfigHistory({
     started: config,
-    read: (text) => readConfig({ ...given, text }),
+    read: (text) => readConfig({ ...given, text, catalogue: state.catalogue }),
     build: snapshotOf,
     wallMs: clock.wallMs,
   });

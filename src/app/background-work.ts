@@ -10,9 +10,9 @@ import { buryAbandonedAnswers } from "../relay/background.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Assembled } from "./assemble.ts";
+import { watchCatalogue } from "./catalogue/watch-catalogue.ts";
 import { shareInstanceNews } from "./instance-news.ts";
 import { spentAt } from "./make-gateway.ts";
-import { watchCatalogue } from "./watch-catalogue.ts";
 import { watchClock } from "./watch-clock.ts";
 
 const SWEEP_MS = 600_000;

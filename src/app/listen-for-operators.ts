@@ -9,6 +9,8 @@ import { createRequestHandler } from "../server/request-handler.ts";
 import { routesOf } from "../server/routes.ts";
 import type { Assembled } from "./assemble.ts";
 import { bundledConsole } from "./bundled-console.ts";
+import { removeUpdate } from "./catalogue/catalogue-updates.ts";
+import { updateCatalogue } from "./catalogue/update-catalogue.ts";
 import { providerForms } from "./provider-forms.ts";
 import { tryProvider } from "./try-provider.ts";
 
@@ -30,6 +32,10 @@ export function listenForOperators(made: Assembled, sharesPorts: boolean): Liste
         wrongSecrets,
         publicUrl,
         config: history,
+        catalogue: {
+          update: (request, actor) => updateCatalogue(storage, request, gateway, actor),
+          remove: (number, actor) => removeUpdate(storage, number, gateway, actor),
+        },
         alerts,
         parts: adminParts,
         clientsUrl: context.publicUrl,

@@ -1,8 +1,8 @@
 import { system } from "../base/system.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import { builtInModels } from "../catalogue/built-in-models.ts";
 import { nearNames } from "../catalogue/near-names.ts";
 import { simulatedModels } from "../catalogue/simulated-models.ts";
+import { NO_UPDATES, type UpdatedModels } from "../catalogue/updates/apply-updates.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
 import {
   type KnownModels,
@@ -29,6 +29,8 @@ export interface ConfigSource {
   overrides?: Overrides;
   /** The sections of the file to read; default: all. */
   sections?: LoadOptions["sections"];
+  /** The models that the configuration may name besides its own; default: the built-in ones. */
+  catalogue?: UpdatedModels;
 }
 
 export function readConfig(options: ConfigSource): Config {
@@ -38,22 +40,25 @@ export function readConfig(options: ConfigSource): Config {
     environment: options.environment,
     ...withoutAbsent({ overrides: options.overrides, sections: options.sections }),
     kinds: kindsOf(options.registry ?? BUILT_IN),
-    prices: PRICES,
-    models: KNOWN_MODELS,
+    ...knownFrom(options.catalogue ?? NO_UPDATES),
   });
 }
 
 const kindsOf = ({ kinds }: Registry): ReadonlyMap<string, ProviderKind> =>
   new Map([...kinds].map(([kind, declaration]) => [kind, toKind(declaration)]));
 
-const MODELS = [...builtInModels, ...simulatedModels()];
-const PRICED = new Set(MODELS.flatMap(({ id, pricings }) => (Object.keys(pricings).length > 0 ? [id] : [])));
-const IDS = new Set(MODELS.map(({ id }) => id));
-const KNOWN_MODELS: KnownModels = { has: (id) => IDS.has(id), near: (id) => nearNames(id, IDS)[0] };
-const PRICES: KnownPrices = {
-  has: (id) => PRICED.has(id),
-  near: (id) => (IDS.has(id) ? undefined : nearNames(id, PRICED)[0]),
-};
+function knownFrom({ models }: UpdatedModels): { models: KnownModels; prices: KnownPrices } {
+  const all = [...models, ...simulatedModels()];
+  const ids = new Set(all.map(({ id }) => id));
+  const priced = new Set(all.flatMap(({ id, pricings }) => (Object.keys(pricings).length > 0 ? [id] : [])));
+  return {
+    models: { has: (id) => ids.has(id), near: (id) => nearNames(id, ids)[0] },
+    prices: {
+      has: (id) => priced.has(id),
+      near: (id) => (ids.has(id) ? undefined : nearNames(id, priced)[0]),
+    },
+  };
+}
 
 /** URL and credentials are checked separately, so that a provider that lacks both is reported with both. */
 function toKind({ fields, dialects, baseUrl, authenticate }: ProviderDeclaration): ProviderKind {

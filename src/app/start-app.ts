@@ -17,6 +17,7 @@ import { storageFailure } from "../storage/storage-failure.ts";
 import { agreedClock } from "./agreed-clock.ts";
 import { assemble } from "./assemble.ts";
 import { backgroundWork } from "./background-work.ts";
+import { retiredModels, tellRetired } from "./catalogue/retired-models.ts";
 import { adminHashOf, type FirstStart, makeFirstKeys } from "./first-start.ts";
 import { InstanceHeartbeat } from "./instance-heartbeat.ts";
 import { instanceId } from "./instance-id.ts";
@@ -26,7 +27,8 @@ import { listenForOperators } from "./listen-for-operators.ts";
 import { loadSimulator } from "./load-simulator.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { Parts } from "./parts.ts";
-import { type ConfigSource, readConfig } from "./read-config.ts";
+import type { ConfigSource } from "./read-config.ts";
+import { readConfigInForce } from "./read-config-in-force.ts";
 import { type MissingProvider, missingProviders } from "./snapshot.ts";
 import { logWarnings, watchReloads } from "./watch-reloads.ts";
 
@@ -86,7 +88,7 @@ const OUTER_STOP_MS = 20_000;
 
 /** Assembles the program and starts it. If a part fails to start, the parts before it are stopped. */
 export async function startApp(options: AppOptions): Promise<App> {
-  const config = readConfig(options);
+  const config = await readConfigInForce(options);
   const { sources = system, log } = options;
   const parts = new Parts({ clock: sources.clock, log });
   try {
@@ -134,6 +136,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   const found = { storage, fileStore, journals, sharing, heartbeat, joined, instance: id, sources, registry, timings };
   const made = await assemble(config, { ...options, ...found, simulator: simulator?.access });
   const { gateway, state, context, poller, alerts, telemetry, leases } = made;
+  for (const model of retiredModels(config, state.catalogue, sources.clock.wallMs())) log.warn(tellRetired(model));
   parts.add("operations", () => poller.stop(), { together: true });
   parts.add("alerts", () => alerts.stop());
   parts.add("telemetry", telemetry && (() => telemetry.exporter.stop()));

@@ -10,12 +10,12 @@ import { replaceKeysOrExplain } from "./static-keys.ts";
 /** Applies each new configuration to the running gateway. An invalid one changes nothing (H25). */
 export function watchReloads(
   source: ConfigSource,
-  { config: started, gateway, alerts, history, snapshotOf }: Assembled,
+  { config: started, gateway, alerts, history, snapshotOf, state }: Assembled,
   setPublicUrl: (url: string) => void,
 ): ConfigWatch {
   const { clock, log, timings } = gateway;
   return watchConfig(
-    () => readConfig(source),
+    () => readConfig({ ...source, catalogue: state.catalogue }),
     (changed) => {
       const snapshot = snapshotOf(changed);
       replaceKeysOrExplain(gateway.keys, changed);

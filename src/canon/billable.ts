@@ -57,6 +57,9 @@ export interface Billable {
 }
 
 export const WEB_SEARCH = "web_search";
+export const WEB_FETCH = "web_fetch";
+export const CODE_EXECUTION = "code_execution";
+export const MCP = "mcp";
 
 /** What happens to a request that uses something without a known price. */
 export const UNPRICED_POLICIES = ["refuse", "mark"] as const;

@@ -44,6 +44,10 @@ export interface WebSearchTool extends ToolBase {
 export type ToolMeaning =
   /** Finds deferred tools. */
   | { type: "tool-search" }
+  /** Reads the pages whose addresses the prompt contains. */
+  | { type: "web-fetch" }
+  /** Runs code that the model writes. */
+  | { type: "code-execution" }
   /** The tools of a remote server, which the provider calls without asking. */
   | { type: "mcp"; name: string; url: string; authorization?: string; allowedTools?: readonly string[] };
 
@@ -53,8 +57,10 @@ export interface NativeTool extends ToolBase {
   dialect: string;
   name: string;
   raw: JsonObject;
-  /** Absent if it exists only in that dialect. */
+  /** Absent if it exists only in that dialect, or if another one cannot keep a setting that limits it. */
   means?: ToolMeaning;
+  /** Settings that such a tool of another dialect lacks, and without which it does the same. */
+  unsent?: readonly string[];
 }
 
 export type Tool = FunctionTool | CustomTool | WebSearchTool | NativeTool;

@@ -39,7 +39,7 @@ async function configured(path: string): Promise<Partial<AdminAccess>> {
     import("../app/read-config.ts"),
     import("./config-source.ts"),
   ]);
-  const { host, port, secret } = readConfig(configSource(path)).admin;
+  const { host, port, secret } = readConfig({ ...configSource(path), sections: ["server", "admin"] }).admin;
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const url = `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
   return secret === undefined ? { url } : { url, secret: secret.reveal() };

@@ -26,7 +26,7 @@ async function namedUrl({ url, config }: Parameters<typeof gatewayUrl>[0]): Prom
     import("../app/read-config.ts"),
     import("./config-source.ts"),
   ]);
-  const { server } = readConfig(configSource(path));
+  const { server } = readConfig({ ...configSource(path), sections: ["server"] });
   const host = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
   return ["server.host", `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`];
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readConfig } from "../app/read-config.ts";
+import { readConfigInForce } from "../app/read-config-in-force.ts";
 import { system } from "../base/system.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Config } from "../config/config.ts";
@@ -25,7 +25,10 @@ export async function withStorage<T>(
   work: (storage: Storage, config: Config) => Promise<T>,
   { wholeConfig = false, mayCreate = false }: Needs = {},
 ): Promise<T> {
-  const config = readConfig({ ...configSource(flag), ...(wholeConfig ? {} : { sections: STORAGE_SECTIONS }) });
+  const config = await readConfigInForce({
+    ...configSource(flag),
+    ...(wholeConfig ? {} : { sections: STORAGE_SECTIONS }),
+  });
   if (!mayCreate) requireFile(config);
   const storage = await openStorage(config.storage, system.clock);
   try {

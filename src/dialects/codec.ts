@@ -162,6 +162,8 @@ export interface UpstreamCodec {
   takesTool?(type: string, quirks: MediaQuirks): boolean;
   /** Whether the web search of another dialect is sent to a host. Absent: to every host. */
   takesSearch?(quirks: MediaQuirks): boolean;
+  /** Whether another hosted tool of another dialect is sent to a host, by the name under which it crosses. Absent: none is. */
+  takesHosted?(crossing: string, quirks: MediaQuirks): boolean;
   /** Whether a host continues a final assistant message if this is not known of the model. Absent: no host does. */
   goesOn?(quirks: MediaQuirks): boolean;
 }

@@ -70,6 +70,6 @@ export const bedrock: ProviderDeclaration = {
   services: bedrockServices,
   quirks: {
     converse: { media: ["image", "document", "video"], mediaUrls: [] },
-    messages: { forwardBetas: true, mediaUrls: [] },
+    messages: { forwardBetas: true, mediaUrls: [], hostedTools: false },
   },
 };

@@ -101,7 +101,7 @@ function declare(host: Host): ProviderDeclaration {
       chat: { ...CHAT_MEDIA, ...quirks },
       ...(messagesUrl === undefined
         ? {}
-        : { messages: { structuredOutput: false, ...CHAT_MEDIA, ...mediaOf(quirks) } }),
+        : { messages: { structuredOutput: false, hostedTools: false, ...CHAT_MEDIA, ...mediaOf(quirks) } }),
       ...(responses === undefined ? {} : { responses: { ...mediaOf(quirks), ...responses } }),
     },
     ...withoutAbsent({ media, services, billing }),

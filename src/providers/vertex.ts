@@ -59,6 +59,6 @@ export const vertex: ProviderDeclaration = {
   },
   quirks: {
     genai: { mediaUrls: ["image", "document", "audio", "video"] },
-    messages: { forwardBetas: true, mediaUrls: [], structuredOutput: false },
+    messages: { forwardBetas: true, mediaUrls: [], structuredOutput: false, hostedTools: false },
   },
 };

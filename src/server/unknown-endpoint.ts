@@ -8,12 +8,13 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
   [/\/(assistants|threads)(\/|$)/, "Assistants", "POST /v1/chat/completions"],
   [/\/messages\/batches(\/|$)/, "Message Batches", "POST /v1/messages"],
-  [/\/batches(\/|$)/, "Batch", undefined],
+  [/\/(batches|batchPredictionJobs)(\/|$)/, "Batch", "one request for each item"],
   [/\/images\/variations$/, "image variations", "POST /v1/images/edits"],
   [/\/videos(\/|$)/, "Videos", "POST /v1/publishers/{provider}/models/{model}:predictLongRunning"],
-  [/\/(fine_tuning|fine-tunes)(\/|$)/, "Fine-tuning", undefined],
+  [/\/(fine_tuning|fine-tunes|tunedModels|tuningJobs)([:/]|$)/, "Fine-tuning", undefined],
   [/\/vector_stores(\/|$)/, "Vector stores", undefined],
-  [/\/(v1|v1beta)\/files(\/|$)|^\/upload\//, "Files", undefined],
+  [/\/fileSearchStores(\/|$)/, "File search stores", undefined],
+  [/\/(v1|v1alpha|v1beta|v1beta1)\/files([:/]|$)|^\/(upload|download)\//, "Files", "base64 data in the request"],
   [/\/v1\/uploads(\/|$)/, "Uploads", undefined],
   [/\/containers(\/|$)/, "Containers", undefined],
   [/\/skills(\/|$)/, "Skills", undefined],
@@ -27,7 +28,8 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/interactions(\/|$)/, "Interactions", "POST /v1beta/models/{model}:generateContent"],
   [/\/evals(\/|$)/, "Evals", undefined],
   [/^\/+ws\//, "Live", "POST /v1beta/models/{model}:streamGenerateContent"],
-  [/\/cachedContents(\/|$)/, "Context caching", undefined],
+  [/\/auth_tokens$/, "Ephemeral tokens", undefined],
+  [/\/cachedContents(\/|$)/, "Context caching", "the whole prompt in each request"],
 ];
 
 const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.test(path));

@@ -36,7 +36,7 @@ const HAS_MIGRATIONS: Readonly<Record<Storage["engine"], string>> = {
 };
 
 /** The version of the tables; 0 if there are none. */
-async function versionOf(storage: Storage): Promise<number> {
+export async function versionOf(storage: Storage): Promise<number> {
   const [table] = await storage.query(HAS_MIGRATIONS[storage.engine]);
   if (table === undefined || number(table, "count") === 0) return 0;
   const [row] = await storage.query("SELECT MAX(version) AS version FROM migrations");

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../canon/error.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, versionOf } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { PostgresStorage } from "./postgres.ts";
 import { redactStorageUrl, sqlitePath } from "./redact-storage-url.ts";
@@ -31,6 +31,17 @@ export async function openStorage(
     throw storageFailure(thrown, url);
   }
   return storage;
+}
+
+/** Opens a storage without changing its tables, whatever their version. 0 means that there are none. */
+export async function openUnchanged(url: string, clock: Clock): Promise<{ storage: Storage; version: number }> {
+  const storage = await connect(url, clock, FEW_CONNECTIONS);
+  try {
+    return { storage, version: await versionOf(storage) };
+  } catch (thrown) {
+    await storage.close();
+    throw storageFailure(thrown, url);
+  }
 }
 
 async function connect(url: string, clock: Clock, connections: number, statementMs?: number): Promise<Storage> {

@@ -13,7 +13,7 @@ export const backup = defineCommand({
     const [folder] = positionals;
     if (folder === undefined)
       throw new UsageError("Missing folder. Name an empty folder, or one that does not exist yet.");
-    const config = readConfig(configSource(values.config));
+    const config = readConfig({ ...configSource(values.config), sections: ["storage", "data_dir", "files"] });
     const manifest = makeBackup(config, resolve(folder), { files: values.files, nowMs: Date.now() });
     if (values.json) printJson({ folder: resolve(folder), ...manifest });
     else console.log(`Backed up to ${folder}: the database${manifest.parts.map((part) => `, ${part}`).join("")}.`);

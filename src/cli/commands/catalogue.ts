@@ -1,10 +1,15 @@
-import { readCatalogue, removeUpdate, storeUpdate } from "../../app/catalogue-updates.ts";
+import { readCatalogue, removeUpdate } from "../../app/catalogue/catalogue-updates.ts";
+import { updateCatalogue } from "../../app/catalogue/update-catalogue.ts";
 import { system } from "../../base/system.ts";
-import { type Change, planUpdate, type UpdatePlan } from "../../catalogue/updates/plan-update.ts";
-import type { SourceList } from "../../catalogue/updates/source-list.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
+import type { Change } from "../../catalogue/updates/plan-update.ts";
+import type { UpdateReport, UpdateRequest } from "../../server/admin/admin-catalogue.ts";
+import { updateView } from "../../server/admin/catalogue.ts";
 import { COMMAND_LINE } from "../actor.ts";
+import type { AdminClient } from "../admin-client.ts";
+import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
 import { EXIT, printJson, printTable, UsageError } from "../command.ts";
-import { type PriceList, readPriceList } from "../price-list.ts";
+import { readPriceList } from "../price-list.ts";
 import { readWholeNumber } from "../whole-number.ts";
 import { withStorage } from "../with-storage.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
@@ -20,118 +25,109 @@ const update = defineVerb({
     "dry-run": { type: "boolean", default: false, about: "only show the changes, even with --apply" },
     digest: { type: "string", value: "SHA256", about: "apply only if the update has this digest" },
     confirm: { type: "string", value: "MODEL", multiple: true, about: "accept held-back prices of this model" },
+    ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
     const found = await readPriceList(values.from, values["as-of"]);
-    const confirmed = new Set(values.confirm ?? []);
     const isWanted = values.apply && !values["dry-run"];
-    return withStorage(
-      values.config,
-      async (storage) => {
-        const { entries, change } = await readCatalogue(storage);
-        const plan = planUpdate(entries, found.source, found.list, confirmed);
-        const unheld = [...confirmed].filter((model) => !entries.has(model));
-        if (unheld.length > 0) throw new UsageError(`--confirm: there is no model ${unheld.join(", ")}.`);
-        if (values.digest !== undefined && values.digest !== plan.digest) {
-          throw new UsageError(`The update has the digest ${plan.digest}, not ${values.digest}. Nothing was changed.`);
-        }
-        const { source, asOf } = found;
-        const { digest, patches: models } = plan;
-        const isApplied = isWanted && models.length > 0;
-        const number = isApplied
-          ? await storeUpdate(storage, { change, source, asOf, digest, models }, system, COMMAND_LINE)
-          : undefined;
-        if (values.json) printJson(report(found, plan, number));
-        else printPlan(found, plan, number, isWanted);
-        return EXIT.ok;
-      },
-      { mayCreate: true },
+    const confirmed = new Set(values.confirm ?? []);
+    const request: UpdateRequest = { ...found, confirmed, apply: isWanted, digest: values.digest };
+    const report = await atGateway(
+      values,
+      (client) => updateAtGateway(client, request),
+      () =>
+        withStorage(values.config, (storage) => updateCatalogue(storage, request, system, COMMAND_LINE), {
+          mayCreate: true,
+        }),
     );
+    if (values.json) printJson(report);
+    else printReport(report, isWanted);
+    return EXIT.ok;
   },
 });
+
+/** The list is read here, not by the gateway, which does not fetch what a request names. */
+async function updateAtGateway(client: AdminClient, request: UpdateRequest): Promise<UpdateReport> {
+  const { source, asOf, list: listed, confirmed, apply, digest } = request;
+  const { models, contextIsPrompt, skipped, unread } = listed;
+  const body = { source, as_of: asOf, models, confirm: [...confirmed], apply };
+  const more = withoutAbsent({ context_is_prompt: contextIsPrompt, digest });
+  const report = (await client.change("POST", "/api/catalogue/updates", { ...body, ...more })) as UpdateReport;
+  return { ...report, skipped, unread };
+}
 
 const list = defineVerb({
   name: "list",
   usage: "",
   summary: "list the updates that were applied",
-  flags: {},
+  flags: GATEWAY_FLAGS,
   run: async ({ values }) => {
-    const { updates } = await withStorage(values.config, readCatalogue);
-    const rows = updates.map(({ number, appliedAtMs, source, asOf, digest, models }) => ({
-      number,
-      applied_at: new Date(appliedAtMs).toISOString(),
-      source,
-      as_of: asOf,
-      digest,
-      models: models.length,
-    }));
+    const rows = await atGateway(
+      values,
+      async (client) => ((await client.read("/api/catalogue/updates")) as UpdateRow[]).toReversed(),
+      async () => (await withStorage(values.config, readCatalogue)).updates.map(updateView),
+    );
     if (values.json) printJson(rows);
     else {
-      const header = ["number", "applied_at", "source", "as_of", "models", "digest"] as const;
+      const header = ["number", "applied_at", "source", "as_of", "models", "retirements", "digest"] as const;
+      const cell = (value: UpdateRow[keyof UpdateRow]) => String(Array.isArray(value) ? value.length : value);
       printTable(
         header,
-        rows.map((row) => header.map((column) => String(row[column]))),
+        rows.map((row) => header.map((column) => cell(row[column]))),
       );
     }
     return EXIT.ok;
   },
 });
 
+type UpdateRow = ReturnType<typeof updateView>;
+
 const remove = defineVerb({
   name: "remove",
   usage: "NUMBER",
   summary: "remove an update; the values before it hold again",
-  flags: {},
+  flags: GATEWAY_FLAGS,
   takes: 1,
   run: async ({ values, positionals: [given] }) => {
     const number = readWholeNumber("NUMBER", given, 1, Number.MAX_SAFE_INTEGER);
     if (number === undefined) throw new UsageError("Name the update by its number; `trivium catalogue list` shows it.");
-    await withStorage(values.config, (storage) => removeUpdate(storage, number, system, COMMAND_LINE));
+    await atGateway(
+      values,
+      (client) => client.change("DELETE", `/api/catalogue/updates/${number}`),
+      () => withStorage(values.config, (storage) => removeUpdate(storage, number, system, COMMAND_LINE)),
+    );
     if (values.json) printJson({ removed: number });
     else console.log(`Update ${number} is removed.`);
     return EXIT.ok;
   },
 });
 
-const report = ({ source, asOf, list: found }: PriceList, plan: UpdatePlan, applied: number | undefined) => ({
-  source,
-  as_of: asOf,
-  listed: found.models.length,
-  skipped: found.skipped,
-  unread: found.unread,
-  added: plan.added,
-  changes: plan.changes,
-  held: plan.held,
-  digest: plan.digest,
-  applied: applied ?? null,
-});
-
-function printPlan(found: PriceList, plan: UpdatePlan, applied: number | undefined, isWanted: boolean): void {
-  const { source, asOf, list: listed } = found;
-  console.log(`${source} as of ${asOf}: ${listed.models.length} models of known vendors${leftOut(listed)}`);
+function printReport(report: UpdateReport, isWanted: boolean): void {
+  const { source, as_of, listed, applied } = report;
+  console.log(`${source} as of ${as_of}: ${listed} models of known vendors${leftOut(report)}`);
   section(
     "New models",
     ["model", "traits of", ""],
-    plan.added.map(({ model, family, priced }) => [model, family ?? "-", priced ? "" : "no price"]),
+    report.added.map(({ model, family, priced }) => [model, family ?? "-", priced ? "" : "no price"]),
   );
-  section("Changed values", CHANGE_HEADER, plan.changes.map(changeRow));
+  section("Changed values", CHANGE_HEADER, report.changes.map(changeRow));
   section(
     "Held back, because the price moves by more than half (accept with --confirm MODEL)",
     CHANGE_HEADER,
-    plan.held.map(changeRow),
+    report.held.map(changeRow),
   );
   section(
     "Prices that the catalogue has no name for",
     ["price", "models"],
-    Object.entries(listed.unread).map(([name, count]) => [name, String(count)]),
+    Object.entries(report.unread).map(([name, count]) => [name, String(count)]),
   );
-  console.log(`\nDigest: ${plan.digest}`);
-  if (applied !== undefined) console.log(`Applied as update ${applied}. Running gateways use it within seconds.`);
-  else if (plan.patches.length === 0) console.log("Nothing to apply.");
+  console.log(`\nDigest: ${report.digest}`);
+  if (applied !== null) console.log(`Applied as update ${applied}. Running gateways use it within seconds.`);
+  else if (report.models === 0) console.log("Nothing to apply.");
   else if (!isWanted) console.log("Nothing was changed. Apply this update with --apply.");
 }
 
-function leftOut({ skipped }: SourceList): string {
+function leftOut({ skipped }: UpdateReport): string {
   const count = Object.values(skipped).reduce((sum, one) => sum + one, 0);
   return count === 0 ? "" : `; ${count} others left out`;
 }

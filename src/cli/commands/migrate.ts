@@ -21,7 +21,7 @@ export const migrate = defineCommand({
     if (to === undefined || !/^postgres(ql)?:\/\//.test(to)) {
       throw new UsageError("--to must have the form postgres://user:password@host/database.");
     }
-    const config = readConfig(configSource(values.config));
+    const config = readConfig({ ...configSource(values.config), sections: ["storage", "data_dir", "files"] });
     if (!config.storage.startsWith("sqlite:")) {
       throw new UsageError(
         `The configured storage is ${redactStorageUrl(config.storage)}. Only SQLite databases can be migrated.`,

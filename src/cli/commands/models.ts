@@ -1,4 +1,5 @@
-import { readConfig } from "../../app/read-config.ts";
+import { storedCatalogue } from "../../app/catalogue/stored-catalogue.ts";
+import { readConfigInForce } from "../../app/read-config-in-force.ts";
 import { makeSnapshot } from "../../app/snapshot.ts";
 import { system } from "../../base/system.ts";
 import { listedModel } from "../../catalogue/listed-model.ts";
@@ -6,14 +7,13 @@ import type { Model } from "../../catalogue/model.ts";
 import { modelEntry } from "../../dialects/chat/model-list.ts";
 import { defineCommand, EXIT, printJson, printTable } from "../command.ts";
 import { configSource } from "../config-source.ts";
-import { storedCatalogue } from "../stored-catalogue.ts";
 
 export const models = defineCommand({
   flags: {},
   takes: 1,
   run: async ({ values, positionals: [text = ""] }) => {
     const source = configSource(values.config);
-    const config = readConfig(source);
+    const config = await readConfigInForce(source);
     const simulator = config.simulator ? { url: "http://127.0.0.1:0", key: "none" } : undefined;
     const { catalogue } = makeSnapshot(
       config,

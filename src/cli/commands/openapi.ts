@@ -8,7 +8,7 @@ import { configSource } from "../config-source.ts";
 export const openapi = defineCommand({
   flags: {},
   run: async ({ values }) => {
-    const config = readConfig(configSource(values.config));
+    const config = readConfig({ ...configSource(values.config), sections: ["server"] });
     printJson(openApiDocument({ publicUrl: config.server.publicUrl, version: VERSION, endpoints: ENDPOINTS }));
     return EXIT.ok;
   },

@@ -1,4 +1,6 @@
-import { readConfig } from "../../app/read-config.ts";
+import { retiredModels, tellRetired } from "../../app/catalogue/retired-models.ts";
+import { storedCatalogue } from "../../app/catalogue/stored-catalogue.ts";
+import { readConfigInForce } from "../../app/read-config-in-force.ts";
 import { makeSnapshot } from "../../app/snapshot.ts";
 import { system } from "../../base/system.ts";
 import { checkPrices, type PriceWarning } from "../../catalogue/check-prices.ts";
@@ -8,7 +10,6 @@ import type { Config } from "../../config/config.ts";
 import { paintFor } from "../colour.ts";
 import { EXIT, printJson, printTable } from "../command.ts";
 import { configSource } from "../config-source.ts";
-import { storedCatalogue } from "../stored-catalogue.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
 
 const check = defineVerb({
@@ -18,23 +19,19 @@ const check = defineVerb({
   flags: { all: { type: "boolean", default: false, about: "show the age of each price, not only of each list" } },
   run: async ({ values }) => {
     const source = configSource(values.config);
-    const config = readConfig(source);
+    const config = await readConfigInForce(source);
     // The simulator's models cost nothing by intention.
-    const { catalogue } = makeSnapshot(
-      config,
-      source.environment,
-      system,
-      undefined,
-      undefined,
-      await storedCatalogue(config),
-    );
+    const base = await storedCatalogue(config);
+    const { catalogue } = makeSnapshot(config, source.environment, system, undefined, undefined, base);
     const warnings = checkPrices(catalogue, (model) => isFree(model, config));
     const models = catalogue.list().length;
     const overlays = new Map(config.models.map((model) => [model.id, model]));
     const ages = priceAges(catalogue, overlays, system.clock.wallMs());
-    if (values.json) printJson({ ok: warnings.length === 0, models, warnings, prices: ages });
+    const retired = retiredModels(config, base, system.clock.wallMs());
+    if (values.json) printJson({ ok: warnings.length === 0, models, warnings, retired, prices: ages });
     else {
       printAges(ages, values.all);
+      for (const model of retired) console.error(tellRetired(model));
       tell(warnings, models);
     }
     return warnings.length === 0 ? EXIT.ok : EXIT.failed;

@@ -1,6 +1,6 @@
 import { recordAct } from "../../access/audit.ts";
 import { matches } from "../../access/model-glob.ts";
-import { readCatalogue } from "../../app/catalogue-updates.ts";
+import { readCatalogue } from "../../app/catalogue/catalogue-updates.ts";
 import { makeSnapshot } from "../../app/snapshot.ts";
 import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";

@@ -17,7 +17,7 @@ export const restore = defineCommand({
   run: async ({ values, positionals }) => {
     const [folder] = positionals;
     if (folder === undefined) throw new UsageError("Missing folder. Name the folder of a backup.");
-    const config = readConfig(configSource(values.config));
+    const config = readConfig({ ...configSource(values.config), sections: ["storage", "data_dir", "files"] });
     const manifest = readBackup(resolve(folder));
     if (existsSync(databaseFile(config, "restore"))) await within(config, requireStopped);
     const kept = restoreBackup(config, resolve(folder), manifest, Date.now());

@@ -1,4 +1,5 @@
-import { type ConfigSource, readConfig } from "../../app/read-config.ts";
+import type { ConfigSource } from "../../app/read-config.ts";
+import { readConfigInForce } from "../../app/read-config-in-force.ts";
 import { type App, type StartedApp, startApp } from "../../app/start-app.ts";
 import { type WorkerProcess, workerProcess } from "../../app/worker-process.ts";
 import { Workers } from "../../app/workers.ts";
@@ -45,7 +46,7 @@ export const serve = defineCommand({
   flags: FLAGS,
   run: async ({ values }) => {
     const source = readSource(values);
-    const config = readConfig(source);
+    const config = await readConfigInForce(source);
     checkPorts(config);
     const log = createLog({
       clock: system.clock,
@@ -166,7 +167,7 @@ function readSource(values: Given<typeof FLAGS>["values"]): ConfigSource {
 }
 
 /** The configuration was checked on load; here the ports may come from the command line. */
-function checkPorts({ server, admin }: ReturnType<typeof readConfig>): void {
+function checkPorts({ server, admin }: Config): void {
   if (server.port === 0 || server.port !== admin.port || server.host !== admin.host) return;
   throw new UsageError(`Port ${server.port} is also the port of the Admin API. Choose another one with --admin-port.`);
 }

@@ -1,5 +1,5 @@
 import { type JsonObject, numberAt } from "../../base/json.ts";
-import { WEB_SEARCH } from "../../canon/billable.ts";
+import { CODE_EXECUTION, MCP, WEB_FETCH, WEB_SEARCH } from "../../canon/billable.ts";
 import type { ClientCodec, EncodeAnswerContext, TokenCounting, UpstreamCodec } from "../codec.ts";
 import { decodeResponse } from "./answer/decode-response.ts";
 import { GenaiStreamDecoder } from "./answer/decode-stream.ts";
@@ -41,5 +41,6 @@ export const genaiCodec: UpstreamCodec & ClientCodec = {
   oneFamily: true,
   reasoning: { shown: "summary", unasked: true },
   isCountedLast: (tool) => tool === WEB_SEARCH || GROUNDING.has(tool),
+  takesHosted: (crossing) => crossing === WEB_FETCH || crossing === CODE_EXECUTION || crossing === MCP,
   showsImages: true,
 };

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
 import { wrapOpaqueBase64 } from "../../canon/opaque.ts";
@@ -24,6 +24,8 @@ const SIDE_FIELDS: ReadonlySet<string> = new Set([
   "thought",
   "thoughtSignature",
   "partMetadata",
+  "mediaProcessing",
+  "speechMetadata",
 ]);
 
 /** Decodes every part except calls and results, which depend on each other; undefined for an empty part. */
@@ -45,9 +47,31 @@ export function decodePart(
   // An image drawn while thinking is not part of the response, and only this dialect can express it.
   const media = thought ? undefined : decodeMedia(raw, source);
   if (media !== undefined) return media;
-  const name = Object.keys(raw).find((key) => !SIDE_FIELDS.has(key));
-  if (name !== undefined) return { type: "native", dialect: "genai", name, raw, ...located };
+  const name = Object.keys(raw).find((key) => !SIDE_FIELDS.has(key) && raw[key] !== null);
+  if (name !== undefined) {
+    const native = { type: "native" as const, dialect: "genai", name, raw, ...located, ...transcribedText(raw) };
+    return source.fromClient ? { ...native, ...withoutAbsent({ elsewhere: codeInWords(raw) }) } : native;
+  }
   return signature.signature === undefined ? undefined : { type: "text", text: "", ...located, ...signature };
+}
+
+/** Code that the host ran, and its output, as other dialects show them to their models. */
+function codeInWords(raw: JsonObject): NativePart["elsewhere"] {
+  const code = stringAt(objectAt(raw, "executableCode"), "code");
+  const output = stringAt(objectAt(raw, "codeExecutionResult"), "output");
+  const text = code ?? output;
+  if (text === undefined) return undefined;
+  const fence = code === undefined ? "```" : "```python";
+  return {
+    words: `\n${fence}\n${text}\n\`\`\`\n`,
+    reason: "this protocol has no block for code that the provider ran; sent as text",
+  };
+}
+
+/** The words of a transcription that has no text part. */
+function transcribedText(raw: JsonObject): { text?: string } {
+  const text = stringAt(objectAt(raw, "audioTranscription"), "text");
+  return text === undefined ? {} : { text };
 }
 
 /**

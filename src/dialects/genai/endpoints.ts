@@ -102,7 +102,19 @@ export const VERBS: readonly string[] = [
   "fetchPredictOperation",
 ];
 
+/** Verbs of the vendor for which the gateway has no endpoint yet, and what does the same. */
+const MISSING_VERBS: ReadonlyMap<string, string> = new Map([
+  ["batchGenerateContent", "The Batch API is not supported yet; use generateContent."],
+  ["asyncBatchEmbedContent", "The Batch API is not supported yet; use batchEmbedContents."],
+  ["cancel", "The Batch API is not supported yet; use one request for each item."],
+  ["register", "The Files API is not supported yet; use base64 data in the request."],
+  ["importFile", "The File search stores API is not supported."],
+  ["computeTokens", "Lists of tokens are not supported; use countTokens for their number."],
+]);
+
 function unknownVerb(verb: string): GatewayError {
+  const missing = MISSING_VERBS.get(verb);
+  if (missing !== undefined) return new GatewayError("not_found", missing, { code: "unknown_verb" });
   return new GatewayError("not_found", `Unknown verb "${verb}". Use one of ${VERBS.join(", ")}.`, {
     code: "unknown_verb",
   });

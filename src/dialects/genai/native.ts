@@ -12,9 +12,9 @@ import type { ReceivedRequest } from "../received-request.ts";
 import { emptyTools } from "../request/empty-tools.ts";
 import { AnswerStamp } from "./answer/answer-stamp.ts";
 import { decodeErrorObject } from "./answer/errors.ts";
-import { GroundedTools } from "./answer/grounded-tools.ts";
+import { HostedTools } from "./answer/hosted-tools.ts";
 import { decodeStop, encodeFinishReason } from "./answer/stop-reason.ts";
-import { codeRuns, decodeUsage, reportUsageTerms, withCodeRuns } from "./answer/usage.ts";
+import { decodeUsage, reportUsageTerms } from "./answer/usage.ts";
 import type { GenaiOptions } from "./options.ts";
 import type { GenaiQuirks } from "./quirks.ts";
 import { methodNotes, removeMethods } from "./safety-method.ts";
@@ -84,7 +84,7 @@ export function patchAnswer(
   const usage = decodeUsage(body);
   return {
     text: String(editBody({ text: data }, { set }, body)),
-    usage: usage && GroundedTools.in(body).addTo(withCodeRuns(usage, codeRuns(body))),
+    usage: usage && HostedTools.in(body).addTo(usage),
     stop: stop ?? (blocked === undefined ? undefined : { unified: "filter", raw: blocked }),
   };
 }

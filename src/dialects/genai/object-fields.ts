@@ -35,5 +35,14 @@ const fields: readonly ObjectField[] = [
 export const genaiObjects = defineObjectFields({
   fields,
   storing: { field: "store" },
-  opaque: ["functionDeclarations", "args", "partialArgs", "response", "responseSchema", "responseJsonSchema", "labels"],
+  opaque: [
+    "functionDeclarations",
+    "args",
+    "partialArgs",
+    "response",
+    "responseSchema",
+    "responseJsonSchema",
+    "schema",
+    "labels",
+  ],
 });

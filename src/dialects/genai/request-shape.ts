@@ -52,11 +52,14 @@ part.fields.set("functionResponse", shape({ response: "data", parts: part, sched
 
 const content = shape({ role: "role", parts: part }, { lists: parts });
 
-const voice = shape({ replicatedVoiceConfig: shape({ voiceSample: "bytes" }) });
+const voice = shape({
+  replicatedVoiceConfig: shape({ voiceSample: "bytes", voiceSampleAudio: "bytes", consentAudio: "bytes" }),
+});
 
 const generationConfig = shape({
   responseSchema: schema,
   responseJsonSchema: "data",
+  responseFormat: shape({ text: shape({ schema: "data" }) }),
   responseModalities: "enum",
   mediaResolution: "resolution",
   thinkingConfig: shape({ thinkingLevel: "enum" }),

@@ -1,10 +1,12 @@
 import { type JsonObject, numberAt } from "../../base/json.ts";
+import { CODE_EXECUTION, MCP, WEB_FETCH } from "../../canon/billable.ts";
 import type { ClientCodec, TokenCounting, UpstreamCodec } from "../codec.ts";
 import { decodeResponse } from "./answer/decode-response.ts";
 import { MessagesStreamDecoder } from "./answer/decode-stream.ts";
 import { encodeResponse } from "./answer/encode-response.ts";
 import { MessagesStreamEncoder } from "./answer/encode-stream.ts";
 import { decodeError } from "./answer/errors.ts";
+import type { MessagesQuirks } from "./quirks.ts";
 import { decodeRequest } from "./request/decode-request.ts";
 import { encodeRequest } from "./request/encode-request.ts";
 
@@ -34,5 +36,7 @@ export const messagesCodec: UpstreamCodec & ClientCodec = {
   })),
   oneFamily: true,
   reasoning: { shown: "summary", unasked: false },
+  takesHosted: (crossing, { hostedTools, mcpServers }: MessagesQuirks) =>
+    crossing === MCP ? mcpServers : hostedTools && (crossing === WEB_FETCH || crossing === CODE_EXECUTION),
   showsImages: false,
 };

@@ -16,6 +16,8 @@ export interface MessagesQuirks extends MediaQuirks {
   systemMessages: boolean;
   /** The host supports `output_config.format` and `strict` tools. */
   structuredOutput: boolean;
+  /** The host runs tools besides web search: it fetches pages and executes code. */
+  hostedTools: boolean;
 }
 
 export const DEFAULT_MESSAGES_QUIRKS: MessagesQuirks = {
@@ -27,4 +29,5 @@ export const DEFAULT_MESSAGES_QUIRKS: MessagesQuirks = {
   versions: [],
   systemMessages: false,
   structuredOutput: true,
+  hostedTools: true,
 };

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
+import { type Billable, CODE_EXECUTION, MCP, WEB_FETCH, WEB_SEARCH } from "../../canon/billable.ts";
 
 const NONE: readonly Billable[] = [];
 
@@ -30,8 +30,19 @@ export function billableTool(tool: JsonObject, path: string, read: ReadTool): re
   return [{ kind: "tool", path: `${path}.type`, ...read(tool, String(type)), ...crossing(type) }];
 }
 
-const crossing = (type: unknown): Pick<Billable, "crossesAs"> =>
-  typeof type === "string" && type.startsWith(WEB_SEARCH) ? { crossesAs: WEB_SEARCH } : {};
+/** How the types of tools begin that hosts of other dialects have under another name. */
+const CROSSINGS: readonly (readonly [start: string, crossesAs: string])[] = [
+  [WEB_SEARCH, WEB_SEARCH],
+  ["web_fetch_", WEB_FETCH],
+  ["code_execution_", CODE_EXECUTION],
+  ["code_interpreter", CODE_EXECUTION],
+  ["mcp", MCP],
+];
+
+function crossing(type: unknown): Pick<Billable, "crossesAs"> {
+  const found = typeof type === "string" ? CROSSINGS.find(([start]) => type.startsWith(start)) : undefined;
+  return found === undefined ? {} : { crossesAs: found[1] };
+}
 
 /** A tool that is not sent to hosts of other dialects. */
 export const staying = ({ crossesAs: _crossesAs, ...tool }: Billable): Billable => tool;

@@ -1,5 +1,5 @@
 import { type JsonObject, numberAt } from "../../base/json.ts";
-import { WEB_SEARCH } from "../../canon/billable.ts";
+import { CODE_EXECUTION, MCP, WEB_SEARCH } from "../../canon/billable.ts";
 import type { ClientCodec, DecodeAnswerContext, TokenCounting, UpstreamCodec } from "../codec.ts";
 import { decodeResponse } from "./answer/decode-response.ts";
 import { ResponsesStreamDecoder } from "./answer/decode-stream.ts";
@@ -22,6 +22,12 @@ const counting: TokenCounting = {
 
 const takesTool = (type: string, { toolTypes }: ResponsesQuirks): boolean => toolTypes?.includes(type) ?? true;
 
+/** The types of the tools that other dialects have too. */
+const HOSTED_TYPES: ReadonlyMap<string, string> = new Map([
+  [CODE_EXECUTION, "code_interpreter"],
+  [MCP, "mcp"],
+]);
+
 /** Responses through the canon, in both directions. */
 export const responsesCodec: UpstreamCodec & ClientCodec = {
   name: OWN_ORIGIN,
@@ -39,6 +45,10 @@ export const responsesCodec: UpstreamCodec & ClientCodec = {
   reasoning: { shown: "summary", unasked: true },
   takesTool,
   takesSearch: (quirks: ResponsesQuirks) => takesTool(WEB_SEARCH, quirks),
+  takesHosted: (crossing, quirks: ResponsesQuirks) => {
+    const type = HOSTED_TYPES.get(crossing);
+    return type !== undefined && takesTool(type, quirks);
+  },
   decodeRequest,
   encodeResponse,
   createStreamEncoder: (context) => new ResponsesStreamEncoder(context),

@@ -21,15 +21,17 @@ export const GOOGLE_BILLING: BillingTable = {
       date: DATE,
     },
     { name: "googleMaps", price: { unit: "1k_calls", usd: 25 }, source: LITELLM, date: DATE },
-    { name: "urlContext", price: "free", ...price },
-    { name: "codeExecution", price: "free", ...price },
+    { name: "urlContext", match: "web_fetch", price: "free", ...price },
+    { name: "codeExecution", match: "code_execution", price: "free", ...price },
     // Files are charged when they are indexed; a search costs tokens alone.
     { name: "fileSearch", price: "free", ...price },
     { name: "computerUse", price: "free", source: SDK, date: DATE },
-    { name: "mcpServers", price: "free", source: SDK, date: DATE },
+    { name: "mcpServers", match: "mcp", price: "free", source: SDK, date: DATE },
     { name: "retrieval", ...noPrice },
     { name: "exaAiSearch", ...noPrice },
     { name: "parallelAiSearch", ...noPrice },
+    // What the model does to look closer at media, if a part requests `mediaProcessing`.
+    { name: "mediaProcessing", ...noPrice },
   ],
   terms: [
     { name: "flex", price: 0.5, source: LITELLM, date: DATE },

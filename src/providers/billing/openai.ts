@@ -31,6 +31,7 @@ export const OPENAI_BILLING: BillingTable = {
     { name: "file_search", price: { unit: "gb_day", usd: 0.1 }, ...price },
     ...CONTAINERS.map(([size, usd]) => ({
       name: `code_interpreter${size}`,
+      ...(size === "" ? { match: "code_execution" } : {}),
       price: { unit: "session" as const, usd },
       ...price,
     })),

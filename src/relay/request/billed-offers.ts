@@ -50,13 +50,17 @@ function nameAt({ codec, quirks }: TextTarget, { name, path, crossesAs }: Billab
     : undefined;
 }
 
-/** What hosts of other dialects are sent: some accept the terms as well, and those that can search are sent searches. */
+/** What hosts of other dialects are sent: some accept the terms as well, and the tools that they have under another name. */
 function nameElsewhere(
   { kind, name, crossesAs }: Billable,
   client: string,
   hosts: readonly TextTarget[],
 ): string | undefined {
   if (kind === "term") return hosts.some(({ via, quirks }) => sharesTerms(client, via, quirks)) ? name : crossesAs;
-  if (crossesAs !== WEB_SEARCH) return crossesAs;
-  return hosts.some(({ codec, quirks }) => codec.takesSearch?.(quirks) ?? true) ? crossesAs : undefined;
+  if (crossesAs === undefined) return undefined;
+  const takes = ({ codec, quirks }: TextTarget): boolean =>
+    crossesAs === WEB_SEARCH
+      ? (codec.takesSearch?.(quirks) ?? true)
+      : (codec.takesHosted?.(crossesAs, quirks) ?? false);
+  return hosts.some(takes) ? crossesAs : undefined;
 }

@@ -1,7 +1,18 @@
 import { Type } from "../../base/type.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { ModelEntry } from "../../catalogue/models-schema.ts";
+import type { CatalogueUpdate } from "../../catalogue/updates/model-patch.ts";
+import type { SourceList } from "../../catalogue/updates/source-list.ts";
+import { nullable } from "../../dialects/reading/schema-builders.ts";
 import { json } from "../openapi/operation.ts";
+import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { dataAnswer } from "./schemas/answers.ts";
+
+const Day = Type.String({ pattern: "^20\\d\\d-\\d\\d-\\d\\d$", description: "YYYY-MM-DD" });
+
+const Retirement = Type.Object({ model: Type.String(), retires_on: Day });
 
 const CatalogueUpdateItem = Type.Object(
   {
@@ -11,9 +22,21 @@ const CatalogueUpdateItem = Type.Object(
     as_of: Type.String({ description: "The day of the list." }),
     digest: Type.String({ description: "The same digest means the same values." }),
     models: Type.Integer({ description: "How many models the update changes or adds." }),
+    retirements: Type.Array(Retirement, { description: "The days that it sets for the end of models." }),
   },
   { title: "CatalogueUpdate" },
 );
+
+/** An update as the Admin API and the command line show it. */
+export const updateView = ({ number, appliedAtMs, source, asOf, digest, models }: CatalogueUpdate) => ({
+  number,
+  applied_at: new Date(appliedAtMs).toISOString(),
+  source,
+  as_of: asOf,
+  digest,
+  models: models.length,
+  retirements: models.flatMap(({ id, retires_on }) => (retires_on === undefined ? [] : [{ model: id, retires_on }])),
+});
 
 export const listCatalogueUpdates = adminRoute({
   method: "GET",
@@ -27,16 +50,91 @@ export const listCatalogueUpdates = adminRoute({
       "The updates that this instance has applied.",
     ),
   ],
-  handle: (_, { gateway }) => ({
-    data: gateway.snapshot.catalogue.updates
-      .map(({ number, appliedAtMs, source, asOf, digest, models }) => ({
-        number,
-        applied_at: new Date(appliedAtMs).toISOString(),
-        source,
-        as_of: asOf,
-        digest,
-        models: models.length,
-      }))
-      .toReversed(),
-  }),
+  handle: (_, { gateway }) => ({ data: gateway.snapshot.catalogue.updates.map(updateView).toReversed() }),
+});
+
+const Counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }));
+
+const UpdateBody = Type.Object(
+  {
+    source: Type.String({ minLength: 1, maxLength: 500, description: "The name of the list." }),
+    as_of: Day,
+    models: Type.Array(Type.Object({ ...Type.Partial(ModelEntry).properties, id: ModelEntry.properties.id }), {
+      maxItems: 20_000,
+      description: "What the list says about each model.",
+    }),
+    context_is_prompt: Type.Optional(
+      Type.Boolean({ description: "The context lengths are those of prompts alone, so only new models take them." }),
+    ),
+    confirm: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 1_000, description: "Models whose held-back prices are accepted." }),
+    ),
+    apply: Type.Optional(Type.Boolean({ description: "Otherwise the update is only planned." })),
+    digest: Type.Optional(Type.String({ description: "Apply only the update with this digest." })),
+  },
+  { title: "CatalogueUpdateRequest" },
+);
+
+const ChangeItem = Type.Object({
+  model: Type.String(),
+  field: Type.String(),
+  before: Type.Optional(Type.Unknown()),
+  after: Type.Unknown(),
+});
+
+const UpdateReport = Type.Object({
+  source: Type.String(),
+  as_of: Type.String(),
+  listed: Type.Integer(),
+  skipped: Counts,
+  unread: Counts,
+  added: Type.Array(
+    Type.Object({ model: Type.String(), family: Type.Optional(Type.String()), priced: Type.Boolean() }),
+  ),
+  changes: Type.Array(ChangeItem),
+  held: Type.Array(ChangeItem, { description: "Prices that would move by more than half." }),
+  digest: Type.String(),
+  models: Type.Integer(),
+  applied: nullable(Type.Integer({ description: "The number of the update; null if it was not applied." })),
+});
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+export const updateCatalogueRoute = adminRoute({
+  method: "POST",
+  path: "/api/catalogue/updates",
+  id: "updateCatalogue",
+  summary: "Compare a list of models and prices with those in force, and apply the differences with `apply`.",
+  roles: ["admin"],
+  body: UpdateBody,
+  maxBodyBytes: MAX_BODY_BYTES,
+  answers: [json(dataAnswer("CatalogueUpdateReport", UpdateReport), "The differences, and whether they were applied.")],
+  handle: async ({ body, operator, connection }, _, { catalogue }) => {
+    const { source, as_of: asOf, models, context_is_prompt: isPrompt, confirm = [], apply = false, digest } = body;
+    const list: SourceList = {
+      models: models.map((model) => withoutAbsent(model)) as SourceList["models"],
+      skipped: {},
+      unread: {},
+      ...(isPrompt ? { contextIsPrompt: true } : {}),
+    };
+    const request = { source, asOf, list, confirmed: new Set(confirm), apply, digest };
+    return { data: await catalogue.update(request, actorOf(operator, connection)) };
+  },
+});
+
+export const removeCatalogueUpdate = adminRoute({
+  method: "DELETE",
+  path: "/api/catalogue/updates/{number}",
+  id: "removeCatalogueUpdate",
+  summary: "Remove an update. The values before it hold again.",
+  roles: ["admin"],
+  answers: [json(dataAnswer("RemovedCatalogueUpdate", Type.Object({ removed: Type.Integer() })), "Its number.")],
+  handle: async ({ parameters, operator, connection }, _, { catalogue }) => {
+    const number = Number(parameters["number"]);
+    if (!Number.isSafeInteger(number) || number < 1) {
+      throw new GatewayError("not_found", "The number of an update is a whole number above 0.");
+    }
+    await catalogue.remove(number, actorOf(operator, connection));
+    return { data: { removed: number } };
+  },
 });

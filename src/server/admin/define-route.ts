@@ -13,6 +13,7 @@ import type { LoginThrottle } from "../login-throttle.ts";
 import type { Answer } from "../openapi/operation.ts";
 import type { Method } from "../route-table.ts";
 import type { RoutedRequest, ServerContext } from "../routed-request.ts";
+import type { AdminCatalogue } from "./admin-catalogue.ts";
 import type { AdminConfig } from "./admin-config.ts";
 import type { ProviderForm } from "./provider-form.ts";
 import { checkText, type QueryFields, type QueryValues, readQuery } from "./query-fields.ts";
@@ -30,6 +31,7 @@ export interface AdminParts {
   /** The URL at which browsers reach the Admin API. */
   publicUrl: string;
   config: AdminConfig;
+  catalogue: AdminCatalogue;
   alerts: Alerts;
   /** The clients' base URL, and that listener itself. */
   clientsUrl: () => string;

@@ -45,6 +45,8 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "POST /api/providers/{name}/test": ["admin"],
   "GET /api/models": READERS,
   "GET /api/catalogue/updates": READERS,
+  "POST /api/catalogue/updates": ["admin"],
+  "DELETE /api/catalogue/updates/{number}": ["admin"],
   "GET /api/prices": READERS,
   "GET /api/usage": ALL,
   "GET /api/usage/export": ALL,

@@ -5,7 +5,7 @@ import type { Handler } from "../routed-request.ts";
 import { deliverAlert, listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
 import { listAudit } from "./audit.ts";
 import { showBodiesRoute } from "./bodies.ts";
-import { listCatalogueUpdates } from "./catalogue.ts";
+import { listCatalogueUpdates, removeCatalogueUpdate, updateCatalogueRoute } from "./catalogue.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import { watchEvents } from "./events.ts";
@@ -74,6 +74,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   testProvider,
   listModels,
   listCatalogueUpdates,
+  updateCatalogueRoute,
+  removeCatalogueUpdate,
   listPrices,
   showUsage,
   exportUsage,

@@ -10,12 +10,12 @@ import type { DecodeAnswerContext } from "../../codec.ts";
 import { decodePart } from "../content.ts";
 import { type PartSource, readSignature } from "../signature.ts";
 import { decodeErrorObject } from "./errors.ts";
-import { GroundedTools } from "./grounded-tools.ts";
 import { decodeCitations, decodeSearch } from "./grounding.ts";
+import { HostedTools } from "./hosted-tools.ts";
 import { decodeLogprobs } from "./logprobs.ts";
 import { CallAssembly, continues, isPartial } from "./partial-args.ts";
 import { decodeStop, isFailureWord } from "./stop-reason.ts";
-import { codeRuns, decodeUsage, queriesIn, reportUsageTerms, withCodeRuns } from "./usage.ts";
+import { decodeUsage, queriesIn, reportUsageTerms } from "./usage.ts";
 
 /** How many characters of text are kept, because citations come at the end of a response and refer to it. */
 const MAX_TEXT = 8 * 1024 * 1024;
@@ -50,10 +50,9 @@ export class OpenBlocks {
   #openReasoning: number | undefined;
   #openCall: { block: number; assembly: CallAssembly } | undefined;
   #grounding: Record<string, unknown> | undefined;
-  readonly #tools = new GroundedTools();
+  readonly #tools = new HostedTools();
   #recited: unknown[] = [];
   #usage: Usage | undefined;
-  #codeRuns = 0;
   #finish: { reason: string; blocked: boolean; detail: string | undefined } | undefined;
 
   constructor(context: DecodeAnswerContext) {
@@ -70,7 +69,7 @@ export class OpenBlocks {
     if (this.#ended) return [];
     const usage = decodeUsage(chunk);
     if (usage !== undefined) this.#usage = laterUsage(this.#usage, usage);
-    this.#codeRuns += codeRuns(chunk);
+    this.#tools.read(chunk);
     if (objectAt(chunk, "error")) return this.fail(decodeErrorObject(chunk));
     const events = this.#metadata(chunk);
     reportUsageTerms(this.#context.served, chunk);
@@ -148,13 +147,13 @@ export class OpenBlocks {
     const grounding = objectAt(candidate, "groundingMetadata");
     if (grounding !== undefined) this.#grounding = Object.assign(this.#grounding ?? {}, grounding);
     if (arrayAt(objectAt(candidate, "urlContextMetadata"), "urlMetadata").length > 0) this.#context.note?.(READ_URLS);
-    this.#tools.take(grounding);
     const recited = objectAt(candidate, "citationMetadata");
     this.#recited.push(...arrayAt(recited, "citations"), ...arrayAt(recited, "citationSources"));
     requireFewBlocks(this.#recited.length);
     const reason = stringAt(candidate, "finishReason");
     // An empty reason means "not yet".
     if (!reason) return [];
+    if (stringAt(candidate, "continuationToken")) this.#context.note?.(CONTINUED);
     const detail = stringAt(candidate, "finishMessage");
     // If the host has counted tokens, it is a response without content and is billed: a retry would be billed again.
     const counted = this.#usage !== undefined && !countsNothing(this.#usage);
@@ -168,6 +167,7 @@ export class OpenBlocks {
     if (call !== undefined) return this.#call(raw, call);
     const part = decodePart(raw, this.#source);
     if (part === undefined) return [];
+    if (objectAt(raw, "audioTranscription") !== undefined) this.#context.note?.(TRANSCRIBED);
     if (part.type === "text") return this.#textChunk(part.text, part.signature);
     if (part.type === "reasoning") return this.#thought(part.text, part.signature);
     this.#answering = true;
@@ -284,11 +284,21 @@ export class OpenBlocks {
   /** Counted once, at the end, because chunks repeat them. */
   #countSearches({ searches: _seen, ...usage }: Usage): Usage {
     const searches = queriesIn(this.#grounding);
-    return this.#tools.addTo(withCodeRuns(searches === 0 ? usage : { ...usage, searches }, this.#codeRuns));
+    return this.#tools.addTo(searches === 0 ? usage : { ...usage, searches });
   }
 }
 
 const READ_URLS = answerNote("url_context", "dropped", "other protocols cannot list the URLs that the provider read");
+const TRANSCRIBED = answerNote(
+  "transcription",
+  "dropped",
+  "other protocols cannot carry the speakers, languages and times of a transcription",
+);
+const CONTINUED = answerNote(
+  "continuation",
+  "dropped",
+  "other protocols cannot carry the token that continues the response",
+);
 
 function brokeOff(reason: string, detail: string | undefined): GatewayError {
   const reported = detail ? `: ${detail}` : ".";

@@ -5,6 +5,8 @@ const PREFIX = "FINISH_REASON_";
 const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["STOP", "stop"],
   ["MAX_TOKENS", "length"],
+  // The host's own limit for one request. Its client sends the token of the response to get the rest.
+  ["CONTINUATION", "length"],
   ["SAFETY", "filter"],
   ["RECITATION", "filter"],
   ["BLOCKLIST", "filter"],

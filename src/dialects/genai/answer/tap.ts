@@ -12,8 +12,8 @@ import type { GenaiOptions } from "../options.ts";
 import type { GenaiQuirks } from "../quirks.ts";
 import { AnswerStamp, hasAllBut } from "./answer-stamp.ts";
 import { decodeErrorObject } from "./errors.ts";
-import { GroundedTools } from "./grounded-tools.ts";
-import { codeRuns, decodeUsage, encodeUsage, reportUsageTerms, searchQueries, withCodeRuns } from "./usage.ts";
+import { HostedTools } from "./hosted-tools.ts";
+import { decodeUsage, encodeUsage, reportUsageTerms, searchQueries } from "./usage.ts";
 
 /** A chunk with none of these is forwarded unchanged. */
 const MARKS = [
@@ -24,6 +24,8 @@ const MARKS = [
   '"citationMetadata"',
   '"toolUsePromptTokenCount"',
   '"inlineData"',
+  '"toolCall"',
+  '"codeExecutionResult"',
 ];
 
 /** Only single-line events that begin and end like objects. */
@@ -52,8 +54,7 @@ export class GenaiTap extends TapBase {
   /** The last usage that the client received is less than what is billed. */
   #understated = false;
   #searches = 0;
-  #codeRuns = 0;
-  readonly #tools = new GroundedTools();
+  readonly #tools = new HostedTools();
   #chunks = 0;
   readonly #stamp: AnswerStamp;
   /** The fields that the last chunk lacked. Ordinary chunks lack the same ones. */
@@ -117,8 +118,7 @@ export class GenaiTap extends TapBase {
     if (counted === null && chunk["candidates"] === undefined) return "";
     reportUsageTerms(this.#context.served, chunk);
     this.#searches += searchQueries(chunk);
-    this.#codeRuns += codeRuns(chunk);
-    for (const candidate of arrayAt(chunk, "candidates")) this.#tools.take(objectAt(candidate, "groundingMetadata"));
+    this.#tools.read(chunk);
     this.#readContent(chunk);
     const shown = counted === undefined ? frame.data : withUsage(frame.data, counted);
     const { data, stop } = patchCandidates(shown, chunk, this.#context.options.bareFinishReason);
@@ -216,7 +216,7 @@ export class GenaiTap extends TapBase {
     if (!usage) return undefined;
     const { searches: _own, ...counted } = usage;
     const searched = this.#searches === 0 ? counted : { ...counted, searches: this.#searches };
-    return this.#tools.addTo(withCodeRuns(searched, this.#codeRuns));
+    return this.#tools.addTo(searched);
   }
 }
 

@@ -89,14 +89,3 @@ export const queriesIn = (grounding: unknown): number =>
   [...arrayAt(grounding, "webSearchQueries"), ...arrayAt(grounding, "imageSearchQueries")].filter(
     (query) => query !== "",
   ).length;
-
-/** How often a response, or a chunk of one, shows the result of code that the host ran. */
-export const codeRuns = (answer: unknown): number =>
-  arrayAt(answer, "candidates").reduce<number>((count, candidate) => {
-    const parts = arrayAt(objectAt(candidate, "content"), "parts");
-    return count + parts.filter((part) => objectAt(part, "codeExecutionResult") !== undefined).length;
-  }, 0);
-
-/** The host called the model again after each search and each code run. */
-export const withCodeRuns = (usage: Usage, runs: number): Usage =>
-  runs === 0 ? usage : { ...usage, rounds: Math.max(usage.rounds ?? 1, runs + (usage.searches ?? 0) + 1) };

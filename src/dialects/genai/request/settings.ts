@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../base/json.ts";
+import { isObject, type JsonObject, objectAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CallSettings, CanonCall, Extra, OutputFormat } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
@@ -85,7 +85,35 @@ function skipDefaults(fields: Fields, raw: JsonObject): void {
   if (raw["mediaResolution"] === "MEDIA_RESOLUTION_UNSPECIFIED") fields.skip("mediaResolution");
 }
 
-function decodeFormat(fields: Fields, raw: JsonObject): { format: OutputFormat; field: string } | undefined {
+interface FoundFormat {
+  format: OutputFormat;
+  field: string;
+}
+
+/** The host writes the types as enums; its clients also send media types. */
+const JSON_TYPES: ReadonlySet<unknown> = new Set(["APPLICATION_JSON", "application/json"]);
+const PLAIN_TYPES: ReadonlySet<unknown> = new Set(["TEXT_PLAIN", "text/plain", "MIME_TYPE_UNSPECIFIED", undefined]);
+
+/** `responseFormat` is one object or a list. Formats other than text exist only in this dialect. */
+function decodeResponseFormat(fields: Fields, raw: JsonObject): FoundFormat | undefined {
+  const formats = [raw["responseFormat"]].flat();
+  const text = formats.length === 1 ? objectAt(formats[0], "text") : undefined;
+  if (text === undefined || !hasOnly(formats[0], ["text"]) || !hasOnly(text, ["mimeType", "schema"])) return undefined;
+  const { mimeType } = text as { mimeType?: unknown };
+  const isJson = JSON_TYPES.has(mimeType);
+  if (!isJson && !PLAIN_TYPES.has(mimeType)) return undefined;
+  fields.skip("responseFormat");
+  if (!isJson) return undefined;
+  const schema = objectAt(text, "schema");
+  return { format: schema === undefined ? { type: "json" } : { type: "schema", schema }, field: "responseFormat" };
+}
+
+const hasOnly = (value: unknown, known: readonly string[]): boolean =>
+  isObject(value) && Object.keys(value).every((key) => known.includes(key));
+
+function decodeFormat(fields: Fields, raw: JsonObject): FoundFormat | undefined {
+  const newer = decodeResponseFormat(fields, raw);
+  if (newer !== undefined) return newer;
   const plain = fields.object("responseJsonSchema");
   const own = fields.object("responseSchema");
   const mimeType = raw["responseMimeType"];

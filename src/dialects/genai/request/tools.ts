@@ -1,15 +1,31 @@
-import { isObject, type JsonObject } from "../../../base/json.ts";
+import { arrayAt, isObject, type JsonObject } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { CanonCall, Extra } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
-import { asksForCall, type FunctionTool, type Tool, type ToolChoice, type WebSearchTool } from "../../../canon/tool.ts";
+import {
+  asksForCall,
+  type FunctionTool,
+  type NativeTool,
+  type Tool,
+  type ToolChoice,
+  type ToolMeaning,
+  type WebSearchTool,
+} from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
+import { noteUnsentSettings } from "../../request/note-unsent-settings.ts";
 import { restoreExtras } from "../part-extras.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark } from "./encode-scope.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { lowerSchema } from "./lower-schema.ts";
 
 const SEARCH = "googleSearch";
+const MCP_SERVERS = "mcpServers";
+
+/** Tools without settings that other dialects have too. */
+const HOSTED = new Map([
+  ["urlContext", "web-fetch"],
+  ["codeExecution", "code-execution"],
+] as const satisfies readonly [string, ToolMeaning["type"]][]) as ReadonlyMap<string, "web-fetch" | "code-execution">;
 
 /** Every field of an element of `tools` is a tool, or a list of functions. */
 export function decodeTools(tools: readonly unknown[]): Tool[] {
@@ -20,10 +36,39 @@ export function decodeTools(tools: readonly unknown[]): Tool[] {
         return value.map((declaration, position) => decodeFunction(declaration, `${path}[${position}]`));
       }
       if (name === SEARCH && isObject(value)) return [decodeSearch(value, path)];
-      return value === null ? [] : [{ type: "native", dialect: "genai", name, raw: { [name]: value }, path }];
+      if (name === MCP_SERVERS && Array.isArray(value)) {
+        return value.map((server, position) => decodeServer(server, `${path}[${position}]`));
+      }
+      if (value === null) return [];
+      const native = { type: "native" as const, dialect: "genai", name, raw: { [name]: value }, path };
+      const kind = isEmpty(value) ? HOSTED.get(name) : undefined;
+      return [kind === undefined ? native : { ...native, means: { type: kind } }];
     }),
   );
 }
+
+const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
+
+/** Each server is a tool. Timeouts and headers other than a token have no counterpart, and keep a server in this dialect. */
+function decodeServer(server: unknown, path: string): Tool {
+  const fields = new Fields(server);
+  const transport = new Fields(fields.object("streamableHttpTransport"));
+  const headers = new Fields(transport.object("headers"));
+  const [name, url, token] = [fields.string("name"), transport.string("url"), headers.string("Authorization")];
+  const authorization = token === undefined ? undefined : BEARER.exec(token)?.[1];
+  const isPlain = [fields, transport, headers].every((each) => each.rest() === undefined) && (!token || authorization);
+  const native = {
+    type: "native" as const,
+    dialect: "genai",
+    name: MCP_SERVERS,
+    raw: { [MCP_SERVERS]: [server] },
+    path,
+  };
+  if (!isPlain || name === undefined || url === undefined) return native;
+  return { ...native, means: { type: "mcp", name, url, ...withoutAbsent({ authorization }) } };
+}
+
+const BEARER = /^Bearer (\S+)$/;
 
 function decodeFunction(declaration: unknown, path: string): FunctionTool {
   const fields = new Fields(declaration);
@@ -78,10 +123,42 @@ export function encodeTools(scope: EncodeScope, standIn?: JsonObject): JsonObjec
       }
       case "native":
         if (tool.dialect === "genai") others.push(tool.raw);
-        else scope.notes.dropped(tool.path, `only its own protocol has the tool ${tool.name}`);
+        else others.push(...encodeHosted(tool, scope));
     }
   }
-  return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others];
+  return [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...joinServers(others)];
+}
+
+/** All servers are in one tool. */
+function joinServers(tools: readonly JsonObject[]): JsonObject[] {
+  const servers = tools.flatMap((tool) => arrayAt(tool, MCP_SERVERS));
+  if (servers.length === 0) return [...tools];
+  return [...tools.filter((tool) => !(MCP_SERVERS in tool)), { [MCP_SERVERS]: servers }];
+}
+
+/** The counterpart of another dialect's tool, if there is one and the provider accepts it next to the rest of the request. */
+function encodeHosted(tool: NativeTool, scope: EncodeScope): JsonObject[] {
+  const { means } = tool;
+  const obstacle = whyNotHosted(tool, scope);
+  if (means === undefined || obstacle !== undefined) {
+    scope.notes.dropped(tool.path, obstacle ?? `only its own protocol has the tool ${tool.name}`);
+    return [];
+  }
+  // All deferred tools were loaded for this provider, which cannot search them.
+  if (means.type === "tool-search") return [];
+  noteUnsentSettings(tool, scope.notes);
+  if (means.type !== "mcp") return [means.type === "web-fetch" ? { urlContext: {} } : { codeExecution: {} }];
+  const { name, url, authorization } = means;
+  const headers = authorization === undefined ? {} : { headers: { Authorization: `Bearer ${authorization}` } };
+  return [{ [MCP_SERVERS]: [{ name, streamableHttpTransport: { url, ...headers } }] }];
+}
+
+function whyNotHosted({ means, name }: NativeTool, { call }: EncodeScope): string | undefined {
+  if (means === undefined) return undefined;
+  if (means.type === "mcp") {
+    return means.allowedTools && "this provider offers a model all tools of a server; the request allows only some";
+  }
+  return functionNames(call).length > 0 ? `this provider does not support ${name} together with functions` : undefined;
 }
 
 /** The provider rejects its search next to functions, and many models reject it next to a response schema. */

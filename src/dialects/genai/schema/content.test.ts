@@ -19,9 +19,9 @@ const rows: RefusalCase[] = [
   {
     rule: "one data field per part: of a listed kind",
     good: part({ text: "a" }),
-    bad: part({ toolCall: { toolType: "A" } }),
+    bad: part({ hologram: { depth: 3 } }),
     path: at(""),
-    says: "it has toolCall",
+    says: "it has hologram",
   },
   {
     rule: "inlineData.data is base64",

@@ -53,6 +53,9 @@ const FileData = Type.Object(
   { title: "GenaiFileData" },
 );
 
+const serverSideTool = (description: string) =>
+  Type.Object({ id: Type.Optional(Type.String()), toolType: Type.Optional(Type.String()) }, { description });
+
 /** A part has one data field, and no tag says which one, so the rules count them (rules.ts). */
 export const Part = Type.Object(
   {
@@ -86,6 +89,8 @@ export const Part = Type.Object(
     codeExecutionResult: Type.Optional(
       Type.Object({ outcome: Type.Optional(Type.String()), output: Type.Optional(Type.String()) }),
     ),
+    toolCall: Type.Optional(serverSideTool("The call of a tool that the provider runs, to be returned unchanged.")),
+    toolResponse: Type.Optional(serverSideTool("Its result, to be returned unchanged.")),
     videoMetadata: Type.Optional(
       Type.Object({ startOffset: duration, endOffset: duration, fps: Type.Optional(Type.Number({ minimum: 0 })) }),
     ),

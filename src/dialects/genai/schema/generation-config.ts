@@ -2,17 +2,16 @@ import { Type } from "../../../base/type.ts";
 import { openObject, unlisted } from "../../reading/schema-builders.ts";
 import { GenaiSchema } from "./json-schema.ts";
 
+/** Words that the contract lists, or others that the vendor added since. */
+const wordOf = <const W extends string>(listed: W[]) =>
+  Type.Union([Type.Enum(listed), Type.String({ minLength: 1, ...unlisted })]);
+
 const penalty = Type.Optional(Type.Number({ minimum: -2, exclusiveMaximum: 2 }));
 const flag = Type.Optional(Type.Boolean());
 
 const ThinkingConfig = Type.Object({
   thinkingBudget: Type.Optional(Type.Integer({ minimum: -1, description: "-1 lets the model decide." })),
-  thinkingLevel: Type.Optional(
-    Type.Union([
-      Type.Enum(["THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH"]),
-      Type.String({ minLength: 1, ...unlisted }),
-    ]),
-  ),
+  thinkingLevel: Type.Optional(wordOf(["THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH"])),
   includeThoughts: flag,
 });
 
@@ -47,8 +46,8 @@ const RoutingConfig = Type.Object(
 const compressionQuality = Type.Optional(Type.Number({ minimum: 0, maximum: 100 }));
 
 const ImageConfig = Type.Object({
-  aspectRatio: Type.Optional(Type.Enum(["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"])),
-  imageSize: Type.Optional(Type.Enum(["1K", "2K", "4K"])),
+  aspectRatio: Type.Optional(wordOf(["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"])),
+  imageSize: Type.Optional(wordOf(["1K", "2K", "4K"])),
   outputMimeType: Type.Optional(Type.String()),
   outputCompressionQuality: compressionQuality,
   imageOutputOptions: Type.Optional(Type.Object({ mimeType: Type.Optional(Type.String()), compressionQuality })),
@@ -70,7 +69,7 @@ export const GenerationConfig = Type.Object(
     responseJsonSchema: Type.Optional(openObject()),
     responseLogprobs: flag,
     logprobs: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
-    responseModalities: Type.Optional(Type.Array(Type.Enum(["TEXT", "IMAGE", "AUDIO"]))),
+    responseModalities: Type.Optional(Type.Array(wordOf(["TEXT", "IMAGE", "AUDIO"]))),
     audioTimestamp: flag,
     thinkingConfig: Type.Optional(ThinkingConfig),
     mediaResolution: Type.Optional(

@@ -49,10 +49,20 @@ const DATA_FIELDS = [
   "functionResponse",
   "executableCode",
   "codeExecutionResult",
+  "toolCall",
+  "toolResponse",
 ] as const satisfies readonly (keyof Part)[];
 
 /** Fields that may accompany the data of a part. A field in neither list is data of an unknown kind. */
-const SIDE_FIELDS: ReadonlySet<string> = new Set(["videoMetadata", "mediaResolution", "thought", "thoughtSignature"]);
+const SIDE_FIELDS: ReadonlySet<string> = new Set([
+  "videoMetadata",
+  "mediaResolution",
+  "mediaProcessing",
+  "speechMetadata",
+  "partMetadata",
+  "thought",
+  "thoughtSignature",
+]);
 
 /** `path` is a function, because it is only needed for errors and there are many parts. */
 function checkParts(parts: readonly Part[], door: Door, path: () => string): void {

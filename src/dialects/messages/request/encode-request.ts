@@ -59,6 +59,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Me
         call,
         strict: knowsSchemas,
         mcp: quirks.mcpServers,
+        hosted: quirks.hostedTools,
         upstreamName: context.upstreamName,
         notes,
         marks,

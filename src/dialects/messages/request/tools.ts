@@ -8,6 +8,7 @@ import type { FunctionTool, NativeTool, Tool, ToolMeaning, WebSearchTool } from 
 import type { EncodeRequestContext } from "../../codec.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { lowerEnforcedSchema } from "../../request/lower-enforced-schema.ts";
+import { noteUnsentSettings } from "../../request/note-unsent-settings.ts";
 import { isAdvisor, notOffered } from "../advisor.ts";
 import { type CacheMarks, decodeCache } from "../cache.ts";
 import { WEB_SEARCH } from "../search.ts";
@@ -28,15 +29,32 @@ export function decodeTool(value: unknown, path: string, servers?: McpServers): 
   const name = stringAt(raw, "name") ?? type;
   const builtIn = builtInTool(type);
   if (builtIn === undefined) {
-    const means = meaningOf(type, raw, servers);
-    return { type: "native", dialect: "messages", name, raw: kept, path, ...cache, ...withoutAbsent({ means }) };
+    const native = { type: "native" as const, dialect: "messages", name, raw: kept, path, ...cache };
+    return { ...native, ...meaningOf(type, kept, servers) };
   }
   return { type: "function", name, ...builtIn, native: { dialect: "messages", raw: kept }, path, ...cache };
 }
 
-function meaningOf(type: string, tool: JsonObject, servers: McpServers | undefined): ToolMeaning | undefined {
-  if (/^tool_search_tool_(regex|bm25)(_\d+)?$/.test(type)) return { type: "tool-search" };
-  return type === "mcp_toolset" ? meaningOfMcp(servers?.get(stringAt(tool, "mcp_server_name") ?? ""), tool) : undefined;
+/** Settings without which a tool does the same. Limits of what it may read must not get lost on the way to another dialect. */
+const HARMLESS: ReadonlySet<string> = new Set(["citations", "max_uses", "max_content_tokens"]);
+
+function meaningOf(
+  type: string,
+  raw: JsonObject,
+  servers: McpServers | undefined,
+): { means?: ToolMeaning; unsent?: string[] } {
+  if (/^tool_search_tool_(regex|bm25)(_\d+)?$/.test(type)) return { means: { type: "tool-search" } };
+  if (type === "mcp_toolset") {
+    return withoutAbsent({ means: meaningOfMcp(servers?.get(stringAt(raw, "mcp_server_name") ?? ""), raw) });
+  }
+  const kind = /^web_fetch_\d+$/.test(type)
+    ? ("web-fetch" as const)
+    : /^code_execution_\d+$/.test(type)
+      ? ("code-execution" as const)
+      : undefined;
+  const settings = Object.keys(raw).filter((key) => key !== "type" && key !== "name" && raw[key] !== null);
+  if (kind === undefined || !settings.every((setting) => HARMLESS.has(setting))) return {};
+  return { means: { type: kind }, ...(settings.length === 0 ? {} : { unsent: settings }) };
 }
 
 type Common = Pick<Tool, "path" | "cache">;
@@ -92,6 +110,8 @@ interface ToolTarget {
   strict: boolean;
   /** The host calls remote servers. */
   mcp: boolean;
+  /** The host runs tools besides web search. */
+  hosted: boolean;
   upstreamName: EncodeRequestContext["upstreamName"];
   notes: Notes;
   marks: CacheMarks;
@@ -115,10 +135,7 @@ export function encodeTool(tool: Tool, target: ToolTarget): JsonObject[] {
       return marked(encodeWebSearch(tool, target));
     case "native":
       if (tool.dialect === "messages") return encodeOwn(tool, target).flatMap(marked);
-      if (tool.means?.type === "tool-search") return marked(TOOL_SEARCH);
-      if (tool.means?.type === "mcp" && target.mcp) return marked(encodeToolset(tool.means));
-      notes.dropped(tool.path, `this protocol has no tool like ${tool.name}`);
-      return [];
+      return encodeHosted(tool, target).flatMap(marked);
     default:
       return tool satisfies never;
   }
@@ -129,6 +146,30 @@ function encodeOwn({ raw, path }: NativeTool, { upstreamName, notes }: ToolTarge
   const model = upstreamName(stringAt(raw, "model") ?? "");
   if (model === undefined) notes.dropped(path, notOffered(stringAt(raw, "model") ?? ""));
   return model === undefined ? [] : [{ ...raw, model }];
+}
+
+/** The counterparts of other dialects' tools, in the first version of each. */
+const HOSTED: Readonly<Partial<Record<ToolMeaning["type"], JsonObject>>> = {
+  "web-fetch": { type: "web_fetch_20250910", name: "web_fetch" },
+  "code-execution": { type: "code_execution_20250522", name: "code_execution" },
+};
+
+function encodeHosted(tool: NativeTool, { notes, hosted, mcp }: ToolTarget): JsonObject[] {
+  const { means } = tool;
+  if (means?.type === "tool-search") return [TOOL_SEARCH];
+  if (means?.type === "mcp" && mcp) {
+    noteUnsentSettings(tool, notes);
+    return [encodeToolset(means)];
+  }
+  const block = means === undefined ? undefined : HOSTED[means.type];
+  if (block !== undefined && hosted) {
+    noteUnsentSettings(tool, notes);
+    return [block];
+  }
+  const reason =
+    block === undefined ? `this protocol has no tool like ${tool.name}` : "this provider does not run tools";
+  notes.dropped(tool.path, reason);
+  return [];
 }
 
 function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget): JsonObject {

@@ -9,6 +9,7 @@ import {
   type WebSearchTool,
 } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
+import { noteUnsentSettings } from "../../request/note-unsent-settings.ts";
 import { isStrict, objectSchema } from "../../request/strict-schema.ts";
 import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 import { unsentMembers } from "./unsent-members.ts";
@@ -53,8 +54,13 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       return [];
     case "native":
       if (tool.dialect === "responses" && knows(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
-      if (tool.means?.type === "tool-search") return [{ type: "tool_search" }];
-      if (tool.means?.type === "mcp" && knows(scope, "mcp")) return [encodeMcp(tool.means)];
+      {
+        const hosted = tool.dialect === "responses" ? undefined : encodeHosted(tool.means);
+        if (hosted !== undefined && knows(scope, hosted.type)) {
+          noteUnsentSettings(tool, notes);
+          return [hosted];
+        }
+      }
       // R5: an unknown tool never fails the call.
       notes.dropped(
         tool.path,
@@ -68,14 +74,22 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
   }
 }
 
-const encodeMcp = ({ name, url, authorization, allowedTools }: Extract<ToolMeaning, { type: "mcp" }>): JsonObject => ({
-  type: "mcp",
-  server_label: name,
-  server_url: url,
-  ...withoutAbsent({ authorization, allowed_tools: allowedTools }),
-  // Other protocols have no approvals.
-  require_approval: "never",
-});
+/** The counterpart of another dialect's tool. */
+function encodeHosted(means: ToolMeaning | undefined): (JsonObject & { type: string }) | undefined {
+  switch (means?.type) {
+    case "tool-search":
+      return { type: "tool_search" };
+    case "code-execution":
+      return { type: "code_interpreter", container: { type: "auto" } };
+    case "mcp": {
+      const { name, url, authorization, allowedTools } = means;
+      const optional = withoutAbsent({ authorization, allowed_tools: allowedTools });
+      return { type: "mcp", server_label: name, server_url: url, ...optional, require_approval: "never" };
+    }
+    default:
+      return undefined;
+  }
+}
 
 /** R17: `strict` is explicit, because providers default to true and other dialects to false. */
 function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {

@@ -20,34 +20,36 @@ function decodeTool(raw: unknown, path: string): Tool {
   if (type === "function") return decodeFunction(fields, path);
   if (type === "custom") return decodeCustom(fields, path);
   if (type.startsWith("web_search")) return decodeWebSearch(type, fields, path);
-  const tool = isObject(raw) ? raw : {};
-  return {
-    type: "native",
-    dialect: "responses",
-    name: type,
-    raw: tool,
-    path,
-    ...withoutAbsent({ means: meaningOf(tool) }),
-  };
+  const native = { type: "native" as const, dialect: "responses", name: type, raw: isObject(raw) ? raw : {}, path };
+  const means = meaningOf(native.raw);
+  const unsent = means?.type === "mcp" && "server_description" in native.raw ? ["server_description"] : undefined;
+  return { ...native, ...withoutAbsent({ means, unsent }) };
 }
 
-/** A search that the client runs itself has no counterpart, and neither have connectors or calls that must be approved first. */
-function meaningOf(tool: JsonObject): ToolMeaning | undefined {
-  const { type, server_url: url, authorization, require_approval: approval } = tool;
-  if (type === "tool_search") return tool["execution"] === "client" ? undefined : { type: "tool-search" };
-  const name = stringAt(tool, "server_label");
-  if (type !== "mcp" || name === undefined || typeof url !== "string" || approval !== "never" || tool["headers"])
-    return undefined;
-  const filter = tool["allowed_tools"];
-  const names = texts(Array.isArray(filter) ? filter : arrayAt(filter, "tool_names"));
-  if (isObject(filter) && names === undefined) return undefined;
-  return {
-    type: "mcp",
-    name,
-    url,
-    ...(typeof authorization === "string" ? { authorization } : {}),
-    ...withoutAbsent({ allowedTools: names }),
-  };
+/**
+ * What a tool does that other dialects have too. A search that the client runs itself, connectors, own containers and calls that must be
+ * approved first have no counterpart.
+ */
+function meaningOf(raw: JsonObject): ToolMeaning | undefined {
+  const fields = new Fields(raw);
+  const type = fields.string("type");
+  if (type === "tool_search") return raw["execution"] === "client" ? undefined : { type: "tool-search" };
+  if (type === "code_interpreter") {
+    const container = new Fields(fields.object("container"));
+    const isPlain =
+      container.string("type") === "auto" && container.rest() === undefined && fields.rest() === undefined;
+    return isPlain ? { type: "code-execution" } : undefined;
+  }
+  if (type !== "mcp") return undefined;
+  const [name, url] = [fields.string("server_label"), fields.string("server_url")];
+  const authorization = fields.string("authorization");
+  const filter = raw["allowed_tools"];
+  const allowedTools = texts(Array.isArray(filter) ? filter : arrayAt(filter, "tool_names"));
+  if (isObject(filter) && allowedTools === undefined) return undefined;
+  const isUnasked = fields.string("require_approval") === "never";
+  for (const read of ["server_description", "allowed_tools", "defer_loading"]) fields.skip(read);
+  if (!isUnasked || fields.rest() !== undefined || name === undefined || url === undefined) return undefined;
+  return { type: "mcp", name, url, ...withoutAbsent({ authorization, allowedTools }) };
 }
 
 const isDeferred = (fields: Fields): { deferred?: true } =>

@@ -1,16 +1,16 @@
-import { type Actor, recordAct } from "../access/audit.ts";
-import type { Sources } from "../base/sources.ts";
-import { GatewayError } from "../canon/error.ts";
-import { applyUpdates, type UpdatedModels } from "../catalogue/updates/apply-updates.ts";
-import type { CatalogueUpdate, ModelPatch } from "../catalogue/updates/model-patch.ts";
-import type { Queries, Storage } from "../storage/storage.ts";
+import { type Actor, recordAct } from "../../access/audit.ts";
+import type { Sources } from "../../base/sources.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { applyUpdates, type UpdatedModels } from "../../catalogue/updates/apply-updates.ts";
+import type { CatalogueUpdate, ModelPatch } from "../../catalogue/updates/model-patch.ts";
+import type { Queries, Storage } from "../../storage/storage.ts";
 import {
   countCatalogueChange,
   deleteUpdate,
   insertUpdate,
   readCatalogueChanges,
   selectUpdates,
-} from "../storage/tables/catalogue-updates.ts";
+} from "../../storage/tables/catalogue-updates.ts";
 
 /** The models in force, and the number of the change that led to them. */
 export interface StoredCatalogue extends UpdatedModels {
