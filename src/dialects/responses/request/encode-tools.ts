@@ -3,7 +3,8 @@ import { withoutAbsent } from "../../../base/without-absent.ts";
 import { asksForCall, type CustomTool, type FunctionTool, type Tool, type WebSearchTool } from "../../../canon/tool.ts";
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { isStrict, objectSchema } from "../../request/strict-schema.ts";
-import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { builtInTool } from "./built-in-tools.ts";
+import { isOwn, knowsTool, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 import { unsentMembers } from "./unsent-members.ts";
 
 /** `tools`, `tool_choice` and `parallel_tool_calls`, as far as the provider supports them. Without tools, nothing is sent (R16). */
@@ -26,8 +27,6 @@ export function encodeTools(scope: RequestScope): JsonObject {
   };
 }
 
-const knows = ({ context }: RequestScope, type: string): boolean => context.quirks.toolTypes?.includes(type) ?? true;
-
 function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
   const { notes } = scope;
   if (tool.cache?.ttl !== undefined) {
@@ -35,17 +34,18 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
   }
   switch (tool.type) {
     case "function":
+      if (isOwnKind(tool, scope)) return [tool.native?.raw ?? {}];
       if (tool.native !== undefined)
         notes.approximated(tool.path, "this provider supports it only as a plain function");
       return [encodeFunction(tool, scope)];
     case "custom":
-      return [knows(scope, "custom") ? encodeCustom(tool, scope) : encodeCustomAsFunction(tool, scope)];
+      return [knowsTool(scope, "custom") ? encodeCustom(tool, scope) : encodeCustomAsFunction(tool, scope)];
     case "web-search":
-      if (knows(scope, "web_search")) return [encodeWebSearch(tool, scope)];
+      if (knowsTool(scope, "web_search")) return [encodeWebSearch(tool, scope)];
       notes.dropped(tool.path, "this provider does not support web search");
       return [];
     case "native":
-      if (tool.dialect === "responses" && knows(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
+      if (tool.dialect === "responses" && knowsTool(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
       // R5: an unknown tool never fails the call.
       notes.dropped(
         tool.path,
@@ -58,6 +58,10 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
       return tool satisfies never;
   }
 }
+
+/** Whether models of this dialect know the tool by its type, and the provider supports it. */
+const isOwnKind = ({ native, name }: FunctionTool, scope: RequestScope): boolean =>
+  native?.dialect === "responses" && builtInTool(native.raw) !== undefined && knowsTool(scope, name);
 
 /** R17: `strict` is explicit, because providers default to true and other dialects to false. */
 function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
@@ -155,8 +159,9 @@ function namesOf(scope: RequestScope): ReadonlyMap<string, JsonObject> {
   const names = new Map<string, JsonObject>();
   for (const tool of scope.call.tools) {
     if (tool.type !== "function" && tool.type !== "custom") continue;
-    const type = tool.type === "custom" && knows(scope, "custom") ? "custom" : "function";
-    names.set(tool.name, { type, name: tool.name });
+    const type = tool.type === "custom" && knowsTool(scope, "custom") ? "custom" : "function";
+    const own = tool.type === "function" && isOwnKind(tool, scope);
+    names.set(tool.name, own ? { type: tool.name } : { type, name: tool.name });
   }
   return names;
 }

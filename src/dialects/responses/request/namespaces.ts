@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, stringAt } from "../../../base/json.ts";
+import { builtInTool } from "./built-in-tools.ts";
 
 /** The original position of a tool that the model gets under a flat name. */
 export interface NamespacedTool {
@@ -13,11 +14,14 @@ export interface NamespacedTool {
 export class Namespaces {
   readonly #flat = new Map<string, string>();
   readonly #tools = new Map<string, NamespacedTool>();
+  readonly #builtIn = new Set<string>();
 
   /** `tools`: as in the request. */
   constructor(tools: readonly unknown[]) {
-    const taken = new Set(tools.flatMap((tool) => (isNamespace(tool) ? [] : (stringAt(tool, "name") ?? []))));
+    const taken = new Set<string>(tools.flatMap((tool) => (isNamespace(tool) ? [] : (stringAt(tool, "name") ?? []))));
     for (const space of tools) {
+      const builtIn = builtInTool(space)?.name;
+      if (builtIn !== undefined && !taken.has(builtIn)) this.#builtIn.add(builtIn);
       if (!isNamespace(space)) continue;
       const namespace = stringAt(space, "name") ?? "";
       for (const tool of arrayAt(space, "tools")) {
@@ -31,6 +35,11 @@ export class Namespaces {
   flatName(namespace: string | undefined, name: string): string {
     if (namespace === undefined) return name;
     return this.#flat.get(keyOf(namespace, name)) ?? flatNameOf({ namespace, name });
+  }
+
+  /** The function that stands for a tool known by its type, unless the request has none or another tool of that name. */
+  builtInName(type: string | undefined): string | undefined {
+    return type !== undefined && this.#builtIn.has(type) ? type : undefined;
   }
 
   /** Both names of a tool that the model called by its flat name. */

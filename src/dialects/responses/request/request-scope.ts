@@ -24,6 +24,9 @@ export const pathIn = ({ call }: RequestScope, holder: { path?: string }, field:
 export const takesBreakpoints = ({ context: { quirks, traits } }: RequestScope): boolean =>
   quirks.cacheBreakpoints && traits.cacheBreakpoints === true;
 
+export const knowsTool = ({ context }: RequestScope, type: string): boolean =>
+  context.quirks.toolTypes?.includes(type) ?? true;
+
 export const ownExtras = (scope: RequestScope, extras: JsonObject | undefined): JsonObject =>
   isOwn(scope) ? (extras ?? {}) : {};
 
