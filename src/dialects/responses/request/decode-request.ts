@@ -4,6 +4,7 @@ import type { CanonCall, Extra, OutputFormat } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { TextPart } from "../../../canon/part.ts";
 import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
+import { configurationUpdates } from "./configuration-updates.ts";
 import { decodeInput } from "./decode-items.ts";
 import { FIELD_NAMES } from "./field-names.ts";
 import { loadedTools } from "./loaded-tools.ts";
@@ -38,10 +39,11 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const tools = fields.array("tools") ?? [];
   const namespaces = new Namespaces([...tools, ...loadedTools(body).map(({ raw }) => raw)]);
   const items = decodeInput(body["input"], namespaces);
-  const text = new Fields(fields.object("text"));
+  const updates = configurationUpdates(body);
+  const text = new Fields({ ...fields.object("text"), ...(updates.format && { format: updates.format.value }) });
   const { settings, paths, include, extras: settingExtras } = decodeSettings(fields, text, tools.length > 0);
   const { format, rest: formatRest } = decodeFormat(text);
-  const reasoning = decodeReasoning(body);
+  const reasoning = decodeReasoning(body, updates.effort);
   const toolChoice = decodeToolChoice(body["tool_choice"], namespaces);
   if (toolChoice !== undefined) fields.skip("tool_choice");
   // The default, which has no effect.
@@ -66,7 +68,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
     paths: {
       ...paths,
       ...(toolChoice === undefined ? {} : { toolChoice: "tool_choice" }),
-      ...(format === undefined ? {} : { format: "text.format" }),
+      ...(format === undefined ? {} : { format: updates.format?.path ?? "text.format" }),
     },
     extras,
   };

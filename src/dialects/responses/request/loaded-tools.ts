@@ -1,5 +1,4 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
-import type { NativePart } from "../../../canon/part.ts";
 
 /** Items that add tools to a conversation: search results, and tools from the client (H51). */
 const LOADING: ReadonlySet<string | undefined> = new Set(["tool_search_output", "additional_tools"]);
@@ -27,9 +26,3 @@ export function loadedTools(body: JsonObject): readonly LoadedTool[] {
 
 /** Hosted tools, and those that the dialect knows, have only a type. */
 const nameOf = (tool: unknown): string | undefined => stringAt(tool, "name") ?? stringAt(tool, "type");
-
-/** What targets of other dialects get instead of such an item. */
-export const elsewhereOf = (type: string): NativePart["elsewhere"] =>
-  LOADING.has(type)
-    ? { reason: "this protocol cannot add tools during a conversation; they were sent from the start" }
-    : undefined;
