@@ -25,6 +25,7 @@ import type { ResponsesQuirks } from "./quirks.ts";
 import { CALL_ID } from "./request/encode-items.ts";
 import { SEALED, STATE_FIELDS } from "./request/encode-request.ts";
 import { MIN_OUTPUT, RAISED } from "./request/encode-settings.ts";
+import { loadsTools } from "./request/loaded-tools.ts";
 import { OWN_ORIGIN } from "./request/reasoning.ts";
 import { unsentMembers } from "./request/unsent-members.ts";
 
@@ -48,8 +49,10 @@ export function prepareRequest(
     notes.dropped(other, oneLimit("max_output_tokens"));
   }
   const empty = emptyTools(body);
-  remove.push(...empty.remove);
-  notes.list.push(...empty.notes);
+  if (empty.remove.length > 0 && !arrayAt(body, "input").some(loadsTools)) {
+    remove.push(...empty.remove);
+    notes.list.push(...empty.notes);
+  }
   const kept = remove.filter((field) => !(field in set));
   const source = fitTools(fitItems(request, body), body, quirks, notes);
   const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));

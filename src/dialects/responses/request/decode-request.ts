@@ -37,11 +37,17 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
   fields.skip("input", "reasoning", ...HONOURED);
   const tools = fields.array("tools") ?? [];
-  const namespaces = new Namespaces([...tools, ...loadedTools(body).map(({ raw }) => raw)]);
+  const loaded = loadedTools(body);
+  const namespaces = new Namespaces([...tools, ...loaded.map(({ raw }) => raw)]);
   const items = decodeInput(body["input"], namespaces);
   const updates = configurationUpdates(body);
   const text = new Fields({ ...fields.object("text"), ...(updates.format && { format: updates.format.value }) });
-  const { settings, paths, include, extras: settingExtras } = decodeSettings(fields, text, tools.length > 0);
+  const {
+    settings,
+    paths,
+    include,
+    extras: settingExtras,
+  } = decodeSettings(fields, text, tools.length + loaded.length > 0);
   const { format, rest: formatRest } = decodeFormat(text);
   const reasoning = decodeReasoning(body, updates.effort);
   const toolChoice = decodeToolChoice(body["tool_choice"], namespaces);

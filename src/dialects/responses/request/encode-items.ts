@@ -195,10 +195,11 @@ function encodeCall(part: ToolCallPart, scope: RequestScope): JsonObject {
   if (own !== undefined) return own;
   const call_id = fitToolId(part.id, CALL_ID);
   const extras = ownExtras(scope, part.extras);
-  if (part.custom) return { type: "custom_tool_call", call_id, name: part.name, input: part.input, ...extras };
+  const named = scope.loaded?.toolOf(part.name) ?? { name: part.name };
+  if (part.custom) return { type: "custom_tool_call", call_id, ...named, input: part.input, ...extras };
   // Providers parse the arguments.
   const written = part.input === "" ? "{}" : part.input;
-  return { type: "function_call", call_id, name: part.name, arguments: written, ...extras };
+  return { type: "function_call", call_id, ...named, arguments: written, ...extras };
 }
 
 /** Searches of other protocols get new ids. */

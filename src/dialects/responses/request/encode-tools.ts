@@ -11,7 +11,9 @@ import { unsentMembers } from "./unsent-members.ts";
 export function encodeTools(scope: RequestScope): JsonObject {
   const { call, context, notes } = scope;
   const tools = call.tools.filter((tool) => !(isOwn(scope) && tool.loaded)).flatMap((tool) => encodeTool(tool, scope));
-  if (tools.length === 0) {
+  // The items that load tools are restored for this dialect.
+  const loads = isOwn(scope) && call.tools.some((tool) => tool.loaded);
+  if (tools.length === 0 && !loads) {
     const reason = "there are no tools to choose from";
     if (asksForCall(call.toolChoice)) notes.dropped(call.paths.toolChoice ?? "tool_choice", reason);
     if (call.parallelTools !== undefined && call.tools.length > 0) {
@@ -22,7 +24,7 @@ export function encodeTools(scope: RequestScope): JsonObject {
   const choice = encodeToolChoice(scope);
   const parallel = context.quirks.unsupported.includes("parallelTools") ? undefined : call.parallelTools;
   return {
-    tools,
+    ...(tools.length === 0 ? {} : { tools }),
     ...withoutAbsent({ tool_choice: choice, parallel_tool_calls: parallel }),
   };
 }

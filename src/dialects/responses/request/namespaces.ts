@@ -58,6 +58,6 @@ export class Namespaces {
 
 export const isNamespace = (tool: unknown): tool is JsonObject => stringAt(tool, "type") === "namespace";
 
-const flatNameOf = ({ namespace, name }: NamespacedTool): string => `${namespace}__${name}`;
+export const flatNameOf = ({ namespace, name }: NamespacedTool): string => `${namespace}__${name}`;
 
 const keyOf = (namespace: string, name: string): string => JSON.stringify([namespace, name]);

@@ -5,12 +5,15 @@ import type { Notes } from "../../../canon/notes.ts";
 import type { Part } from "../../../canon/part.ts";
 import type { EncodeRequestContext } from "../../codec.ts";
 import type { ResponsesQuirks } from "../quirks.ts";
+import type { Namespaces } from "./namespaces.ts";
 
 /** What every step of encoding a request needs. */
 export interface RequestScope {
   call: CanonCall;
   context: EncodeRequestContext<ResponsesQuirks>;
   notes: Notes;
+  /** The namespaces in items that this dialect gets back. Those of the request's own list are flattened. */
+  loaded: Namespaces | undefined;
 }
 
 /** Whether the client also uses this dialect, so that its own fields are restored. */
