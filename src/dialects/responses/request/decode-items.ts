@@ -90,7 +90,7 @@ class ItemReader {
     for (const one of ids) this.#builtIn.set(one, id);
     const input = stringifyInOrder(tool.argumentsOf(item));
     const native = { dialect: "responses", tool: tool.name, raw: item };
-    return { type: "tool-call", id, name: tool.name, input, native, path };
+    return { type: "tool-call", id, name: tool.name, input, native, path, ...callerOf(item) };
   }
 
   #builtInResult(tool: BuiltInTool, item: JsonObject, path: string): ToolResultPart {
@@ -98,7 +98,7 @@ class ItemReader {
     const { text, isError } = tool.resultOf(item);
     const native = { dialect: "responses", tool: tool.name, raw: item };
     const content: TextPart[] = [{ type: "text", text, path: `${path}.output` }];
-    return { type: "tool-result", callId, content, ...withoutAbsent({ isError }), native, path };
+    return { type: "tool-result", callId, content, ...withoutAbsent({ isError }), native, path, ...callerOf(item) };
   }
 
   message(item: JsonObject, path: string, contentPath: string): void {
@@ -217,6 +217,11 @@ class ItemReader {
     this.#endRun();
     return { system: this.#system, turns: distinctCallIds([...this.#leading, ...this.#turns]) };
   }
+}
+
+/** A program of the model called the tool. Only this dialect has such calls. */
+function callerOf({ caller }: JsonObject): { extras?: JsonObject } {
+  return stringAt(caller, "type") === "program" ? { extras: { caller } } : {};
 }
 
 /** One kind of result refers to its call by `id`. */
