@@ -8,7 +8,6 @@ import { argumentsText } from "../../answer/arguments-text.ts";
 import { readQueries, writeQueries } from "../../answer/search-queries.ts";
 import { citationWithin, decodeAnnotation } from "../../answer/url-citation.ts";
 import type { DecodeAnswerContext } from "../../codec.ts";
-import { flatNameOf } from "./namespaces.ts";
 import { decodeReasoningItem } from "./reasoning.ts";
 
 export type ItemContext = Pick<DecodeAnswerContext, "origin" | "makeId" | "note">;
@@ -40,18 +39,11 @@ export function decodeItem(item: JsonObject, context: ItemContext): ReplyPart[] 
 const saysSomething = (part: ReplyPart): boolean =>
   !("text" in part) || part.text !== "" || part.signature !== undefined;
 
-/**
- * Results refer to their calls by `call_id`, which differs from the item's own id. A provider calls a tool of a namespace by both names if
- * an item of the conversation added it.
- */
-export function decodeCallHead(item: JsonObject, makeId: () => string): { id: string; name: string } {
-  const name = stringAt(item, "name") ?? "";
-  const namespace = stringAt(item, "namespace");
-  return {
-    id: stringAt(item, "call_id") || stringAt(item, "id") || `call_${makeId()}`,
-    name: namespace ? flatNameOf({ namespace, name }) : name,
-  };
-}
+/** Results refer to their calls by `call_id`, which differs from the item's own id. */
+export const decodeCallHead = (item: JsonObject, makeId: () => string): { id: string; name: string } => ({
+  id: stringAt(item, "call_id") || stringAt(item, "id") || `call_${makeId()}`,
+  name: stringAt(item, "name") ?? "",
+});
 
 export const argumentsOf = (item: JsonObject): string => argumentsText(item["arguments"]);
 

@@ -15,6 +15,8 @@ export class Namespaces {
   readonly #flat = new Map<string, string>();
   readonly #tools = new Map<string, NamespacedTool>();
   readonly #builtIn = new Set<string>();
+  /** By bare names, for those that only one tool has. */
+  readonly #bare = new Map<string, NamespacedTool | undefined>();
 
   /** `tools`: as in the request. */
   constructor(tools: readonly unknown[]) {
@@ -42,15 +44,16 @@ export class Namespaces {
     return type !== undefined && this.#builtIn.has(type) ? type : undefined;
   }
 
-  /** Both names of a tool that the model called by its flat name. */
-  toolOf(flatName: string): NamespacedTool | undefined {
-    return this.#tools.get(flatName);
+  /** Both names of a tool that the model called by its flat name, or by its own if an item of the conversation added it. */
+  toolOf(name: string): NamespacedTool | undefined {
+    return this.#tools.get(name) ?? this.#bare.get(name);
   }
 
   #add(tool: NamespacedTool, taken: Set<string>): void {
     let flat = flatNameOf(tool);
     while (taken.has(flat)) flat += "_";
     taken.add(flat);
+    this.#bare.set(tool.name, this.#bare.has(tool.name) || taken.has(tool.name) ? undefined : tool);
     this.#flat.set(keyOf(tool.namespace, tool.name), flat);
     this.#tools.set(flat, tool);
   }
@@ -58,6 +61,6 @@ export class Namespaces {
 
 export const isNamespace = (tool: unknown): tool is JsonObject => stringAt(tool, "type") === "namespace";
 
-export const flatNameOf = ({ namespace, name }: NamespacedTool): string => `${namespace}__${name}`;
+const flatNameOf = ({ namespace, name }: NamespacedTool): string => `${namespace}__${name}`;
 
 const keyOf = (namespace: string, name: string): string => JSON.stringify([namespace, name]);
