@@ -1,4 +1,11 @@
-import { ALIASES_BY_WIRE, brokenOf, failingOf, MODELS_BY_WIRE, refusingOf } from "../support/client-harness.ts";
+import {
+  ALIASES_BY_WIRE,
+  brokenOf,
+  failingOf,
+  MODELS_BY_WIRE,
+  NEWER_ALIASES,
+  refusingOf,
+} from "../support/client-harness.ts";
 import type { Agent, Task, Turn } from "./agent.ts";
 
 interface Line {
@@ -28,6 +35,8 @@ const CITY = {
   additionalProperties: false,
 };
 const ofEachWire = (nameOf: (wire: string) => string) => Object.keys(MODELS_BY_WIRE).map(nameOf);
+/** Releases that have the family in their list of models. */
+const KNOWS_GPT_6 = /^0\.(?:169|1[7-9]\d)\./;
 const PATCHED = /"type":"file_change"/;
 const task: Turn = {};
 const settings = ({ gatewayUrl, model }: Task): string[] =>
@@ -75,6 +84,12 @@ export const codex = (version: string): Agent => ({
       name: "a tool in a namespace",
       models: [...Object.values(MODELS_BY_WIRE).filter((model) => model !== "gpt-5.5"), "acme/native"],
       turns: [{ prompt: "Call the tool close_agent.", says: /close_agent answered “invalid agent id/ }, task],
+    },
+    {
+      // For its newest models it sends tools only in an item `additional_tools`, all of them in namespaces.
+      name: "tools in an item",
+      models: KNOWS_GPT_6.test(version) ? ["gpt-6.1-sol", ...Object.keys(NEWER_ALIASES)] : [],
+      turns: [{ prompt: "Call the tool list_agents.", says: /list_agents answered “\{"agents":\[\]\}”/ }],
     },
     {
       // A prompt that is too long ends a turn; the next one begins with a summary of the conversation (R28). Its totals

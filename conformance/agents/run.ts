@@ -23,7 +23,7 @@ const AGENTS: readonly Agent[] = [
   claudeCode("2.1.197"),
   claudeCode("2.1.327"),
   codex("0.142.0"),
-  codex("0.166.0"),
+  codex("0.169.0"),
   geminiCli,
   opencodeChat,
   opencodeMessages,

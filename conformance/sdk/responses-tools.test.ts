@@ -45,6 +45,35 @@ describe("openai 7", () => {
     expect(extra(error, "param")).toBe("tools[0]");
   });
 
+  test("decision 0103: a shell, patches and their results, on models that do not know these tools", async () => {
+    const tools: OpenAi.Responses.Tool[] = [
+      { type: "shell", environment: { type: "local" } },
+      { type: "apply_patch" },
+      { type: "local_shell" },
+    ];
+    for (const kind of ["anthropic", "gemini", "bedrock", "openai-compatible"]) {
+      const model = `${kind}/standard`;
+      const input = "Use the tool shell for Lisbon.";
+      const { data, response } = await open()
+        .responses.create({ model, input, tools, tool_choice: { type: "shell" } })
+        .withResponse();
+      const called = data.output.at(-1);
+      expect(called).toMatchObject({ type: "shell_call", status: "completed", environment: { type: "local" } });
+      if (called?.type !== "shell_call") throw new Error("no call");
+      const receipt = await receiptOf(harness, response.headers.get("x-trivium-receipt"));
+      const reason = "this provider supports it only as a plain function";
+      expect(receipt.fields).toContainEqual({ path: "tools[0]", action: "approximated", reason });
+      const ran = { stdout: "18 degrees and clear", stderr: "", outcome: { type: "exit" as const, exit_code: 0 } };
+      const stream = open().responses.stream({
+        model,
+        previous_response_id: data.id,
+        input: [{ type: "shell_call_output", call_id: called.call_id, output: [ran] }],
+        tools,
+      });
+      expect((await stream.finalResponse()).output_text).toContain("18 degrees and clear");
+    }
+  });
+
   test("R6: a tool of a namespace is called by both of its names, on a provider without namespaces", async () => {
     const tools: OpenAi.Responses.Tool[] = [
       { type: "namespace", name: "places", description: "Places.", tools: [WEATHER] },

@@ -35,6 +35,7 @@ const CATALOGUE_MODELS: Readonly<Record<string, string>> = {
   "openai/gpt-4o-mini": "openai",
   "openai/gpt-5-mini": "openai",
   "openai/gpt-5.5": "responses",
+  "openai/gpt-6.1-sol": "responses",
 };
 
 /** Some clients know OpenAI's models by name, and use more of their tools with them: here such names map to others. */
@@ -42,6 +43,13 @@ export const ALIASES_BY_WIRE: Readonly<Record<string, string>> = {
   messages: "gpt-5.5-claude",
   genai: "gpt-5.5-gemini",
   chat: "gpt-5.5-acme",
+};
+
+/** The same for a family whose tools clients add by an item of the conversation. */
+export const NEWER_ALIASES: Readonly<Record<string, string>> = {
+  "gpt-6.1-sol-claude": "anthropic/claude-sonnet-4-5",
+  "gpt-6.1-sol-gemini": "google/gemini-3-flash-preview",
+  "gpt-6.1-sol-acme": "acme/agent",
 };
 
 /** A model of each wire that must have its thoughts back, and one whose streams break off, as clients of the Responses API name them. */
@@ -111,6 +119,7 @@ export async function startClientHarness(upstreamModel: string): Promise<ClientH
         "gpt-5.5-claude": "anthropic/claude-sonnet-4-5",
         "gpt-5.5-gemini": "google/gemini-3-flash-preview",
         "gpt-5.5-acme": "acme/agent",
+        ...NEWER_ALIASES,
         "acme/native": "openai/gpt-5.5",
         ...Object.fromEntries(ofWires((wire) => [thinkerOf(wire), `thinks/${wire}`])),
         ...Object.fromEntries(ofWires((wire) => [brokenOf(wire), `broken/${wire}`])),

@@ -74,6 +74,14 @@ export interface MediaPart extends PartBase {
   clip?: { start?: string; end?: string; fps?: number };
 }
 
+/** The form of a call or result in the only dialect that has its own. Other dialects use the common form. */
+interface OwnForm {
+  dialect: string;
+  /** The type of the tool. */
+  tool: string;
+  raw: JsonObject;
+}
+
 /** A call of one of the caller's tools. */
 export interface ToolCallPart extends PartBase {
   type: "tool-call";
@@ -82,6 +90,7 @@ export interface ToolCallPart extends PartBase {
   /** JSON text of an object, possibly malformed by the model; empty if there are no arguments. Free text for custom tools. */
   input: string;
   custom?: boolean;
+  native?: OwnForm;
 }
 
 export interface ToolResultPart extends PartBase {
@@ -94,6 +103,7 @@ export interface ToolResultPart extends PartBase {
   /** The result as an object, if the client's protocol has one. `content` then contains the same as text. */
   response?: JsonObject;
   custom?: boolean;
+  native?: OwnForm;
 }
 
 /** A passage from the caller for the model to cite. */

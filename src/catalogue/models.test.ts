@@ -7,14 +7,14 @@ import file from "./models.json";
 import { ModelEntry, ModelsFile } from "./models-schema.ts";
 
 describe("models.json", () => {
-  test("every model is valid, every id is unique, and there are 201", () => {
+  test("every model is valid, every id is unique, and there are 203", () => {
     const entry = Compile(ModelEntry);
     for (const model of file.models) {
       expect({ id: model.id, errors: entry.Errors(model) }).toEqual({ id: model.id, errors: [] });
     }
     expect(Compile(ModelsFile).Check(file)).toBe(true);
-    expect(file.models).toHaveLength(201);
-    expect(new Set(file.models.map((model) => model.id)).size).toBe(201);
+    expect(file.models).toHaveLength(203);
+    expect(new Set(file.models.map((model) => model.id)).size).toBe(203);
   });
 
   test("choices 6: every text model has a rank of quality, and no other has one", () => {
@@ -90,10 +90,10 @@ describe("models.json", () => {
         }
       }
     }
-    expect(noted).toHaveLength(26);
+    expect(noted).toHaveLength(28);
   });
 
-  test("there are 34 models for images and 19 for videos, and they say what they take and make", () => {
+  test("there are 36 models for images and 19 for videos, and they say what they take and make", () => {
     const kinds = Object.fromEntries(MODEL_KINDS.map((kind) => [kind, 0])) as Record<ModelKind, number>;
     for (const { id, kind, inputModalities, outputModalities } of builtInModels) {
       kinds[kind]++;
@@ -102,7 +102,7 @@ describe("models.json", () => {
       expect({ id, outputModalities }).toEqual({ id, outputModalities: expect.arrayContaining([kind]) });
     }
     expect(kinds).toEqual({
-      image: 34,
+      image: 36,
       video: 19,
       text: 113,
       embedding: 22,

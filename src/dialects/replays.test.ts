@@ -119,7 +119,7 @@ describe("code that the provider ran, and its output", () => {
     input: [
       { role: "user", content: "hi" },
       { type: "program", id: "prog_1", code: "1 + 1" },
-      { type: "program_output", id: "po_1", output: "2" },
+      { type: "program_output", id: "po_1", result: "2" },
       { role: "user", content: "go on" },
     ],
   };
@@ -129,12 +129,14 @@ describe("code that the provider ran, and its output", () => {
     expect(sent.map((item) => item["type"])).toEqual(["message", "program", "program_output", "message"]);
   });
 
-  test("leave no empty turn for a host of another protocol, and are noted", async () => {
+  test("decision 0103: are text for a host of another protocol, and noted", async () => {
     for (const target of EVERY_TARGET) {
       if (target.dialect === "responses") continue;
       const { body: sent, notes } = await translate("responses", body, target);
       expect(notes.map(({ path }) => path)).toEqual(["input[1]", "input[2]"]);
-      expect(JSON.stringify(sent)).not.toMatch(/"content":(?:""|\[\])|"parts":\[\]|"assistant"|"model","parts"/);
+      const text = JSON.stringify(sent);
+      expect(text).toContain("Program that was run:\\n1 + 1");
+      expect(text).toContain("Output of the program:\\n2");
     }
   });
 });

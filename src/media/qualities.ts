@@ -1,2 +1,2 @@
-/** The levels of quality that any model knows (contract 2.4, and those of older models). */
-export const QUALITIES = ["low", "medium", "high", "auto", "standard", "hd"] as const;
+/** The levels of quality that any model knows (contract 2.4, and those of newer and older models). */
+export const QUALITIES = ["low", "medium", "high", "auto", "xhigh", "max", "standard", "hd"] as const;

@@ -126,7 +126,9 @@ function waysOf({ upstreamModel, dialect, toolsDialect }: Offer, traits: ModelTr
   const known = provider.atHome && dialect === undefined ? traits.toolsDialect : undefined;
   const [forTools] = toolsDialect === undefined ? [] : provider.dialectsFor(upstreamModel, toolsDialect);
   const tools = forTools ?? (known !== undefined && served.includes(known) ? known : undefined);
-  if (tools === undefined) return served.map((via) => ({ via, only: undefined }));
+  // The vendor rejects tools in the only dialects in which it is configured.
+  const rejected = known !== undefined && tools === undefined;
+  if (tools === undefined) return served.map((via) => ({ via, only: rejected ? "without tools" : undefined }));
   const ways = served.map((via): Way => ({ via, only: via === tools ? undefined : "without tools" }));
   return served.includes(tools) ? ways : [...ways, { via: tools, only: "with tools" }];
 }

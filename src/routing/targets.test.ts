@@ -18,6 +18,7 @@ const configured = [
   createProvider({ name: "maker", kind: "anthropic", apiKey }, system),
   createProvider({ name: "painter", kind: "openai", apiKey }, system),
   createProvider({ name: "proxy", kind: "openai", apiKey, baseUrl: "http://127.0.0.1:9/v1" }, system),
+  createProvider({ name: "chatter", kind: "openai", apiKey, dialects: ["chat"] }, system),
   createProvider({ name: "pair", kind: "openai", apiKey, credential: { index: 0, label: "1", weight: 1 } }, system),
   createProvider({ name: "pair", kind: "openai", apiKey: new Secret("another"), credential: second }, system),
 ];
@@ -75,6 +76,12 @@ describe("targets of conversations", () => {
     expect(vias({ provider: "proxy", toolsDialect: "responses" }, "chat", true)).toEqual(["responses"]);
     expect(vias({ provider: "proxy", toolsDialect: "responses" }, "responses", false)).toEqual(["chat"]);
     expect(vias({ provider: "pair", toolsDialect: "responses" }, "chat", true)).toEqual(["responses", "responses"]);
+    // The vendor's own address, configured without the dialect.
+    expect(vias({ provider: "chatter" }, "chat", false)).toEqual(["chat"]);
+    expect(() => vias({ provider: "chatter" }, "chat", true)).toThrow(
+      "accepts tools only in the protocol responses, for which its providers (chatter) are not configured",
+    );
+    expect(vias({ provider: "chatter", dialect: "chat" }, "chat", true)).toEqual(["chat"]);
     // One that the provider does not speak changes nothing.
     expect(vias({ provider: "painter", toolsDialect: "genai" }, "chat", true)).toEqual(["responses"]);
   });

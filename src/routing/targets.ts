@@ -57,7 +57,9 @@ export class Targets {
     if (found !== undefined) return found;
     const targets = this.#textTargets(model, offers);
     const excluded = tools ? "without tools" : "with tools";
-    const made = new Candidates(split ? targets.filter(({ only }) => only !== excluded) : targets, dialect);
+    const serving = split ? targets.filter(({ only }) => only !== excluded) : targets;
+    if (serving.length === 0) throw toolsRejected(model, targets);
+    const made = new Candidates(serving, dialect);
     known.set(key, made);
     return made;
   }
@@ -143,3 +145,13 @@ const wrongModel = (message: string): GatewayError =>
   new GatewayError("invalid_request", message, { path: "model", code: "model_not_supported" });
 
 const namesOf = (offers: readonly Offer[]): string => offers.map((offer) => offer.provider).join(", ");
+
+/** The vendor accepts tools for this model only in a dialect that its providers are not configured for. */
+function toolsRejected({ id }: Model, targets: readonly TextTarget[]): GatewayError {
+  const dialect = targets.find(({ traits }) => traits.toolsDialect !== undefined)?.traits.toolsDialect ?? "another";
+  const names = [...new Set(targets.map(({ provider }) => provider.name))];
+  const message =
+    `${id} accepts tools only in the protocol ${dialect}, for which its providers (${names.join(", ")}) are not configured. ` +
+    `Add ${dialect} to providers.${names[0]}.dialects.`;
+  return new GatewayError("invalid_request", message, { path: "tools" });
+}

@@ -2,7 +2,13 @@ import type { JsonObject } from "../../base/json.ts";
 import type { CanonCall, Extra } from "../../canon/call.ts";
 
 /** Fields that two dialects of one family share, with the same names and meanings. */
-const SHARED: ReadonlySet<string> = new Set(["prompt_cache_key", "prompt_cache_retention", "service_tier", "metadata"]);
+const SHARED: ReadonlySet<string> = new Set([
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "service_tier",
+  "metadata",
+  "moderation",
+]);
 
 /** The dialects of the family. */
 const FAMILY: ReadonlySet<string> = new Set(["chat", "responses"]);

@@ -325,3 +325,21 @@ describe("a response in its own dialect", () => {
     expect(tap.generatedCharacters).toBe(careful.generatedCharacters);
   });
 });
+
+describe("R19: a response ends in calls if the client answers one of its items", () => {
+  const stopOf = (item: JsonObject) => {
+    const body = { status: "completed", output: [item], usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 } };
+    return patchAnswer(JSON.stringify(body), body, answering()).stop?.unified;
+  };
+
+  const items: [JsonObject, "stop" | "tool"][] = [
+    [{ type: "shell_call", environment: { type: "local" } }, "tool"],
+    [{ type: "shell_call", environment: { type: "container_reference", container_id: "cntr_1" } }, "stop"],
+    [{ type: "apply_patch_call" }, "tool"],
+    [{ type: "local_shell_call" }, "tool"],
+    [{ type: "computer_call" }, "tool"],
+    [{ type: "program" }, "stop"],
+    [{ type: "web_search_call" }, "stop"],
+  ];
+  test.each(items)("%j: %s", (item, stop) => expect(stopOf(item)).toBe(stop));
+});

@@ -22,9 +22,11 @@ import { decodeStop } from "./answer/stop-reason.ts";
 import { decodeUsage, encodeUsage } from "./answer/usage.ts";
 import { estimateResponsesTokens, itemWeight, usageWithEstimates } from "./estimate.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
+import { builtInItem } from "./request/built-in-tools.ts";
 import { CALL_ID } from "./request/encode-items.ts";
 import { SEALED, STATE_FIELDS } from "./request/encode-request.ts";
 import { MIN_OUTPUT, RAISED } from "./request/encode-settings.ts";
+import { loadsTools } from "./request/loaded-tools.ts";
 import { OWN_ORIGIN } from "./request/reasoning.ts";
 import { unsentMembers } from "./request/unsent-members.ts";
 
@@ -48,8 +50,10 @@ export function prepareRequest(
     notes.dropped(other, oneLimit("max_output_tokens"));
   }
   const empty = emptyTools(body);
-  remove.push(...empty.remove);
-  notes.list.push(...empty.notes);
+  if (empty.remove.length > 0 && !arrayAt(body, "input").some(loadsTools)) {
+    remove.push(...empty.remove);
+    notes.list.push(...empty.notes);
+  }
   const kept = remove.filter((field) => !(field in set));
   const source = fitTools(fitItems(request, body), body, quirks, notes);
   const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
@@ -148,8 +152,14 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
 const asJson = (fields: JsonObject): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, JSON.stringify(value)]));
 
-export const isCall = (item: unknown): boolean =>
-  stringAt(item, "type") === "function_call" || stringAt(item, "type") === "custom_tool_call";
+const CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "computer_call"]);
+
+/** Whether the client answers the item: a call of its tools, or of a tool that it runs. */
+export function isCall(item: unknown): boolean {
+  const type = stringAt(item, "type");
+  if (type === undefined || !isObject(item)) return false;
+  return CALLS.has(type) || builtInItem(type, item)?.isResult === false;
+}
 
 /** What the gateway changes in a response: the public name of the model, and the state, which the gateway manages. */
 export function clientFields(response: JsonObject, context: AnswerContext): Record<string, unknown> {

@@ -41,6 +41,8 @@ export const OPENAI_BILLING: BillingTable = {
     { name: "image_generation:low", price: { unit: "image", usd: 0.016 }, ...listed },
     { name: "image_generation:medium", price: { unit: "image", usd: 0.063 }, ...listed },
     { name: "image_generation", match: "image_generation:high", price: { unit: "image", usd: 0.25 }, ...listed },
+    { name: "image_generation:xhigh", price: { unit: "image", usd: 0.25 }, ...listed },
+    { name: "image_generation:max", price: { unit: "image", usd: 0.41 }, ...listed },
     { name: "mcp", match: "mcp(_list_tools|_approval_request)?", price: "free", ...price },
     { name: "tool_search", price: "free", source: SDK, date: DATE },
     { name: "computer", match: "computer(_use)?(_preview)?", ...byTheCaller },

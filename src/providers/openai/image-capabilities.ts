@@ -7,11 +7,13 @@ const size = (width: number, height: number): PixelSize => ({ width, height });
 const FREE: FreeSizes = { multipleOf: 16, minSide: 16, maxSide: 3840, maxPixels: 3840 * 2160, maxRatio: 3 };
 const PRESETS = [size(1024, 1024), size(1536, 1024), size(1024, 1536)];
 
+const QUALITIES = ["auto", "low", "medium", "high"];
+
 const GPT_IMAGE: ImageCapabilities = {
   maxCount: 10,
   perCall: 10,
   takes: ["quality", "background", "moderation", "inputFidelity"],
-  qualities: ["auto", "low", "medium", "high"],
+  qualities: QUALITIES,
   // Edits do not have this field.
   onlyWithoutInputs: ["moderation"],
   onlyWithInputs: ["inputFidelity"],
@@ -22,6 +24,12 @@ const GPT_IMAGE: ImageCapabilities = {
   compresses: true,
   maxPrompt: 32_000,
   partialImages: true,
+};
+
+const GPT_IMAGE_2: ImageCapabilities = {
+  ...GPT_IMAGE,
+  takes: ["quality", "background", "moderation"],
+  sizes: { kind: "presets", sizes: PRESETS, auto: true, free: FREE },
 };
 
 const DALL_E: ImageCapabilities = {
@@ -38,7 +46,8 @@ const DALL_E: ImageCapabilities = {
 
 /** By the prefix of a model's name; the first match counts. */
 const FAMILIES: readonly (readonly [string, ImageCapabilities])[] = [
-  ["gpt-image-2", { ...GPT_IMAGE, sizes: { kind: "presets", sizes: PRESETS, auto: true, free: FREE } }],
+  ["gpt-image-2.", { ...GPT_IMAGE_2, qualities: [...QUALITIES, "xhigh", "max"] }],
+  ["gpt-image-2", GPT_IMAGE_2],
   ["gpt-image-1-mini", { ...GPT_IMAGE, takes: ["quality", "background", "moderation"] }],
   [
     "dall-e-3",

@@ -10,6 +10,7 @@ import {
   PNG,
   thrownBy,
 } from "../media-adapters/media-calls.sample.ts";
+import { imageCapabilities } from "./image-capabilities.ts";
 import { openaiImages } from "./images.ts";
 
 const submit = (model: string, fields: Parameters<typeof imageCall>[0] = {}) =>
@@ -42,6 +43,12 @@ describe("providers 2.1: requests for generations", () => {
       output_format: "webp",
       output_compression: 70,
     });
+  });
+
+  test("gpt-image-2.5 and later take two more qualities", () => {
+    expect(jsonOf(submit("gpt-image-2.5-flare", { quality: "max" }))).toMatchObject({ quality: "max" });
+    expect(imageCapabilities("gpt-image-2.5-sunburst-2026-09-08").qualities).toContain("xhigh");
+    expect(imageCapabilities("gpt-image-2").qualities).not.toContain("xhigh");
   });
 
   const minimal: [string, Parameters<typeof imageCall>[0], Record<string, unknown>][] = [

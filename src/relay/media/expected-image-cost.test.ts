@@ -18,6 +18,7 @@ describe("H23: the possible cost of images is reserved before they are generated
     expect(expectedImageUsage(3, "high", each(0.02))).toEqual({ images: 3 });
     const tokens = (quality?: string) => expectedImageUsage(2, quality, byTokens).imageOutput;
     expect([tokens("low"), tokens("medium"), tokens("standard")]).toEqual([816, 3_168, 3_168]);
+    expect([tokens("xhigh"), tokens("max")]).toEqual([11_860, 26_684]);
     // The model chooses, and may choose the best.
     expect([tokens("high"), tokens("auto"), tokens()]).toEqual([12_480, 12_480, 12_480]);
     expect(expectedImageCost(2, { quality: "low" }, [{ pricings: byTokens }])).toBe(816 * 40_000);

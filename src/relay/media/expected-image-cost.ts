@@ -11,6 +11,8 @@ const MAX_TOKENS: ReadonlyMap<string, number> = new Map([
   ["low", 408],
   ["medium", 1_584],
   ["standard", 1_584],
+  ["xhigh", 5_930],
+  ["max", 13_342],
 ]);
 /** Of any quality. */
 export const MAX_TOKENS_OF_ANY = 6_240;

@@ -27,7 +27,12 @@ const SERVER_ITEMS: ReadonlySet<Json | undefined> = new Set([
   "tool_search_call",
   "tool_search_output",
   "compaction",
+  "program",
+  "program_output",
 ]);
+
+/** Items of the client that are not part of the conversation. */
+const SETTINGS: ReadonlySet<Json | undefined> = new Set(["additional_tools", "configuration_update"]);
 
 export type Input = Pick<Prompt, "system" | "turns">;
 
@@ -70,6 +75,7 @@ export function readInput(value: Json | undefined): Input {
     const param = `input[${at}]`;
     const item = requireObject(one, param);
     checkLength(item.id, `${param}.id`);
+    if (SETTINGS.has(item.type)) continue;
     const read = readItem(item, param, calls);
     if (typeof read === "string") system.push({ text: read });
     else turns.push(read);

@@ -37,7 +37,16 @@ const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const SEARCH = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 /** Tools of the host's own that the simulator knows, and never uses. */
-const IDLE = ["file_search", "code_interpreter", "image_generation", "mcp", "tool_search", "shell", "apply_patch"];
+const IDLE = [
+  "file_search",
+  "code_interpreter",
+  "image_generation",
+  "mcp",
+  "tool_search",
+  "shell",
+  "apply_patch",
+  "programmatic_tool_calling",
+];
 const MIN_OUTPUT = 16;
 
 export interface ResponsesRequest {
@@ -60,7 +69,7 @@ export function readRequest(body: JsonObject, model: SimulatedModel): ResponsesR
   const { system, turns } = readInput(body.input);
   const instructions = typeof body.instructions === "string" ? [{ text: body.instructions }] : [];
   const include = readInclude(body.include);
-  const { tools, namespaces, search } = readTools(body.tools);
+  const { tools, namespaces, search } = readTools(body);
   const maxTokens = optionalNumber(body, "max_output_tokens", [MIN_OUTPUT, Number.MAX_SAFE_INTEGER], true);
   const { thinking, summary } = readThinking(body, model);
   if (model.traits.thinks === "strict" && thinking !== "off") {
@@ -133,11 +142,19 @@ interface ReadTools {
   search: boolean;
 }
 
-function readTools(value: Json | undefined): ReadTools {
+/** The tools of the request, and those that its items add. */
+function readTools({ tools, input }: JsonObject): ReadTools {
   const read: ReadTools = { tools: [], namespaces: new Map(), search: false };
-  const listed = value === undefined || value === null ? [] : requireArray(value, "tools");
-  for (const [at, one] of listed.entries()) readTool(requireObject(one, `tools[${at}]`), `tools[${at}]`, read);
+  readList(tools, "tools", read);
+  for (const [at, item] of (Array.isArray(input) ? input : []).entries()) {
+    if (isObject(item) && item.type === "additional_tools") readList(item.tools, `input[${at}].tools`, read);
+  }
   return read;
+}
+
+function readList(value: Json | undefined, param: string, read: ReadTools): void {
+  const listed = value === undefined || value === null ? [] : requireArray(value, param);
+  for (const [at, one] of listed.entries()) readTool(requireObject(one, `${param}[${at}]`), `${param}[${at}]`, read);
 }
 
 function readTool(tool: JsonObject, param: string, read: ReadTools): void {

@@ -5,6 +5,7 @@ import { Fields } from "../../../canon/fields.ts";
 import type { Part } from "../../../canon/part.ts";
 import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
 import { reportTerms } from "../../../canon/terms.ts";
+import { noteModeration } from "../../answer/note-moderation.ts";
 import type { DecodeAnswerContext } from "../../codec.ts";
 import type { ChatQuirks } from "../quirks.ts";
 import { readFromHost } from "../reasoning-details.ts";
@@ -35,6 +36,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext<Ch
   const tagged = quirks.reasoningTags === undefined ? decoded : withoutTags(decoded, quirks.reasoningTags);
   const parts = withSources(tagged, body).flatMap(asReplyPart);
   reportTerms(context.served, body["service_tier"]);
+  noteModeration(body, context.note);
   const logprobs = decodeLogprobs(choice);
   return {
     ...decodeMetadata(body),

@@ -10,6 +10,7 @@ import { parseInOrder } from "../../../wire/ordered-json.ts";
 import type { SseFrame } from "../../../wire/sse.ts";
 import { argumentsText } from "../../answer/arguments-text.ts";
 import { decodeErrorObject } from "../../answer/error-object.ts";
+import { noteModeration } from "../../answer/note-moderation.ts";
 import { decodeAnnotation } from "../../answer/url-citation.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../../codec.ts";
 import { decodeContent } from "../content.ts";
@@ -157,6 +158,7 @@ export class ChatStreamDecoder implements StreamDecoder {
       }
     }
     reportTerms(this.#context.served, chunk["service_tier"]);
+    noteModeration(chunk, this.#context.note);
     events.push(...this.#usageIn(chunk));
     return events;
   }

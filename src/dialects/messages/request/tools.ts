@@ -174,6 +174,7 @@ function encodeHosted(tool: NativeTool, { notes, hosted, mcp }: ToolTarget): Jso
 
 function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget): JsonObject {
   if (tool.native?.dialect === "messages") return tool.native.raw;
+  if (tool.native !== undefined) notes.approximated(tool.path, "this provider supports it only as a plain function");
   const { name, description } = tool;
   if (tool.strict && !strict) {
     notes.dropped(fieldPath(call.fieldNames, tool.path, "strict"), "this provider does not support strict schemas");

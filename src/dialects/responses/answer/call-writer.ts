@@ -1,6 +1,8 @@
 import { arrayAt, type JsonObject, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { requireSmallArguments } from "../../answer/answer-bounds.ts";
 import { DeltaForm } from "../../answer/delta-form.ts";
+import { type BuiltInTool, builtInTool } from "../request/built-in-tools.ts";
 import { loadedTools } from "../request/loaded-tools.ts";
 import { isNamespace, Namespaces } from "../request/namespaces.ts";
 import { type CalledItem, callItem, freeTextOf, type ItemStatus } from "./answer-items.ts";
@@ -71,12 +73,14 @@ interface CalledTool {
   namespace?: string;
   /** It takes free text. If the model got a function instead, its single argument is that text. */
   custom: boolean;
+  builtIn?: BuiltInTool;
 }
 
 /** The client's names and kinds of its tools, by the names that the model got. */
 export class CallNames {
   readonly #namespaces: Namespaces;
   readonly #custom = new Set<string>();
+  readonly #builtIn = new Map<string, BuiltInTool>();
 
   constructor(request: JsonObject) {
     const tools = [...arrayAt(request, "tools"), ...loadedTools(request).map(({ raw }) => raw)];
@@ -88,6 +92,8 @@ export class CallNames {
   }
 
   #note(tool: unknown, namespace: string | undefined): void {
+    const builtIn = builtInTool(tool);
+    if (builtIn !== undefined && this.#namespaces.builtInName(builtIn.name)) this.#builtIn.set(builtIn.name, builtIn);
     const name = stringAt(tool, "name");
     if (name !== undefined && stringAt(tool, "type") === "custom")
       this.#custom.add(this.#namespaces.flatName(namespace, name));
@@ -95,6 +101,7 @@ export class CallNames {
 
   toolOf(flatName: string): CalledTool {
     const custom = this.#custom.has(flatName);
-    return { name: flatName, ...this.#namespaces.toolOf(flatName), custom };
+    const builtIn = this.#builtIn.get(flatName);
+    return { name: flatName, ...this.#namespaces.toolOf(flatName), custom, ...withoutAbsent({ builtIn }) };
   }
 }

@@ -5,6 +5,7 @@ import type { CanonReply, ReplyPart } from "../../../canon/reply.ts";
 import { reportTerms } from "../../../canon/terms.ts";
 import { countsNothing } from "../../../canon/usage.ts";
 import { decodeErrorObject } from "../../answer/error-object.ts";
+import { noteModeration } from "../../answer/note-moderation.ts";
 import { decodeTokens } from "../../answer/token-logprobs.ts";
 import type { DecodeAnswerContext } from "../../codec.ts";
 import { decodeItem } from "../request/decode-item.ts";
@@ -21,6 +22,7 @@ export function decodeResponse(body: JsonObject, context: DecodeAnswerContext): 
     arrayAt(item, "content").flatMap((part) => decodeTokens(arrayAt(part, "logprobs"))),
   );
   reportTerms(context.served, body["service_tier"]);
+  noteModeration(body, context.note);
   return {
     ...decodeMetadata(body),
     parts,

@@ -7,6 +7,7 @@ import type { VaryingPlaces } from "../../../wire/frame-template.ts";
 import { parseInOrder } from "../../../wire/ordered-json.ts";
 import type { SseFrame } from "../../../wire/sse.ts";
 import { decodeErrorObject } from "../../answer/error-object.ts";
+import { noteModeration } from "../../answer/note-moderation.ts";
 import { decodeTokens } from "../../answer/token-logprobs.ts";
 import type { DecodeAnswerContext, StreamDecoder } from "../../codec.ts";
 import { decodeMetadata, failureIn } from "./decode-response.ts";
@@ -130,6 +131,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const status = stringAt(response, "status") ?? type.slice("response.".length);
     const failure = failureIn({ ...response, status });
     reportTerms(this.#context.served, response["service_tier"]);
+    noteModeration(response, this.#context.note);
     // A failed response may have a usage, which is billed.
     if (failure !== undefined) return [...named, ...this.#usage(response), ...this.#fail(failure)];
     this.#over = true;

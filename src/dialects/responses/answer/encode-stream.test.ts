@@ -50,6 +50,55 @@ describe("the order of events", () => {
     expect(called).toMatchObject({ type: "function_call", call_id: "call_1", name: "look", arguments: '{"a":1}' });
   });
 
+  describe("decision 0103: a call of a tool that the client knows by its type", () => {
+    const tools = [{ type: "shell", environment: { type: "local" } }, { type: "apply_patch" }, { type: "local_shell" }];
+    const context = { ...encodeContext(), request: { tools } };
+
+    test("becomes an item of that type, and its commands are announced", () => {
+      const events = streamOfParts([call("call_1", "shell", '{"commands":["ls","pwd"],"timeout_ms":5}')], context);
+      const command = ["added", "delta", "done"].map((step) => `shell_call_command.${step}`);
+      expect(typesOf(events).slice(2, -1)).toEqual(["output_item.added", ...command, ...command, "output_item.done"]);
+      expect(objectAt(events[2], "item")).toMatchObject({ type: "shell_call", action: { commands: [] } });
+      const action = { commands: ["ls", "pwd"], timeout_ms: 5, max_output_length: null };
+      const environment = { type: "local" };
+      expect(outputOf(events)).toMatchObject([
+        { type: "shell_call", status: "completed", call_id: "call_1", action, environment },
+      ]);
+    });
+
+    const calls: [string, JsonObject, JsonObject][] = [
+      ["apply_patch", { type: "delete_file", path: "a" }, { operation: { type: "delete_file", path: "a" } }],
+      [
+        "apply_patch",
+        { type: "create_file", path: "a", diff: "+b" },
+        { operation: { type: "create_file", path: "a", diff: "+b" } },
+      ],
+      ["local_shell", { command: ["ls"] }, { action: { type: "exec", command: ["ls"], env: {} } }],
+    ];
+    test.each(calls)("%s with %j", (name, input, item) => {
+      const events = streamOfParts([call("call_1", name, JSON.stringify(input))], context);
+      expect(outputOf(events)).toMatchObject([{ type: `${name}_call`, call_id: "call_1", ...item }]);
+    });
+
+    const broken = [
+      ["shell", '{"commands":["ls"'],
+      ["shell", '{"commands":[]}'],
+      ["shell", '{"commands":["ls",7]}'],
+      ["local_shell", '{"command":"ls"}'],
+      ["apply_patch", '{"type":"update_file","path":"a"}'],
+      ["apply_patch", '{"type":"move_file","path":"a","diff":""}'],
+    ] as const;
+    test.each(broken)("%s with %s fails, since another command could do anything", (name, input) => {
+      expect(() => streamOfParts([call("call_1", name, input)], context)).toThrow("do not match the tool");
+    });
+
+    test("a call that was cut off is incomplete and empty", () => {
+      const cut = { unified: "length", raw: "max_tokens" } as const;
+      const events = streamOfParts([call("call_1", "shell", '{"commands":["rm')], context, cut);
+      expect(outputOf(events)).toMatchObject([{ type: "shell_call", status: "incomplete", action: { commands: [] } }]);
+    });
+  });
+
   describe("decision 0091: an unsigned thought", () => {
     const thought = { type: "reasoning", text: "Hm." } as const;
     const itemOf = (unsignedComesBack: boolean) => {

@@ -147,7 +147,7 @@ function ownId(event: CanonEvent): string | undefined {
 }
 
 /** This protocol's names for non-standard terms. Providers of other protocols have more. */
-const TIERS: ReadonlySet<string> = new Set(["flex", "scale", "priority", "fast"]);
+const TIERS: ReadonlySet<string> = new Set(["flex", "scale", "priority", "fast", "ultrafast"]);
 
 /** A response names the tier that served it, whichever was requested. */
 const encodeTier = (served: ServedOn | undefined): string => served?.terms.find((term) => TIERS.has(term)) ?? "default";

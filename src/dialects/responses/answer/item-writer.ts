@@ -12,6 +12,7 @@ import type { CarrierPosition } from "../../request/carriers.ts";
 import { omitMedia } from "../../request/omit-media.ts";
 import { sayNative } from "../../request/say-native.ts";
 import { carrierItem, type ItemStatus, imageItem, nativeItem, searchItem, UNSIGNED } from "./answer-items.ts";
+import { BuiltInCallWriter } from "./built-in-call-writer.ts";
 import { CallNames, CallWriter } from "./call-writer.ts";
 import type { EventWriter } from "./event-writer.ts";
 import { FollowedItems } from "./followed-items.ts";
@@ -97,7 +98,9 @@ export class ItemWriter {
       case "tool-input-start":
         return this.#beginCall(event);
       case "tool-input-delta":
-        return this.#open instanceof CallWriter ? this.#open.input(event.text) : "";
+        return this.#open instanceof CallWriter || this.#open instanceof BuiltInCallWriter
+          ? this.#open.input(event.text)
+          : "";
       case "tool-input-end":
         return event.signature === undefined ? "" : this.#carry("call", event.signature);
       case "whole":
@@ -150,7 +153,12 @@ export class ItemWriter {
 
   #beginCall({ id: callId, name, custom, signature }: Extract<BlockEvent, { type: "tool-input-start" }>): string {
     const before = this.#close("completed") + (signature === undefined ? "" : this.#carry("next-call", signature));
-    const tool = this.#names.toolOf(name);
+    const { builtIn, ...tool } = this.#names.toolOf(name);
+    if (builtIn !== undefined) {
+      const call = new BuiltInCallWriter(this.#place(builtIn.prefix), builtIn, callId);
+      this.#open = call;
+      return before + call.begin();
+    }
     const isCustom = custom === true || tool.custom;
     const place = this.#place(isCustom ? "ctc" : "fc");
     const called = { ...tool, id: place.id, callId, custom: isCustom };

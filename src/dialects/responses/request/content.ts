@@ -5,8 +5,8 @@ import { Fields } from "../../../canon/fields.ts";
 import type { NativePart, Part, RefusalPart, TextPart, ToolResultPart } from "../../../canon/part.ts";
 import { citationWithin, decodeAnnotation } from "../../answer/url-citation.ts";
 import { takeBreakpoint } from "../../request/cache-breakpoints.ts";
-import { elsewhereOf } from "./loaded-tools.ts";
 import { decodeMedia } from "./media.ts";
+import { elsewhereOf } from "./native-words.ts";
 
 /** The types differ only in which side wrote the text, and clients mix them up. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(["input_text", "output_text", "text"]);
@@ -51,12 +51,13 @@ function decodeOther(type: string, fields: Fields, path: string): RefusalPart | 
 
 /** An item or part that exists only in this protocol. */
 export function nativePart(raw: unknown, name: string, path: string): NativePart {
-  const elsewhere = elsewhereOf(name);
+  const item = isObject(raw) ? raw : {};
+  const elsewhere = elsewhereOf(name, item);
   return {
     type: "native",
     dialect: "responses",
     name,
-    raw: isObject(raw) ? raw : {},
+    raw: item,
     ...(elsewhere && { elsewhere }),
     path,
   };

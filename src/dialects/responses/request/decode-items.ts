@@ -5,8 +5,9 @@ import { distinctCallIds } from "../../../canon/distinct-call-ids.ts";
 import { Fields } from "../../../canon/fields.ts";
 import { nativeOf } from "../../../canon/opaque-carriers.ts";
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from "../../../canon/part.ts";
-import { parseInOrder } from "../../../wire/ordered-json.ts";
+import { parseInOrder, stringifyInOrder } from "../../../wire/ordered-json.ts";
 import { SignedParts, unwrapCarrier } from "../../request/carriers.ts";
+import { type BuiltInTool, builtInItem } from "./built-in-tools.ts";
 import { decodeContent, isResultContent, nativePart } from "./content.ts";
 import { isClientItem } from "./is-client-item.ts";
 import type { Namespaces } from "./namespaces.ts";
@@ -37,6 +38,8 @@ class ItemReader {
   /** The answer that is being read, whose parts go into the last turn. */
   #answer: { signed: SignedParts; path: string } | undefined;
   #results: Part[] | undefined;
+  /** Calls of tools that this dialect knows by their types, by each of their ids. */
+  readonly #builtIn = new Map<string, string>();
 
   constructor(namespaces: Namespaces) {
     this.#namespaces = namespaces;
@@ -68,8 +71,34 @@ class ItemReader {
         this.#said(path).push(decodeImage(item, path) ?? nativePart(item, type, path));
         return;
       default:
-        this.#native(item, type, path);
+        this.#other(item, type, path);
     }
+  }
+
+  /** An item of a tool that this dialect knows by its type, or one that exists only in it. */
+  #other(item: JsonObject, type: string, path: string): void {
+    const { tool, isResult } = builtInItem(type, item) ?? {};
+    if (tool === undefined) this.#native(item, type, path);
+    else if (!isResult) this.#said(path).push(this.#builtInCall(tool, item, path));
+    else if (this.#builtIn.has(outputOf(item))) this.#given(path).push(this.#builtInResult(tool, item, path));
+    else this.#native(item, type, path);
+  }
+
+  #builtInCall(tool: BuiltInTool, item: JsonObject, path: string): ToolCallPart {
+    const ids = [stringAt(item, "call_id"), stringAt(item, "id")].filter((id) => id !== undefined);
+    const [id = ""] = ids;
+    for (const one of ids) this.#builtIn.set(one, id);
+    const input = stringifyInOrder(tool.argumentsOf(item));
+    const native = { dialect: "responses", tool: tool.name, raw: item };
+    return { type: "tool-call", id, name: tool.name, input, native, path, ...callerOf(item) };
+  }
+
+  #builtInResult(tool: BuiltInTool, item: JsonObject, path: string): ToolResultPart {
+    const callId = this.#builtIn.get(outputOf(item)) ?? "";
+    const { text, isError } = tool.resultOf(item);
+    const native = { dialect: "responses", tool: tool.name, raw: item };
+    const content: TextPart[] = [{ type: "text", text, path: `${path}.output` }];
+    return { type: "tool-result", callId, content, ...withoutAbsent({ isError }), native, path, ...callerOf(item) };
   }
 
   message(item: JsonObject, path: string, contentPath: string): void {
@@ -189,6 +218,14 @@ class ItemReader {
     return { system: this.#system, turns: distinctCallIds([...this.#leading, ...this.#turns]) };
   }
 }
+
+/** A program of the model called the tool. Only this dialect has such calls. */
+function callerOf({ caller }: JsonObject): { extras?: JsonObject } {
+  return stringAt(caller, "type") === "program" ? { extras: { caller } } : {};
+}
+
+/** One kind of result refers to its call by `id`. */
+const outputOf = (item: JsonObject): string => stringAt(item, "call_id") ?? stringAt(item, "id") ?? "";
 
 /** An image that the model created in an earlier turn. */
 function decodeImage(item: JsonObject, path: string): Part | undefined {

@@ -4,6 +4,7 @@ import type { CanonCall, Extra, OutputFormat } from "../../../canon/call.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { TextPart } from "../../../canon/part.ts";
 import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
+import { configurationUpdates } from "./configuration-updates.ts";
 import { decodeInput } from "./decode-items.ts";
 import { FIELD_NAMES } from "./field-names.ts";
 import { loadedTools } from "./loaded-tools.ts";
@@ -36,12 +37,19 @@ export function decodeRequest(body: JsonObject): CanonCall {
   const fields = new Fields(body);
   fields.skip("input", "reasoning", ...HONOURED);
   const tools = fields.array("tools") ?? [];
-  const namespaces = new Namespaces([...tools, ...loadedTools(body).map(({ raw }) => raw)]);
+  const loaded = loadedTools(body);
+  const namespaces = new Namespaces([...tools, ...loaded.map(({ raw }) => raw)]);
   const items = decodeInput(body["input"], namespaces);
-  const text = new Fields(fields.object("text"));
-  const { settings, paths, include, extras: settingExtras } = decodeSettings(fields, text, tools.length > 0);
+  const updates = configurationUpdates(body);
+  const text = new Fields({ ...fields.object("text"), ...(updates.format && { format: updates.format.value }) });
+  const {
+    settings,
+    paths,
+    include,
+    extras: settingExtras,
+  } = decodeSettings(fields, text, tools.length + loaded.length > 0);
   const { format, rest: formatRest } = decodeFormat(text);
-  const reasoning = decodeReasoning(body);
+  const reasoning = decodeReasoning(body, updates.effort);
   const toolChoice = decodeToolChoice(body["tool_choice"], namespaces);
   if (toolChoice !== undefined) fields.skip("tool_choice");
   // The default, which has no effect.
@@ -70,7 +78,7 @@ export function decodeRequest(body: JsonObject): CanonCall {
       ...paths,
       ...(managed === undefined ? {} : { compaction: "context_management" }),
       ...(toolChoice === undefined ? {} : { toolChoice: "tool_choice" }),
-      ...(format === undefined ? {} : { format: "text.format" }),
+      ...(format === undefined ? {} : { format: updates.format?.path ?? "text.format" }),
     },
     extras,
   };

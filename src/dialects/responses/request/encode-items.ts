@@ -18,7 +18,7 @@ import { CONTINUE_PROMPT } from "../../request/continue-prompt.ts";
 import { encodeContent, noteCache, plainContent, withMark } from "./encode-content.ts";
 import { isClientItem } from "./is-client-item.ts";
 import { idOfFormat } from "./reasoning.ts";
-import { isOwn, leaveOut, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { isOwn, knowsTool, leaveOut, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 
 /** R9: providers return 400 for longer ids, in every turn that repeats them. */
 export const CALL_ID: ToolIdRule = { pattern: /^[\s\S]{1,64}$/, make: (seed) => `call_${seed}` };
@@ -56,6 +56,8 @@ function noteName({ name, path }: Turn, scope: RequestScope): void {
 
 /** R14: a text stays a text, and parts stay parts. */
 function encodeResult(result: ToolResultPart, scope: RequestScope): JsonObject {
+  const own = ownForm(result.native, result.callId, scope);
+  if (own !== undefined) return own;
   const given = encodeContent(result.isError ? markError(result, scope) : result.content, scope);
   if (given.length === 0 && result.response !== undefined)
     given.push({ type: "input_text", text: stringifyInOrder(result.response) });
@@ -180,14 +182,24 @@ function noteSignature(part: Part, scope: RequestScope): void {
   scope.notes.dropped(whole ?? pathIn(scope, part, "signature"), "only the provider that created it can read it");
 }
 
+/** The item of a tool that models of this dialect know by its type, for a provider that supports it. */
+function ownForm(native: ToolCallPart["native"], id: string, scope: RequestScope): JsonObject | undefined {
+  if (native?.dialect !== "responses" || !knowsTool(scope, native.tool)) return undefined;
+  const { raw } = native;
+  return typeof raw["call_id"] === "string" ? { ...raw, call_id: fitToolId(id, CALL_ID) } : raw;
+}
+
 function encodeCall(part: ToolCallPart, scope: RequestScope): JsonObject {
   noteSignature(part, scope);
+  const own = ownForm(part.native, part.id, scope);
+  if (own !== undefined) return own;
   const call_id = fitToolId(part.id, CALL_ID);
   const extras = ownExtras(scope, part.extras);
-  if (part.custom) return { type: "custom_tool_call", call_id, name: part.name, input: part.input, ...extras };
+  const named = scope.loaded?.toolOf(part.name) ?? { name: part.name };
+  if (part.custom) return { type: "custom_tool_call", call_id, ...named, input: part.input, ...extras };
   // Providers parse the arguments.
   const written = part.input === "" ? "{}" : part.input;
-  return { type: "function_call", call_id, name: part.name, arguments: written, ...extras };
+  return { type: "function_call", call_id, ...named, arguments: written, ...extras };
 }
 
 /** Searches of other protocols get new ids. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../base/json.ts";
+import { arrayAt, type JsonObject } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { adaptNative } from "../../../canon/adapt-native.ts";
 import type { CanonCall, Extra } from "../../../canon/call.ts";
@@ -14,6 +14,8 @@ import { encodeFormat } from "./encode-format.ts";
 import { encodeItems } from "./encode-items.ts";
 import { encodeSettings } from "./encode-settings.ts";
 import { encodeTools } from "./encode-tools.ts";
+import { loadsTools } from "./loaded-tools.ts";
+import { Namespaces } from "./namespaces.ts";
 import { encodeReasoning } from "./reasoning.ts";
 import { isOwn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
 
@@ -35,7 +37,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
     TOOL_NAMES,
     notes,
   );
-  const scope: RequestScope = { call, context, notes };
+  const scope: RequestScope = { call, context, notes, loaded: loadedNamespaces(call) };
   const { quirks, traits } = context;
   const { text, reading, instruction } = encodeFormat(scope);
   const settings = encodeSettings(scope);
@@ -70,6 +72,12 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<Re
     notes: notes.list,
     reading: { ...names, ...reading },
   };
+}
+
+function loadedNamespaces({ dialect, tools, turns }: CanonCall): Namespaces | undefined {
+  if (dialect !== "responses" || !tools.some((tool) => tool.loaded)) return undefined;
+  const items = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "native" ? part.raw : [])));
+  return new Namespaces(items.filter(loadsTools).flatMap((item) => arrayAt(item, "tools")));
 }
 
 /** Providers reject a request without input, even if it has instructions. */

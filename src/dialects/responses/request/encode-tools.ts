@@ -11,14 +11,17 @@ import {
 import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { noteUnsentSettings } from "../../request/note-unsent-settings.ts";
 import { isStrict, objectSchema } from "../../request/strict-schema.ts";
-import { isOwn, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
+import { builtInTool } from "./built-in-tools.ts";
+import { isOwn, knowsTool, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 import { unsentMembers } from "./unsent-members.ts";
 
 /** `tools`, `tool_choice` and `parallel_tool_calls`, as far as the provider supports them. Without tools, nothing is sent (R16). */
 export function encodeTools(scope: RequestScope): JsonObject {
   const { call, context, notes } = scope;
   const tools = call.tools.filter((tool) => !(isOwn(scope) && tool.loaded)).flatMap((tool) => encodeTool(tool, scope));
-  if (tools.length === 0) {
+  // The items that load tools are restored for this dialect.
+  const loads = isOwn(scope) && call.tools.some((tool) => tool.loaded);
+  if (tools.length === 0 && !loads) {
     const reason = "there are no tools to choose from";
     if (asksForCall(call.toolChoice)) notes.dropped(call.paths.toolChoice ?? "tool_choice", reason);
     if (call.parallelTools !== undefined && call.tools.length > 0) {
@@ -29,12 +32,10 @@ export function encodeTools(scope: RequestScope): JsonObject {
   const choice = encodeToolChoice(scope);
   const parallel = context.quirks.unsupported.includes("parallelTools") ? undefined : call.parallelTools;
   return {
-    tools,
+    ...(tools.length === 0 ? {} : { tools }),
     ...withoutAbsent({ tool_choice: choice, parallel_tool_calls: parallel }),
   };
 }
-
-const knows = ({ context }: RequestScope, type: string): boolean => context.quirks.toolTypes?.includes(type) ?? true;
 
 function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
   const { notes } = scope;
@@ -43,20 +44,21 @@ function encodeTool(tool: Tool, scope: RequestScope): JsonObject[] {
   }
   switch (tool.type) {
     case "function":
+      if (isOwnKind(tool, scope)) return [tool.native?.raw ?? {}];
       if (tool.native !== undefined)
         notes.approximated(tool.path, "this provider supports it only as a plain function");
       return [encodeFunction(tool, scope)];
     case "custom":
-      return [knows(scope, "custom") ? encodeCustom(tool, scope) : encodeCustomAsFunction(tool, scope)];
+      return [knowsTool(scope, "custom") ? encodeCustom(tool, scope) : encodeCustomAsFunction(tool, scope)];
     case "web-search":
-      if (knows(scope, "web_search")) return [encodeWebSearch(tool, scope)];
+      if (knowsTool(scope, "web_search")) return [encodeWebSearch(tool, scope)];
       notes.dropped(tool.path, "this provider does not support web search");
       return [];
     case "native":
-      if (tool.dialect === "responses" && knows(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
+      if (tool.dialect === "responses" && knowsTool(scope, tool.name)) return [sentMembers(tool.raw, tool.path, scope)];
       {
         const hosted = tool.dialect === "responses" ? undefined : encodeHosted(tool.means);
-        if (hosted !== undefined && knows(scope, hosted.type)) {
+        if (hosted !== undefined && knowsTool(scope, hosted.type)) {
           noteUnsentSettings(tool, notes);
           return [hosted];
         }
@@ -90,6 +92,10 @@ function encodeHosted(means: ToolMeaning | undefined): (JsonObject & { type: str
       return undefined;
   }
 }
+
+/** Whether models of this dialect know the tool by its type, and the provider supports it. */
+const isOwnKind = ({ native, name }: FunctionTool, scope: RequestScope): boolean =>
+  native?.dialect === "responses" && builtInTool(native.raw) !== undefined && knowsTool(scope, name);
 
 /** R17: `strict` is explicit, because providers default to true and other dialects to false. */
 function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
@@ -194,8 +200,9 @@ function namesOf(scope: RequestScope): ReadonlyMap<string, JsonObject> {
   const names = new Map<string, JsonObject>();
   for (const tool of scope.call.tools) {
     if (tool.type !== "function" && tool.type !== "custom") continue;
-    const type = tool.type === "custom" && knows(scope, "custom") ? "custom" : "function";
-    names.set(tool.name, { type, name: tool.name });
+    const type = tool.type === "custom" && knowsTool(scope, "custom") ? "custom" : "function";
+    const own = tool.type === "function" && isOwnKind(tool, scope);
+    names.set(tool.name, own ? { type: tool.name } : { type, name: tool.name });
   }
   return names;
 }

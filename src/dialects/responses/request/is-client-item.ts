@@ -1,5 +1,5 @@
 /** Results of tools that the client runs, and items that only a client sends. */
-const CLIENT_KINDS = /(_output|_response|^compaction_trigger|^additional_tools)$/;
+const CLIENT_KINDS = /(_output|_response|^compaction_trigger|^additional_tools|^configuration_update)$/;
 
 /** The provider runs its own programs, so their output is part of its response. */
 const OF_ANSWERS: ReadonlySet<string> = new Set(["program_output"]);

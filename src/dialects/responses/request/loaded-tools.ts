@@ -1,5 +1,4 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
-import type { NativePart } from "../../../canon/part.ts";
 
 /** Items that add tools to a conversation: search results, and tools from the client (H51). */
 const LOADING: ReadonlySet<string | undefined> = new Set(["tool_search_output", "additional_tools"]);
@@ -13,11 +12,11 @@ export const loadsTools = (item: unknown): boolean => LOADING.has(stringAt(item,
 
 /** Tools that items of the input add, without those that the request itself lists. */
 export function loadedTools(body: JsonObject): readonly LoadedTool[] {
-  const known = new Set(arrayAt(body, "tools").map((tool) => stringAt(tool, "name")));
+  const known = new Set(arrayAt(body, "tools").map(nameOf));
   return arrayAt(body, "input").flatMap((item, index): LoadedTool[] => {
     if (!loadsTools(item)) return [];
     return arrayAt(item, "tools").flatMap((raw, place) => {
-      const name = stringAt(raw, "name");
+      const name = nameOf(raw);
       if (!isObject(raw) || name === undefined || known.has(name)) return [];
       known.add(name);
       return [{ raw, path: `input[${index}].tools[${place}]` }];
@@ -25,8 +24,5 @@ export function loadedTools(body: JsonObject): readonly LoadedTool[] {
   });
 }
 
-/** What targets of other dialects get instead of such an item. */
-export const elsewhereOf = (type: string): NativePart["elsewhere"] =>
-  LOADING.has(type)
-    ? { reason: "this protocol cannot add tools during a conversation; they were sent from the start" }
-    : undefined;
+/** Hosted tools, and those that the dialect knows, have only a type. */
+const nameOf = (tool: unknown): string | undefined => stringAt(tool, "name") ?? stringAt(tool, "type");

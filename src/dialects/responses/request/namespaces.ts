@@ -1,4 +1,5 @@
 import { arrayAt, type JsonObject, stringAt } from "../../../base/json.ts";
+import { builtInTool } from "./built-in-tools.ts";
 
 /** The original position of a tool that the model gets under a flat name. */
 export interface NamespacedTool {
@@ -13,11 +14,16 @@ export interface NamespacedTool {
 export class Namespaces {
   readonly #flat = new Map<string, string>();
   readonly #tools = new Map<string, NamespacedTool>();
+  readonly #builtIn = new Set<string>();
+  /** By bare names, for those that only one tool has. */
+  readonly #bare = new Map<string, NamespacedTool | undefined>();
 
   /** `tools`: as in the request. */
   constructor(tools: readonly unknown[]) {
-    const taken = new Set(tools.flatMap((tool) => (isNamespace(tool) ? [] : (stringAt(tool, "name") ?? []))));
+    const taken = new Set<string>(tools.flatMap((tool) => (isNamespace(tool) ? [] : (stringAt(tool, "name") ?? []))));
     for (const space of tools) {
+      const builtIn = builtInTool(space)?.name;
+      if (builtIn !== undefined && !taken.has(builtIn)) this.#builtIn.add(builtIn);
       if (!isNamespace(space)) continue;
       const namespace = stringAt(space, "name") ?? "";
       for (const tool of arrayAt(space, "tools")) {
@@ -33,15 +39,21 @@ export class Namespaces {
     return this.#flat.get(keyOf(namespace, name)) ?? flatNameOf({ namespace, name });
   }
 
-  /** Both names of a tool that the model called by its flat name. */
-  toolOf(flatName: string): NamespacedTool | undefined {
-    return this.#tools.get(flatName);
+  /** The function that stands for a tool known by its type, unless the request has none or another tool of that name. */
+  builtInName(type: string | undefined): string | undefined {
+    return type !== undefined && this.#builtIn.has(type) ? type : undefined;
+  }
+
+  /** Both names of a tool that the model called by its flat name, or by its own if an item of the conversation added it. */
+  toolOf(name: string): NamespacedTool | undefined {
+    return this.#tools.get(name) ?? this.#bare.get(name);
   }
 
   #add(tool: NamespacedTool, taken: Set<string>): void {
     let flat = flatNameOf(tool);
     while (taken.has(flat)) flat += "_";
     taken.add(flat);
+    this.#bare.set(tool.name, this.#bare.has(tool.name) || taken.has(tool.name) ? undefined : tool);
     this.#flat.set(keyOf(tool.namespace, tool.name), flat);
     this.#tools.set(flat, tool);
   }

@@ -34,10 +34,13 @@ interface DecodedReasoning {
   rest?: JsonObject;
 }
 
-/** How much to think, and whether to show a summary. Unknown values stay in the rest. */
-export function decodeReasoning({ reasoning }: JsonObject): DecodedReasoning {
+/** How much to think, and whether to show a summary. Unknown values stay in the rest. `updated`: an effort that replaces the request's. */
+export function decodeReasoning(
+  { reasoning }: JsonObject,
+  updated?: { value: string; path: string },
+): DecodedReasoning {
   const fields = new Fields(reasoning);
-  const word = stringAt(reasoning, "effort");
+  const word = updated?.value ?? stringAt(reasoning, "effort");
   const amount = effortOfWord(word);
   if (word === undefined || amount !== undefined) fields.skip("effort");
   const summary = stringAt(reasoning, "summary") ?? stringAt(reasoning, "generate_summary");
@@ -46,7 +49,7 @@ export function decodeReasoning({ reasoning }: JsonObject): DecodedReasoning {
   const rest = fields.rest();
   const left = rest === undefined ? {} : { rest };
   if (amount === undefined && summary === undefined) return left;
-  const path = amount === undefined ? "reasoning.summary" : "reasoning.effort";
+  const path = amount === undefined ? "reasoning.summary" : (updated?.path ?? "reasoning.effort");
   const show = summary === undefined ? {} : { show: true };
   return { ...left, desired: { ...withoutAbsent({ amount }), ...show, path } };
 }

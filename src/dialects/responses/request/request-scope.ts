@@ -5,12 +5,15 @@ import type { Notes } from "../../../canon/notes.ts";
 import type { Part } from "../../../canon/part.ts";
 import type { EncodeRequestContext } from "../../codec.ts";
 import type { ResponsesQuirks } from "../quirks.ts";
+import type { Namespaces } from "./namespaces.ts";
 
 /** What every step of encoding a request needs. */
 export interface RequestScope {
   call: CanonCall;
   context: EncodeRequestContext<ResponsesQuirks>;
   notes: Notes;
+  /** The namespaces in items that this dialect gets back. Those of the request's own list are flattened. */
+  loaded: Namespaces | undefined;
 }
 
 /** Whether the client also uses this dialect, so that its own fields are restored. */
@@ -23,6 +26,9 @@ export const pathIn = ({ call }: RequestScope, holder: { path?: string }, field:
 /** The provider accepts marks of cached prefixes, for models that support them. */
 export const takesBreakpoints = ({ context: { quirks, traits } }: RequestScope): boolean =>
   quirks.cacheBreakpoints && traits.cacheBreakpoints === true;
+
+export const knowsTool = ({ context }: RequestScope, type: string): boolean =>
+  context.quirks.toolTypes?.includes(type) ?? true;
 
 export const ownExtras = (scope: RequestScope, extras: JsonObject | undefined): JsonObject =>
   isOwn(scope) ? (extras ?? {}) : {};

@@ -1,29 +1,39 @@
-import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { Fields } from "../../../canon/fields.ts";
 import type { CustomTool, FunctionTool, Tool, ToolChoice, ToolMeaning, WebSearchTool } from "../../../canon/tool.ts";
+import { builtInTool } from "./built-in-tools.ts";
 import { loadedTools } from "./loaded-tools.ts";
 import { isNamespace, type Namespaces } from "./namespaces.ts";
 
 /** The tools of a request, and those that its items add. */
 export function decodeTools(body: JsonObject, namespaces: Namespaces): Tool[] {
   const read = (tool: unknown, path: string): Tool[] =>
-    isNamespace(tool) ? decodeNamespace(tool, path, namespaces) : [decodeTool(tool, path)];
+    isNamespace(tool) ? decodeNamespace(tool, path, namespaces) : [decodeTool(tool, path, namespaces)];
   const listed = arrayAt(body, "tools").flatMap((tool, index) => read(tool, `tools[${index}]`));
   const loaded = loadedTools(body).flatMap(({ raw, path }) => read(raw, path));
   return [...listed, ...loaded.map((tool) => ({ ...tool, loaded: true as const }))];
 }
 
-function decodeTool(raw: unknown, path: string): Tool {
+function decodeTool(raw: unknown, path: string, namespaces: Namespaces): Tool {
   const fields = new Fields(raw);
   const type = fields.string("type") ?? "";
   if (type === "function") return decodeFunction(fields, path);
   if (type === "custom") return decodeCustom(fields, path);
   if (type.startsWith("web_search")) return decodeWebSearch(type, fields, path);
-  const native = { type: "native" as const, dialect: "responses", name: type, raw: isObject(raw) ? raw : {}, path };
-  const means = meaningOf(native.raw);
-  const unsent = means?.type === "mcp" && "server_description" in native.raw ? ["server_description"] : undefined;
-  return { ...native, ...withoutAbsent({ means, unsent }) };
+  const tool = isObject(raw) ? raw : {};
+  const builtIn = namespaces.builtInName(type) && builtInTool(tool);
+  if (!builtIn) {
+    const means = meaningOf(tool);
+    const unsent = means?.type === "mcp" && "server_description" in tool ? ["server_description"] : undefined;
+    return { type: "native", dialect: "responses", name: type, raw: tool, path, ...withoutAbsent({ means, unsent }) };
+  }
+  const { name, description, schema } = builtIn;
+  const native = { dialect: "responses", raw: tool };
+  // The shell runs where the client is, whoever calls it. What the client adds to its environment is for this dialect.
+  const { type: _local, ...added } = objectAt(tool, "environment") ?? {};
+  if (Object.values(added).every((value) => value === null)) fields.skip("environment");
+  return { type: "function", name, description, schema, native, path, ...extrasOf(fields) };
 }
 
 /**
@@ -61,7 +71,7 @@ function decodeNamespace(raw: JsonObject, path: string, namespaces: Namespaces):
   const namespace = stringAt(raw, "name") ?? "";
   const about = stringAt(raw, "description");
   return arrayAt(raw, "tools").map((inner, index) => {
-    const tool = decodeTool(inner, `${path}.tools[${index}]`);
+    const tool = decodeTool(inner, `${path}.tools[${index}]`, namespaces);
     if (tool.type !== "function" && tool.type !== "custom") return tool;
     const described = [index === 0 ? about : undefined, tool.description].filter((text) => text !== undefined);
     const named = {
@@ -160,13 +170,14 @@ export function decodeToolChoice(choice: unknown, namespaces: Namespaces): ToolC
   if (choice === "required") return { type: "any" };
   const nameOf = (value: unknown): string | undefined => {
     const name = stringAt(value, "name");
-    return name === undefined ? undefined : namespaces.flatName(stringAt(value, "namespace"), name);
+    if (name === undefined) return namespaces.builtInName(stringAt(value, "type"));
+    return namespaces.flatName(stringAt(value, "namespace"), name);
   };
   const type = stringAt(choice, "type");
   if (type === "allowed_tools") {
     const mode = stringAt(choice, "mode") === "required" ? "any" : "auto";
     return { type: "allowed", mode, names: arrayAt(choice, "tools").flatMap((tool) => nameOf(tool) ?? []) };
   }
-  const name = type === "function" || type === "custom" ? nameOf(choice) : undefined;
+  const name = type === "function" || type === "custom" ? nameOf(choice) : namespaces.builtInName(type);
   return name === undefined ? undefined : { type: "tool", name };
 }
