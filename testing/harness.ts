@@ -81,11 +81,12 @@ export async function makeMachine(): Promise<Machine> {
 export const UPSTREAM_URL = "http://upstream.test";
 const URL_OF_GATEWAY = "http://127.0.0.1:8080";
 
-/** Sequential ids and constant bytes. */
+/** Sequential ids, and bytes whose last one is sequential. */
 function predictable(): Random {
   let made = 0;
+  let drawn = 0;
   return {
-    bytes: (length) => new Uint8Array(length).fill(7),
+    bytes: (length) => new Uint8Array(length).fill(7).fill(drawn++ % 256, length - 1),
     id: () => String(++made).padStart(22, "0"),
   };
 }

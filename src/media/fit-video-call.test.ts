@@ -37,6 +37,7 @@ const refused = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabili
 describe("contract 2.1: everything that a video's price depends on is always set", () => {
   test("by the model's own defaults", () => {
     expect(fit({})).toEqual({
+      size: "1280x720",
       call: {
         prompt: "a fox",
         count: 1,

@@ -303,13 +303,15 @@ describe("stored operations", () => {
     expect(await process.operations.open()).toEqual([]);
   });
 
+  const READER = { project: "default", keyId: "key_1" };
+
   test("S09: are found by their own project, and claimed by whoever received their name", async () => {
     const { bench, process } = await start();
     await bench.add({ claimed: false });
-    expect(await process.operations.find("other", "operation_1")).toBeUndefined();
-    expect((await process.operations.find("default", "operation_1"))?.claimed).toBe(false);
+    expect(await process.operations.find({ project: "other", keyId: "key_1" }, "operation_1")).toBeUndefined();
+    expect((await process.operations.find(READER, "operation_1"))?.claimed).toBe(false);
     await process.operations.claim("operation_1");
-    expect((await process.operations.find("default", "operation_1"))?.claimed).toBe(true);
+    expect((await process.operations.find(READER, "operation_1"))?.claimed).toBe(true);
   });
 
   test("are deleted when they expire, and not before", async () => {

@@ -10,7 +10,7 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/messages\/batches(\/|$)/, "Message Batches", "POST /v1/messages"],
   [/\/batches(\/|$)/, "Batch", undefined],
   [/\/images\/variations$/, "image variations", "POST /v1/images/edits"],
-  [/\/videos(\/|$)/, "Videos", "POST /v1/publishers/{provider}/models/{model}:predictLongRunning"],
+  [/\/videos\/characters(\/|$)/, "video characters", "input_reference of POST /v1/videos"],
   [/\/(fine_tuning|fine-tunes)(\/|$)/, "Fine-tuning", undefined],
   [/\/vector_stores(\/|$)/, "Vector stores", undefined],
   [/\/(v1|v1beta)\/files(\/|$)|^\/upload\//, "Files", undefined],
@@ -28,7 +28,7 @@ const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.t
 
 /** The end of a path, after the client's base URL. */
 const ENDINGS =
-  /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/(?:input_tokens|compact))?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
+  /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/(?:input_tokens|compact))?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/videos|\/generation|\/models(?:\/.+)?)$/;
 
 const MAX_SHOWN_LENGTH = 200;
 

@@ -8,22 +8,8 @@ import { normalisePrediction } from "../predict/normalise.ts";
 import { readPredictImage } from "../predict/read-image.ts";
 import { unreadFields } from "../predict/unread-fields.ts";
 import type { VideoCall } from "../video-call.ts";
+import type { VideoLink, VideoRequest } from "../video-request.ts";
 import { VideoRequestBody } from "./schema.ts";
-
-/** A client's request for videos. */
-export interface VideoRequest {
-  call: VideoCall;
-  /** The path of each canonical field in the client's request. */
-  paths: Readonly<Record<VideoField, string>>;
-  /** Frames given by URL that are still to be fetched. */
-  links: readonly VideoLink[];
-  notes: FieldNote[];
-}
-
-interface VideoLink {
-  url: string;
-  field: "image" | "lastFrame";
-}
 
 const check = defineBodyCheck(VideoRequestBody, ({ instances: [instance] }) => {
   if (!instance?.prompt && instance?.image === undefined) {
@@ -93,6 +79,8 @@ const PATHS: Readonly<Record<VideoField, string>> = {
   count: "parameters.sampleCount",
   aspectRatio: "parameters.aspectRatio",
   resolution: "parameters.resolution",
+  size: "parameters.resolution",
+  source: "instances[0].video",
   seconds: "parameters.durationSeconds",
   audio: "parameters.generateAudio",
   negativePrompt: "parameters.negativePrompt",
