@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ApiError, GoogleGenAI } from "@google/genai";
+import { ApiError, GoogleGenAI, SegmentMode, VideoGenerationReferenceType } from "@google/genai";
 import { GoogleGenAI as OlderGenAI } from "genai-1";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { probeVideo } from "./probe-video.ts";
-import { followToEnd, idOf, KEYS, receiptOf, startVideoHarness, type VideoHarness } from "./video-harness.ts";
+import { followToEnd, idOf, KEYS, receiptOf, startVideoHarness, until, type VideoHarness } from "./video-harness.ts";
 
 /** Google's SDK as its public API is called: with an API key, without a cloud project. */
 
@@ -41,6 +41,13 @@ describe.each([
       if (made === undefined) throw new Error("no video was made");
       const path = join(folder, `${idOf(operation.name)}-${generation.slice(-1)}.mp4`);
       await client.files.download({ file: made, downloadPath: path });
+      const { size } = harness.database
+        .query("SELECT size FROM files WHERE owner_id = ?")
+        .get(idOf(operation.name)) as {
+        size: number;
+      };
+      // The older generation does not wait until the file is written.
+      await until(() => existsSync(path) && statSync(path).size === size, "the download");
       const { seconds } = probeVideo(readFileSync(path));
       expect(await receiptOf(harness, operation.name)).toMatchObject({ usage: { seconds: Math.round(seconds) } });
     },
@@ -77,4 +84,60 @@ test("contract 7: a blocked video is reported with its reasons", async () => {
   );
   expect(operation.response?.raiMediaFilteredCount).toBe(1);
   expect(operation.response?.raiMediaFilteredReasons).toHaveLength(1);
+});
+
+const refusalOf = async (attempt: Promise<unknown>) => {
+  const thrown: unknown = await attempt.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof ApiError)) throw new Error("the SDK reported no error of the API");
+  const { error } = JSON.parse(thrown.message) as {
+    error: { details: { fieldViolations: { field: string }[] }[] };
+  };
+  return [thrown.status, error.details[0]?.fieldViolations[0]?.field];
+};
+
+describe("contract 8: another task of the same method is refused, because its result would be something else", () => {
+  const image = { imageBytes: "iVBORw0KGgo=", mimeType: "image/png" };
+  const cloud = () =>
+    new GoogleGenAI({
+      vertexai: true,
+      apiKey: TEST_KEY,
+      httpOptions: { baseUrl: `${harness.gateway.url}/api/genai`, apiVersion: "v1" },
+    });
+
+  test("videos from a video, or from reference images", async () => {
+    const { models } = connect();
+    const model = "veo-3.1-generate-001";
+    const video = { uri: "https://gateway.example/files/abc" };
+    expect(await refusalOf(models.generateVideos({ model, source: { prompt: "it flies away", video } }))).toEqual([
+      400,
+      "instances[0].video",
+    ]);
+    const config = { referenceImages: [{ image, referenceType: VideoGenerationReferenceType.ASSET }] };
+    expect(await refusalOf(models.generateVideos({ model, source: { prompt: "a fox" }, config }))).toEqual([
+      400,
+      "instances[0].referenceImages",
+    ]);
+  });
+
+  test("upscaled, recontextualised and segmented images", async () => {
+    const { models } = cloud();
+    const model = "sim/image";
+    expect(await refusalOf(models.upscaleImage({ model, image, upscaleFactor: "x2" }))).toEqual([
+      400,
+      "parameters.upscaleConfig",
+    ]);
+    const product = { prompt: "on a table", productImages: [{ productImage: image }] };
+    expect(await refusalOf(models.recontextImage({ model, source: product }))).toEqual([
+      400,
+      "instances[0].productImages",
+    ]);
+    const config = { mode: SegmentMode.FOREGROUND };
+    expect(await refusalOf(models.segmentImage({ model, source: { image }, config }))).toEqual([
+      400,
+      "parameters.mode",
+    ]);
+  });
 });

@@ -6,6 +6,7 @@ import { defineBodyCheck } from "../check-body.ts";
 import type { VideoField } from "../fit-video-call.ts";
 import { normalisePrediction } from "../predict/normalise.ts";
 import { readPredictImage } from "../predict/read-image.ts";
+import { NOT_VIDEOS, refuseOtherTasks } from "../predict/refuse-other-tasks.ts";
 import { unreadFields } from "../predict/unread-fields.ts";
 import type { VideoCall } from "../video-call.ts";
 import type { VideoLink, VideoRequest } from "../video-request.ts";
@@ -19,7 +20,9 @@ const check = defineBodyCheck(VideoRequestBody, ({ instances: [instance] }) => {
 
 /** Reads the body of `:predictLongRunning` (contract 2.1). */
 export function decodeVideo(body: unknown): VideoRequest {
-  const request = check(normalisePrediction(body));
+  const normal = normalisePrediction(body);
+  refuseOtherTasks(normal, NOT_VIDEOS);
+  const request = check(normal);
   const notes: FieldNote[] = [];
   const links: VideoLink[] = [];
   const root = new Fields(request);
