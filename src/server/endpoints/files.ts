@@ -45,7 +45,7 @@ export const headFile: ClientEndpoint = {
  * Google's SDKs download a video by the last part of its URL. They know only https URLs; of another they send the whole, which then
  * follows `files/`.
  */
-const DOWNLOAD = /^\/(?:v1|v1beta)\/files\/(?:https?:\/\/.*\/files\/)?(?<id>[\w-]+?)(?::download)?$/;
+const DOWNLOAD = /^\/(?:v1|v1beta)\/files\/(?:https?:\/\/.*\/files\/(?<linked>[\w-]+)|(?<id>[\w-]+):download)$/;
 
 export const downloadFile: ClientEndpoint = {
   ...getFile,
@@ -59,8 +59,8 @@ export const downloadFile: ClientEndpoint = {
 /** `GET` and `HEAD /files/{id}`: generated media, for the holder of a signed URL or of a key of the file's project. */
 async function serveFile(routed: RoutedRequest, context: ServerContext): Promise<Response> {
   const { gateway } = context;
-  const id = routed.parameters["id"] ?? "";
-  const record = await gateway.files.read(id, await claimsOf(routed, context), gateway.clock.nowMs());
+  const { id, linked } = routed.parameters;
+  const record = await gateway.files.read(id ?? linked ?? "", await claimsOf(routed, context), gateway.clock.nowMs());
   return sendFile(record, routed, gateway);
 }
 

@@ -186,7 +186,7 @@ async function find(routed: RoutedRequest, { gateway, operations }: ServerContex
 function readPage(query: URLSearchParams) {
   const written = query.get("limit") ?? String(DEFAULT_PAGE);
   const limit = /^\d{1,4}$/.test(written) ? Number(written) : Number.NaN;
-  if (!(limit >= 1 && limit <= MAX_PAGE)) refuse("limit", `must be a number from 1 to ${MAX_PAGE}`);
+  if (!(limit <= MAX_PAGE)) refuse("limit", `must be a number from 0 to ${MAX_PAGE}`);
   const order = query.get("order") ?? "desc";
   if (order !== "asc" && order !== "desc") refuse("order", 'must be "asc" or "desc"');
   return {

@@ -1,0 +1,68 @@
+import { startSimulator } from "../../simulator/simulator.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
+
+/** Providers at the URLs where the simulator plays their hosts. */
+const PROVIDERS: Readonly<Record<string, { kind: string; path: string }>> = {
+  openai: { kind: "openai", path: "/openai/v1" },
+  anthropic: { kind: "anthropic", path: "/anthropic" },
+  gemini: { kind: "gemini", path: "/gemini" },
+};
+
+/** The text models that the tests name. The simulator answers for each with its standard model. */
+const TEXT_MODELS: Readonly<Record<string, readonly string[]>> = {
+  openai: ["gpt-6-astra", "gpt-5.4", "gpt-5", "gpt-4.1", "gpt-4o", "gpt-4o-mini", "model", "auto"],
+  anthropic: ["claude-opus-5-5", "claude-sonnet-5-5", "claude-opus-4-6", "claude-sonnet-4-5", "string"],
+  gemini: [
+    "gemini-1.5-flash",
+    "gemini-2.0-flash",
+    "gemini-2.5-flash",
+    "gemini-2.5-pro",
+    "gemini-flash-latest",
+    "gemini-3-flash-preview",
+    "gemini-3-pro-preview",
+    "gemini-3.5-flash",
+    "gemini-3.1-pro-preview",
+  ],
+};
+
+const FACTS = {
+  context_length: 200_000,
+  max_output_tokens: 64_000,
+  input_modalities: ["text", "image", "audio", "file"],
+  output_modalities: ["text"],
+  reasoning: true,
+  pricings: {},
+};
+
+const vendorOf = (provider: string) => (provider === "gemini" ? "google" : provider);
+
+/** A gateway in front of the simulator that knows the models of the SDKs' tests. */
+export async function startSdkGateway() {
+  const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: 100 });
+  const gateway = await startTestGateway({
+    config: {
+      simulator: true,
+      providers: Object.fromEntries(
+        Object.entries(PROVIDERS).map(([name, { kind, path }]) => [
+          name,
+          { kind, base_url: `${simulator.url}${path}`, api_key: "simulated" },
+        ]),
+      ),
+      models: Object.entries(TEXT_MODELS).flatMap(([provider, names]) =>
+        names.map((name) => ({
+          id: `${vendorOf(provider)}/${name}`,
+          ...FACTS,
+          offers: [{ provider, model: "standard" }],
+        })),
+      ),
+    },
+  });
+  return {
+    url: gateway.url,
+    key: gateway.key,
+    stop: async () => {
+      await gateway.stop();
+      await simulator.stop();
+    },
+  };
+}
