@@ -1,4 +1,5 @@
 import { startSimulator } from "../../simulator/simulator.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 
 /** Providers at the URLs where the simulator plays their hosts. */
@@ -25,6 +26,14 @@ const TEXT_MODELS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Models of other kinds that the simulator does not have, by one that it has. */
+const ALIASES: Readonly<Record<string, string>> = {
+  "gpt-3.5-turbo-instruct": "sim/standard",
+  "gpt-image-1.5": "openai/gpt-image-1",
+  "gpt-image-2.5-flare": "openai/gpt-image-1",
+  "omni-moderation-2024-09-26": "openai/omni-moderation-latest",
+};
+
 const FACTS = {
   context_length: 200_000,
   max_output_tokens: 64_000,
@@ -42,6 +51,9 @@ export async function startSdkGateway() {
   const gateway = await startTestGateway({
     config: {
       simulator: true,
+      // The tests name objects of a provider by example ids.
+      keys: [{ name: "tests", key: TEST_KEY, provider_objects: true }],
+      aliases: ALIASES,
       providers: Object.fromEntries(
         Object.entries(PROVIDERS).map(([name, { kind, path }]) => [
           name,

@@ -60,13 +60,16 @@ export function reportOf(
     if (verdict === "refused") reasons.set(`${resource}: ${reason}`, (reasons.get(`${resource}: ${reason}`) ?? 0) + 1);
   }
   const sorted = [...rows.values()].sort((one, other) => one.resource.localeCompare(other.resource));
-  const sum = (field: Exclude<keyof Row, "resource">) => sorted.reduce((total, row) => total + row[field], 0);
+  const unserved = sorted.filter((row) => row.unserved === row.requests);
+  const served = sorted.filter((row) => row.unserved !== row.requests);
+  const sum = sumOf(sorted);
   const line = (resource: string, of: (field: Exclude<keyof Row, "resource">) => number) =>
     `| ${resource} | ${of("requests")} | ${of("accepted")} | ${of("refused")} | ${of("unserved")} | ${of("bugs")} | ${of("mismatches")} |`;
   const lines = [
     "| resource | requests | accepted | refused | not served | bugs | response rejected by the SDK's test |",
     "|---|--:|--:|--:|--:|--:|--:|",
-    ...sorted.map((row) => line(row.resource, (field) => row[field])),
+    ...served.map((row) => line(row.resource, (field) => row[field])),
+    ...(unserved.length === 0 ? [] : [line(`${unserved.length} more, not served`, sumOf(unserved))]),
     line("**all**", sum),
     ...list("Bugs", problems),
     ...list(
@@ -82,6 +85,9 @@ export function reportOf(
   ];
   return { report: lines.join("\n"), bugs: sum("bugs") };
 }
+
+const sumOf = (rows: readonly Row[]) => (field: Exclude<keyof Row, "resource">) =>
+  rows.reduce((total, row) => total + row[field], 0);
 
 const list = (title: string, items: readonly string[]): string[] =>
   items.length === 0 ? [] : ["", `${title}:`, ...items.map((item) => `- ${item}`)];

@@ -33,6 +33,7 @@ async function run(
     `${suite.package}==${sdist.version}`,
     ...suite.needs,
   ]);
+  await suite.prepare?.(sdist.folder);
   const gateway = await startSdkGateway();
   const recorder = startRecorder(suite, gateway);
   try {
@@ -49,6 +50,7 @@ async function run(
           "-q",
           "--no-header",
           "--tb=no",
+          "--continue-on-collection-errors",
           "-o",
           "addopts=",
         ],

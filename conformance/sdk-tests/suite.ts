@@ -1,3 +1,7 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { writeGenaiData } from "./genai-data.ts";
+
 /** The tests of one vendor's SDK, in the source distribution of its Python package. */
 export interface Suite {
   name: string;
@@ -7,6 +11,8 @@ export interface Suite {
   /** What the tests import besides the package. */
   needs: readonly string[];
   pytest: readonly string[];
+  /** Adds what the source distribution leaves out. */
+  prepare?(folder: string): Promise<void>;
   environment(recorderUrl: string): Record<string, string>;
   /** Where the SDK sends its key. */
   keyHeader: "authorization" | "x-api-key" | "x-goog-api-key";
@@ -43,7 +49,14 @@ export const SUITES: readonly Suite[] = [
     name: "anthropic",
     package: "anthropic",
     folders: ["tests/api_resources"],
-    needs: [...COMMON_NEEDS, "inline-snapshot", "nest_asyncio", "time-machine"],
+    needs: [
+      ...COMMON_NEEDS,
+      "inline-snapshot",
+      "nest_asyncio",
+      "time-machine",
+      "http-snapshot[httpx]",
+      "standardwebhooks",
+    ],
     pytest: ONE_OF_EACH,
     environment: (url) => ({ TEST_API_BASE_URL: url }),
     keyHeader: "x-api-key",
@@ -59,11 +72,13 @@ export const SUITES: readonly Suite[] = [
       (folder) => `google/genai/tests/${folder}`,
     ),
     needs: [...COMMON_NEEDS, "Pillow", "requests"],
-    pytest: ["--mode", "api", "-k", "not async"],
-    environment: (url) => ({
-      GOOGLE_GEMINI_BASE_URL: url,
+    pytest: ["-p", "genai_base_url", "--mode", "api", "-k", "not async"],
+    prepare: (folder) => writeGenaiData(join(folder, "google/genai/tests")),
+    environment: () => ({
       GOOGLE_API_KEY: "AIza-of-the-tests",
       GOOGLE_GENAI_RUN_GEMINI_ONLY_IN_API_MODE: "true",
+      // Recordings of responses, which are written there and not read.
+      GOOGLE_GENAI_REPLAYS_DIRECTORY: join(tmpdir(), "trivium-sdk-tests", "replays"),
     }),
     keyHeader: "x-goog-api-key",
     isError: (body) => {
