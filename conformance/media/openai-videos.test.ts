@@ -189,6 +189,22 @@ describe("S09, decision 0087: a video of the videos API", () => {
     expect(await client.videos.retrieve(video.id)).toMatchObject({ status: "completed" });
   });
 
+  test("of a key with private objects exists for that key only", async () => {
+    const owner = connect(KEYS.private).videos;
+    const video = await owner.create({ model: "sim/video", prompt: "a fox" });
+    expect((await failure(client.videos.retrieve(video.id))).status).toBe(404);
+    expect((await client.videos.list({ limit: 100 })).data.map(({ id }) => id)).not.toContain(video.id);
+    expect((await owner.list()).data[0]?.id).toBe(video.id);
+    const poll = await fetch(`${harness.gateway.url}/v1/publishers/sim/models/video:fetchPredictOperation`, {
+      method: "POST",
+      headers: { "x-api-key": TEST_KEY, "content-type": "application/json" },
+      body: JSON.stringify({ operationName: `publishers/sim/models/video${nameOf(video)}` }),
+    });
+    expect(poll.status).toBe(404);
+    while ((await owner.retrieve(video.id)).status !== "completed") await Bun.sleep(40);
+    expect((await owner.delete(video.id)).deleted).toBe(true);
+  });
+
   test("is listed in pages, in both orders", async () => {
     const made: string[] = [];
     for (const seconds of ["4", "5", "6"])
