@@ -87,7 +87,7 @@ function judge(suite: Suite, { status }: Response, bytes: Uint8Array): Pick<Exch
   const body = parsed(text);
   if (!suite.isError(body)) return { verdict: "bug", reason: `not an error of this protocol: ${text.slice(0, 300)}` };
   const { message } = (body as { error: { message: string } }).error;
-  const isUnserved = status === 404 && /^Unknown (endpoint|verb)/.test(message);
+  const isUnserved = status === 404 && /^Unknown (endpoint|verb)|is not supported/.test(message);
   return { verdict: isUnserved ? "unserved" : "refused", reason: `${status} ${message.slice(0, 160)}` };
 }
 

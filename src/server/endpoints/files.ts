@@ -45,7 +45,7 @@ export const headFile: ClientEndpoint = {
  * Google's SDKs download a video by the last part of its URL. They know only https URLs; of another they send the whole, which then
  * follows `files/`.
  */
-const DOWNLOAD = /^\/(?:v1|v1beta)\/files\/(?:https?:\/\/.*\/files\/(?<linked>[\w-]+)|(?<id>[\w-]+):download)$/;
+const DOWNLOAD = /^\/(?:v1|v1alpha|v1beta)\/files\/(?:https?:\/\/.*\/files\/(?<linked>[\w-]+)|(?<id>[\w-]+):download)$/;
 
 export const downloadFile: ClientEndpoint = {
   ...getFile,

@@ -35,9 +35,9 @@ export const fetchVideoOperation: ClientEndpoint = {
     Response.json(await pollVideo(incomingPoll(routed), gateway, operations)),
 };
 
-/** The name of an operation, alone or below the model in any of its forms. */
+/** The name of an operation below its model, which may be written in any form. */
 const OPERATION =
-  /^\/(?:v1|v1beta|v1beta1)\/(?:[^:]+\/)?(?:publishers|models)\/[^:]+\/operations\/(?<operation>[\w-]{1,128})$/;
+  /^\/(?:v1|v1alpha|v1beta|v1beta1)\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/[^/]+\/)?models\/(?:[^/]+\/)?[^/]+\/operations\/(?<operation>[\w-]{1,128})$/;
 
 /** The poll of clients that use the vendor's public API instead of its cloud. */
 export const getVideoOperation: ClientEndpoint = {
