@@ -1,3 +1,4 @@
+import { makeStillVideo } from "../../simulator/media-maker/make-still-video.ts";
 import { startSimulator } from "../../simulator/simulator.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
@@ -47,7 +48,7 @@ const vendorOf = (provider: string) => (provider === "gemini" ? "google" : provi
 
 /** A gateway in front of the simulator that knows the models of the SDKs' tests. */
 export async function startSdkGateway() {
-  const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: 100 });
+  const simulator = await startSimulator({ tokenDelayMs: 0, mediaJobMs: 100, makeVideo: makeStillVideo });
   const gateway = await startTestGateway({
     config: {
       simulator: true,
@@ -68,6 +69,7 @@ export async function startSdkGateway() {
         })),
       ),
     },
+    timings: { mediaPollFactor: 0.02 },
   });
   return {
     url: gateway.url,

@@ -1,3 +1,4 @@
+import { withRealValues } from "./placeholders.ts";
 import type { Suite } from "./suite.ts";
 
 /** One request of a test, and its response. */
@@ -49,19 +50,20 @@ export function startRecorder(suite: Suite, gateway: { url: string; key: string 
       }
       const test = current;
       const headers = new Headers(request.headers);
-      for (const name of ["authorization", "x-api-key", "x-goog-api-key", "host", "accept-encoding"])
+      for (const name of ["authorization", "x-api-key", "x-goog-api-key", "host", "accept-encoding", "content-length"])
         headers.delete(name);
       headers.set(suite.keyHeader, suite.keyHeader === "authorization" ? `Bearer ${gateway.key}` : gateway.key);
       const { method } = request;
-      const body = method === "GET" || method === "HEAD" ? null : await request.bytes();
+      const body = method === "GET" || method === "HEAD" ? null : new Uint8Array(await request.arrayBuffer());
       const noted = (status: number, verdict: Exchange["verdict"], reason: string) =>
         exchanges.push({ test, method, path: pathname, status, verdict, reason });
       try {
         const signal = AbortSignal.timeout(TIMEOUT_MS);
-        const response = await fetch(gateway.url + pathname + search, {
+        const sent = await withRealValues({ method, path: pathname, search, headers, body }, gateway);
+        const response = await fetch(gateway.url + sent.path + sent.search, {
           method,
           headers,
-          body,
+          body: sent.body,
           signal,
           redirect: "manual",
         });
