@@ -331,7 +331,7 @@ const FOLLOWED_MS = 60_000;
 export async function deleteExpiredOperations(queries: Queries, nowMs: number): Promise<number> {
   const rows = await queries.query(
     "DELETE FROM operations WHERE state IN ('done', 'failed') AND expires_at_ms < ? AND ended_at_ms < ? RETURNING id",
-    [nowMs, nowMs - FOLLOWED_MS],
+    [Math.floor(nowMs), Math.floor(nowMs) - FOLLOWED_MS],
   );
   return rows.length;
 }
@@ -350,7 +350,13 @@ export async function selectVideoPage(
      WHERE kind = 'video' AND project = ? AND (share = 'project' OR key_id = ?) AND claimed <> ${NOT_YET}
        AND (expires_at_ms IS NULL OR expires_at_ms > ?)${beyond}
      ORDER BY created_at_ms ${direction}, id ${direction} LIMIT ?`,
-    [project, keyId, nowMs, ...(after === undefined ? [] : [after.createdAtMs, after.createdAtMs, after.id]), limit],
+    [
+      project,
+      keyId,
+      Math.floor(nowMs),
+      ...(after === undefined ? [] : [after.createdAtMs, after.createdAtMs, after.id]),
+      limit,
+    ],
   );
   return rows.map(readOperation);
 }
