@@ -52,7 +52,7 @@ test("every block of these documents is run, loaded or compared here or in scrip
   expect(budgets.counts()).toEqual({ sh: 1, yaml: 1 });
   expect(usage.counts()).toEqual({ sh: 2, yaml: 1 });
   expect(security.counts()).toEqual({ sh: 1 });
-  expect(media.counts()).toEqual({ sh: 2, ts: 2 });
+  expect(media.counts()).toEqual({ sh: 2, ts: 4 });
   expect(failures.counts()).toEqual({ sh: 1 });
   expect(deploy.counts()).toEqual({ sh: 8, yaml: 1, nginx: 1 });
 });
@@ -311,12 +311,21 @@ describe("docs/media.md", () => {
   });
 
   test("its example with openai writes an image of the requested type", async () => {
-    await folder.typescript(media.one("ts", 'from "openai"'));
+    await folder.typescript(media.one("ts", "images.generate("));
     expect((await new Bun.Image(folder.read("fox.webp")).metadata()).format).toBe("webp");
   });
 
+  test("its examples with an API key and with openai write videos", async () => {
+    await folder.typescript(media.one("ts", "files.download("));
+    await folder.typescript(media.one("ts", "videos.create("));
+    for (const name of ["sleeping-fox.mp4", "looking-fox.mp4"]) {
+      expect(folder.read(name).toString("latin1", 4, 8)).toBe("ftyp");
+      expect(folder.read(name).length).toBeGreaterThan(10_000);
+    }
+  });
+
   test("its example with @google/genai writes a video", async () => {
-    await folder.typescript(media.one("ts", 'from "@google/genai"'));
+    await folder.typescript(media.one("ts", "vertexai: true"));
     expect(folder.read("fox.mp4").toString("latin1", 4, 8)).toBe("ftyp");
     expect(folder.read("fox.mp4").length).toBeGreaterThan(10_000);
   });

@@ -81,11 +81,18 @@ export async function makeMachine(): Promise<Machine> {
 export const UPSTREAM_URL = "http://upstream.test";
 const URL_OF_GATEWAY = "http://127.0.0.1:8080";
 
-/** Sequential ids and constant bytes. */
+/** Shorter draws decide something, such as a pause. */
+const NAME_BYTES = 16;
+
+/** Sequential ids, constant chances, and names that differ: the last byte of a long draw is sequential. */
 function predictable(): Random {
   let made = 0;
+  let drawn = 0;
   return {
-    bytes: (length) => new Uint8Array(length).fill(7),
+    bytes: (length) => {
+      const bytes = new Uint8Array(length).fill(7);
+      return length < NAME_BYTES ? bytes : bytes.fill(drawn++ % 256, length - 1);
+    },
     id: () => String(++made).padStart(22, "0"),
   };
 }

@@ -71,3 +71,33 @@ describe("choices 4: an error message names the field, whatever else does", () =
     });
   }
 });
+
+const OPENAI = {
+  error: { message: expect.any(String), type: "not_found_error", param: null, code: "unknown_address" },
+};
+const ANTHROPIC = {
+  type: "error",
+  error: { type: "not_found_error", message: expect.any(String) },
+  request_id: expect.any(String),
+};
+const GOOGLE = { error: expect.objectContaining({ code: 404, status: "NOT_FOUND", message: expect.any(String) }) };
+
+describe("choices 5: an unknown endpoint is answered in the protocol of the vendor that has it", () => {
+  test.each([
+    ["/v1/threads/thread_1/messages", OPENAI],
+    ["/v1/chat/completions/completion_1/messages", OPENAI],
+    ["/v1/images/variations", OPENAI],
+    ["/v1/videos/characters", OPENAI],
+    ["/v1/messages/batches", ANTHROPIC],
+    ["/v1/complete", ANTHROPIC],
+    ["/v1alpha/authTokens", GOOGLE],
+    ["/v1beta/models/gemini-2.5-flash:nothing", GOOGLE],
+  ])("POST %s", async (path, body) => {
+    const response = await fetch(gateway.url + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
+      body: "{}",
+    });
+    expect([response.status, await response.json()]).toEqual([404, body]);
+  });
+});

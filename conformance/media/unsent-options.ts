@@ -5,8 +5,8 @@ import { fitImageCall } from "../../src/media/fit-image-call.ts";
 import { fitVideoCall } from "../../src/media/fit-video-call.ts";
 import type { FittedImageCall, ImageOption } from "../../src/media/image-call.ts";
 import type { ImageRequest } from "../../src/media/image-request.ts";
-import type { VideoRequest } from "../../src/media/predict-long-running/decode-video.ts";
 import type { FittedVideoCall } from "../../src/media/video-call.ts";
+import type { VideoRequest } from "../../src/media/video-request.ts";
 import { createProvider } from "../../src/providers/index.ts";
 import type { ProviderMedia } from "../../src/providers/media-adapters/provider-media.ts";
 

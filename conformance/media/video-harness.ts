@@ -13,6 +13,7 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 export const KEYS = {
   stranger: `sk-trv-${"KeyOfAnotherProject".padEnd(43, "x")}`,
+  private: `sk-trv-${"KeyWithPrivateObjects".padEnd(43, "x")}`,
   strict: `sk-trv-${"KeyThatIsStrict".padEnd(43, "x")}`,
 };
 
@@ -45,6 +46,7 @@ export async function startVideoHarness(options: VideoHarnessOptions = {}): Prom
       keys: [
         { name: "tests", key: TEST_KEY },
         { name: "stranger", key: KEYS.stranger, project: "elsewhere" },
+        { name: "private", key: KEYS.private, objects: "private" },
         { name: "strict", key: KEYS.strict, strict: true },
       ],
     },

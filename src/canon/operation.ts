@@ -1,5 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
+import type { DialectName } from "./dialect-name.ts";
 import type { ErrorKind } from "./error.ts";
+import type { Sharing } from "./ownership.ts";
 import type { FieldNote, OfferTried, PlannedOffer } from "./receipt.ts";
 
 /** An error that is stored. */
@@ -85,13 +87,26 @@ export interface OperationJob {
   plan?: readonly PlannedOffer[];
   /** Absent in operations of earlier versions. */
   request?: OperationRequest;
+  /** The protocol of the client that submitted it; `genai` if absent. */
+  client?: DialectName;
+  /** The model as the client named it, if its protocol repeats that name. */
+  namedModel?: string;
+  /** Width and height, if known before the video is made: `1280x720`. */
+  size?: string;
+  /** The operation whose video this one is made from, and the length of that video. */
+  source?: { id: string; kind: VideoDerivation; seconds: number };
 }
+
+/** How a video is made from an earlier one: with another prompt, with changes to its content, or with more seconds at its end. */
+export type VideoDerivation = "remix" | "edit" | "extend";
 
 /** An asynchronous job for a project, bound to the provider and the credential that accepted it (H24). */
 export interface Operation {
   id: string;
   project: string;
   keyId: string;
+  /** Which keys of the project can see it: all of them if absent. */
+  share?: Sharing;
   receiptId: string;
   /** The public id. */
   model: string;

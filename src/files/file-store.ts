@@ -1,3 +1,4 @@
+import type { Random } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 
 export type FileContent = Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
@@ -42,9 +43,14 @@ export interface FileStore {
   removeUnfinished(nowMs: number): Promise<void>;
 }
 
-const NAME = /^file_[A-Za-z0-9_-]{22}$/;
+/** `file` and 128 random bits. One vendor's SDK reads the name in a URL up to the first character that is not one of `a-z0-9`. */
+export const newFileName = (random: Random): string => `file${Buffer.from(random.bytes(16)).toString("hex")}`;
 
-/** Only the gateway creates names: `file_` and 22 characters for 128 random bits. No path has that form. */
+/** Names of this form, and of the one that earlier versions used, as the source of a pattern. */
+export const FILE_NAME = "(?:file[0-9a-f]{32}|file_[A-Za-z0-9_-]{22})";
+const NAME = new RegExp(`^${FILE_NAME}$`);
+
+/** Only the gateway creates names. No path has their form. */
 export const isFileName = (name: string): boolean => NAME.test(name);
 
 /** Returns the name. Another form comes from elsewhere and must not become part of a path. */

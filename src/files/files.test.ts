@@ -53,7 +53,7 @@ describe("files", () => {
     const files = await open();
     const record = await files.keep(video());
     const { id, ...rest } = record;
-    expect(id).toMatch(/^file_[\w-]{22}$/);
+    expect(id).toMatch(/^file[0-9a-f]{32}$/);
     expect(rest).toEqual({
       project: "red",
       ownerId: "op_1",

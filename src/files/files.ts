@@ -13,7 +13,14 @@ import {
 } from "../storage/tables/files.ts";
 import { claimSetting } from "../storage/tables/settings.ts";
 import { streamOf } from "./chunks.ts";
-import { type ByteRange, type FileContent, type FileStore, isFileName, type OpenFile } from "./file-store.ts";
+import {
+  type ByteRange,
+  type FileContent,
+  type FileStore,
+  isFileName,
+  newFileName,
+  type OpenFile,
+} from "./file-store.ts";
 import { servedType } from "./media-type.ts";
 
 export interface FileLimits {
@@ -95,7 +102,7 @@ export class Files {
       if (content instanceof ReadableStream) void content.cancel().catch(() => {});
       throw refusal;
     });
-    const id = `file_${this.#random.id()}`;
+    const id = newFileName(this.#random);
     let counted = 0;
     const count = (chunk: Uint8Array) => {
       counted += chunk.length;
@@ -149,6 +156,16 @@ export class Files {
         ? claim.project === record.project
         : isSignedFile(this.#secret, id, claim.expires, claim.signature, nowMs);
     return claims.some(holds) ? record : undefined;
+  }
+
+  /** Removes files of a project before they expire. */
+  async remove(project: string, ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const record = await selectFile(this.#storage, id);
+      if (record?.project !== project) continue;
+      await deleteFiles(this.#storage, [id]);
+      await this.#store.remove(id);
+    }
   }
 
   open(record: StoredFile, range?: ByteRange): Promise<OpenFile | undefined> {

@@ -8,6 +8,7 @@ import { errorCode, unlessMissing } from "./error-code.ts";
 import {
   type ByteRange,
   checkedFileName,
+  FILE_NAME,
   type FileContent,
   type FileStore,
   isFileName,
@@ -21,7 +22,7 @@ const UNFINISHED_MS = 10 * 60_000;
 /** A network disk may hang; no step on a working disk takes this long (H29). */
 const DISK_MS = 60_000;
 
-const TEMPORARY = /^file_[A-Za-z0-9_-]{22}\.[\w-]{22,36}\.part$/;
+const TEMPORARY = new RegExp(`^${FILE_NAME}\\.[\\w-]{22,36}\\.part$`);
 
 /** Files in one folder of this machine, or of a disk that several instances share. */
 export class FolderStore implements FileStore {

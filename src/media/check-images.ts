@@ -4,7 +4,7 @@ import { convertImage } from "./convert-image.ts";
 import type { InlineImage } from "./image.ts";
 import type { ImageRequest } from "./image-request.ts";
 import { type ImageFacts, inspectImage } from "./inspect-image.ts";
-import type { VideoRequest } from "./predict-long-running/decode-video.ts";
+import type { VideoRequest } from "./video-request.ts";
 
 const TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 

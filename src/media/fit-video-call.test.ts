@@ -37,6 +37,7 @@ const refused = (fields: Partial<VideoCall>, capabilities: Partial<VideoCapabili
 describe("contract 2.1: everything that a video's price depends on is always set", () => {
   test("by the model's own defaults", () => {
     expect(fit({})).toEqual({
+      size: "1280x720",
       call: {
         prompt: "a fox",
         count: 1,
@@ -168,5 +169,40 @@ describe("contract 2.1: rules that not every model has", () => {
     expect(fitted.call.personGeneration).toBe("allow_adult");
     expect(noted(fitted)).toEqual(["personGeneration approximated"]);
     expect(fit({ personGeneration: "dont_allow" }, people).notes).toEqual([]);
+  });
+});
+
+describe("decision 0100: the videos API", () => {
+  const source = { kind: "extend", id: "op", job: {}, credential: "digest", seconds: 4 } as const;
+  const defaults = { aspectRatio: "9:16", seconds: 4 };
+
+  test("its defaults apply to models that have them", () => {
+    const upright = fit({ defaults }, { ratios: ["16:9", "9:16"], seconds: [4, 8], defaultSeconds: 8 });
+    expect(upright).toMatchObject({ size: "720x1280", call: { aspectRatio: "9:16", seconds: 4 } });
+    const other = fit({ defaults }, { ratios: ["16:9"], seconds: [5, 10], defaultSeconds: 5 });
+    expect(other).toMatchObject({ size: "1280x720", call: { aspectRatio: "16:9", seconds: 5 }, notes: [] });
+  });
+
+  test("a size with other pixels than the model makes is noted", () => {
+    const asked = { size: "1792x1024", aspectRatio: "16:9", resolution: "1080p" };
+    const { notes, size } = fit(asked, { resolutions: ["720p", "1080p"] });
+    expect([size, notes.map(({ field, action }) => [field, action])]).toEqual([
+      "1920x1080",
+      [["size", "approximated"]],
+    ]);
+    const sizes = { "1080p": { "16:9": "1792x1024" } };
+    expect(fit(asked, { resolutions: ["1080p"], sizes })).toMatchObject({ size: "1792x1024", notes: [] });
+  });
+
+  test("a video from another needs a model that makes it, in lengths of its own", () => {
+    expect(refusal({ source }).path).toBe("source");
+    expect(refusal({ source }).message).toContain("cannot extend a video");
+    const derives = { extend: [4, 8] };
+    expect(refused({ source, seconds: 5 }, { derives })).toBe("seconds");
+    expect(fit({ source, seconds: 8, resolution: "1080p" }, { derives }).call).toMatchObject({
+      seconds: 8,
+      resolution: "1080p",
+    });
+    expect(fit({ source: { ...source, kind: "remix" } }, { derives: { remix: true } }).call.seconds).toBe(4);
   });
 });

@@ -1,8 +1,10 @@
+import type { VideoDerivation } from "../canon/operation.ts";
 import { sameRatio } from "./aspect-ratio.ts";
 import { foldSeed } from "./number-range.ts";
 import { refuseExcludingPeople, settlePeople } from "./person-generation.ts";
 import { listed, refuseField, refuseSetting } from "./refuse-field.ts";
-import type { FittedVideoCall, VideoCall, VideoCapabilities, VideoOption } from "./video-call.ts";
+import type { FittedVideoCall, VideoCall, VideoCapabilities, VideoOption, VideoSource } from "./video-call.ts";
+import { videoSizeOf } from "./video-size.ts";
 
 export type VideoField =
   | VideoOption
@@ -13,12 +15,21 @@ export type VideoField =
   | "audio"
   | "image"
   | "lastFrame"
-  | "prompt";
+  | "prompt"
+  | "size"
+  | "source";
 
 interface VideoNote {
   field: VideoField;
   action: "approximated" | "dropped";
   reason: string;
+}
+
+interface FittedVideo {
+  call: FittedVideoCall;
+  notes: VideoNote[];
+  /** Width and height, if known before the video is made. */
+  size?: string | undefined;
 }
 
 /** The most videos of one operation, for any provider. */
@@ -36,16 +47,14 @@ const OPTIONS = [
  * Reduces a call to what one model accepts, and settles everything that its price depends on. An option that changes the price or
  * the result is met or refused (contract 2.1, 8); any other that the model does not have is dropped and noted.
  */
-export function fitVideoCall(
-  call: VideoCall,
-  capabilities: VideoCapabilities,
-  model: string,
-): { call: FittedVideoCall; notes: VideoNote[] } {
+export function fitVideoCall(call: VideoCall, capabilities: VideoCapabilities, model: string): FittedVideo {
+  const { source } = call;
+  if (source !== undefined) return { call: fitDerived(call, source, capabilities, model), notes: [], size: call.size };
   refuseTooMuch(call, capabilities, model);
   const notes: VideoNote[] = [];
   const note = (field: VideoField, action: VideoNote["action"], reason: string) =>
     notes.push({ field, action, reason });
-  const { aspectRatio: _ratio, ...rest } = call;
+  const { aspectRatio: _ratio, size: _size, defaults: _defaults, ...rest } = call;
   const resolution = settleResolution(call, capabilities, model);
   const seconds = settleSeconds(call, resolution, capabilities, model);
   const fitted: FittedVideoCall = { ...rest, seconds, resolution, audio: settleAudio(call, capabilities, model) };
@@ -68,7 +77,41 @@ export function fitVideoCall(
   }
   const ratio = settleRatio(call, capabilities, model);
   if (ratio !== undefined) fitted.aspectRatio = ratio;
-  return { call: fitted, notes };
+  const size = sizeOf(fitted, capabilities);
+  if (call.size !== undefined && call.size !== size)
+    note(
+      "size",
+      "approximated",
+      `this model makes ${resolution} in ${ratio}${size === undefined ? "" : `, about ${size}`}`,
+    );
+  return { call: fitted, notes, size };
+}
+
+const sizeOf = ({ resolution, aspectRatio }: FittedVideoCall, { sizes }: VideoCapabilities): string | undefined =>
+  aspectRatio === undefined ? undefined : (sizes?.[resolution]?.[aspectRatio] ?? videoSizeOf(resolution, aspectRatio));
+
+const DERIVATIONS: Readonly<Record<VideoDerivation, string>> = {
+  remix: "make a remix of a video",
+  edit: "edit a video",
+  extend: "extend a video",
+};
+
+/** A video made from another has the shape of that one. The caller has set its length and resolution. */
+function fitDerived(
+  call: VideoCall,
+  { kind, seconds: sourceSeconds }: VideoSource,
+  capabilities: VideoCapabilities,
+  model: string,
+): FittedVideoCall {
+  const offered = capabilities.derives?.[kind];
+  if (offered === undefined) {
+    const instead = "Create a new video with POST /v1/videos instead.";
+    refuseSetting("source", `${model} cannot ${DERIVATIONS[kind]} through its provider's API. ${instead}`);
+  }
+  const { seconds = sourceSeconds, resolution = capabilities.resolutions[0] ?? "720p" } = call;
+  if (offered !== true && !offered.includes(seconds))
+    refuseField("seconds", `${model} extends videos by ${listed(offered)} seconds, not ${seconds}.`);
+  return { ...call, seconds, resolution, audio: call.audio ?? capabilities.audio !== "never" };
 }
 
 function settleResolution({ resolution }: VideoCall, { resolutions }: VideoCapabilities, model: string): string {
@@ -78,7 +121,7 @@ function settleResolution({ resolution }: VideoCall, { resolutions }: VideoCapab
 }
 
 function settleSeconds(
-  { seconds, lastFrame }: VideoCall,
+  { seconds, lastFrame, defaults }: VideoCall,
   resolution: string,
   capabilities: VideoCapabilities,
   model: string,
@@ -88,6 +131,7 @@ function settleSeconds(
     (one) => one.resolutions?.includes(resolution) || (one.lastFrame === true && lastFrame !== undefined),
   );
   const lengths = tied?.seconds ?? capabilities.seconds;
+  if (seconds === undefined && defaults !== undefined && isLength(defaults.seconds, lengths)) return defaults.seconds;
   const wanted = seconds ?? capabilities.defaultSeconds;
   if (isLength(wanted, lengths)) return wanted;
   if (seconds === undefined && isList(lengths) && lengths[0] !== undefined) return lengths[0];
@@ -110,9 +154,12 @@ function settleAudio({ audio }: VideoCall, capabilities: VideoCapabilities, mode
 }
 
 function settleRatio(call: VideoCall, { ratios, shapedByImage }: VideoCapabilities, model: string): string | undefined {
-  const { aspectRatio, image } = call;
+  const { aspectRatio, image, defaults } = call;
   // The first frame sets the aspect ratio; a default must not crop it.
-  if (aspectRatio === undefined) return image ? undefined : ratios[0];
+  if (aspectRatio === undefined) {
+    if (image) return undefined;
+    return ratios.find((ratio) => ratio === defaults?.aspectRatio) ?? ratios[0];
+  }
   if (shapedByImage && image) {
     refuseSetting("aspectRatio", `Videos from ${model} have the aspect ratio of their first frame. Leave it out.`);
   }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
+import type { VideoDerivation } from "../canon/operation.ts";
 import type { InlineImage } from "./image.ts";
 import type { NumberRange } from "./number-range.ts";
 
@@ -20,10 +21,28 @@ export interface VideoCall {
   personGeneration?: string;
   seed?: number;
   fps?: number;
+  /** The size that `aspectRatio` and `resolution` were read from: `1280x720`. */
+  size?: string;
+  /** The defaults of the client's protocol. A model that does not have them uses its own. */
+  defaults?: { aspectRatio: string; seconds: number };
+  /** The earlier video that this one is made from. */
+  source?: VideoSource;
   /** Fields that no two providers share, as the client wrote them. */
   extras: JsonObject;
   /** The path of each of them in the client's request; the root, if absent. */
   extraPaths?: ReadonlyMap<string, string>;
+}
+
+/** A finished video at the provider that made it. */
+export interface VideoSource {
+  kind: VideoDerivation;
+  /** The operation that made it. */
+  id: string;
+  /** Identifies its job at the provider. */
+  job: JsonObject;
+  /** A digest of the credential that made it: only that one can use it. */
+  credential: string;
+  seconds: number;
 }
 
 /** The fields of a call that a model may or may not honour. */
@@ -66,4 +85,8 @@ export interface VideoCapabilities {
   /** Frame rates to choose from, where `fps` is taken. */
   fps?: readonly number[];
   maxPrompt?: number;
+  /** Sizes in pixels by resolution and aspect ratio, where they are not the usual ones. */
+  sizes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** What it makes from its earlier videos; with `extend`, the lengths that it adds. */
+  derives?: { remix?: true; edit?: true; extend?: readonly number[] };
 }

@@ -59,7 +59,7 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     provider: operation.provider,
     upstreamModel: job.upstreamModel,
     verb: "videos",
-    clientDialect: "genai",
+    clientDialect: job.client ?? "genai",
     upstreamDialect: "media",
     lane: "translated",
     stream: false,

@@ -303,13 +303,42 @@ describe("stored operations", () => {
     expect(await process.operations.open()).toEqual([]);
   });
 
+  const READER = { project: "default", keyId: "key_1" };
+
   test("S09: are found by their own project, and claimed by whoever received their name", async () => {
     const { bench, process } = await start();
     await bench.add({ claimed: false });
-    expect(await process.operations.find("other", "operation_1")).toBeUndefined();
-    expect((await process.operations.find("default", "operation_1"))?.claimed).toBe(false);
+    expect(await process.operations.find({ project: "other", keyId: "key_1" }, "operation_1")).toBeUndefined();
+    expect((await process.operations.find(READER, "operation_1"))?.claimed).toBe(false);
     await process.operations.claim("operation_1");
-    expect((await process.operations.find("default", "operation_1"))?.claimed).toBe(true);
+    expect((await process.operations.find(READER, "operation_1"))?.claimed).toBe(true);
+  });
+
+  test("decision 0087: private ones are found and listed by their own key only", async () => {
+    const { bench, process } = await start();
+    await bench.add({ share: "private", keyId: "key_2", claimed: true });
+    const page = { limit: 10, order: "desc" } as const;
+    expect(await process.operations.find(READER, "operation_1")).toBeUndefined();
+    expect(await process.operations.list(READER, page)).toEqual([]);
+    const owner = { project: "default", keyId: "key_2" };
+    expect((await process.operations.find(owner, "operation_1"))?.share).toBe("private");
+    expect((await process.operations.list(owner, page)).map(({ id }) => id)).toEqual(["operation_1"]);
+    expect(await process.operations.list({ ...owner, project: "other" }, page)).toEqual([]);
+  });
+
+  test("decision 0100: are forgotten at once, and deleted when every process knows that they ended", async () => {
+    const { bench, process } = await start();
+    await bench.add();
+    expect(await process.operations.forget("operation_1")).toBe(false);
+    process.poller.start();
+    await bench.ended();
+    await process.poller.stop();
+    expect(await process.operations.forget("operation_1")).toBe(true);
+    expect(await process.operations.find(READER, "operation_1")).toBeUndefined();
+    expect(await process.operations.list(READER, { limit: 10, order: "asc" })).toEqual([]);
+    expect(await process.operations.sweep()).toBe(0);
+    await bench.clock.pass(61_000);
+    expect(await process.operations.sweep()).toBe(1);
   });
 
   test("are deleted when they expire, and not before", async () => {

@@ -1,12 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Operation } from "../canon/operation.ts";
+import { isVisible, type Reader } from "../canon/ownership.ts";
 import { isUnavailable } from "../storage/is-unavailable.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
   cancelVideo,
   claimUnheard,
   deleteExpiredOperations,
+  expireOperation,
   forgetIdempotencyKey,
   insertOperation,
   markHeard,
@@ -16,7 +18,9 @@ import {
   selectByIdempotencyKey,
   selectOpenOperations,
   selectOperation,
+  selectVideoPage,
   shortenLeases,
+  type VideoPage,
 } from "../storage/tables/operations.ts";
 import { expectedCostOf } from "./bill.ts";
 import { failParts } from "./fail-parts.ts";
@@ -132,8 +136,24 @@ export class Operations {
     }
   }
 
-  find(project: string, id: string): Promise<Operation | undefined> {
-    return selectOperation(this.#options.storage, project, id);
+  /** Undefined also for an operation that the reader may not see (S09), and for one that has expired. */
+  async find(reader: Reader, id: string): Promise<Operation | undefined> {
+    const { storage, clock } = this.#options;
+    const found = await selectOperation(storage, reader.project, id);
+    if (found === undefined || (found.expiresAtMs ?? Number.POSITIVE_INFINITY) <= clock.nowMs()) return undefined;
+    return isVisible({ ...found, share: found.share ?? "project" }, reader) ? found : undefined;
+  }
+
+  /** The reader's videos, including those of other protocols' clients. */
+  list(reader: Reader, page: Omit<VideoPage, "nowMs">): Promise<Operation[]> {
+    const { storage, clock } = this.#options;
+    return selectVideoPage(storage, reader, { ...page, nowMs: clock.nowMs() });
+  }
+
+  /** Removes an ended operation from its client's view; the sweep deletes the row. False if it has not ended. */
+  forget(id: string): Promise<boolean> {
+    const { storage, clock } = this.#options;
+    return expireOperation(storage, id, clock.nowMs());
   }
 
   /** Records that the client has received its operation's name. */

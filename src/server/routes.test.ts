@@ -29,6 +29,19 @@ describe("choices 1: every endpoint, at both doors, and its aliases", () => {
   });
 
   test.each([
+    ["/v1beta/publishers/acme/models/m:free/operations/op-1", { operation: "op-1" }],
+    ["/v1/models/m/operations/op_1", { operation: "op_1" }],
+    ["/v1beta/models/acme/m/operations/op", { operation: "op" }],
+    ["/v1beta/files/file0a:download", { id: "file0a" }],
+    ["/v1beta/files/http://127.0.0.1:8787/files/file0a", { linked: "file0a" }],
+    ["/v1/videos/video_1/content", { id: "video_1" }],
+  ] as const)("decision 0100: GET %s", (path, parameters) => {
+    const match = table.find("GET", path);
+    expect(match?.route).toMatchObject({ access: path.includes("files/") ? "signed" : "key", door: "dropin" });
+    expect(match?.parameters).toMatchObject(parameters);
+  });
+
+  test.each([
     ["/api/genai/v1/publishers/acme/models/m:generateContent", "acme/m", "generateContent"],
     ["/api/vertex-ai/v1/publishers/acme/models/m:streamGenerateContent", "acme/m", "streamGenerateContent"],
     ["/api/genai/v1beta1/projects/p/locations/l/publishers/acme/models/m:generateContent", "acme/m", "generateContent"],
@@ -36,6 +49,7 @@ describe("choices 1: every endpoint, at both doors, and its aliases", () => {
     ["/api/genai/v1beta/models/acme%2Fm:generateContent", "acme/m", "generateContent"],
     ["/api/genai/v1beta/acme/m:generateContent", "acme/m", "generateContent"],
     ["/v1beta/models/acme/m:generateContent", "acme/m", "generateContent"],
+    ["/v1alpha/models/acme/m:generateContent", "acme/m", "generateContent"],
     ["/v1/publishers/acme/models/m:free:generateContent", "acme/m:free", "generateContent"],
     ["/v1beta/models/plain:generateContent", "google/plain", "generateContent"],
   ])("POST %s calls %s: the verb follows the last colon", (path, model, verb) => {

@@ -9,8 +9,10 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/(assistants|threads)(\/|$)/, "Assistants", "POST /v1/chat/completions"],
   [/\/messages\/batches(\/|$)/, "Message Batches", "POST /v1/messages"],
   [/\/(batches|batchPredictionJobs)(\/|$)/, "Batch", "one request for each item"],
+  [/\/v1\/complete$/, "legacy text completion", "POST /v1/messages"],
+  [/\/chat\/completions\/[^/]+/, "stored chat completions", undefined],
   [/\/images\/variations$/, "image variations", "POST /v1/images/edits"],
-  [/\/videos(\/|$)/, "Videos", "POST /v1/publishers/{provider}/models/{model}:predictLongRunning"],
+  [/\/videos\/characters(\/|$)/, "video characters", "input_reference of POST /v1/videos"],
   [/\/(fine_tuning|fine-tunes|tunedModels|tuningJobs)([:/]|$)/, "Fine-tuning", undefined],
   [/\/vector_stores(\/|$)/, "Vector stores", undefined],
   [/\/fileSearchStores(\/|$)/, "File search stores", undefined],
@@ -36,7 +38,7 @@ const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.t
 
 /** The end of a path, after the client's base URL. */
 const ENDINGS =
-  /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/(?:input_tokens|compact))?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/generation|\/models(?:\/.+)?)$/;
+  /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/(?:input_tokens|compact))?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/videos|\/generation|\/models(?:\/.+)?)$/;
 
 const MAX_SHOWN_LENGTH = 200;
 
@@ -78,9 +80,10 @@ function advice<H>(
   if (routes.some(({ access }) => access === "admin")) {
     return "This is the Admin API: GET /openapi.json lists its endpoints. Call models at the gateway's other port.";
   }
-  const near = path.length > MAX_SHOWN_LENGTH ? undefined : nearPath(method, path, table);
-  if (near !== undefined) return `Did you mean ${method} ${near}?`;
+  // An endpoint below another API may end like one of the gateway's.
   const missing = missingApi(path);
+  const near = missing !== undefined || path.length > MAX_SHOWN_LENGTH ? undefined : nearPath(method, path, table);
+  if (near !== undefined) return `Did you mean ${method} ${near}?`;
   if (missing !== undefined) {
     const [, name, instead] = missing;
     return `The ${name} API is not supported${instead === undefined ? "." : ` yet; use ${instead}.`}`;

@@ -7,7 +7,7 @@ import { answerTranscription } from "./audio/transcription.ts";
 import { authenticate } from "./authenticate.ts";
 import { makeImages } from "./images/images.ts";
 import { answerModeration } from "./moderations/moderations.ts";
-import { createVideo, deleteVideo, remixVideo, sendVideo, tellVideo } from "./videos/videos.ts";
+import { createVideo, deleteVideo, deriveVideo, remixVideo, sendVideo, tellVideo } from "./videos/videos.ts";
 
 async function images(exchange: Exchange, context: MediaContext, keyHeader?: string): Promise<Response | undefined> {
   const image = /\/images\/(generations|edits)$/.exec(exchange.url.pathname)?.[1];
@@ -31,6 +31,7 @@ export const openaiMedia: MediaHost = async (exchange, context) => {
   const [isVideo, id, part] = /\/videos(?:\/([\w-]+)(?:\/(content|remix))?)?$/.exec(url.pathname) ?? [];
   if (isVideo === undefined) return (await images(exchange, context)) ?? audio(exchange, context);
   const key = authenticate(exchange, context);
+  if ((id === "edits" || id === "extensions") && method === "POST") return deriveVideo(exchange, context, key, id);
   if (id === undefined) return method === "POST" ? createVideo(exchange, context, key) : undefined;
   if (part === "content") return method === "GET" ? sendVideo(exchange, context, key, id) : undefined;
   if (part === "remix") return method === "POST" ? remixVideo(exchange, context, key, id) : undefined;

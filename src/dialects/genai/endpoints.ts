@@ -12,8 +12,8 @@ const ROOTS: readonly [Door, string][] = [
   ["dropin", ""],
 ];
 
-/** `v1`, `v1beta` or `v1beta1`, and the project and location that some clients add. */
-const VERSION = "/(?:v1|v1beta|v1beta1)/(?:projects/(?<cloudProject>[^/]+)/locations/(?<location>[^/]+)/)?";
+/** `v1`, `v1alpha`, `v1beta` or `v1beta1`, and the project and location that some clients add. */
+const VERSION = "/(?:v1|v1alpha|v1beta|v1beta1)/(?:projects/(?<cloudProject>[^/]+)/locations/(?<location>[^/]+)/)?";
 /** The three ways to name a model in a path. The verb follows the last colon. */
 const MODEL = "(?:publishers/(?<publisher>[^/]+)/models/(?<name>.+)|models/(?<id>.+)|(?<bareId>[^/]+/.+))";
 

@@ -63,7 +63,7 @@ export const genai: Dialect = {
     endpoints,
     readCall,
     readModel: modelInPath,
-    pathHint: /^\/api\/(genai|vertex-ai)\b|^\/v1beta|\/publishers\/|:[A-Za-z]+$/,
+    pathHint: /^\/api\/(genai|vertex-ai)\b|^\/v1(?:alpha|beta)|\/publishers\/|:[A-Za-z]+$/,
     headerHints: ["x-goog-api-key", "x-goog-api-client"],
     keyHeaders: ["authorization", "x-goog-api-key", "x-api-key"],
     impliedPublisher: IMPLIED_PUBLISHER,

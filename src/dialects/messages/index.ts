@@ -60,7 +60,8 @@ export const messages: Dialect = {
     endpoints,
     readCall,
     readModel: ({ id = "" }) => id,
-    pathHint: /^\/api\/(msg|anthropic)\b|\/messages\b/,
+    // Other vendors have messages too, below the id of a conversation.
+    pathHint: /^\/api\/(msg|anthropic)\b|(?:^|\/v1)\/(?:messages|complete)\b/,
     headerHints: VERSION_HEADERS,
     keyHeaders: ["x-api-key", "authorization", "x-goog-api-key"],
     requestIdHeader: "request-id",

@@ -6,24 +6,11 @@ import { defineBodyCheck } from "../check-body.ts";
 import type { VideoField } from "../fit-video-call.ts";
 import { normalisePrediction } from "../predict/normalise.ts";
 import { readPredictImage } from "../predict/read-image.ts";
+import { NOT_VIDEOS, refuseOtherTasks } from "../predict/refuse-other-tasks.ts";
 import { unreadFields } from "../predict/unread-fields.ts";
 import type { VideoCall } from "../video-call.ts";
+import type { VideoLink, VideoRequest } from "../video-request.ts";
 import { VideoRequestBody } from "./schema.ts";
-
-/** A client's request for videos. */
-export interface VideoRequest {
-  call: VideoCall;
-  /** The path of each canonical field in the client's request. */
-  paths: Readonly<Record<VideoField, string>>;
-  /** Frames given by URL that are still to be fetched. */
-  links: readonly VideoLink[];
-  notes: FieldNote[];
-}
-
-interface VideoLink {
-  url: string;
-  field: "image" | "lastFrame";
-}
 
 const check = defineBodyCheck(VideoRequestBody, ({ instances: [instance] }) => {
   if (!instance?.prompt && instance?.image === undefined) {
@@ -33,7 +20,9 @@ const check = defineBodyCheck(VideoRequestBody, ({ instances: [instance] }) => {
 
 /** Reads the body of `:predictLongRunning` (contract 2.1). */
 export function decodeVideo(body: unknown): VideoRequest {
-  const request = check(normalisePrediction(body));
+  const normal = normalisePrediction(body);
+  refuseOtherTasks(normal, NOT_VIDEOS);
+  const request = check(normal);
   const notes: FieldNote[] = [];
   const links: VideoLink[] = [];
   const root = new Fields(request);
@@ -93,6 +82,8 @@ const PATHS: Readonly<Record<VideoField, string>> = {
   count: "parameters.sampleCount",
   aspectRatio: "parameters.aspectRatio",
   resolution: "parameters.resolution",
+  size: "parameters.resolution",
+  source: "instances[0].video",
   seconds: "parameters.durationSeconds",
   audio: "parameters.generateAudio",
   negativePrompt: "parameters.negativePrompt",

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Operation, OperationPart, StoredError } from "../../canon/operation.ts";
 import { ERROR_WORDS } from "../../dialects/genai/answer/error-words.ts";
+import { operationProgress } from "../operation-progress.ts";
 import { operationName } from "./operation-name.ts";
 
 /** A video as its client receives it. */
@@ -12,6 +13,14 @@ export interface DeliveredVideo {
 }
 
 const RESPONSE_TYPE = "type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse";
+
+/**
+ * The two forms of a finished operation: a list of videos (contract 2.2), or the samples that the vendor's public API returns to a
+ * `GET` of the operation's name.
+ */
+export type OperationForm = "videos" | "samples";
+
+const SAMPLES_TYPE = "type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse";
 
 /** The numeric codes of these statuses in an operation's error. */
 const CODES: Readonly<Record<string, number>> = {
@@ -26,28 +35,40 @@ const CODES: Readonly<Record<string, number>> = {
 };
 
 /** The state of an operation (contract 2.2 and 3). `videos`: those of its parts, in order. */
-export function encodeOperation(operation: Operation, videos: readonly DeliveredVideo[]): JsonObject {
+export function encodeOperation(
+  operation: Operation,
+  videos: readonly DeliveredVideo[],
+  form: OperationForm = "videos",
+): JsonObject {
   const name = operationName(operation.model, operation.id);
   switch (operation.state) {
     case "submitting":
     case "running": {
-      const progressPercent = progressOf(operation.parts);
+      const progressPercent = operationProgress(operation.parts);
       return { name, ...(progressPercent === undefined ? {} : { metadata: { progressPercent } }) };
     }
     case "done":
-      return { name, ...partialFailure(operation.parts), done: true, response: encodeResponse(operation, videos) };
+      return {
+        name,
+        ...partialFailure(operation.parts),
+        done: true,
+        response: encodeResponse(
+          operation.parts.flatMap((part) => part.filtered),
+          videos,
+          form,
+        ),
+      };
     case "failed":
-      return encodeFailure(name, operation);
+      return encodeFailure(name, operation, form);
   }
 }
 
 /** What moderation blocked is not an error in this protocol (contract 7). */
-function encodeFailure(name: string, operation: Operation): JsonObject {
+function encodeFailure(name: string, operation: Operation, form: OperationForm): JsonObject {
   const error = operation.error ?? operation.parts.find((part) => part.error)?.error;
   if (error?.kind === "content_blocked") {
-    const count = operation.job.count;
-    const response = { "@type": RESPONSE_TYPE, ...encodeFiltered(Array.from({ length: count }, () => error.message)) };
-    return { name, done: true, response: { ...response, videos: [] } };
+    const reasons = Array.from({ length: operation.job.count }, () => error.message);
+    return { name, done: true, response: encodeResponse(reasons, [], form) };
   }
   return {
     name,
@@ -56,12 +77,15 @@ function encodeFailure(name: string, operation: Operation): JsonObject {
   };
 }
 
-function encodeResponse(operation: Operation, videos: readonly DeliveredVideo[]): JsonObject {
-  return {
-    "@type": RESPONSE_TYPE,
-    ...encodeFiltered(operation.parts.flatMap((part) => part.filtered)),
-    videos: videos.map(encodeVideo),
-  };
+function encodeResponse(
+  filtered: readonly string[],
+  videos: readonly DeliveredVideo[],
+  form: OperationForm,
+): JsonObject {
+  const blocked = encodeFiltered(filtered);
+  if (form === "videos") return { "@type": RESPONSE_TYPE, ...blocked, videos: videos.map(encodeVideo) };
+  const generatedSamples = videos.map(encodeSample);
+  return { "@type": SAMPLES_TYPE, generateVideoResponse: { generatedSamples, ...blocked } };
 }
 
 const encodeFiltered = (reasons: readonly string[]): JsonObject =>
@@ -69,6 +93,11 @@ const encodeFiltered = (reasons: readonly string[]): JsonObject =>
 
 function encodeVideo({ url, base64, mimeType }: DeliveredVideo): JsonObject {
   return withoutAbsent({ gcsUri: url, bytesBase64Encoded: base64, mimeType });
+}
+
+/** Earlier versions of the vendor's SDK read the type next to the video. */
+function encodeSample({ url, base64, mimeType: encoding }: DeliveredVideo): JsonObject {
+  return { video: withoutAbsent({ uri: url, encodedVideo: base64, encoding }), encoding };
 }
 
 /** Failed videos of an operation in which others succeeded: the contract has no field for them. */
@@ -79,13 +108,4 @@ function partialFailure(parts: readonly OperationPart[]): JsonObject {
 
 function encodeError({ kind, message }: StoredError): JsonObject {
   return { code: CODES[ERROR_WORDS[kind]] ?? 13, message };
-}
-
-/** Progress over all videos, if the provider reports any. */
-function progressOf(parts: readonly OperationPart[]): number | undefined {
-  if (parts.every((part) => part.progress === undefined && part.state !== "done")) return undefined;
-  const total = parts.reduce((sum, part) => sum + part.count, 0);
-  const reached = (part: OperationPart) =>
-    part.state === "done" || part.state === "failed" ? 100 : (part.progress ?? 0);
-  return Math.floor(parts.reduce((sum, part) => sum + reached(part) * part.count, 0) / Math.max(1, total));
 }

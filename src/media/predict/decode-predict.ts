@@ -11,6 +11,7 @@ import { Inputs } from "../inputs.ts";
 import { readSize } from "../read-size.ts";
 import { normalisePrediction } from "./normalise.ts";
 import { readPredictImage } from "./read-image.ts";
+import { NOT_IMAGES, refuseOtherTasks } from "./refuse-other-tasks.ts";
 import { PredictRequest, type ReferenceImage } from "./schema.ts";
 import { unreadFields } from "./unread-fields.ts";
 
@@ -23,6 +24,7 @@ const check = defineBodyCheck(PredictRequest, () => {});
 export function decodePredict(body: unknown): ImageRequest {
   const normal = normalisePrediction(body);
   refuseEmbedding(normal);
+  refuseOtherTasks(normal, NOT_IMAGES);
   const request = check(normal);
   const notes: FieldNote[] = [];
   const root = new Fields(request);

@@ -39,6 +39,31 @@ describe("providers 3.2: requests for videos", () => {
   });
 });
 
+describe("decision 0100: requests for videos from earlier ones", () => {
+  const source = { id: "op", job: { id: "video/1" }, credential: "digest", seconds: 4 };
+
+  test.each([
+    ["remix", "/videos/video%2F1/remix", { prompt: "a red fox runs" }],
+    ["edit", "/videos/edits", { prompt: "a red fox runs", video: { id: "video/1" } }],
+    ["extend", "/videos/extensions", { prompt: "a red fox runs", video: { id: "video/1" }, seconds: "8" }],
+  ] as const)("%s", (kind, url, json) => {
+    const request = submit({ source: { kind, ...source }, seconds: 8 });
+    expect(request).toMatchObject({ method: "POST", url });
+    expect(jsonOf(request)).toEqual(json);
+  });
+
+  test("the length of an extended video is not what it adds", () => {
+    const body = { id: "video_2", status: "queued" };
+    const extension = videoCall({ source: { kind: "extend", ...source } });
+    const state = openaiVideos.readSubmit(mediaAnswer(body), extension, adapterContext("sora-2"));
+    if (state.state !== "waiting") throw new Error("it is not waiting");
+    const done = mediaAnswer({ id: "video_2", status: "completed", seconds: "12", size: "1280x720" });
+    const reply = openaiVideos.readPoll?.(done, state.job, adapterContext("sora-2"));
+    expect(reply).toMatchObject({ state: "done", reply: { resolution: "720p" } });
+    expect(JSON.stringify(reply)).not.toContain("seconds");
+  });
+});
+
 describe("providers 3.2: the life of a job", () => {
   test("a new job is polled by its id", () => {
     const body = { id: "video_1", object: "video", status: "queued", progress: 0, seconds: "8", size: "720x1280" };

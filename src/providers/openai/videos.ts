@@ -2,8 +2,8 @@
 
 import { type JsonObject, numberAt, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
-import type { JobState, MediaAnswer, VideoAdapter } from "../../media/adapter.ts";
-import type { FittedVideoCall, VideoCapabilities } from "../../media/video-call.ts";
+import type { JobHandle, JobState, MediaAnswer, MediaRequest, VideoAdapter } from "../../media/adapter.ts";
+import type { FittedVideoCall, VideoCapabilities, VideoSource } from "../../media/video-call.ts";
 import type { VideoReply } from "../../media/video-reply.ts";
 import { failedVideo } from "../media-adapters/failed-job.ts";
 import { emptyAnswer, jobFailure, mediaFailure } from "../media-adapters/media-failure.ts";
@@ -26,12 +26,15 @@ const SORA: VideoCapabilities = {
   image: true,
   lastFrame: false,
   promptNeeded: true,
+  sizes: SIZES,
+  derives: { remix: true, edit: true, extend: [4, 8, 12, 16, 20] },
 };
 
 export const openaiVideos: VideoAdapter = {
   serves: (model) => model.startsWith("sora-"),
   capabilities: (model) => (model.startsWith("sora-2-pro") ? { ...SORA, resolutions: ["720p", "1080p"] } : SORA),
   submit: (call, context) => {
+    if (call.source !== undefined) return { method: "POST", ...derivedFrom(call.source, call) };
     const fields = fieldsOf(call, context.model);
     const { image } = call;
     if (image === undefined) return { method: "POST", url: "/videos", body: { json: fields } };
@@ -40,13 +43,25 @@ export const openaiVideos: VideoAdapter = {
     const file = { name: "input_reference", fileName: `image.${extension}`, ...image };
     return { method: "POST", url: "/videos", body: { form: [...values, file] } };
   },
-  readSubmit: readJob,
+  readSubmit: (answer, { source }) => readJob(answer, source?.kind === "extend" ? { extends: true } : {}),
   poll: (job) => ({ method: "GET", url: endpointOf(stringAt(job, "id") ?? "") }),
   readPoll: readJob,
   error: (answer) => mediaFailure(answer, OPENAI_CODES),
 };
 
 const endpointOf = (id: string) => `/videos/${encodeURIComponent(id)}`;
+
+/** The new video has the model, size and, unless it is an extension, the length of the earlier one. */
+function derivedFrom(
+  { kind, job }: VideoSource,
+  { prompt = "", seconds }: FittedVideoCall,
+): Pick<MediaRequest, "url" | "body"> {
+  const id = stringAt(job, "id") ?? "";
+  if (kind === "remix") return { url: `${endpointOf(id)}/remix`, body: { json: { prompt } } };
+  const json = { prompt, video: { id } };
+  if (kind === "edit") return { url: "/videos/edits", body: { json } };
+  return { url: "/videos/extensions", body: { json: { ...json, seconds: String(seconds) } } };
+}
 
 function fieldsOf(call: FittedVideoCall, model: string): JsonObject {
   const size = SIZES[call.resolution]?.[call.aspectRatio ?? "16:9"];
@@ -58,8 +73,11 @@ function fieldsOf(call: FittedVideoCall, model: string): JsonObject {
   };
 }
 
-/** The answers to the submit and to polls have the same form. */
-function readJob(answer: MediaAnswer): JobState<VideoReply> {
+/**
+ * The answers to the submit and to polls have the same form. The length of an extended video includes that of the
+ * earlier one, which was billed before, so it is not reported.
+ */
+function readJob(answer: MediaAnswer, job: JobHandle): JobState<VideoReply> {
   const { body } = answer;
   const id = stringAt(body, "id");
   if (body === undefined || id === undefined) {
@@ -68,9 +86,12 @@ function readJob(answer: MediaAnswer): JobState<VideoReply> {
   const status = stringAt(body, "status");
   if (status === "failed") return failedVideo(jobFailure(body, OPENAI_CODES));
   if (status === "completed")
-    return { state: "done", reply: { ...replyOf(body), videos: [contentOf(id)], filtered: [] } };
+    return {
+      state: "done",
+      reply: { ...replyOf(body, job["extends"] === true), videos: [contentOf(id)], filtered: [] },
+    };
   const progress = numberAt(body, "progress");
-  return { state: "waiting", job: { id }, ...withoutAbsent({ progress }) };
+  return { state: "waiting", job: { ...job, id }, ...withoutAbsent({ progress }) };
 }
 
 /** The video is at a URL of the API itself, which needs the credential like any other. */
@@ -78,14 +99,14 @@ function contentOf(id: string): VideoReply["videos"][number] {
   return { url: `${endpointOf(id)}/content`, mimeType: "video/mp4", credential: true };
 }
 
-function replyOf(body: JsonObject): Pick<VideoReply, "seconds" | "resolution" | "audio"> {
+function replyOf(body: JsonObject, isExtended: boolean): Pick<VideoReply, "seconds" | "resolution" | "audio"> {
   const seconds = Number(body["seconds"]);
   const size = stringAt(body, "size");
   const resolution = Object.keys(SIZES).find(
     (one) => size !== undefined && Object.values(SIZES[one] ?? {}).includes(size),
   );
   return {
-    ...(seconds > 0 ? { seconds } : {}),
+    ...(seconds > 0 && !isExtended ? { seconds } : {}),
     ...withoutAbsent({ resolution }),
     audio: true,
   };

@@ -2,6 +2,7 @@ import type { Principal } from "../../access/principal.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Random } from "../../base/sources.ts";
 import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Operation } from "../../canon/operation.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { VideoTarget } from "../../routing/target.ts";
@@ -18,7 +19,7 @@ export function newOperation(
   principal: Principal,
   model: Model,
   { provider, offer }: VideoTarget,
-  { call: { seconds, resolution, audio, count }, notes }: FittedVideo,
+  { call: { seconds, resolution, audio, count }, notes, size }: FittedVideo,
   requestDigest: string,
   { createdAtMs, nowMs, random }: { createdAtMs: number; nowMs: number; random: Random },
 ): Operation {
@@ -40,6 +41,7 @@ export function newOperation(
       pricings: offer.pricings as JsonObject,
       notes,
       offers: [],
+      ...withoutAbsent({ size }),
     },
     parts: [],
     requestDigest,

@@ -4,8 +4,9 @@ import type { Operation, OperationPart } from "../../canon/operation.ts";
 import type { AttemptCapture, CallCapture } from "../../capture/call-capture.ts";
 import type { JobState } from "../../media/adapter.ts";
 import { foldSeed } from "../../media/number-range.ts";
-import type { VideoRequest } from "../../media/predict-long-running/decode-video.ts";
+import { FieldRefusal } from "../../media/refuse-field.ts";
 import type { FittedVideoCall } from "../../media/video-call.ts";
+import type { VideoRequest } from "../../media/video-request.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import type { CallTrace } from "../../telemetry/trace-context.ts";
 import { type ExchangeOptions, isSuccess, UncertainError } from "../attempt/provider-exchange.ts";
@@ -38,7 +39,7 @@ export async function submitAt(
 ): Promise<void> {
   const { target } = attempt;
   const { provider, adapter, offer } = target;
-  const { call, notes } = fitVideo(asked, target);
+  const { call, notes, size } = fitVideo(asked, target);
   if (strict) refuseNotes(notes);
   const { perJob } = adapter.capabilities(offer.upstreamModel);
   const { seconds, resolution, audio, count } = call;
@@ -53,6 +54,7 @@ export async function submitAt(
     resolution,
     audio,
     count,
+    size,
   });
   operation.parts = partsOf(count, perJob);
   for (const part of operation.parts) part.state = "asking";
@@ -91,7 +93,7 @@ async function submitPart(
     const { clock, send } = gateway;
     const options = { clock, send, signal, timeoutMs: provider.timeoutMs.firstByte, traceLines, capture: capture() };
     const answer = await exchangeMedia(provider, request, options);
-    if (!isSuccess(answer)) throw adapter.error(answer);
+    if (!isSuccess(answer)) throw refusalOf(adapter.error(answer), call);
     const state = readTaken(() => adapter.readSubmit(answer, share, context));
     if (state.state === "failed") throw state.error;
     part.state = "waiting";
@@ -109,6 +111,13 @@ async function submitPart(
     // A storage failure does not undo the job. Everything is saved again when all parts are submitted (H29).
     await save().catch(() => {});
   }
+}
+
+/** The host's id of an earlier video is not shown to the client. */
+function refusalOf(error: GatewayError, { source }: FittedVideoCall): GatewayError {
+  if (source === undefined || error.kind !== "not_found") return error;
+  const problem = "The provider no longer has this video. Create a new one with POST /v1/videos.";
+  return new FieldRefusal("invalid_request", problem, { path: "source" });
 }
 
 /** A 2xx response that cannot be read may mean an accepted job. */

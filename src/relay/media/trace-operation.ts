@@ -7,7 +7,8 @@ import { nameOfProvider, routeOf } from "../settle/trace-call.ts";
 
 interface SubmitRequest {
   request: Request;
-  modelInPath: string;
+  modelInPath?: string | undefined;
+  videoInPath?: string | undefined;
   /** By the monotonic clock. */
   startedAtMs: number;
 }
@@ -16,11 +17,15 @@ interface SubmitRequest {
  * The part of the trace that is stored with the operation. Its spans are created when it ends, minutes later and perhaps by another
  * process.
  */
-export function keptTrace(trace: CallTrace, { request, modelInPath, startedAtMs }: SubmitRequest, gateway: Gateway) {
+export function keptTrace(
+  trace: CallTrace,
+  { request, modelInPath, videoInPath = "{id}", startedAtMs }: SubmitRequest,
+  gateway: Gateway,
+) {
   const { clock } = gateway;
   const offsetMs = clock.wallMs() - clock.nowMs();
   const { traceId, spanId, parent, attempts } = trace;
-  const route = routeOf(request.url, modelInPath);
+  const route = routeOf(request.url, modelInPath)?.replace(videoInPath, "{id}");
   const kept: OperationTrace = {
     traceId,
     spanId,

@@ -1,11 +1,11 @@
+import { sharingOf } from "../../access/principal.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { asGatewayError } from "../../canon/error.ts";
 import type { Operation } from "../../canon/operation.ts";
 import { unionOfTags } from "../../canon/tags.ts";
 import type { CallCapture } from "../../capture/call-capture.ts";
-import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import { checkFrames } from "../../media/check-images.ts";
-import { decodeVideo, type VideoRequest } from "../../media/predict-long-running/decode-video.ts";
-import { operationName } from "../../media/predict-long-running/operation-name.ts";
+import type { VideoRequest } from "../../media/video-request.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { VideoTarget } from "../../routing/target.ts";
 import { answerHeaders, type NotedCall } from "../answer/answer-headers.ts";
@@ -13,11 +13,9 @@ import { identifiedResponse } from "../answer/identity-headers.ts";
 import { RelayError } from "../answer/relay-error.ts";
 import type { AttemptedCall } from "../attempt/attempted-call.ts";
 import { tryOffers } from "../attempt/try-offers.ts";
-import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { adapterCall } from "../request/adapter-kind.ts";
 import { type EnteredRequest, enterRequest, leaveRequest } from "../request/enter-request.ts";
-import { readBody } from "../request/read-body.ts";
 import { readRequest } from "../request/read-request.ts";
 import { captureOf, settleCapture } from "../settle/capture-call.ts";
 import { plannedOffers } from "../settle/close-call.ts";
@@ -31,24 +29,20 @@ import { expectedVideoBytes } from "./require-file-space.ts";
 import { SubmitAttempt } from "./submit-attempt.ts";
 import { isCertain, submitAt } from "./submit-videos.ts";
 import { keptTrace } from "./trace-operation.ts";
+import type { IncomingVideo, ReadVideo } from "./video-relay.ts";
 
-/** A submit request as the server passes it on. */
-interface IncomingVideo extends IncomingRequest {
-  modelInPath: string;
-}
-
-/** The same, once its body was compared with those of earlier requests. */
+/** A request whose body was compared with those of earlier requests. */
 interface ReceivedVideo extends IncomingVideo {
-  received: ReceivedRequest;
+  received: ReadVideo;
 }
 
 const VIDEOS = adapterCall<ReceivedVideo, VideoRequest, VideoTarget, ReturnType<typeof fitVideo>>({
   verb: "videos",
   waits: false,
   read: async ({ received }) => {
-    const { body } = received;
-    const request = decodeVideo(body);
-    return { request, body, sent: received, paths: request.paths };
+    const { decode, ...read } = received;
+    const request = decode();
+    return { ...read, request, paths: request.paths };
   },
   targets: (targets, model, offers) => targets.videos(model, offers),
   prepare: async (read, notes, { request }, gateway) => {
@@ -62,7 +56,7 @@ const VIDEOS = adapterCall<ReceivedVideo, VideoRequest, VideoTarget, ReturnType<
     ({ pricings }, { call }) => ({ costNanoUsd: costOfVideo(call, pricings), bills: call.count, tokens: 0 }),
 });
 
-/** Contract 2.1: submits a job for videos. The operation is saved before the provider gets a request. */
+/** Submits a job for videos, in any protocol (contract 2.1). The operation is saved before the provider gets a request. */
 export async function submitVideo(
   incoming: IncomingVideo,
   gateway: Gateway,
@@ -82,11 +76,11 @@ async function submit(
   gateway: Gateway,
   operations: Operations,
 ): Promise<Response> {
-  const { startedAtMs, principal, client, memory } = entered;
-  const { catalogue, maxBodyBytes } = gateway.snapshot;
-  const received = await readBody(incoming.request, { maxBytes: maxBodyBytes, memory }, gateway);
-  const { model } = catalogue.resolve(incoming.modelInPath, incoming.naming);
-  const requestDigest = digestOf(principal.project, model.id, received.text);
+  const { startedAtMs, principal, client } = entered;
+  const { catalogue } = gateway.snapshot;
+  const received = await incoming.protocol.read(incoming, entered, gateway, operations);
+  const { model } = catalogue.resolve(received.model, incoming.naming);
+  const requestDigest = digestOf(principal.project, model.id, received.digested);
   // Before anything else, because the rest may turn out differently the second time: links to frames expire, and offers change.
   const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, gateway.clock.wallMs());
   if (repeated) return named(repeated, incoming, undefined);
@@ -101,16 +95,26 @@ async function submit(
     random: gateway.random,
   });
   if (plan.explained !== undefined) operation.job.plan = plannedOffers(plan.explained, model.id);
+  operation.share = sharingOf(principal);
+  const { source } = asked.call;
+  Object.assign(
+    operation.job,
+    withoutAbsent({
+      client: incoming.dialect.name,
+      namedModel: received.namedModel === model.id ? undefined : received.namedModel,
+      source: source && { id: source.id, kind: source.kind, seconds: source.seconds },
+    }),
+  );
   const tags = unionOfTags(principal.tags, incoming.tags);
   if (tags !== undefined) operation.tags = tags;
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
   const trace = gateway.tracing?.begin(incoming.request.headers);
   const keepTrace = () => {
-    const { request, requestId: id, modelInPath } = incoming;
+    const { request, requestId: id, modelInPath, videoInPath } = incoming;
     operation.job.request = { id };
     if (trace !== undefined)
-      operation.job.request.trace = keptTrace(trace, { request, modelInPath, startedAtMs }, gateway);
+      operation.job.request.trace = keptTrace(trace, { request, modelInPath, videoInPath, startedAtMs }, gateway);
   };
   keepTrace();
   const capture = sent === undefined ? undefined : captureOf(sent, incoming, gateway);
@@ -194,7 +198,7 @@ function named(
     admission,
     attempt: job,
   };
-  const body = JSON.stringify({ name: operationName(operation.model, operation.id) });
+  const body = JSON.stringify(incoming.protocol.encode(operation));
   capture?.answered(body);
   return identifiedResponse(body, answerHeaders(call, "application/json"));
 }

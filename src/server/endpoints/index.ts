@@ -3,7 +3,7 @@ import type { ClientEndpoint } from "./client-endpoint.ts";
 import { compactResponse } from "./compactions.ts";
 import { createCompletion } from "./completions.ts";
 import { batchEmbedContents, createEmbeddings, embedContent } from "./embeddings.ts";
-import { getFile, headFile } from "./files.ts";
+import { downloadFile, getFile, headFile } from "./files.ts";
 import { getHealth, getReadiness } from "./health.ts";
 import { editImages, generateImages, predictImages } from "./images.ts";
 import { createModeration } from "./moderations.ts";
@@ -13,7 +13,17 @@ import { rerankDocuments } from "./rerank.ts";
 import { getRoot } from "./root-page.ts";
 import { createSpeech } from "./speech.ts";
 import { createTranscription, createTranslation } from "./transcriptions.ts";
-import { fetchVideoOperation, submitVideos } from "./videos.ts";
+import { fetchVideoOperation, getVideoOperation, submitVideos } from "./videos.ts";
+import {
+  createVideo,
+  deleteVideo,
+  editVideo,
+  extendVideo,
+  getVideo,
+  getVideoContent,
+  listVideos,
+  remixVideo,
+} from "./videos-api.ts";
 
 /** Every endpoint for clients except those that the dialects declare. */
 export const ENDPOINTS: readonly ClientEndpoint[] = [
@@ -37,8 +47,18 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   predictImages,
   submitVideos,
   fetchVideoOperation,
+  getVideoOperation,
+  createVideo,
+  listVideos,
+  editVideo,
+  extendVideo,
+  getVideo,
+  deleteVideo,
+  getVideoContent,
+  remixVideo,
   getFile,
   headFile,
+  downloadFile,
   getRoot,
   getHealth,
   getReadiness,

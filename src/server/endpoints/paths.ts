@@ -15,6 +15,10 @@ export const chatPaths = (rest: string): EndpointPath[] =>
     return { door, path: patternOf(path), documented: [{ path, suffix }] };
   });
 
+/** The same at the drop-in door only. */
+export const dropInChatPaths = (rest: string): EndpointPath[] =>
+  chatPaths(rest).filter(({ door }) => door === "dropin");
+
 /** A verb of the protocol that has its model in the path, at both doors. */
 export const verbEndpointPaths = (verb: string): EndpointPath[] =>
   verbPaths(verb).map(([door, path]) => ({

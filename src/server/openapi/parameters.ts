@@ -56,6 +56,21 @@ export const PARAMETERS = {
     schema: { type: "string" },
   },
   "response-id": inPath("id", "The id of a stored response of this project."),
+  "video-id": inPath("id", "The id of a video of this project."),
+  "after-video": inQuery("after", "The last id of the previous page."),
+  "video-order": {
+    name: "order",
+    in: "query",
+    description: "By time of creation. Default: `desc`.",
+    schema: { type: "string", enum: ["asc", "desc"] },
+  },
+  "video-variant": {
+    name: "variant",
+    in: "query",
+    description: "Only `video` is stored.",
+    schema: { type: "string", enum: ["video"] },
+  },
+  "operation-id": inPath("operation", "The last part of the operation's name."),
   "key-id": inPath("id", "The id of a child key of this key."),
   limit: {
     name: "limit",

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Operation, OperationJob, OperationPart, StoredError } from "../../canon/operation.ts";
+import type { Reader } from "../../canon/ownership.ts";
 import type { Receipt } from "../../canon/receipt.ts";
-import { number, optionalNumber, optionalText, text } from "../columns.ts";
+import { number, optionalNumber, optionalText, readSharingColumn, text } from "../columns.ts";
 import { readTags, tagsText } from "../receipts/receipt-columns.ts";
 import { insertReceipt } from "../receipts/receipts.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
@@ -14,7 +15,7 @@ export interface Lease {
 }
 
 const COLUMNS =
-  "id, project, key_id, receipt_id, model, provider, credential, state, job, parts, error, request_digest, idempotency_key, claimed, created_at_ms, deadline_at_ms, due_at_ms, ended_at_ms, expires_at_ms, tags";
+  "id, project, key_id, receipt_id, model, provider, credential, state, job, parts, error, request_digest, idempotency_key, claimed, created_at_ms, deadline_at_ms, due_at_ms, ended_at_ms, expires_at_ms, tags, share";
 
 /** False if the project already has an operation under that idempotency key. */
 export async function insertOperation(queries: Queries, operation: Operation, lease: Lease): Promise<boolean> {
@@ -39,6 +40,7 @@ export async function insertOperation(queries: Queries, operation: Operation, le
     operation.endedAtMs ?? null,
     operation.expiresAtMs ?? null,
     tagsText(operation.tags) ?? null,
+    operation.share ?? "project",
     lease.owner,
     Math.ceil(lease.untilMs),
   ];
@@ -323,12 +325,58 @@ export async function shortenLeases(queries: Queries, nowMs: number, leaseMs: nu
   );
 }
 
+/** A row is kept this long after the operation ended, so that every process releases the money it holds for it. */
+const FOLLOWED_MS = 60_000;
+
 export async function deleteExpiredOperations(queries: Queries, nowMs: number): Promise<number> {
   const rows = await queries.query(
-    "DELETE FROM operations WHERE state IN ('done', 'failed') AND expires_at_ms < ? RETURNING id",
-    [nowMs],
+    "DELETE FROM operations WHERE state IN ('done', 'failed') AND expires_at_ms < ? AND ended_at_ms < ? RETURNING id",
+    [Math.floor(nowMs), Math.floor(nowMs) - FOLLOWED_MS],
   );
   return rows.length;
+}
+
+/** The videos of a reader. One whose client never received its name is left out. */
+export async function selectVideoPage(
+  queries: Queries,
+  { project, keyId }: Reader,
+  { limit, after, order, nowMs }: VideoPage,
+): Promise<Operation[]> {
+  const [before, direction] = order === "asc" ? [">", "ASC"] : ["<", "DESC"];
+  const beyond =
+    after === undefined ? "" : ` AND (created_at_ms ${before} ? OR (created_at_ms = ? AND id ${before} ?))`;
+  const rows = await queries.query(
+    `SELECT ${COLUMNS} FROM operations
+     WHERE kind = 'video' AND project = ? AND (share = 'project' OR key_id = ?) AND claimed <> ${NOT_YET}
+       AND (expires_at_ms IS NULL OR expires_at_ms > ?)${beyond}
+     ORDER BY created_at_ms ${direction}, id ${direction} LIMIT ?`,
+    [
+      project,
+      keyId,
+      Math.floor(nowMs),
+      ...(after === undefined ? [] : [after.createdAtMs, after.createdAtMs, after.id]),
+      limit,
+    ],
+  );
+  return rows.map(readOperation);
+}
+
+export interface VideoPage {
+  limit: number;
+  /** The last one of the previous page. */
+  after?: Pick<Operation, "id" | "createdAtMs"> | undefined;
+  order: "asc" | "desc";
+  nowMs: number;
+}
+
+/** Ends the time for which an ended operation is kept. False if it is still in progress, or gone. */
+export async function expireOperation(queries: Queries, id: string, nowMs: number): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE operations SET expires_at_ms = ?, idempotency_key = NULL
+     WHERE id = ? AND kind = 'video' AND state IN ('done', 'failed') RETURNING id`,
+    [Math.floor(nowMs), id],
+  );
+  return rows.length === 1;
 }
 
 function readOperation(row: StoredRow): Operation {
@@ -356,6 +404,7 @@ function readOperation(row: StoredRow): Operation {
     dueAtMs: number(row, "due_at_ms"),
     endedAtMs,
     expiresAtMs,
+    share: readSharingColumn(row, "share"),
     ...readTags(row),
   });
 }

@@ -50,6 +50,19 @@ describe("contract 2.2: the life of a video", () => {
     expect((await harness.ask(`${path}/content`)).status).toBe(404);
   });
 
+  test("edited and extended once it is completed", async () => {
+    const { body } = await create({ seconds: "4" });
+    const derive = (how: string, fields: JsonObject) =>
+      harness.send(`${VIDEOS}/${how}`, { body: { prompt: "a dog", video: { id: body.id ?? null }, ...fields } });
+    expect((await derive("edits", {})).status).toBe(400);
+    harness.nowMs += harness.takesMs;
+    expect((await derive("edits", {})).body).toMatchObject({ remixed_from_video_id: String(body.id), seconds: "4" });
+    expect((await derive("extensions", { seconds: "16" })).body).toMatchObject({ seconds: "20" });
+    expect((await derive("extensions", {})).status).toBe(400);
+    expect((await derive("extensions", { seconds: "5" })).status).toBe(400);
+    expect((await derive("edits", { video: { id: "video_none" } })).status).toBe(404);
+  });
+
   test("remixed, and deleted", async () => {
     const { body } = await create({ seconds: "8" });
     const path = `${VIDEOS}/${String(body.id)}`;

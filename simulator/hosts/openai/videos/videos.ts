@@ -9,7 +9,7 @@ import { seedOf } from "../../../media/seed-of.ts";
 import { drawImage } from "../../../media-maker/draw-image.ts";
 import { immediateErrors } from "../immediate-errors.ts";
 import { anyFields, jsonFields, refuseUnknown } from "../request-fields.ts";
-import { badValue } from "../text/check.ts";
+import { badValue, optionalEnum, requireString } from "../text/check.ts";
 import { invalid, openaiError } from "../text/errors.ts";
 import { promptIn, readVideoRequest, type VideoRequest } from "./read-request.ts";
 
@@ -93,6 +93,27 @@ export function remixVideo(exchange: Exchange, context: MediaContext, key: strin
   const fields = { values: jsonFields(exchange) };
   refuseUnknown(Object.keys(fields.values), ["prompt"]);
   return take({ ...before.request, prompt: promptIn(fields), remixedFrom: id }, exchange, context, key);
+}
+
+const EXTENSIONS = ["4", "8", "12", "16", "20"];
+
+/** A video made from a completed one: with changes, or with more seconds at its end. */
+export function deriveVideo(
+  exchange: Exchange,
+  context: MediaContext,
+  key: string,
+  how: "edits" | "extensions",
+): Response {
+  const fields = { values: jsonFields(exchange) };
+  refuseUnknown(Object.keys(fields.values), ["prompt", "video", ...(how === "extensions" ? ["seconds"] : [])]);
+  const id = requireString((fields.values.video as JsonObject | undefined)?.id, "video.id");
+  const before = find(id, key, context);
+  if (statusOf(before, context) !== "completed") throw invalid("The video is not completed.", "video", null);
+  const added = how === "edits" ? "0" : optionalEnum(fields.values, "seconds", EXTENSIONS);
+  if (added === undefined) throw invalid("Missing required parameter: 'seconds'.", "seconds", null);
+  const total = String(Number(before.request.seconds) + Number(added));
+  const request = { ...before.request, prompt: promptIn(fields), seconds: total, remixedFrom: id };
+  return take(request, exchange, context, key);
 }
 
 export function tellVideo(context: MediaContext, key: string, id: string): Response {
