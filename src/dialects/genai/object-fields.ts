@@ -1,7 +1,8 @@
 import { defineObjectFields, isStoredUrl, type ObjectField, URL_FIELDS } from "../reading/object-fields.ts";
 
 /** A file URI that is not a public URL names a file that the host stores. */
-export const isNotPublic: ObjectField["like"] = (uri, filesHosts) => isStoredUrl(uri, filesHosts) || !/^\s*https?:/i.test(uri);
+export const isNotPublic: NonNullable<ObjectField["like"]> = (uri, filesHosts) =>
+  isStoredUrl(uri, filesHosts) || !/^\s*https?:/i.test(uri);
 
 /** Objects that only cloud projects have, by their names. */
 export const OF_A_CLOUD: Readonly<Record<string, string>> = {
