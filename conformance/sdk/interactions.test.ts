@@ -65,7 +65,7 @@ describe.each(MODELS)("an interaction with %s", (model) => {
   });
 });
 
-describe.each(["openai/standard", "anthropic/standard", "gemini/standard"])("tools with %s", (model) => {
+describe.each(MODELS)("tools with %s", (model) => {
   const input = "get_weather in Pisa";
 
   test("a call requires action, and its result continues the stored interaction", async () => {
@@ -141,7 +141,7 @@ describe.each(["openai/standard", "anthropic/standard", "gemini/standard"])("too
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-describe.each(["anthropic/thinker", "gemini/thinker", "openai/thinker"])("thoughts of %s", (model) => {
+describe.each(["anthropic/thinker", "gemini/thinker", "openai/thinker", "simulator/thinker"])("thoughts of %s", (model) => {
   const thinking = { thinking_level: "low", thinking_summaries: "auto" } as const;
 
   test("are steps, whole and streamed", async () => {
@@ -154,7 +154,7 @@ describe.each(["anthropic/thinker", "gemini/thinker", "openai/thinker"])("though
   });
 });
 
-describe.each(["anthropic/strict-thinker", "gemini/strict-thinker"])("H01: signatures of %s", (model) => {
+describe.each(["anthropic/strict-thinker", "gemini/strict-thinker", "simulator/strict-thinker"])("H01: signatures of %s", (model) => {
   const generation_config = { thinking_level: "low", thinking_summaries: "none" } as const;
   const input = "get_weather in Pisa";
 
