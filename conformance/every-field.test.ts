@@ -179,6 +179,10 @@ const FORCED: Readonly<Record<DialectName, Record<string, unknown>>> = {
     tools: [{ type: "function", name: LONG, parameters: SCHEMA, strict: false }],
     tool_choice: { type: "function", name: LONG },
   },
+  interactions: {
+    tools: [{ type: "function", name: LONG, parameters: SCHEMA }],
+    generation_config: { tool_choice: { allowed_tools: { mode: "any", tools: [LONG] } } },
+  },
   genai: {
     tools: [{ functionDeclarations: [{ name: "files/read ✓", parametersJsonSchema: SCHEMA }] }],
     toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["files/read ✓"] } },

@@ -6,6 +6,7 @@ import type { FieldNote } from "../src/canon/receipt.ts";
 import { ChatRequest } from "../src/dialects/chat/schema/request.ts";
 import type { EncodedRequest } from "../src/dialects/codec.ts";
 import { GenerateContentRequest } from "../src/dialects/genai/schema/request.ts";
+import { InteractionsRequest } from "../src/dialects/interactions/schema/request.ts";
 import { MessagesRequest } from "../src/dialects/messages/schema/request.ts";
 import type { SchemaNode } from "../src/dialects/reading/schema-node.ts";
 import { ResponsesRequest } from "../src/dialects/responses/schema/request.ts";
@@ -20,6 +21,7 @@ export const REQUEST_SCHEMAS: Readonly<Record<DialectName, SchemaNode>> = {
   messages: nodeOf(MessagesRequest),
   genai: nodeOf(GenerateContentRequest),
   responses: nodeOf(ResponsesRequest),
+  interactions: nodeOf(InteractionsRequest),
 };
 
 function nodeOf(schema: TSchema): SchemaNode {

@@ -35,6 +35,17 @@ const GATEWAY: Readonly<Record<DialectName, readonly string[]>> = {
     "model_routing_config",
     "trivium",
   ],
+  interactions: [
+    "model",
+    "stream",
+    "store",
+    "previous_interaction_id",
+    "background",
+    "generation_config.thinking_summaries",
+    "provider",
+    "model_routing_config",
+    "trivium",
+  ],
 };
 
 interface Tag {

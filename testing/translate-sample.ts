@@ -30,6 +30,7 @@ const MEDIA_URLS: Readonly<Record<UpstreamDialectName, readonly MediaKind[]>> = 
   genai: ["image", "document"],
   converse: [],
   responses: ["image", "document"],
+  interactions: ["image", "document"],
 };
 
 const maxOutputTokens = 64_000;
@@ -67,6 +68,13 @@ export const TARGETS: Readonly<Record<UpstreamDialectName, Target>> = {
     maxOutputTokens,
     reasoningForm: "effort",
     efforts: ["off", "minimal", "low", "medium", "high"],
+  }),
+  interactions: target("interactions", "interactions", {
+    maxOutputTokens,
+    reasoningForm: "level",
+    efforts: ["minimal", "low", "medium", "high"],
+    mediaInToolResults: true,
+    structuredOutput: true,
   }),
 };
 

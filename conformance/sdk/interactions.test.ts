@@ -141,41 +141,47 @@ describe.each(MODELS)("tools with %s", (model) => {
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-describe.each(["anthropic/thinker", "gemini/thinker", "openai/thinker", "simulator/thinker"])("thoughts of %s", (model) => {
-  const thinking = { thinking_level: "low", thinking_summaries: "auto" } as const;
+describe.each(["anthropic/thinker", "gemini/thinker", "openai/thinker", "simulator/thinker"])(
+  "thoughts of %s",
+  (model) => {
+    const thinking = { thinking_level: "low", thinking_summaries: "auto" } as const;
 
-  test("are steps, whole and streamed", async () => {
-    const answer = await client.interactions.create({ model, input: "Think.", generation_config: thinking });
-    expect(answer.steps.map(({ type }) => type)).toContain("thought");
-    expect(answer.usage?.total_thought_tokens).toBeGreaterThan(0);
-    const events = await eventsOf({ model, input: "Think.", generation_config: thinking });
-    const deltas = events.flatMap((event) => (event.event_type === "step.delta" ? [event.delta.type] : []));
-    expect(deltas.some((type) => type === "thought_summary" || type === "thought_signature")).toBe(true);
-  });
-});
-
-describe.each(["anthropic/strict-thinker", "gemini/strict-thinker", "simulator/strict-thinker"])("H01: signatures of %s", (model) => {
-  const generation_config = { thinking_level: "low", thinking_summaries: "none" } as const;
-  const input = "get_weather in Pisa";
-
-  test.each([true, false])("come back with a result, stored: %p", async (store) => {
-    const first = await client.interactions.create({ model, input, tools: [WEATHER], generation_config, store });
-    const call = first.steps.find((step) => step.type === "function_call");
-    if (call?.type !== "function_call") throw new Error("no call");
-    const result: Interactions.Step = { type: "function_result", call_id: call.id, result: "rain" };
-    const second = await client.interactions.create({
-      model,
-      ...(store ? { previous_interaction_id: first.id } : {}),
-      store,
-      input: store
-        ? [result]
-        : [{ type: "user_input", content: [{ type: "text", text: input }] }, ...first.steps, result],
-      tools: [WEATHER],
-      generation_config,
+    test("are steps, whole and streamed", async () => {
+      const answer = await client.interactions.create({ model, input: "Think.", generation_config: thinking });
+      expect(answer.steps.map(({ type }) => type)).toContain("thought");
+      expect(answer.usage?.total_thought_tokens).toBeGreaterThan(0);
+      const events = await eventsOf({ model, input: "Think.", generation_config: thinking });
+      const deltas = events.flatMap((event) => (event.event_type === "step.delta" ? [event.delta.type] : []));
+      expect(deltas.some((type) => type === "thought_summary" || type === "thought_signature")).toBe(true);
     });
-    expect(second.output_text).toContain("rain");
-  });
-});
+  },
+);
+
+describe.each(["anthropic/strict-thinker", "gemini/strict-thinker", "simulator/strict-thinker"])(
+  "H01: signatures of %s",
+  (model) => {
+    const generation_config = { thinking_level: "low", thinking_summaries: "none" } as const;
+    const input = "get_weather in Pisa";
+
+    test.each([true, false])("come back with a result, stored: %p", async (store) => {
+      const first = await client.interactions.create({ model, input, tools: [WEATHER], generation_config, store });
+      const call = first.steps.find((step) => step.type === "function_call");
+      if (call?.type !== "function_call") throw new Error("no call");
+      const result: Interactions.Step = { type: "function_result", call_id: call.id, result: "rain" };
+      const second = await client.interactions.create({
+        model,
+        ...(store ? { previous_interaction_id: first.id } : {}),
+        store,
+        input: store
+          ? [result]
+          : [{ type: "user_input", content: [{ type: "text", text: input }] }, ...first.steps, result],
+        tools: [WEATHER],
+        generation_config,
+      });
+      expect(second.output_text).toContain("rain");
+    });
+  },
+);
 
 describe("the stored state", () => {
   const model = "openai/standard";

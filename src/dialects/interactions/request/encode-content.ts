@@ -3,7 +3,7 @@ import { withoutAbsent } from "../../../base/without-absent.ts";
 import type { MediaPart, NativePart, SearchResultPart, TextPart } from "../../../canon/part.ts";
 import { FILM_PAGE, guessMimeType } from "../../genai/media.ts";
 import { OWN_ORIGIN as FILES_ORIGIN } from "../../genai/signature.ts";
-import { headed } from "../../request/document-text.ts";
+import { headed, headerOf } from "../../request/document-text.ts";
 import { OWN_ORIGIN } from "../signature.ts";
 import { type EncodeScope, fieldPathOf, isOwn, noteCacheMark, pathOf } from "./encode-scope.ts";
 
@@ -57,11 +57,15 @@ function encodeMedia(part: MediaPart, scope: EncodeScope): JsonObject[] {
     notes.dropped(fieldPathOf(scope, part, "citations"), "this protocol cannot cite documents in the prompt");
   }
   if (part.source.type === "text") return wire;
+  const header = headerOf(part);
   if (part.title !== undefined)
-    notes.dropped(fieldPathOf(scope, part, "title"), "this protocol has no file names in the prompt");
+    notes.approximated(
+      fieldPathOf(scope, part, "title"),
+      "this protocol has no file names; sent as text before the file",
+    );
   if (part.context !== undefined)
     notes.approximated(fieldPathOf(scope, part, "context"), "sent as text before the document");
-  const before = part.context === undefined ? [] : [{ type: "text", text: part.context }];
+  const before = header === "" ? [] : [{ type: "text", text: header }];
   const [first, ...rest] = wire;
   const side = { ...encodeDetail(part, scope), ...encodeClip(part), ...(isOwn(scope) ? part.extras : {}) };
   return [...before, { ...first, ...side }, ...rest];

@@ -164,7 +164,8 @@ class StepsWriter {
     noteCacheMark(part, scope);
     const content = part.content.flatMap((one) => encodeContent(one, scope));
     const texts = content.flatMap((one) => (one["type"] === "text" ? [String(one["text"])] : []));
-    const result = part.response ?? (texts.length === content.length ? texts.join("\n") : content);
+    const isText = texts.length === content.length;
+    const result = isText ? (part.response ?? texts.join("\n")) : content;
     return {
       type: "function_result",
       call_id: part.callId,
