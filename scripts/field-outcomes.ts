@@ -13,7 +13,7 @@ import { ResponsesRequest } from "../src/dialects/responses/schema/request.ts";
 import { parseInOrder } from "../src/wire/ordered-json.ts";
 import type { SampleRequest } from "../testing/sample-requests.ts";
 import { checkedRequest, TARGETS, translate, wireText } from "../testing/translate-sample.ts";
-import { meaningOf } from "./fields-apart.ts";
+import { isTagAt, meaningOf } from "./fields-apart.ts";
 import { type Member, membersOf } from "./schema-paths.ts";
 
 export const REQUEST_SCHEMAS: Readonly<Record<DialectName, SchemaNode>> = {
@@ -66,7 +66,7 @@ export async function outcomesOf({ dialect, name, text }: SampleRequest): Promis
           member,
           whole[target],
           others.map((other) => other[target]),
-          meaning,
+          meaning ?? (isTagAt(dialect, member, target) ? "tag" : undefined),
         ),
       ]),
     ) as Record<UpstreamDialectName, OutcomeAt>;

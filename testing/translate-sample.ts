@@ -134,13 +134,14 @@ export const wireText = stringifyInOrder;
 
 /** Stands in for the web: an image, a document or a text, by the suffix of the URL. */
 function fetchNothing(url: string): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string }> {
-  const ending = /\.(jpg|mp4|pdf|txt)/.exec(new URL(url).pathname)?.[1] ?? "";
+  const ending = /\.(jpg|mp3|mp4|pdf|txt)/.exec(new URL(url).pathname)?.[1] ?? "";
   const mimeType = MIME_TYPES[ending] ?? "image/png";
   return Promise.resolve({ bytes: new TextEncoder().encode(`what ${url} holds`), mimeType });
 }
 
 const MIME_TYPES: Readonly<Record<string, string>> = {
   jpg: "image/jpeg",
+  mp3: "audio/mpeg",
   mp4: "video/mp4",
   pdf: "application/pdf",
   txt: "text/plain",

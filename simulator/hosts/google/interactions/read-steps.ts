@@ -111,10 +111,14 @@ function pairCalls(turns: readonly Turn[]): void {
       if (part.type === "call") open.add(part.id);
       if (part.type === "result" && !open.delete(part.id))
         throw invalid(`Function result \`${part.id}\` does not belong to any function call.`);
-      if (part.type === "text" && open.size > 0) throw invalid("A function call has no function result.");
+      if (part.type === "text") requireNone(open);
     }
   }
-  if (open.size > 0) throw invalid("A function call has no function result.");
+  requireNone(open);
+}
+
+function requireNone([id]: Iterable<string>): void {
+  if (id !== undefined) throw invalid(`Function call \`${id}\` has no function result.`);
 }
 
 /** A text, one content, or a list of contents or steps. */

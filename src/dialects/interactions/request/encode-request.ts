@@ -12,7 +12,7 @@ import { describedSchema, objectRoot, structuredToolName } from "../../reading/a
 import { fitToolNames } from "../../request/fit-tool-names.ts";
 import type { InteractionsQuirks } from "../quirks.ts";
 import { OWN_ORIGIN } from "../signature.ts";
-import { type EncodeScope, isOwn } from "./encode-scope.ts";
+import { type EncodeScope, isOwn, noteCacheMark } from "./encode-scope.ts";
 import { encodeSettings } from "./encode-settings.ts";
 import { encodeSteps } from "./encode-steps.ts";
 import { choiceBeside, encodeToolChoice, encodeTools } from "./encode-tools.ts";
@@ -34,6 +34,7 @@ export function encodeRequest(asked: CanonCall, context: EncodeRequestContext<In
   const tools = encodeTools(scope, standIn?.tool);
   const choice = standIn === undefined ? encodeToolChoice(scope) : standIn.choice;
   const config = { ...encodeSettings(scope), ...(choice === undefined ? {} : { tool_choice: choice }) };
+  for (const part of call.system) noteCacheMark(part, scope);
   const system = call.system.map(({ text }) => text).filter((text) => text !== "");
   const instruction = [...system, ...(answer.words === undefined ? [] : [answer.words])].join("\n\n");
   const body: JsonObject = {
