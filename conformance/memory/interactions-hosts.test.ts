@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type JsonObject, parseObject } from "../../src/base/json.ts";
+import { type JsonObject, objectAt, parseObject, stringAt } from "../../src/base/json.ts";
 import { DIALECT_NAMES } from "../../src/canon/dialect-name.ts";
+import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import {
   interactionsAnswer,
@@ -12,6 +13,7 @@ import {
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { countsOf, reportedUsage } from "../../testing/reported-usage.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
+import { continuingHost } from "../support/continuing-host.ts";
 import { answerProblem } from "../support/well-formed.ts";
 
 /** Interactions between every client and every host: responses, usage, errors and endings. */
@@ -168,5 +170,41 @@ describe("the native lane", () => {
     const answer = await harness.call("interactions", { model: MODEL, body });
     expect(answer.status).toBe(400);
     expect(answer.text).toContain("tools[0].type");
+  });
+});
+
+describe("decision 0037: a stream that breaks off is continued at another offer", () => {
+  const OFFERS = [
+    { provider: "up-genai", model: "gemini-3-upstream-model", dialect: "interactions", prefill: false },
+    { provider: "up-chat", model: "upstream-model", prefill: true },
+  ];
+  let surviving: Harness;
+  beforeAll(async () => {
+    const scripted = modelsOfEveryDialect(UPSTREAM_URL, { first_byte: 20_000, idle: 3_000 });
+    const [model] = scripted["models"] as object[];
+    surviving = await Harness.start({
+      config: { ...scripted, models: [{ ...model, id: "test/two", offers: OFFERS }], routing: { survive: true } },
+    });
+  });
+
+  const EMPTY_THOUGHT = wire.start(0, { type: "thought" }) + wire.stop(0);
+  test.each([
+    ["inside its step", wire.start(1, { type: "model_output" }) + wire.delta(1, { type: "text", text: WORDS[0] })],
+    ["after its step", wire.text(1, WORDS[0])],
+  ])("broken %s, with numbers that the client can follow", async (_name, begun) => {
+    const goesOn = continuingHost("chat", TEXT, "honest");
+    surviving.upstream.play(async (reply, request) => {
+      if (request.url.includes("chat/completions")) return goesOn(reply, request);
+      reply.head(200, { "content-type": "text/event-stream" });
+      await reply.write(wire.begin() + EMPTY_THOUGHT + begun);
+      reply.fail("broken");
+    });
+    const { text } = await surviving.call("interactions", { model: "test/two", stream: true });
+    expect(answerProblem("interactions", true, text)).toBeUndefined();
+    const said = readFrames(text).flatMap(({ data }) => {
+      const event = parseObject(data ?? "");
+      return stringAt(objectAt(event, "delta"), "text") ?? [];
+    });
+    expect(said.join("")).toBe(TEXT);
   });
 });

@@ -28,6 +28,13 @@ export class CollectedSteps {
     return [...this.#steps.entries()].sort(([one], [other]) => one - other).map(([, { step }]) => step);
   }
 
+  /** The client knows the step by another index. */
+  move(from: number, to: number): void {
+    const moved = this.#steps.get(from);
+    this.#steps.delete(from);
+    if (moved !== undefined) this.#steps.set(to, moved);
+  }
+
   /** Takes an event. Returns the step that it ended. */
   take(event: JsonObject): JsonObject | undefined {
     const index = numberAt(event, "index");

@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt, objectAt, parseObject, stringAt } from "../../../base/json.ts";
+import { type JsonObject, objectAt, parseObject, stringAt } from "../../../base/json.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
 import { InSequence } from "../../../canon/in-sequence.ts";
 import type { Usage } from "../../../canon/usage.ts";
@@ -55,8 +55,7 @@ export class InteractionsStreamEncoder implements StreamEncoder {
     const number = Number(stringAt(event, "event_id"));
     if (this.#events.numbered && Number.isInteger(number)) this.#events.sequence = number + 1;
     this.#id = stringAt(objectAt(event, "interaction"), "id") ?? this.#id;
-    const index = numberAt(event, "index");
-    if (index !== undefined) this.#steps.collected.next = Math.max(this.#steps.collected.next, index + 1);
+    this.#steps.follow(event);
   }
 
   formOf(event: DeltaEvent): DeltaForm | undefined {

@@ -1,4 +1,4 @@
-import { type JsonObject, parseObject } from "../../../base/json.ts";
+import { type JsonObject, numberAt, parseObject } from "../../../base/json.ts";
 import { WEB_SEARCH } from "../../../canon/billable.ts";
 import type { Citation } from "../../../canon/citation.ts";
 import type { CanonEvent } from "../../../canon/event.ts";
@@ -40,6 +40,8 @@ export class StepWriter {
   readonly #context: EncodeAnswerContext;
   readonly #hidesThoughts: boolean;
   #open: OpenStep | undefined;
+  /** The last step of another writer. */
+  #followed = -1;
   /** The text of the open step. */
   #text = "";
   #textStart = 0;
@@ -102,6 +104,19 @@ export class StepWriter {
       default:
         return event satisfies never;
     }
+  }
+
+  /** An event that another writer sent to the client. A host may number steps differently, and may have ended the open one. */
+  follow(event: JsonObject): void {
+    const index = numberAt(event, "index");
+    if (index === undefined) return;
+    if (this.#open !== undefined && this.#open.index !== index) {
+      this.collected.move(this.#open.index, index);
+      this.#open.index = index;
+    }
+    this.#followed = Math.max(this.#followed, index);
+    this.collected.next = this.#followed + 1;
+    if (event["event_type"] === "step.stop") this.#forget();
   }
 
   /** How a delta such as this one is written. A call is written as a whole. */
@@ -223,10 +238,14 @@ export class StepWriter {
   #close(): string {
     const open = this.#open;
     if (open === undefined) return "";
+    this.#forget();
+    return this.#emit("step.stop", { index: open.index });
+  }
+
+  #forget(): void {
     this.#open = undefined;
     this.#text = "";
     this.#textStart = 0;
-    return this.#emit("step.stop", { index: open.index });
   }
 
   #emit(name: string, members: JsonObject): string {
