@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import { buildCall } from "../testing/build-call.ts";
-import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { beginCall, callGateway, errorOf } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, sleep, startScriptedUpstream } from "./support/scripted-upstream.ts";
@@ -46,7 +45,7 @@ afterAll(async () => {
 });
 
 /** What each protocol calls these kinds of error (choices 4). */
-const NAMES: Record<DialectName, Record<"invalid" | "unauthenticated" | "missing" | "large", string>> = {
+const NAMES: Record<ScriptedDialect, Record<"invalid" | "unauthenticated" | "missing" | "large", string>> = {
   chat: {
     invalid: "invalid_request_error",
     unauthenticated: "authentication_error",
@@ -74,7 +73,7 @@ const NAMES: Record<DialectName, Record<"invalid" | "unauthenticated" | "missing
 };
 
 async function send(
-  dialect: DialectName,
+  dialect: ScriptedDialect,
   body: NonNullable<RequestInit["body"]>,
   headers: Record<string, string> = {},
 ) {
@@ -82,7 +81,7 @@ async function send(
   return fetch(url, { ...init, body });
 }
 
-for (const dialect of EVERY_DIALECT) {
+for (const dialect of SCRIPTED_DIALECTS) {
   const names = NAMES[dialect];
   describe(`${dialect}: bad input gets a clear error in the caller's protocol`, () => {
     test("not JSON, not an object, not UTF-8, empty", async () => {
@@ -323,7 +322,7 @@ test("a revoked key is refused within a second, with the reason", async () => {
   expect(error.message).toContain("revoked");
 });
 
-describe.each([...EVERY_DIALECT])("S18: %s", (dialect) => {
+describe.each([...SCRIPTED_DIALECTS])("S18: %s", (dialect) => {
   test("a body of very many tiny values is refused before it is parsed", async () => {
     const body = `{"model":"test/${dialect}","messages":[${"{},".repeat(1_100_000)}{}]}`;
     const error = await errorOf(await send(dialect, body));

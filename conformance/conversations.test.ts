@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
-import { DIALECT_NAMES, type DialectName } from "../src/canon/dialect-name.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../testing/sampled-dialects.ts";
 import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
 /**
@@ -269,7 +269,7 @@ function responsesClient(model: string, stream: boolean): Client {
   return client;
 }
 
-const CLIENTS: Record<DialectName, (model: string, stream: boolean) => Client> = {
+const CLIENTS: Record<ScriptedDialect, (model: string, stream: boolean) => Client> = {
   chat: chatClient,
   messages: messagesClient,
   genai: genaiClient,
@@ -283,7 +283,7 @@ beforeAll(async () => {
       providers: {
         ...simulatedProviders(simulator.url),
       },
-      models: DIALECT_NAMES.flatMap((dialect) =>
+      models: SCRIPTED_DIALECTS.flatMap((dialect) =>
         ["strict-thinker", "thinker"].map((model) => ({
           id: `${dialect}/${model}`,
           reasoning: true,
@@ -299,8 +299,8 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-for (const client of DIALECT_NAMES) {
-  for (const upstream of DIALECT_NAMES) {
+for (const client of SCRIPTED_DIALECTS) {
+  for (const upstream of SCRIPTED_DIALECTS) {
     for (const stream of [false, true]) {
       describe(`a ${client} client, a ${upstream} model${stream ? ", streamed" : ""}`, () => {
         const open = (model = "strict-thinker") => CLIENTS[client](`${upstream}/${model}`, stream);
@@ -336,7 +336,7 @@ for (const client of DIALECT_NAMES) {
           const talk = open();
           await talk.say("Please use get_weather for Lisbon.");
           await talk.answer();
-          for (const other of DIALECT_NAMES.filter((dialect) => dialect !== upstream)) {
+          for (const other of SCRIPTED_DIALECTS.filter((dialect) => dialect !== upstream)) {
             talk.model = `${other}/thinker`;
             const moved = await talk.say("Please use get_time for Lisbon.");
             expect(moved.calls).toMatchObject([{ name: "get_time" }]);

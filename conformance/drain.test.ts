@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { freePort } from "../testing/free-port.ts";
 import { ResponsesScript } from "../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { wire } from "../testing/upstream-wire.ts";
 import { callGateway } from "./support/client-calls.ts";
@@ -38,14 +38,14 @@ async function startAndCall(drainSeconds: number) {
   });
   // Streams that stop in the middle, and responses that never arrive.
   upstream.play((request, response) => {
-    const dialect = EVERY_DIALECT.find((name) =>
+    const dialect = SCRIPTED_DIALECTS.find((name) =>
       request.path.includes({ chat: "chat", messages: "messages", genai: ":stream", responses: "/responses" }[name]),
     );
     if (!/"stream":true|:stream/.test(request.path + request.body) || dialect === undefined) return;
     startEvents(response);
     response.write(BEGINNING[dialect]);
   });
-  const calls = EVERY_DIALECT.map(async (dialect) => {
+  const calls = SCRIPTED_DIALECTS.map(async (dialect) => {
     const response = await callGateway(gateway.url, dialect, gateway.key, { stream: true });
     const wholly = callGateway(gateway.url, dialect, gateway.key, { stream: false });
     return { dialect, text: response.text(), wholly };

@@ -46,6 +46,14 @@ const TARGETS: readonly Target[] = [
   { id: "google/gemini-2.5-flash", dialect: "genai", provider: "gemini", model: "thinker" },
   { id: "google/gemini-3.1-pro-preview", dialect: "genai", provider: "gemini", model: "strict-thinker" },
   { id: "google/gemini-3-flash-preview", dialect: "genai", provider: "vertex", model: "strict-thinker" },
+  { id: "acme/interactions", dialect: "interactions", provider: "played", model: "standard", settings: PLAIN },
+  {
+    id: "acme/interactions-thinker",
+    dialect: "interactions",
+    provider: "played",
+    model: "thinker",
+    settings: THINKS,
+  },
   { id: "acme/converse", dialect: "converse", provider: "bedrock", model: "amazon.standard-v1:0", settings: PLAIN },
   {
     id: "acme/converse-thinker",
@@ -79,6 +87,7 @@ beforeAll(async () => {
         anthropic: { kind: "anthropic", base_url: `${simulator.url}/anthropic`, api_key },
         gemini: { kind: "gemini", base_url: `${simulator.url}/gemini`, api_key },
         vertex: { kind: "vertex", base_url: `${simulator.url}/vertex`, project: "p", api_key },
+        played: { kind: "simulator", base_url: simulator.url, api_key },
         bedrock: { kind: "bedrock", base_url: `${simulator.url}/bedrock`, api_key },
       },
       models: TARGETS.map(({ id, dialect, provider, model, settings }) => ({
@@ -103,6 +112,7 @@ const REFUSALS = [
   /could not be fetched/,
   // R12: a response that is not stored cannot be continued.
   /^Previous response with id 'resp_1' not found/,
+  /Interaction 'v1_1' not found/,
   // Contract 2.6: thinking of a model that does not think.
   /thinkingConfig must be omitted/,
 ];
@@ -178,6 +188,10 @@ const FORCED: Readonly<Record<DialectName, Record<string, unknown>>> = {
   responses: {
     tools: [{ type: "function", name: LONG, parameters: SCHEMA, strict: false }],
     tool_choice: { type: "function", name: LONG },
+  },
+  interactions: {
+    tools: [{ type: "function", name: LONG, parameters: SCHEMA }],
+    generation_config: { tool_choice: { allowed_tools: { mode: "any", tools: [LONG] } } },
   },
   genai: {
     tools: [{ functionDeclarations: [{ name: "files/read ✓", parametersJsonSchema: SCHEMA }] }],

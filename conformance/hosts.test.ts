@@ -3,7 +3,7 @@ import type { HostBehaviour } from "../simulator/hosts/compatible/text/behaviour
 import { SIMULATED_HOSTS } from "../simulator/hosts/compatible/text/hosts.ts";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { PROVIDER_KINDS } from "../src/providers/index.ts";
-import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../testing/sampled-dialects.ts";
 import { type Answer, type ProtocolClient, protocolClients, type Question } from "./support/protocol-clients.ts";
 import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
 
@@ -68,7 +68,7 @@ test("providers 1.7: every kind with a chat quirk is covered by the simulator", 
 });
 
 for (const { kind, thoughts } of SIMULATED_HOSTS) {
-  for (const dialect of EVERY_DIALECT) {
+  for (const dialect of SCRIPTED_DIALECTS) {
     describe(`${dialect} client at ${kind}`, () => {
       for (const stream of [false, true]) {
         const how = stream ? "streamed" : "at once";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import { buildCall } from "../testing/build-call.ts";
 import { plainAnswer, plainUsage } from "../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { scriptedHarness } from "./support/scripted-harness.ts";
 import { type SeenRequest, sendJson } from "./support/scripted-upstream.ts";
@@ -134,7 +134,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
 
   test("contract 2.12: the contract door accepts aliases, and only full ids", async () => {
     answerAll();
-    for (const dialect of EVERY_DIALECT) {
+    for (const dialect of SCRIPTED_DIALECTS) {
       const [alias, bare] = dialect === "genai" ? ["models/fast", "models/gpt-5-mini"] : ["fast", "gpt-5-mini"];
       expect((await call(dialect, alias, { door: "contract" })).status).toBe(200);
       const { status, message } = await errorOf(await call(dialect, bare, { door: "contract" }));
@@ -143,7 +143,7 @@ describe("choices 1: a vendor's own model name at the drop-in door", () => {
   });
 
   test("a model whose provider is missing: the 404 says what to set, in each protocol", async () => {
-    for (const dialect of EVERY_DIALECT) {
+    for (const dialect of SCRIPTED_DIALECTS) {
       const name = dialect === "genai" ? "models/deepseek-chat" : "deepseek-chat";
       const { status, message } = await errorOf(await call(dialect, name));
       expect(status).toBe(404);

@@ -3,14 +3,13 @@ import fc from "fast-check";
 import { arrayAt, type JsonObject, numberAt, objectAt, stringAt } from "../src/base/json.ts";
 import { withoutAbsent } from "../src/base/without-absent.ts";
 import type { Citation } from "../src/canon/citation.ts";
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import { unfold } from "../src/canon/fold.ts";
 import type { Opaque } from "../src/canon/opaque.ts";
 import type { CanonReply, ReplyPart } from "../src/canon/reply.ts";
 import { DIALECTS } from "../src/dialects/index.ts";
 import { encodeContext } from "../src/dialects/request/encode-context.sample.ts";
 import { readFrames } from "../src/wire/sse.ts";
-import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../testing/sampled-dialects.ts";
 import { answerProblem } from "./support/well-formed.ts";
 
 /** Random responses in every dialect: what a client reads is well formed, and the same streamed or not. */
@@ -146,14 +145,14 @@ const reply: fc.Arbitrary<CanonReply> = fc
     });
   });
 
-const REQUESTS: Readonly<Record<DialectName, readonly JsonObject[]>> = {
+const REQUESTS: Readonly<Record<ScriptedDialect, readonly JsonObject[]>> = {
   chat: [{}, { reasoning: { exclude: true } }],
   messages: [{}, { thinking: { type: "adaptive", display: "omitted" } }],
   genai: [{}, { generationConfig: { thinkingConfig: { includeThoughts: false } } }],
   responses: [{}, { include: ["reasoning.encrypted_content"] }, { reasoning: { summary: "auto" }, store: false }],
 };
 
-describe.each([...EVERY_DIALECT])("a %s client", (dialect) => {
+describe.each([...SCRIPTED_DIALECTS])("a %s client", (dialect) => {
   const { codec } = DIALECTS[dialect];
   test("reads well-formed responses, streamed or not", () => {
     fc.assert(
@@ -184,7 +183,7 @@ describe("contract 7: citations of non-ASCII text", () => {
     usage: { input: 1, output: 1 },
   };
   const whole = `Zuerst ✓. ${said}`;
-  const streamed = (dialect: DialectName) => {
+  const streamed = (dialect: ScriptedDialect) => {
     const encoder = DIALECTS[dialect].codec.createStreamEncoder(encodeContext({}));
     const frames = readFrames([...unfold(cited)].map((event) => encoder.push(event)).join(""));
     return frames.flatMap(({ data }) =>

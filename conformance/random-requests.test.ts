@@ -24,7 +24,7 @@ import { DIALECTS, UPSTREAM_CODECS } from "../src/dialects/index.ts";
 import { createProvider } from "../src/providers/index.ts";
 import { resolveMedia } from "../src/relay/request/resolve-media.ts";
 import { stringifyInOrder } from "../src/wire/ordered-json.ts";
-import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../testing/sampled-dialects.ts";
 import { checkedRequest } from "../testing/translate-sample.ts";
 import { requestOf } from "./support/random-requests.ts";
 import { PDF, PNG, randomSpec } from "./support/random-spec.ts";
@@ -172,7 +172,7 @@ for (const target of TARGETS) {
     origin: provider.originOf(UPSTREAM_CODECS[target.dialect], target.upstreamModel),
   };
   describe(target.name, () => {
-    const clients = EVERY_DIALECT.filter((client) => client !== target.dialect);
+    const clients = SCRIPTED_DIALECTS.filter((client) => client !== target.dialect);
     test.each(clients.map((client) => [client]))("accepts translations of random requests in %s", async (client) => {
       await fc.assert(
         fc.asyncProperty(randomSpec, fc.boolean(), async (spec, stream) => {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Simulator, startSimulator } from "../simulator/simulator.ts";
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { CallOptions } from "../testing/build-call.ts";
-import { EVERY_DIALECT } from "../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../testing/sampled-dialects.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { callGateway, errorOf } from "./support/client-calls.ts";
 import { simulatedProviders, startTestGateway, type TestGateway } from "./support/test-gateway.ts";
@@ -51,7 +50,7 @@ beforeAll(async () => {
     config: {
       providers: everTried(simulatedProviders(simulator.url)),
       models: [
-        ...EVERY_DIALECT.flatMap((dialect) =>
+        ...SCRIPTED_DIALECTS.flatMap((dialect) =>
           MODELS.map((model) => ({
             id: `${dialect}/${model}`,
             reasoning: true,
@@ -81,11 +80,11 @@ afterAll(async () => {
   await simulator.stop();
 });
 
-const call = (dialect: DialectName, model: string, options: CallOptions = {}) =>
+const call = (dialect: ScriptedDialect, model: string, options: CallOptions = {}) =>
   callGateway(gateway.url, dialect, TEST_KEY, { model, ...options });
 
 /** A field that only its own protocol knows, and the path under which the receipt must have it. */
-const OWN_FIELD: Record<DialectName, { body: Record<string, unknown>; path: string }> = {
+const OWN_FIELD: Record<ScriptedDialect, { body: Record<string, unknown>; path: string }> = {
   chat: { body: { logit_bias: { "50256": -100 } }, path: "logit_bias" },
   messages: { body: { container: "c1" }, path: "container" },
   genai: {
@@ -95,8 +94,8 @@ const OWN_FIELD: Record<DialectName, { body: Record<string, unknown>; path: stri
   responses: { body: { truncation: "auto" }, path: "truncation" },
 };
 
-const PAIRS = EVERY_DIALECT.flatMap((client) =>
-  EVERY_DIALECT.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
+const PAIRS = SCRIPTED_DIALECTS.flatMap((client) =>
+  SCRIPTED_DIALECTS.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
 );
 
 describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream) => {
@@ -143,7 +142,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
     await plain.text();
   });
 
-  const STATUS: [string, Partial<Record<DialectName, number>> & { all: number }][] = [
+  const STATUS: [string, Partial<Record<ScriptedDialect, number>> & { all: number }][] = [
     ["fail-400", { all: 400 }],
     ["fail-401", { all: 502 }],
     ["fail-404", { all: 404 }],
@@ -197,7 +196,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
         body.error?.code
       );
     };
-    const WORDS: Record<DialectName, { filtered: string[]; length: string }> = {
+    const WORDS: Record<ScriptedDialect, { filtered: string[]; length: string }> = {
       chat: { filtered: ["content_filter", "stop"], length: "length" },
       messages: { filtered: ["refusal"], length: "max_tokens" },
       genai: {
@@ -233,7 +232,7 @@ describe.each(PAIRS)("a %s client of a model that speaks %s", (client, upstream)
   });
 });
 
-function prompt(client: DialectName, url: string | undefined): Record<string, unknown> {
+function prompt(client: ScriptedDialect, url: string | undefined): Record<string, unknown> {
   const data = `data:image/png;base64,${IMAGE}`;
   const words = "What is in this image?";
   switch (client) {
@@ -280,7 +279,7 @@ function prompt(client: DialectName, url: string | undefined): Record<string, un
 }
 
 describe("offers of several protocols", () => {
-  test.each([...EVERY_DIALECT])(
+  test.each([...SCRIPTED_DIALECTS])(
     "H17: a %s client falls back from one protocol to the next until one answers",
     async (client) => {
       for (const stream of [false, true]) {
@@ -303,7 +302,7 @@ describe("offers of several protocols", () => {
 });
 
 describe("H11: tokens are counted for every model", () => {
-  const count = async (client: Exclude<DialectName, "chat">, upstream: DialectName) => {
+  const count = async (client: Exclude<ScriptedDialect, "chat">, upstream: ScriptedDialect) => {
     const model = `${upstream}/standard`;
     const [path, body] = {
       messages: [

@@ -6,13 +6,14 @@ import type { FieldNote } from "../src/canon/receipt.ts";
 import { ChatRequest } from "../src/dialects/chat/schema/request.ts";
 import type { EncodedRequest } from "../src/dialects/codec.ts";
 import { GenerateContentRequest } from "../src/dialects/genai/schema/request.ts";
+import { InteractionsRequest } from "../src/dialects/interactions/schema/request.ts";
 import { MessagesRequest } from "../src/dialects/messages/schema/request.ts";
 import type { SchemaNode } from "../src/dialects/reading/schema-node.ts";
 import { ResponsesRequest } from "../src/dialects/responses/schema/request.ts";
 import { parseInOrder } from "../src/wire/ordered-json.ts";
 import type { SampleRequest } from "../testing/sample-requests.ts";
 import { checkedRequest, TARGETS, translate, wireText } from "../testing/translate-sample.ts";
-import { meaningOf } from "./fields-apart.ts";
+import { isTagAt, meaningOf } from "./fields-apart.ts";
 import { type Member, membersOf } from "./schema-paths.ts";
 
 export const REQUEST_SCHEMAS: Readonly<Record<DialectName, SchemaNode>> = {
@@ -20,6 +21,7 @@ export const REQUEST_SCHEMAS: Readonly<Record<DialectName, SchemaNode>> = {
   messages: nodeOf(MessagesRequest),
   genai: nodeOf(GenerateContentRequest),
   responses: nodeOf(ResponsesRequest),
+  interactions: nodeOf(InteractionsRequest),
 };
 
 function nodeOf(schema: TSchema): SchemaNode {
@@ -64,7 +66,7 @@ export async function outcomesOf({ dialect, name, text }: SampleRequest): Promis
           member,
           whole[target],
           others.map((other) => other[target]),
-          meaning,
+          meaning ?? (isTagAt(dialect, member, target) ? "tag" : undefined),
         ),
       ]),
     ) as Record<UpstreamDialectName, OutcomeAt>;

@@ -1,5 +1,5 @@
 import { isObject } from "../src/base/json.ts";
-import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { DialectName, UpstreamDialectName } from "../src/canon/dialect-name.ts";
 import type { Member } from "./schema-paths.ts";
 
 /** Fields that the gateway itself implements; they need not reach a provider. */
@@ -35,10 +35,23 @@ const GATEWAY: Readonly<Record<DialectName, readonly string[]>> = {
     "model_routing_config",
     "trivium",
   ],
+  interactions: [
+    "model",
+    "stream",
+    "store",
+    "previous_interaction_id",
+    "background",
+    "generation_config.thinking_summaries",
+    "provider",
+    "model_routing_config",
+    "trivium",
+  ],
 };
 
 interface Tag {
   dialect?: DialectName;
+  /** The only dialect of a provider for which this is true. Absent: it is true for all of them. */
+  target?: UpstreamDialectName;
   fits: (member: Member) => boolean;
   because: string;
 }
@@ -101,6 +114,12 @@ const TAGS: readonly Tag[] = [
   },
   {
     dialect: "genai",
+    target: "interactions",
+    fits: isAt(/^contents\[\]\.role$/),
+    because: "Calls and results are steps of their own kind there, whoever's turn holds them.",
+  },
+  {
+    dialect: "genai",
     fits: isAt(/functionResponse\.name$/),
     because: "It repeats the name in the call that it responds to.",
   },
@@ -141,10 +160,29 @@ const TAGS: readonly Tag[] = [
       /(user_location|^tool_choice\.tools\[\d+\]|annotations\[\d+\]|summary\[\d+\]|content\[\d+\])\.type$/.test(path),
     because: "It names a kind, which is evident from what is sent.",
   },
+  {
+    dialect: "interactions",
+    fits: isAt(/^input.*\.mime_type$/),
+    because: "It names the type of a file; the file is sent, and its bytes show the exact type.",
+  },
+  {
+    dialect: "interactions",
+    fits: ({ path }) => path === "response_mime_type" || path === "response_format.mime_type",
+    because: "A schema is always one of JSON.",
+  },
+  {
+    dialect: "interactions",
+    fits: isAt(/function_result\]\.name$/),
+    because: "It repeats the name in the call that it responds to.",
+  },
 ];
 
 export function meaningOf(dialect: DialectName, member: Member): "gateway" | "tag" | undefined {
   const { schemaPath } = member;
   if (GATEWAY[dialect].some((field) => schemaPath === field || schemaPath.startsWith(`${field}.`))) return "gateway";
-  return TAGS.some((tag) => (tag.dialect ?? dialect) === dialect && tag.fits(member)) ? "tag" : undefined;
+  return isTagAt(dialect, member, undefined) ? "tag" : undefined;
 }
+
+/** Whether a field has no meaning of its own: to providers of one dialect, or to all if there is none. */
+export const isTagAt = (dialect: DialectName, member: Member, target: UpstreamDialectName | undefined): boolean =>
+  TAGS.some((tag) => (tag.dialect ?? dialect) === dialect && tag.target === target && tag.fits(member));

@@ -15,17 +15,24 @@ const TITLES: Readonly<Record<DialectName, string>> = {
   messages: "Messages requests",
   genai: "generateContent requests",
   responses: "Responses requests",
+  interactions: "Interactions requests",
 };
 
 /** The first pattern that matches a field determines its section. */
 const AREAS: readonly (readonly [title: string, schemaPath: RegExp])[] = [
-  ["System text", /^(system|systemInstruction|instructions|messages\[(system|developer)\])/],
-  ["Reasoning", /^(thinking|reasoning|output_config\.effort|generationConfig\.thinkingConfig)/],
+  ["System text", /^(system|systemInstruction|system_instruction|instructions|messages\[(system|developer)\])/],
+  [
+    "Reasoning",
+    /^(thinking|reasoning|output_config\.effort|generationConfig\.thinkingConfig|generation_config\.thinking)/,
+  ],
   ["Conversation", /^(messages|contents|input)/],
-  ["Tools", /^(tools|tool_choice|toolConfig|parallel_tool_calls|max_tool_calls|web_search_options)/],
+  [
+    "Tools",
+    /^(tools|tool_choice|toolConfig|generation_config\.tool_choice|parallel_tool_calls|max_tool_calls|web_search_options)/,
+  ],
   [
     "Response format",
-    /^(response_format|text|verbosity|output_config|generationConfig\.(response|speech|image|media|audio))/,
+    /^(response_format|response_mi|response_mo|text|verbosity|output_config|generationConfig\.(response|speech|image|media|audio)|generation_config\.(image|speech|video|transcription))/,
   ],
   ["Settings", /^/],
 ];

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../src/app/read-config.ts";
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Config } from "../src/config/config.ts";
+import type { ScriptedDialect } from "../testing/sampled-dialects.ts";
 import { TIMEOUT_MS } from "./provider-timeouts.ts";
 import { serviceSections } from "./service-configuration.ts";
 
@@ -16,7 +16,7 @@ export interface Prices {
 
 interface ProviderPlan {
   kind: string;
-  dialect: DialectName;
+  dialect: ScriptedDialect;
   baseUrl: string;
   /** Number of credentials; 1 if absent. */
   credentials?: number;

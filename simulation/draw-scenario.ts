@@ -1,4 +1,4 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { ScriptedDialect } from "../testing/sampled-dialects.ts";
 import { KEYS, MODELS, PROVIDERS } from "./configuration.ts";
 import { MAX_TOKENS } from "./requests.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./scenario.ts";
 import { SeededRandom } from "./seeded-random.ts";
 
-const DIALECTS: readonly DialectName[] = ["chat", "messages", "genai", "responses"];
+const DIALECTS: readonly ScriptedDialect[] = ["chat", "messages", "genai", "responses"];
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 422, 429, 429, 500, 502, 503, 504, 529] as const;
 /** Average time between two calls. */
 const BETWEEN_CALLS_MS = 40;

@@ -1,7 +1,7 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { HttpRequest } from "../src/wire/http/http-exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
+import type { ScriptedDialect } from "../testing/sampled-dialects.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook, ServedAttempt } from "./book.ts";
 import { PROVIDERS, secretsOf } from "./configuration.ts";
@@ -153,7 +153,7 @@ export class SimulatedProviders {
     book: CallBook,
     attempt: ServedAttempt,
     behaviour: Behaviour,
-    dialect: DialectName,
+    dialect: ScriptedDialect,
   ): Promise<void> {
     const { fault } = behaviour;
     const wire = WIRES[dialect];
@@ -223,7 +223,7 @@ export class SimulatedProviders {
     attempt: ServedAttempt,
     { fault, at = 0, gapMs, eventsPerChunk }: Behaviour,
     speech: Speech,
-    dialect: DialectName,
+    dialect: ScriptedDialect,
   ): Promise<void> {
     exchange.head(200, { "content-type": "text/event-stream" });
     const { events, contentFrom, contentUntil, usageUntil } = WIRES[dialect].events(speech);
@@ -287,7 +287,7 @@ function askedFor(body: string): number {
   return digits === "" ? Number.NaN : Number(digits);
 }
 
-const isStream = (dialect: DialectName, url: string, body: string): boolean =>
+const isStream = (dialect: ScriptedDialect, url: string, body: string): boolean =>
   dialect === "genai" ? url.includes("streamGenerateContent") : /"stream":\s*true/.test(body);
 
 function makeAttempt(

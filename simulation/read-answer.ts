@@ -1,4 +1,4 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { ScriptedDialect } from "../testing/sampled-dialects.ts";
 
 /** What a client makes of a response, by its own reading of the protocol. */
 export interface ReadAnswer {
@@ -188,12 +188,12 @@ function responsesUsage(usage: Json, answer: ReadAnswer): void {
   answer.completion = usage.output_tokens;
 }
 
-const READERS: Readonly<Record<DialectName, Reader>> = { chat, messages, genai, responses };
+const READERS: Readonly<Record<ScriptedDialect, Reader>> = { chat, messages, genai, responses };
 
 const isError = (value: Json): boolean => value?.error !== undefined && value.error !== null;
 
 /** A non-streamed response, or an error in place of one. */
-export function readWhole(dialect: DialectName, status: number, text: string): ReadAnswer {
+export function readWhole(dialect: ScriptedDialect, status: number, text: string): ReadAnswer {
   const answer = nothing();
   try {
     const body: Json = JSON.parse(text);
@@ -208,7 +208,7 @@ export function readWhole(dialect: DialectName, status: number, text: string): R
 }
 
 /** A stream, as far as it was read. `isEnded`: it was read to its end. */
-export function readStream(dialect: DialectName, text: string, isEnded: boolean): ReadAnswer {
+export function readStream(dialect: ScriptedDialect, text: string, isEnded: boolean): ReadAnswer {
   const answer = nothing();
   const frames = text.split("\n\n");
   const rest = frames.pop() ?? "";

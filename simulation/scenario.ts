@@ -1,4 +1,4 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { ScriptedDialect } from "../testing/sampled-dialects.ts";
 
 /** What goes wrong with one request to a provider. */
 export const FAULTS = [
@@ -73,7 +73,7 @@ export interface AskedRouting {
 export interface CallPlan {
   id: number;
   key: string;
-  dialect: DialectName;
+  dialect: ScriptedDialect;
   door: "contract" | "dropin";
   model: string;
   stream: boolean;

@@ -1,5 +1,5 @@
-import type { DialectName } from "../src/canon/dialect-name.ts";
+import type { ScriptedDialect } from "../testing/sampled-dialects.ts";
 import { responses } from "./responses-speech.ts";
 import { SAMPLED_WIRES, type Wire } from "./speech.ts";
 
-export const WIRES: Readonly<Record<DialectName, Wire>> = { ...SAMPLED_WIRES, responses };
+export const WIRES: Readonly<Record<ScriptedDialect, Wire>> = { ...SAMPLED_WIRES, responses };

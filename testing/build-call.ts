@@ -38,6 +38,11 @@ export function buildCall(
       ];
     case "responses":
       return [`${base}${contract ? "/api/v1" : "/v1"}/responses`, init(bearer, { model, stream, input: "hello" })];
+    case "interactions":
+      return [
+        `${base}${contract ? "/api/genai" : ""}/v1beta/interactions`,
+        init(bearer, { model, stream, input: "hello" }),
+      ];
     case "messages":
       return [
         `${base}${contract ? "/api/msg" : ""}/v1/messages`,

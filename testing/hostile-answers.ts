@@ -3,6 +3,7 @@ import type { Attack } from "./hostile/attack.ts";
 import { CHAT_ANSWERS, CHAT_STREAMS } from "./hostile/chat.ts";
 import { CONVERSE_ANSWERS, CONVERSE_STREAMS, FRAMED_STREAMS } from "./hostile/converse.ts";
 import { GENAI_ANSWERS, GENAI_STREAMS } from "./hostile/genai.ts";
+import { INTERACTIONS_ANSWERS, INTERACTIONS_STREAMS } from "./hostile/interactions.ts";
 import { MESSAGES_ANSWERS, MESSAGES_STREAMS } from "./hostile/messages.ts";
 import { RESPONSES_ANSWERS, RESPONSES_STREAMS } from "./hostile/responses.ts";
 import { modelsOfEveryDialect } from "./scripted-models.ts";
@@ -21,6 +22,7 @@ const ATTACKS: Readonly<Record<HostileHost, { streams: readonly Attack[]; answer
   messages: { streams: MESSAGES_STREAMS, answers: MESSAGES_ANSWERS },
   genai: { streams: GENAI_STREAMS, answers: GENAI_ANSWERS },
   responses: { streams: RESPONSES_STREAMS, answers: RESPONSES_ANSWERS },
+  interactions: { streams: INTERACTIONS_STREAMS, answers: INTERACTIONS_ANSWERS },
   converse: { streams: CONVERSE_STREAMS, answers: CONVERSE_ANSWERS },
   framed: { streams: FRAMED_STREAMS, answers: [] },
 };

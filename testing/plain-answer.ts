@@ -1,4 +1,5 @@
 import type { DialectName } from "../src/canon/dialect-name.ts";
+import { interactionsAnswer, interactionsUsage, interactionsWire, outputStep } from "./interactions-wire.ts";
 import { ResponsesScript, responsesAnswer, responsesUsage } from "./responses-wire.ts";
 import { wire } from "./upstream-wire.ts";
 
@@ -9,6 +10,7 @@ export function plainUsage(dialect: DialectName, input: number, output: number):
     messages: { input_tokens: input, output_tokens: output },
     genai: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },
     responses: responsesUsage(input, output),
+    interactions: interactionsUsage(input, output),
   }[dialect];
 }
 
@@ -17,6 +19,7 @@ const STOPS: Readonly<Record<DialectName, string>> = {
   messages: "end_turn",
   genai: "STOP",
   responses: "completed",
+  interactions: "completed",
 };
 
 interface PlainAnswer {
@@ -57,6 +60,7 @@ export function plainAnswer(
       modelVersion: model,
     },
     responses: { ...responsesAnswer(text, usage), model, status: stop },
+    interactions: interactionsAnswer([outputStep(text)], { usage, status: stop, model }),
   }[dialect];
 }
 
@@ -81,5 +85,7 @@ export function plainStream(dialect: DialectName, [first, second]: readonly [str
       wire.genaiChunk(second, undefined, {}) +
       wire.genaiChunk("", "STOP", usage),
     responses: responsesStream(first, second, usage),
+    interactions:
+      interactionsWire.begin() + interactionsWire.text(0, first, second) + interactionsWire.completed({ usage }),
   }[dialect];
 }

@@ -3,6 +3,7 @@ import type { DialectName } from "../src/canon/dialect-name.ts";
 import { completionTokens, promptTokens, type Usage } from "../src/canon/usage.ts";
 import { decodeUsage as readChat } from "../src/dialects/chat/answer/usage.ts";
 import { decodeUsage as readGenai } from "../src/dialects/genai/answer/usage.ts";
+import { decodeUsage as readInteractions } from "../src/dialects/interactions/answer/usage.ts";
 import { decodeUsage as readMessages } from "../src/dialects/messages/answer/usage.ts";
 import { decodeUsage as readResponses } from "../src/dialects/responses/answer/usage.ts";
 import { readFrames } from "../src/wire/sse.ts";
@@ -20,6 +21,8 @@ export function reportedUsage(client: DialectName, { text }: ReadAnswer, stream:
       return readChat(last((body) => objectAt(body, "usage")));
     case "responses":
       return readResponses(last((body) => objectAt(objectAt(body, "response") ?? body, "usage")));
+    case "interactions":
+      return readInteractions(last((body) => objectAt(objectAt(body, "interaction") ?? body, "usage")));
     case "genai":
       return readGenai({ usageMetadata: last((body) => objectAt(body, "usageMetadata")) });
     case "messages": {

@@ -5,5 +5,10 @@ export const SAMPLED_DIALECTS = ["chat", "messages", "genai"] as const satisfies
 
 export type SampledDialect = (typeof SAMPLED_DIALECTS)[number];
 
-/** All of them, for tests that need no answers by hand but those of `plain-answer.ts`. */
-export const EVERY_DIALECT = [...SAMPLED_DIALECTS, "responses"] as const satisfies readonly DialectName[];
+/** Those with scripts of whole conversations. `interactions` has tests of its own, and takes part where no script is needed. */
+export const SCRIPTED_DIALECTS = [...SAMPLED_DIALECTS, "responses"] as const satisfies readonly DialectName[];
+
+export type ScriptedDialect = (typeof SCRIPTED_DIALECTS)[number];
+
+/** The same and the one that only hosts speak. */
+export type ScriptedHost = ScriptedDialect | "converse";

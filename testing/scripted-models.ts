@@ -46,13 +46,22 @@ export function scriptedModels(
 }
 
 /** The provider whose model is called in the dialect. */
-export const scriptedProvider = (dialect: DialectName): string =>
-  dialect === "responses" ? "up-chat" : `up-${dialect}`;
+export const scriptedProvider = (dialect: DialectName): string => `up-${PROVIDER_OF[dialect] ?? dialect}`;
 
-/** The same, with a model that is called in the Responses dialect. */
+/** Dialects that a provider speaks in addition to its first one. */
+const PROVIDER_OF: Partial<Record<DialectName, string>> = { responses: "chat", interactions: "genai" };
+
+/** The same, with models that are called in the other dialects of their providers. */
 export function modelsOfEveryDialect(...options: Parameters<typeof scriptedModels>): Record<string, unknown> {
   const scripted = scriptedModels(...options);
   const models = scripted["models"] as object[];
-  const offers = [{ provider: "up-chat", model: "upstream-model", dialect: "responses" }];
-  return { ...scripted, models: [...models, { ...models[0], id: "test/responses", offers }] };
+  const more = (["responses", "interactions"] as const).map((dialect) => ({
+    ...models[0],
+    id: `test/${dialect}`,
+    offers: [{ provider: scriptedProvider(dialect), model: UPSTREAM_NAMES[dialect], dialect }],
+  }));
+  return { ...scripted, models: [...models, ...more] };
 }
+
+/** A host serves only some models in its newer dialect. */
+const UPSTREAM_NAMES = { responses: "upstream-model", interactions: "gemini-3-upstream-model" };

@@ -30,6 +30,7 @@ const MEDIA_URLS: Readonly<Record<UpstreamDialectName, readonly MediaKind[]>> = 
   genai: ["image", "document"],
   converse: [],
   responses: ["image", "document"],
+  interactions: ["image", "document"],
 };
 
 const maxOutputTokens = 64_000;
@@ -67,6 +68,13 @@ export const TARGETS: Readonly<Record<UpstreamDialectName, Target>> = {
     maxOutputTokens,
     reasoningForm: "effort",
     efforts: ["off", "minimal", "low", "medium", "high"],
+  }),
+  interactions: target("interactions", "interactions", {
+    maxOutputTokens,
+    reasoningForm: "level",
+    efforts: ["minimal", "low", "medium", "high"],
+    mediaInToolResults: true,
+    structuredOutput: true,
   }),
 };
 
@@ -126,13 +134,14 @@ export const wireText = stringifyInOrder;
 
 /** Stands in for the web: an image, a document or a text, by the suffix of the URL. */
 function fetchNothing(url: string): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string }> {
-  const ending = /\.(jpg|mp4|pdf|txt)/.exec(new URL(url).pathname)?.[1] ?? "";
+  const ending = /\.(jpg|mp3|mp4|pdf|txt)/.exec(new URL(url).pathname)?.[1] ?? "";
   const mimeType = MIME_TYPES[ending] ?? "image/png";
   return Promise.resolve({ bytes: new TextEncoder().encode(`what ${url} holds`), mimeType });
 }
 
 const MIME_TYPES: Readonly<Record<string, string>> = {
   jpg: "image/jpeg",
+  mp3: "audio/mpeg",
   mp4: "video/mp4",
   pdf: "application/pdf",
   txt: "text/plain",

@@ -1,6 +1,6 @@
-import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
 import { buildCall, type CallOptions } from "../../testing/build-call.ts";
 import { freePort } from "../../testing/free-port.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/test-gateway.ts";
@@ -62,7 +62,7 @@ export class BillingHarness {
   }
 
   /** A request of one of the protocols whose prompt holds the purse's name. */
-  call(purse: Purse, client: DialectName, options: CallOptions = {}): [string, RequestInit] {
+  call(purse: Purse, client: ScriptedDialect, options: CallOptions = {}): [string, RequestInit] {
     const text = `${options.body?.["text"] ?? "Tell me something."} ${purse.name}`;
     const { text: _, ...body } = options.body ?? {};
     const prompt = {
@@ -90,4 +90,4 @@ export class BillingHarness {
 }
 
 /** Every client at every host. */
-export const LANES = DIALECT_NAMES.flatMap((client) => DIALECT_NAMES.map((host) => ({ client, host })));
+export const LANES = SCRIPTED_DIALECTS.flatMap((client) => SCRIPTED_DIALECTS.map((host) => ({ client, host })));

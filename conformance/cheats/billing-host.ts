@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { plainAnswer } from "../../testing/plain-answer.ts";
 import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import {
   type ScriptedUpstream,
@@ -133,7 +133,7 @@ function foldedFields(value: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [fold(name), field]));
 }
 
-function dialectOf(path: string): DialectName {
+function dialectOf(path: string): ScriptedDialect {
   if (path.includes("/messages")) return "messages";
   if (path.includes(":")) return "genai";
   return path.includes("/responses") ? "responses" : "chat";
@@ -141,7 +141,7 @@ function dialectOf(path: string): DialectName {
 
 /** One response in progress, in the dialect and form of its request. */
 class Answer {
-  readonly #dialect: DialectName;
+  readonly #dialect: ScriptedDialect;
   readonly #stream: boolean;
   readonly #response: ServerResponse;
   readonly #performance: Performance;

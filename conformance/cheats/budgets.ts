@@ -1,4 +1,4 @@
-import { DIALECT_NAMES } from "../../src/canon/dialect-name.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { BillingHarness } from "./billing-harness.ts";
 import { type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -123,7 +123,7 @@ export async function openBudgets(): Promise<CheatGroup> {
         post(`/v1beta/models/${model}:generateContent`, key, { contents: [{ parts: [{ text: purse }] }] }),
       ),
     ]),
-    ...DIALECT_NAMES.map((dialect) =>
+    ...SCRIPTED_DIALECTS.map((dialect) =>
       refusal("H23", `${dialect}: max tokens of -1, 1e309 and a word`, async (key, purse) => {
         let last = new Response();
         for (const limit of ["-1", "1e309", '"9999"', "0", "1.5"]) {

@@ -1,5 +1,5 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { BillingHarness, LANES } from "./billing-harness.ts";
 import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -34,7 +34,7 @@ const MOMENTS: Readonly<Record<string, { disconnectWhen: DisconnectWhen; stream:
 };
 
 /** How each host is asked for much thinking. */
-const THINK: Record<DialectName, Record<string, unknown>> = {
+const THINK: Record<ScriptedDialect, Record<string, unknown>> = {
   chat: { reasoning_effort: "medium" },
   messages: { max_tokens: 8_000, thinking: { type: "enabled", budget_tokens: 4_000 } },
   responses: { reasoning: { effort: "medium" } },
@@ -47,7 +47,7 @@ export async function openDisconnects(): Promise<CheatGroup> {
   const cheat = (
     tries: string,
     performance: Performance,
-    client: DialectName,
+    client: ScriptedDialect,
     options: CallOptions,
     disconnectWhen: DisconnectWhen,
     close: CloseKind = "closes",

@@ -1,4 +1,4 @@
-import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { BillingHarness } from "./billing-harness.ts";
 import { DEAR_MODEL, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -7,7 +7,7 @@ const ANSWER: Performance = { promptTokens: 20, chunks: words(50) };
 const price = (value: number) => [{ value, unit: "perMTokens", currency: "USD" }];
 
 /** A model whose more expensive terms have a price. */
-const pricedModel = (dialect: DialectName) => ({
+const pricedModel = (dialect: ScriptedDialect) => ({
   id: `test/known-${dialect}`,
   max_output_tokens: 8192,
   pricings: { prompt: price(1), completion: price(2) },
@@ -21,7 +21,7 @@ const pricedModel = (dialect: DialectName) => ({
 
 /** A request whose text is written by hand: `members` come before or after those of an ordinary one. */
 interface Forgery {
-  client: DialectName;
+  client: ScriptedDialect;
   what: string;
   before?: string;
   after?: string;
@@ -148,7 +148,7 @@ const ANSWERS: readonly Forgery[] = (
 
 /** H23, decision 0018, S15 and S07: a host reads the same request that the gateway has read, allowed and priced. */
 export async function openFields(): Promise<CheatGroup> {
-  const harness = await BillingHarness.open({ models: DIALECT_NAMES.map(pricedModel) });
+  const harness = await BillingHarness.open({ models: SCRIPTED_DIALECTS.map(pricedModel) });
   const cheats = [...DOUBLES, ...OTHER_MODELS, ...TERMS, ...LONG_CONTEXTS, ...ANSWERS].map(
     ({
       client,

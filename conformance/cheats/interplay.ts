@@ -1,4 +1,4 @@
-import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { BillingHarness } from "./billing-harness.ts";
 import { type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -39,7 +39,7 @@ export async function openInterplay(): Promise<CheatGroup> {
 function documents(harness: BillingHarness): Cheat[] {
   const data = Buffer.from(`%PDF-1.7\n${"x".repeat(DOCUMENT_BYTES)}`).toString("base64");
   const sound = Buffer.alloc(DOCUMENT_BYTES, 1).toString("base64");
-  const prompts: Record<string, { client: DialectName; content: (text: string) => object }> = {
+  const prompts: Record<string, { client: ScriptedDialect; content: (text: string) => object }> = {
     "a PDF (chat)": {
       client: "chat",
       content: (text) => ({
@@ -119,7 +119,7 @@ function documents(harness: BillingHarness): Cheat[] {
 /** Disconnects from a non-streamed response that takes longer than the gateway reads on. */
 function slowUnary(harness: BillingHarness): Cheat[] {
   return [100, 200].flatMap((rate) =>
-    DIALECT_NAMES.map((dialect) => ({
+    SCRIPTED_DIALECTS.map((dialect) => ({
       id: "H26",
       tries: `disconnects from a non-streamed ${dialect} answer after 1 s, of a host that makes ${rate} tokens a second`,
       run: async () => {
@@ -198,7 +198,7 @@ function oracles(harness: BillingHarness): Cheat[] {
 
 /** A key that is revoked during its response pays for it, and gets no other. */
 function revocations(harness: BillingHarness): Cheat[] {
-  return DIALECT_NAMES.map((dialect) => ({
+  return SCRIPTED_DIALECTS.map((dialect) => ({
     id: "S05",
     tries: `a key is revoked while its ${dialect} answer runs, and tries again`,
     run: async () => {
@@ -232,7 +232,7 @@ function revocations(harness: BillingHarness): Cheat[] {
  * Idempotency keys are for videos. A text is made and billed each time, or once, but never made twice and billed once.
  */
 function repeats(harness: BillingHarness): Cheat[] {
-  return DIALECT_NAMES.map((dialect) => ({
+  return SCRIPTED_DIALECTS.map((dialect) => ({
     id: "H24",
     tries: `asks three times for the same ${dialect} answer under one Idempotency-Key`,
     run: async () => {

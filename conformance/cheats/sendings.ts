@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
@@ -35,7 +35,7 @@ function resends(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
     "resets every connection on which it has read a request": (socket) => void socket?.resetAndDestroy(),
     "answers half a head and closes": (socket) => void socket?.end("HTTP/1.1 200 OK\r\ncontent-le"),
   };
-  return EVERY_DIALECT.flatMap((dialect) =>
+  return SCRIPTED_DIALECTS.flatMap((dialect) =>
     Object.entries(ways).flatMap(([way, act]) =>
       [false, true].map((stream) => ({
         id: "H32",
@@ -89,7 +89,7 @@ function tales(upstream: ScriptedUpstream, gateway: TestGateway): Cheat[] {
     `no quota for org-Ab12cd34Ef at llm-7.prod.internal:8443 (10.0.0.7), key upstream-secret-${dialect}, see https://internal.example/x?token=abc`;
   const leak = /Ab12cd34Ef|prod\.internal|10\.0\.0\.7|upstream-secret|internal\.example/;
   return [400, 401, 403, 404, 413, 422, 429, 500, 503].flatMap((status) =>
-    EVERY_DIALECT.map((dialect) => ({
+    SCRIPTED_DIALECTS.map((dialect) => ({
       id: "S22",
       tries: `a ${dialect} host tells of its internals with ${status}, and inside a stream`,
       run: async () => {

@@ -1,4 +1,4 @@
-import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { BillingHarness } from "./billing-harness.ts";
 import { type Chunk, type Performance, words } from "./billing-host.ts";
 import type { Cheat, CheatGroup } from "./cheat.ts";
@@ -6,7 +6,7 @@ import type { Cheat, CheatGroup } from "./cheat.ts";
 /** What a host reports for a response that truly has this many tokens. */
 interface Lie {
   id: string;
-  host: DialectName;
+  host: ScriptedDialect;
   what: string;
   tells: object;
   tellsFirst?: object;
@@ -36,7 +36,7 @@ const DEARER_PROMPTS = {
     input_cache_write_5_min: [price(5)],
   },
 };
-const dearerAt = (host: DialectName) => `${DEARER_PROMPTS.id}-${host}`;
+const dearerAt = (host: ScriptedDialect) => `${DEARER_PROMPTS.id}-${host}`;
 const LIES: readonly Lie[] = [
   {
     id: "H27",
@@ -242,7 +242,7 @@ export async function openUsage(): Promise<CheatGroup> {
   }));
   const harness = await BillingHarness.open({ models });
   const cheats = LIES.flatMap(({ id, host, what, model = `test/${host}`, chunks = TEXT, promptTokens = 10, ...lie }) =>
-    DIALECT_NAMES.flatMap((client) =>
+    SCRIPTED_DIALECTS.flatMap((client) =>
       [false, true].map((stream): Cheat => {
         const performance: Performance = { ...lie, promptTokens, chunks };
         return {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -209,7 +209,7 @@ describe("contract 2.11: every counter of the messages usage", () => {
     });
   });
 
-  test.each([...EVERY_DIALECT])("streamed from %s: the events together have all of them", async (target) => {
+  test.each([...SCRIPTED_DIALECTS])("streamed from %s: the events together have all of them", async (target) => {
     upstream.play((_request, response) => {
       startEvents(response);
       response.end(plainStream(target, ["o", "k"], plainUsage(target, 1, 1)));
@@ -270,7 +270,7 @@ describe("R2, R31: every counter of the Responses usage, and every echoed settin
     tools: [],
   };
 
-  test.each([...EVERY_DIALECT])("from %s, streamed or not", async (target) => {
+  test.each([...SCRIPTED_DIALECTS])("from %s, streamed or not", async (target) => {
     const usage = plainUsage(target, 5, 1);
     const model = `test/${target}`;
     upstream.play((_request, response) => void sendJson(response, plainAnswer(target, { text: "ok", usage })));
@@ -297,7 +297,7 @@ describe("R2, R31: every counter of the Responses usage, and every echoed settin
     });
   });
 
-  test.each([...EVERY_DIALECT])("from %s: cached and reasoning tokens of a host", async (target) => {
+  test.each([...SCRIPTED_DIALECTS])("from %s: cached and reasoning tokens of a host", async (target) => {
     const usage = {
       chat: {
         prompt_tokens: 50,

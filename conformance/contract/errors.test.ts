@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
@@ -8,7 +7,7 @@ import { sendJson } from "../support/scripted-upstream.ts";
 const { upstream, gateway } = await scriptedHarness();
 
 /** A refusal of each dialect's host that names a field only in its details. */
-const REFUSALS: Readonly<Record<DialectName, object>> = {
+const REFUSALS: Readonly<Record<ScriptedDialect, object>> = {
   chat: { error: { message: "Out of range.", type: "invalid_request_error", param: "top_p", code: null } },
   responses: { error: { message: "Out of range.", type: "invalid_request_error", param: "top_p", code: null } },
   messages: { type: "error", error: { type: "invalid_request_error", message: "top_p: Out of range." } },
@@ -28,7 +27,7 @@ const REFUSALS: Readonly<Record<DialectName, object>> = {
 };
 
 describe("choices 4: an error message names the field, whatever else does", () => {
-  for (const dialect of EVERY_DIALECT) {
+  for (const dialect of SCRIPTED_DIALECTS) {
     for (const stream of [false, true]) {
       test(`${dialect}, a host's refusal, ${stream ? "streamed" : "whole"}`, async () => {
         upstream.play((_request, response) => void sendJson(response, REFUSALS[dialect], 400));
@@ -39,7 +38,7 @@ describe("choices 4: an error message names the field, whatever else does", () =
     }
 
     test(`${dialect}, refusals of the gateway`, async () => {
-      const wrong: Readonly<Record<DialectName, [path: string, body: object][]>> = {
+      const wrong: Readonly<Record<ScriptedDialect, [path: string, body: object][]>> = {
         chat: [
           ["messages[0].role", { messages: [{ role: "robot", content: "a" }] }],
           ["top_logprobs", { top_logprobs: 3 }],

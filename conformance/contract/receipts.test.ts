@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedProvider } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
@@ -9,10 +8,10 @@ import { sendJson, startEvents } from "../support/scripted-upstream.ts";
 
 const { upstream, gateway } = await scriptedHarness();
 
-const call = (client: DialectName, target: DialectName, stream: boolean, body: object = {}, headers = {}) =>
+const call = (client: ScriptedDialect, target: ScriptedDialect, stream: boolean, body: object = {}, headers = {}) =>
   callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, stream, body: { ...body }, headers });
 
-const PAIRS = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((target) => [client, target] as const));
+const PAIRS = SCRIPTED_DIALECTS.flatMap((client) => SCRIPTED_DIALECTS.map((target) => [client, target] as const));
 
 describe("choices 6: the receipt of a failed call names the last attempt", () => {
   for (const [client, target] of PAIRS) {
@@ -49,14 +48,14 @@ describe("choices 6: the receipt of a failed call names the last attempt", () =>
 });
 
 describe("choices 6: refusals after admission have a receipt, and headers separate dropped from approximated fields", () => {
-  const tooMuch: Readonly<Record<DialectName, [path: string, body: object]>> = {
+  const tooMuch: Readonly<Record<ScriptedDialect, [path: string, body: object]>> = {
     chat: ["max_completion_tokens", { max_completion_tokens: 9000 }],
     messages: ["max_tokens", { max_tokens: 9000 }],
     genai: ["generationConfig.maxOutputTokens", { generationConfig: { maxOutputTokens: 9000 } }],
     responses: ["max_output_tokens", { max_output_tokens: 9000 }],
   };
 
-  for (const client of EVERY_DIALECT) {
+  for (const client of SCRIPTED_DIALECTS) {
     for (const stream of [false, true]) {
       test(`H09: a strict ${client} call, ${stream ? "streamed" : "whole"}`, async () => {
         const [path, body] = tooMuch[client];

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
@@ -17,7 +16,9 @@ const { upstream, gateway } = await scriptedHarness((url) => ({
 /** A short response in whichever dialect was called, streamed if requested. */
 function answer(): void {
   upstream.play(({ path, body }, response) => {
-    const dialect = path.includes(":") ? "genai" : (EVERY_DIALECT.find((name) => path.includes(`/${name}`)) ?? "chat");
+    const dialect = path.includes(":")
+      ? "genai"
+      : (SCRIPTED_DIALECTS.find((name) => path.includes(`/${name}`)) ?? "chat");
     const usage = plainUsage(dialect, 1, 1);
     if (!path.includes("streamGenerateContent") && JSON.parse(body).stream !== true)
       return void sendJson(response, plainAnswer(dialect, { text: "ok", usage }));
@@ -26,7 +27,7 @@ function answer(): void {
   });
 }
 
-const call = (client: DialectName, target: DialectName, options: CallOptions) => {
+const call = (client: ScriptedDialect, target: ScriptedDialect, options: CallOptions) => {
   answer();
   return callGateway(gateway.url, client, gateway.key, { model: `test/${target}`, ...options });
 };
@@ -34,7 +35,7 @@ const call = (client: DialectName, target: DialectName, options: CallOptions) =>
 const sent = (): Record<string, unknown> => JSON.parse(upstream.seen[0]?.body ?? "{}");
 
 describe("contract 2: null for an optional field means that it is absent", () => {
-  const NULLS: Readonly<Record<DialectName, Record<string, unknown>>> = {
+  const NULLS: Readonly<Record<ScriptedDialect, Record<string, unknown>>> = {
     chat: {
       messages: [{ role: "user", name: null, content: [{ type: "text", text: "hi" }] }],
       tools: null,
@@ -80,8 +81,8 @@ describe("contract 2: null for an optional field means that it is absent", () =>
     },
   };
 
-  for (const client of EVERY_DIALECT) {
-    for (const target of EVERY_DIALECT) {
+  for (const client of SCRIPTED_DIALECTS) {
+    for (const target of SCRIPTED_DIALECTS) {
       for (const stream of [false, true]) {
         test(`${client} at ${target}, ${stream ? "streamed" : "whole"}`, async () => {
           const response = await call(client, target, { stream, body: NULLS[client] });
@@ -140,7 +141,7 @@ describe("contract 2.6: a single object where a list is expected", () => {
 });
 
 /** Something of a kind that the contract does not list, its path, and what a host of the protocol receives. */
-const UNLISTED: readonly [string, DialectName, Record<string, unknown>, path: string, trace: string][] = [
+const UNLISTED: readonly [string, ScriptedDialect, Record<string, unknown>, path: string, trace: string][] = [
   [
     "a part",
     "chat",
@@ -204,7 +205,7 @@ describe("choices 3: content kinds and tools that the contract does not list", (
   for (const [what, client, body, path, trace] of UNLISTED) {
     for (const stream of [false, true]) {
       test(`${client}: ${what} (${trace}) at the contract door is refused, ${stream ? "streamed" : "whole"}`, async () => {
-        for (const target of EVERY_DIALECT) {
+        for (const target of SCRIPTED_DIALECTS) {
           const { status, message } = await errorOf(await call(client, target, { stream, body }));
           expect([status, message]).toEqual([400, expect.stringContaining(path)]);
           expect(upstream.seen).toHaveLength(0);
@@ -213,7 +214,7 @@ describe("choices 3: content kinds and tools that the contract does not list", (
     }
 
     test(`${client}: ${what} (${trace}) at the drop-in door is forwarded natively, and noted in the receipt elsewhere`, async () => {
-      for (const target of EVERY_DIALECT) {
+      for (const target of SCRIPTED_DIALECTS) {
         const response = await call(client, target, { door: "dropin", body });
         expect(response.status).toBe(200);
         const { fields } = await gateway.receipt(response);
@@ -272,7 +273,7 @@ describe("R5: what only Responses hosts know never fails a call", () => {
     test.each(["contract", "dropin"] as const)(
       `${what} (${trace}) is forwarded natively, and noted in the receipt elsewhere: %s door`,
       async (door) => {
-        for (const target of EVERY_DIALECT) {
+        for (const target of SCRIPTED_DIALECTS) {
           const response = await call("responses", target, { door, body });
           // A host's own tool without a known price cannot be bought there (decision 0083).
           if (target === "responses" && door === "contract" && what === "a tool") {
@@ -324,7 +325,7 @@ describe("contract 2.12: chat", () => {
     expect(sent()["stream_options"]).toEqual({ include_usage: true, include_obfuscation: false });
   });
 
-  test.each([...EVERY_DIALECT])("a response with only reasoning may be sent back: at %s", async (target) => {
+  test.each([...SCRIPTED_DIALECTS])("a response with only reasoning may be sent back: at %s", async (target) => {
     const history = (said: object) => [
       { role: "user", content: "hi" },
       { role: "assistant", content: null, ...said },
@@ -343,7 +344,7 @@ describe("contract 2.12: chat", () => {
 });
 
 describe("contract 2: invalid base64, and counts that are not integers", () => {
-  const BAD: readonly [DialectName, Record<string, unknown>, path: string][] = [
+  const BAD: readonly [ScriptedDialect, Record<string, unknown>, path: string][] = [
     [
       "genai",
       { contents: [{ parts: [{ inline_data: { mime_type: "image/png", data: "***" } }] }] },
@@ -398,7 +399,7 @@ describe("contract 2: invalid base64, and counts that are not integers", () => {
   ];
   for (const [client, body, path] of BAD) {
     test(`${client}: ${path}`, async () => {
-      for (const target of EVERY_DIALECT) {
+      for (const target of SCRIPTED_DIALECTS) {
         for (const door of ["contract", "dropin"] as const) {
           const { status, message } = await errorOf(await call(client, target, { door, body }));
           expect([status, message]).toEqual([400, expect.stringContaining(`${path} must be`)]);
@@ -448,7 +449,7 @@ test("contract 2.10, H09: a cache mark on the web search is not lost silently", 
   const timed = [{ ...tools[0], cache_control: { type: "ephemeral", ttl: "1h" } }];
   const noted = await gateway.receipt(await call("messages", "responses", { body: { tools: timed } }));
   expect(noted.fields.map(({ path }) => path)).toEqual(["tools[0].cache_control"]);
-  for (const target of EVERY_DIALECT) {
+  for (const target of SCRIPTED_DIALECTS) {
     const response = await call("messages", target, { body: { tools } });
     expect(response.status).toBe(200);
     const { fields } = await gateway.receipt(response);

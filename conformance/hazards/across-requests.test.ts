@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName, UpstreamDialectName } from "../../src/canon/dialect-name.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect, type ScriptedHost } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -8,8 +7,8 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Cache marks, key order, usage and schemas between protocols. */
 
-type Host = UpstreamDialectName;
-const HOSTS: readonly Host[] = [...EVERY_DIALECT, "converse"];
+type Host = ScriptedHost;
+const HOSTS: readonly Host[] = [...SCRIPTED_DIALECTS, "converse"];
 type Json = Record<string, unknown>;
 
 let upstream: ScriptedUpstream;
@@ -80,7 +79,7 @@ const play = (host: Host, reported: Reported = {}) =>
 /** Without spaces and escapes, only the keys remain, in order. */
 const bare = (text: string) => text.replaceAll(/[\s\\]/g, "");
 
-async function call(client: DialectName, host: string, body: Json): Promise<Response> {
+async function call(client: ScriptedDialect, host: string, body: Json): Promise<Response> {
   const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${host}`, body });
   expect(response.status).toBe(200);
   return response;
@@ -91,20 +90,20 @@ describe("key order", () => {
   const SCHEMA =
     '{"type":"object","properties":{"10":{"type":"string"},"2":{"type":"number"},"b":{"type":"string"},"a":{"type":"string"}}}';
   /** Bodies as text: a JavaScript object would reorder its keys before they are sent. */
-  const BODIES: Record<DialectName, string> = {
+  const BODIES: Record<ScriptedDialect, string> = {
     chat: `"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":${JSON.stringify(ARGS)}}}]},{"role":"tool","tool_call_id":"call_1","content":"ok"}],"tools":[{"type":"function","function":{"name":"f","parameters":${SCHEMA}}}]`,
     messages: `"max_tokens":100,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":${ARGS}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}],"tools":[{"name":"f","input_schema":${SCHEMA}}]`,
     genai: `"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":${ARGS}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"ok"}}}]}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":${SCHEMA}}]}]`,
     responses: `"input":[{"role":"user","content":"hi"},{"type":"function_call","call_id":"call_1","name":"f","arguments":${JSON.stringify(ARGS)}},{"type":"function_call_output","call_id":"call_1","output":"ok"}],"tools":[{"type":"function","name":"f","parameters":${SCHEMA}}]`,
   };
-  const PATHS: Record<DialectName, (host: Host) => string> = {
+  const PATHS: Record<ScriptedDialect, (host: Host) => string> = {
     chat: () => "/api/v1/chat/completions",
     messages: () => "/api/msg/v1/messages",
     genai: (host) => `/api/genai/v1/publishers/test/models/${host}:generateContent`,
     responses: () => "/api/v1/responses",
   };
 
-  for (const client of EVERY_DIALECT) {
+  for (const client of SCRIPTED_DIALECTS) {
     test.each(HOSTS.filter((host) => host !== client))(
       `H05: integer-like keys of arguments and schemas keep their order, ${client} client and %s host, both ways`,
       async (host) => {
@@ -162,7 +161,7 @@ describe("cached tokens", () => {
     "H06: one response of a %s host shows the same counts in four protocols, and costs the same",
     async (host) => {
       play(host, { usage });
-      const read = async (client: DialectName) => {
+      const read = async (client: ScriptedDialect) => {
         const response = await call(client, host, client === "messages" ? { max_tokens: 1000 } : {});
         const body = (await response.json()) as { usage?: Json; usageMetadata?: Record<string, number> };
         const receipt = await gateway.receipt(response);

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { type Answer, type ProtocolClient, protocolClients } from "../support/protocol-clients.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -26,13 +25,13 @@ afterAll(async () => {
 
 type Json = Record<string, unknown>;
 
-const others = (own: DialectName) => EVERY_DIALECT.filter((dialect) => dialect !== own);
+const others = (own: ScriptedDialect) => SCRIPTED_DIALECTS.filter((dialect) => dialect !== own);
 const events = (list: readonly Json[]) =>
   list.map((event) => `${event["type"] ? `event: ${event["type"]}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("");
 const question = (model: string, stream: boolean) => ({ model, text: "hello", stream, tools: true, thinking: true });
 const bodyOf = (position: number) => JSON.parse(upstream.seen[position]?.body ?? "{}") as Record<string, Json[]>;
 
-function ask(dialect: DialectName, model: string, stream: boolean): Promise<Answer> {
+function ask(dialect: ScriptedDialect, model: string, stream: boolean): Promise<Answer> {
   const client = clients.find((one) => one.dialect === dialect);
   if (client === undefined) throw new Error(`no client for ${dialect}`);
   return client.ask(question(model, stream));
@@ -219,7 +218,7 @@ describe("sealed reasoning, from a Responses host", () => {
 
 describe("streams cut at any byte", () => {
   const TEXT = "Ünïcode: \u2028 \u2029 \u0085 € 𝄞 and “quotes”";
-  const STREAMS: Record<DialectName, Json[] | string> = {
+  const STREAMS: Record<ScriptedDialect, Json[] | string> = {
     chat: [
       { choices: [{ index: 0, delta: { role: "assistant", content: TEXT }, finish_reason: null }] },
       { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
@@ -247,15 +246,15 @@ describe("streams cut at any byte", () => {
     genai: [genaiAnswer([{ text: TEXT }])],
     responses: responsesStream(TEXT),
   };
-  const BASE_PATH: Record<DialectName, string> = {
+  const BASE_PATH: Record<ScriptedDialect, string> = {
     chat: "/api/v1",
     messages: "/api/msg",
     genai: "/api/genai",
     responses: "/api/v1",
   };
 
-  for (const host of EVERY_DIALECT) {
-    test.each([...EVERY_DIALECT])(
+  for (const host of SCRIPTED_DIALECTS) {
+    test.each([...SCRIPTED_DIALECTS])(
       `H07: a ${host} host that sends byte by byte, with unusual separators in its text, to a %s client`,
       async (client) => {
         upstream.play(async (_request, response) => {

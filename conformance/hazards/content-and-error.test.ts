@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ResponsesScript } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -13,7 +12,7 @@ const WORDS = "It was a dark and stormy night.";
 
 const script = new ResponsesScript();
 /** The first content of each dialect's host. */
-const CONTENT: Record<DialectName, string> = {
+const CONTENT: Record<ScriptedDialect, string> = {
   chat: wire.chatChunk({ role: "assistant", content: WORDS }),
   messages: wire.messageStart() + wire.textBlock(WORDS),
   genai: wire.genaiChunk(WORDS),
@@ -21,25 +20,25 @@ const CONTENT: Record<DialectName, string> = {
 };
 
 /** How each of them reports its failure. */
-const ERROR: Record<DialectName, string> = {
+const ERROR: Record<ScriptedDialect, string> = {
   chat: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
   messages: wire.event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
   genai: 'data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}\r\n\r\n',
   responses: wire.event({ type: "error", error: { type: "server_error", message: "The server had an error" } }),
 };
 
-const ENDS: Record<DialectName, RegExp> = {
+const ENDS: Record<ScriptedDialect, RegExp> = {
   chat: /\[DONE\]|"finish_reason":"\w/,
   messages: /message_stop|"stop_reason":"\w/,
   genai: /"finishReason":"\w/,
   responses: /event: response\.(?:completed|incomplete)/,
 };
 
-const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
+const lanes = SCRIPTED_DIALECTS.flatMap((client) => SCRIPTED_DIALECTS.map((host) => [client, host] as const));
 
 describe("H31, H17: content and an error in one read are both delivered, in order, by one billed call", () => {
   const endings = {
-    "an error event": (host: DialectName) => ERROR[host],
+    "an error event": (host: ScriptedDialect) => ERROR[host],
     "an event that is not JSON": () => "data: {oh no\n\n",
   };
   for (const [what, ending] of Object.entries(endings)) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
 import { responsesUsage } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
@@ -44,7 +44,7 @@ const FIRST = {
 };
 
 describe("H27, contract 2.11: no written token is lost between a total and its split", () => {
-  test.each(EVERY_DIALECT)("a %s client, a non-streamed response", async (client) => {
+  test.each(SCRIPTED_DIALECTS)("a %s client, a non-streamed response", async (client) => {
     upstream.play((_request, response) => {
       const content = [{ type: "text", text: "hi" }];
       sendJson(response, {
@@ -77,7 +77,7 @@ describe("H27, contract 2.11: no written token is lost between a total and its s
     });
   });
 
-  test.each(EVERY_DIALECT)(
+  test.each(SCRIPTED_DIALECTS)(
     "a %s client, a stream whose end reports another total than its beginning",
     async (client) => {
       upstream.play((_request, response) => {
@@ -110,7 +110,7 @@ describe("H27: reasoning that a host reports separately from its completion is b
     total_tokens: 61,
     completion_tokens_details: { reasoning_tokens: 20 },
   };
-  const ways = EVERY_DIALECT.flatMap((client) => [false, true].map((stream) => [client, stream] as const));
+  const ways = SCRIPTED_DIALECTS.flatMap((client) => [false, true].map((stream) => [client, stream] as const));
   test.each(ways)("a %s client, stream: %p", async (client, stream) => {
     upstream.play((_request, response) => {
       if (!stream) {
@@ -127,7 +127,7 @@ describe("H27: reasoning that a host reports separately from its completion is b
   });
 });
 
-test.each(EVERY_DIALECT)("contract 2.9: audio in a prompt has its own price: a %s client", async (client) => {
+test.each(SCRIPTED_DIALECTS)("contract 2.9: audio in a prompt has its own price: a %s client", async (client) => {
   const usage = {
     promptTokenCount: 1_000,
     candidatesTokenCount: 10,
@@ -191,8 +191,8 @@ describe("H06, H27: an impossible usage is not billed as reported", () => {
     genai: genai.bind(undefined, { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 }),
     responses: responses.bind(undefined, responsesUsage(0, 0)),
   };
-  const ways = EVERY_DIALECT.flatMap((client) =>
-    EVERY_DIALECT.flatMap((host) => [false, true].map((stream) => [client, host, stream] as const)),
+  const ways = SCRIPTED_DIALECTS.flatMap((client) =>
+    SCRIPTED_DIALECTS.flatMap((host) => [false, true].map((stream) => [client, host, stream] as const)),
   );
 
   test.each(ways)(

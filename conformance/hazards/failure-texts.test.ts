@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { OfferTried } from "../../src/canon/receipt.ts";
 import { freePort } from "../../testing/free-port.ts";
 import { ResponsesScript } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
@@ -44,7 +44,7 @@ function keptOffers(response: Response): OfferTried[] {
 }
 
 /** Both lanes: each client's own dialect, and another's. */
-const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
+const lanes = SCRIPTED_DIALECTS.flatMap((client) => SCRIPTED_DIALECTS.map((host) => [client, host] as const));
 
 describe("S22: a provider's error text reaches clients without its internals, and operators unchanged", () => {
   const words =
@@ -96,7 +96,9 @@ describe("S22: a provider's error text reaches clients without its internals, an
   };
   test.each([
     ["messages", "messages", wire.event({ type: "error", error })],
-    ...EVERY_DIALECT.flatMap((client) => failures.map((fail) => [client, "responses", begunAndFailed(fail)] as const)),
+    ...SCRIPTED_DIALECTS.flatMap((client) =>
+      failures.map((fail) => [client, "responses", begunAndFailed(fail)] as const),
+    ),
   ] as const)("%s client, %s host: an error event inside a stream is cleaned too", async (client, host, events) => {
     upstream.play((_request, response) => {
       startEvents(response);
@@ -106,7 +108,7 @@ describe("S22: a provider's error text reaches clients without its internals, an
     expect((await errorOf(response)).message).toBe(cleaned);
   });
 
-  test.each([...EVERY_DIALECT])("%s client: also if a Responses host has sent content before", async (client) => {
+  test.each([...SCRIPTED_DIALECTS])("%s client: also if a Responses host has sent content before", async (client) => {
     for (const fail of failures) {
       upstream.play(async (_request, response) => {
         startEvents(response);
@@ -164,7 +166,7 @@ describe("contract 7: an unreachable provider is named; only operators see its h
     ["down", "ECONNREFUSED", "connection refused", `127.0.0.1:${closedPort}`],
     ["nowhere", "ENOTFOUND", "host name not found", "no-such-host.invalid"],
   ])("%s", async (provider, errno, words, host) => {
-    for (const client of EVERY_DIALECT) {
+    for (const client of SCRIPTED_DIALECTS) {
       const response = await callGateway(gateway.url, client, gateway.key, { model: `test/${provider}` });
       const { status, message, raw } = await errorOf(response);
       expect([status, message]).toEqual([502, `Provider \`${provider}\` could not be reached (${words}).`]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
@@ -45,7 +45,7 @@ describe("S23: a response is bounded, however it is compressed", () => {
     upstream.play((_request, response) => {
       response.writeHead(200, { "content-type": "application/json", "content-encoding": encoding }).end(body);
     });
-    for (const dialect of encoding === "gzip" ? EVERY_DIALECT : (["chat"] as const)) {
+    for (const dialect of encoding === "gzip" ? SCRIPTED_DIALECTS : (["chat"] as const)) {
       const { status, message } = await errorOf(await callGateway(gateway.url, dialect, gateway.key));
       expect([status, message]).toEqual([
         502,
@@ -55,7 +55,7 @@ describe("S23: a response is bounded, however it is compressed", () => {
     expect(gateway.app.heldBytes()).toBe(0);
   });
 
-  test.each([...EVERY_DIALECT])("%s: an endless non-streamed response", async (dialect) => {
+  test.each([...SCRIPTED_DIALECTS])("%s: an endless non-streamed response", async (dialect) => {
     upstream.play((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });
       sendWithoutEnd(response, Buffer.alloc(MEGABYTE, "x"));
@@ -78,7 +78,7 @@ describe("S23: a response is bounded, however it is compressed", () => {
     expect(gateway.app.heldBytes()).toBe(0);
   });
 
-  test.each([...EVERY_DIALECT])("%s: an honest large response passes, also compressed", async (dialect) => {
+  test.each([...SCRIPTED_DIALECTS])("%s: an honest large response passes, also compressed", async (dialect) => {
     const text = "word ".repeat(MEGABYTE);
     const whole = gzipSync(JSON.stringify(plainAnswer(dialect, { text, usage: plainUsage(dialect, 1, MEGABYTE) })));
     upstream.play((_request, response) => {
@@ -103,7 +103,7 @@ describe("S23: all responses together are bounded too", () => {
       waiting.push(response);
     });
     // Clients of every protocol, in either lane, at one host.
-    const calls = EVERY_DIALECT.flatMap((dialect) =>
+    const calls = SCRIPTED_DIALECTS.flatMap((dialect) =>
       [1, 2].map(() => callGateway(gateway.url, dialect, gateway.key, { model: "test/chat" })),
     );
     // One key may hold half of the memory: two of these fit, and the others are refused for that reason.
@@ -123,7 +123,7 @@ describe("S23: all responses together are bounded too", () => {
     expect((await callGateway(gateway.url, "chat", gateway.key)).status).toBe(200);
   });
 
-  test.each([...EVERY_DIALECT])("%s: data held back by streams is counted", async (dialect) => {
+  test.each([...SCRIPTED_DIALECTS])("%s: data held back by streams is counted", async (dialect) => {
     const held: ServerResponse[] = [];
     upstream.play((_request, response) => {
       startEvents(response);

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { buildCall } from "../../testing/build-call.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 
@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 /** A request as bytes. */
-function bytesOf(dialect: (typeof EVERY_DIALECT)[number]): string {
+function bytesOf(dialect: (typeof SCRIPTED_DIALECTS)[number]): string {
   const [url, { headers, body }] = buildCall(gateway.url, dialect, gateway.key, { model: "test/chat" });
   const lines = Object.entries(headers as Record<string, string>).map(([name, value]) => `${name}: ${value}\r\n`);
   const { host, pathname, search } = new URL(url);
@@ -37,7 +37,7 @@ function exchange(sent: string): Promise<string> {
   return promise;
 }
 
-test.each([...EVERY_DIALECT])(
+test.each([...SCRIPTED_DIALECTS])(
   "decision 0090: two requests in one packet: no provider is called for %s, since the runtime closes the connection",
   async (dialect) => {
     const call = bytesOf(dialect);

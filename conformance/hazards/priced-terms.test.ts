@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -23,7 +23,7 @@ const { upstream, gateway } = await scriptedHarness((url) => {
   return {
     config: {
       providers,
-      models: [...models, ...EVERY_DIALECT.map(known)],
+      models: [...models, ...SCRIPTED_DIALECTS.map(known)],
       keys: [
         { name: "tests", key: TEST_KEY },
         { name: "poor", key: keyOf("Poor"), limits: { budget_usd_per_day: 0.003 } },
@@ -121,7 +121,7 @@ describe("H26: other terms are billed as the response reports them", () => {
     genai: { serviceTier: "priority" },
     responses: { service_tier: "priority" },
   };
-  const ways = EVERY_DIALECT.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const));
+  const ways = SCRIPTED_DIALECTS.flatMap((dialect) => [false, true].map((stream) => [dialect, stream] as const));
 
   test.each(ways)("%s, stream: %p", async (dialect, stream) => {
     const options = { body: asked[dialect], stream };
@@ -138,8 +138,8 @@ describe("H26: other terms are billed as the response reports them", () => {
     expect(untold.receipt).toMatchObject({ cost_nano_usd: 2 * PLAIN });
   });
 
-  const apart = EVERY_DIALECT.flatMap((client) =>
-    EVERY_DIALECT.filter((host) => host !== client).map((host) => [client, host] as const),
+  const apart = SCRIPTED_DIALECTS.flatMap((client) =>
+    SCRIPTED_DIALECTS.filter((host) => host !== client).map((host) => [client, host] as const),
   );
   test.each(apart)("a %s client of a %s host pays what that host reports", async (client, host) => {
     for (const stream of [false, true]) {

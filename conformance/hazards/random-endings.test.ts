@@ -2,9 +2,8 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { callGateway } from "../support/client-calls.ts";
@@ -18,14 +17,14 @@ import { startTestGateway } from "../support/test-gateway.ts";
  */
 const CONCURRENT = 8;
 const BUDGET_USD = 1_000;
-const answerOf = (host: DialectName, stream: boolean): string => {
+const answerOf = (host: ScriptedDialect, stream: boolean): string => {
   const usage = plainUsage(host, 10, 20);
   return stream
     ? plainStream(host, ["Hello ", "there"], usage)
     : JSON.stringify(plainAnswer(host, { text: "Hello there", usage }));
 };
 
-function bytesOf(host: DialectName, stream: boolean): string {
+function bytesOf(host: ScriptedDialect, stream: boolean): string {
   const body = answerOf(host, stream);
   const type = stream ? "text/event-stream" : "application/json";
   const head = `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
@@ -33,8 +32,8 @@ function bytesOf(host: DialectName, stream: boolean): string {
 }
 
 interface Ending {
-  client: DialectName;
-  host: DialectName;
+  client: ScriptedDialect;
+  host: ScriptedDialect;
   stream: boolean;
   /** How much of its response the host sends. */
   part: number;
@@ -44,8 +43,8 @@ interface Ending {
 }
 
 const ending: fc.Arbitrary<Ending> = fc.record({
-  client: fc.constantFrom(...EVERY_DIALECT),
-  host: fc.constantFrom(...EVERY_DIALECT),
+  client: fc.constantFrom(...SCRIPTED_DIALECTS),
+  host: fc.constantFrom(...SCRIPTED_DIALECTS),
   stream: fc.boolean(),
   part: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   hostEnds: fc.constantFrom("close" as const, "reset" as const, "freeze" as const),

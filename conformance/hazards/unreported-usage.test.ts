@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
 import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
@@ -61,7 +61,7 @@ const STREAMS = {
   responses: responsesStream(),
 };
 
-const PAIRS = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
+const PAIRS = SCRIPTED_DIALECTS.flatMap((client) => SCRIPTED_DIALECTS.map((host) => [client, host] as const));
 
 /** The usage of a non-streamed response or of the last event of a stream. */
 function shownUsage(text: string): unknown {

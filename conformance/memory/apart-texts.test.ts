@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../src/base/json.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
 import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
@@ -108,7 +108,12 @@ interface Heard {
   bodies: JsonObject[];
 }
 
-async function heard(client: DialectName, model: string, reply: object | string, body: object = {}): Promise<Heard> {
+async function heard(
+  client: ScriptedDialect,
+  model: string,
+  reply: object | string,
+  body: object = {},
+): Promise<Heard> {
   const stream = typeof reply === "string";
   harness.upstream.play(stream ? harness.upstream.stream(reply) : harness.upstream.json(reply));
   const { status, text } = await harness.call(client, { door: "dropin", model, stream, body: body as JsonObject });
@@ -118,7 +123,7 @@ async function heard(client: DialectName, model: string, reply: object | string,
 }
 
 /** The texts that a client distinguishes. */
-const textsOf: Record<DialectName, (heard: Heard) => string[]> = {
+const textsOf: Record<ScriptedDialect, (heard: Heard) => string[]> = {
   chat: ({ bodies }) => [
     bodies
       .flatMap((body) => arrayAt(body, "choices"))

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { MAX_ORPHANS } from "../../src/relay/attempt/watched-attempt.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
@@ -7,7 +6,7 @@ import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Reply } from "../../testing/memory-exchange.ts";
 import { plainAnswer } from "../../testing/plain-answer.ts";
 import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT, type SampledDialect } from "../../testing/sampled-dialects.ts";
+import { type SampledDialect, SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -77,20 +76,20 @@ async function rowOf(call: () => Promise<void>, at = harness): Promise<Row> {
 const ended = (at = harness) => at.upstream.replies.map(({ closedAtMs }) => closedAtMs !== undefined);
 
 /** Reads a stream up to some word, then disconnects. */
-async function leaveAt(word: string, client: DialectName, options: CallOptions, at = harness): Promise<void> {
+async function leaveAt(word: string, client: ScriptedDialect, options: CallOptions, at = harness): Promise<void> {
   const call = at.send(client, { ...options, stream: true });
   await at.clock.until(call.reads(word));
   call.disconnect();
 }
 
 const script = new ResponsesScript();
-const BEGINNING: Record<DialectName, string> = {
+const BEGINNING: Record<ScriptedDialect, string> = {
   chat: wire.chatChunk({ content: "All but the " }) + wire.chatChunk({ content: "last" }),
   messages: wire.messageStart({ input_tokens: 10, output_tokens: 1 }) + wire.textBlock("All but the ", "last"),
   genai: wire.genaiChunk("All but the ") + wire.genaiChunk("last"),
   responses: script.begin() + script.delta("All but the ") + script.delta("last"),
 };
-const END: Record<DialectName, string> = {
+const END: Record<ScriptedDialect, string> = {
   chat:
     wire.chatChunk({}, "stop") +
     wire.chatUsage({
@@ -118,7 +117,7 @@ const MEASURED = {
 };
 
 /** An upstream that begins, and ends on request. */
-function playStream(host: DialectName): () => void {
+function playStream(host: ScriptedDialect): () => void {
   harness.upstream.play(harness.upstream.openStream(BEGINNING[host]));
   return () => {
     const [reply] = harness.upstream.replies;
@@ -128,7 +127,7 @@ function playStream(host: DialectName): () => void {
 }
 
 describe("H26: the client disconnects at the last word, before the usage", () => {
-  test.each(EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const)))(
+  test.each(SCRIPTED_DIALECTS.flatMap((client) => SCRIPTED_DIALECTS.map((host) => [client, host] as const)))(
     "a %s client, a %s host: the upstream's own figures are billed",
     async (client, host) => {
       const end = playStream(host);
@@ -200,24 +199,23 @@ describe("H26: an endless upstream is ended, and an estimate is billed", () => {
     expect(row).toMatchObject({ usage_source: "partial", usage_output: 101, usage_reasoning: null });
   });
 
-  test.each(EVERY_DIALECT.flatMap((client) => (["chat", "messages"] as const).map((host) => [client, host] as const)))(
-    "a %s client, a %s host: a Chinese character is about a token",
-    async (client, host) => {
-      playOn(host, `${"中文字符".repeat(250)}终`);
-      const body = {
-        chat: { reasoning_effort: "none" },
-        messages: { max_tokens: 8_000, thinking: { type: "disabled" } },
-        genai: { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } },
-        responses: { reasoning: { effort: "none" } },
-      }[client];
-      const row = await rowOf(() => leaveAt("终", client, { model: `test/${host}`, body }));
-      expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
-      expect(row.usage_output ?? 0).toBeGreaterThanOrEqual(1_000);
-      expect(row.usage_output ?? 0).toBeLessThan(1_100);
-    },
-  );
+  test.each(
+    SCRIPTED_DIALECTS.flatMap((client) => (["chat", "messages"] as const).map((host) => [client, host] as const)),
+  )("a %s client, a %s host: a Chinese character is about a token", async (client, host) => {
+    playOn(host, `${"中文字符".repeat(250)}终`);
+    const body = {
+      chat: { reasoning_effort: "none" },
+      messages: { max_tokens: 8_000, thinking: { type: "disabled" } },
+      genai: { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } },
+      responses: { reasoning: { effort: "none" } },
+    }[client];
+    const row = await rowOf(() => leaveAt("终", client, { model: `test/${host}`, body }));
+    expect(row).toMatchObject({ outcome: "client_gone", usage_source: "partial" });
+    expect(row.usage_output ?? 0).toBeGreaterThanOrEqual(1_000);
+    expect(row.usage_output ?? 0).toBeLessThan(1_100);
+  });
 
-  test.each(EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const)))(
+  test.each(SCRIPTED_DIALECTS.flatMap((client) => SCRIPTED_DIALECTS.map((host) => [client, host] as const)))(
     "a %s client, a %s host: each event is at least one token, however short",
     async (client, host) => {
       const digits = Array.from({ length: 60 }, (_, index) => String(index % 10));
@@ -248,7 +246,7 @@ describe("H26: an endless upstream is ended, and an estimate is billed", () => {
     },
   );
 
-  test.each([...EVERY_DIALECT])(
+  test.each([...SCRIPTED_DIALECTS])(
     "a %s client pays for the searches that it has seen, though their number comes at the end",
     async (client) => {
       harness.upstream.play((reply) => {
@@ -301,7 +299,7 @@ describe("the client disconnects before the first content", () => {
     ["a stream whose headers are not sent", true, 0],
     ["a stream with keep-alives", true, DEFAULT_TIMINGS.commitDeadlineMs + 20_000],
   ] as const)("%s: what arrives is billed by its own figures", async (_, stream, afterMs) => {
-    for (const dialect of EVERY_DIALECT) {
+    for (const dialect of SCRIPTED_DIALECTS) {
       harness.upstream.play(() => {});
       const row = await rowOf(async () => {
         const call = harness.send(dialect, { stream });
@@ -377,13 +375,13 @@ describe("the client disconnects before the first content", () => {
 });
 
 /** Mostly thoughts that were never shown. */
-const USAGE: Record<DialectName, object> = {
+const USAGE: Record<ScriptedDialect, object> = {
   chat: { prompt_tokens: 10, completion_tokens: 85, completion_tokens_details: { reasoning_tokens: 80 } },
   messages: { input_tokens: 10, output_tokens: 85, output_tokens_details: { thinking_tokens: 80 } },
   genai: { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 80, totalTokenCount: 95 },
   responses: responsesUsage(10, 85, 80),
 };
-const wholeAnswer = (host: DialectName): object => plainAnswer(host, { text: "All of it.", usage: USAGE[host] });
+const wholeAnswer = (host: ScriptedDialect): object => plainAnswer(host, { text: "All of it.", usage: USAGE[host] });
 
 test("H13: the number of upstreams read without a client is limited, and the end of the program ends them all", async () => {
   const patient = await Harness.start({ config: sections(), timings: { readOnMs: 600_000 } });

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { eventFrame, exceptionFrame } from "../../simulator/hosts/bedrock/text/framing.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Reply } from "../../testing/memory-exchange.ts";
 import type { Script } from "../../testing/memory-network.ts";
-import { EVERY_DIALECT, type SampledDialect } from "../../testing/sampled-dialects.ts";
+import { type SampledDialect, SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -65,7 +64,7 @@ const HOSTS: Record<Host, { first: string; second: string; finish: string; usage
   },
 };
 
-const END: Record<DialectName, RegExp> = {
+const END: Record<ScriptedDialect, RegExp> = {
   chat: /"finish_reason":"stop"[\s\S]*data: \[DONE\]\n\n$/,
   messages: /"stop_reason":"end_turn"[\s\S]*event: message_stop\ndata: \{"type":"message_stop"\}\n\n$/,
   genai: /"finishReason":"FINISH_REASON_STOP"[\s\S]*\n\n$/,
@@ -94,7 +93,7 @@ const plays =
   };
 const BETWEEN_MS = 20;
 
-const ask = (client: DialectName, host: Host, chunks: readonly string[], then: (reply: Reply) => void) => {
+const ask = (client: ScriptedDialect, host: Host, chunks: readonly string[], then: (reply: Reply) => void) => {
   harness.upstream.play(plays(host, chunks, then));
   return harness.call(client, { model: `test/${host}`, stream: true });
 };
@@ -108,7 +107,7 @@ const WAYS: Record<string, (reply: Reply) => void> = {
 for (const host of Object.keys(HOSTS) as Host[]) {
   const { first, second, finish, usage, error } = HOSTS[host];
 
-  describe.each(EVERY_DIALECT)(`a ${host} host and a %s client`, (client) => {
+  describe.each(SCRIPTED_DIALECTS)(`a ${host} host and a %s client`, (client) => {
     // This protocol has only one event for the end; without it the response was cut.
     const ways = host === "messages" ? [] : Object.entries(WAYS);
     test.each(ways)("H14, H16: complete, when the host %s after its finish reason", async (way, end) => {
@@ -146,7 +145,7 @@ for (const host of Object.keys(HOSTS) as Host[]) {
 }
 
 describe("H16: a messages host that never sends message_stop", () => {
-  test.each(EVERY_DIALECT)("is an error to a %s client", async (client) => {
+  test.each(SCRIPTED_DIALECTS)("is an error to a %s client", async (client) => {
     const { first, second, finish } = HOSTS.messages;
     const answer = await ask(client, "messages", [first + second + finish], (reply) => reply.end());
     expect(saidIn(answer.text)).toBe("Whole answer");

@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { ResponsesScript } from "../../testing/responses-wire.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { sdkFetch } from "../../testing/sdk-fetch.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
@@ -43,7 +43,7 @@ const HOSTS = ["messages", "chat", "genai", "responses"] as const;
 const DETAILS = { type: "refusal", category: "cyber", explanation: "Not that." };
 
 /** How a host of each protocol declines after it has begun. */
-function declined(dialect: DialectName, stream: boolean): Script {
+function declined(dialect: ScriptedDialect, stream: boolean): Script {
   const usage = plainUsage(dialect, 9, 2);
   const texts = ["I ", "can"] as const;
   if (!stream) {
@@ -78,7 +78,7 @@ function refusedResponse([first, second]: readonly [string, string], usage: obje
 const STOPS = { messages: "refusal", chat: "content_filter", genai: "SAFETY", responses: "incomplete" } as const;
 const INCOMPLETE = { incomplete_details: { reason: "content_filter" } };
 
-function answered(dialect: DialectName, stream: boolean): Script {
+function answered(dialect: ScriptedDialect, stream: boolean): Script {
   const usage = plainUsage(dialect, 20, 4);
   return stream
     ? harness.upstream.stream(plainStream(dialect, ["It is ", "sunny."], usage))
@@ -306,7 +306,7 @@ describe("decision 0101: a conversation goes on after a fallback", () => {
     { role: "user", content: "And?" },
   ];
   const sent = async (model: string) => {
-    harness.upstream.play(answered(model.slice(5) as DialectName, false));
+    harness.upstream.play(answered(model.slice(5) as ScriptedDialect, false));
     await ask(undefined, { model, body: { messages } });
     const [receipt] = await newReceipts();
     expect(receipt?.fields).toEqual([]);

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { system } from "../../src/base/system.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { ERROR_TABLE, type ErrorKind } from "../../src/canon/error.ts";
 import { createSend, sendFailure } from "../../src/wire/send.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { ResponsesScript } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 type Reply = Parameters<Script>[0];
@@ -28,7 +27,7 @@ interface Fault {
   name: string;
   kind: ErrorKind;
   effect: Effect;
-  play: (reply: Reply, dialect: DialectName, stream: boolean) => void | Promise<void>;
+  play: (reply: Reply, dialect: ScriptedDialect, stream: boolean) => void | Promise<void>;
   /**
    * Streamed, it comes after the first content: the client gets the error inside its stream, and what was generated is
    * billed.
@@ -48,7 +47,7 @@ const EVENTS = { "content-type": "text/event-stream" };
 const typeOf = (stream: boolean) => (stream ? EVENTS : {});
 
 /** The first content of a stream, or half of a response. */
-const beginning = (dialect: DialectName, stream: boolean): string => {
+const beginning = (dialect: ScriptedDialect, stream: boolean): string => {
   if (!stream) return JSON.stringify(plainAnswer(dialect, { text: "half", usage: {} })).slice(0, 40);
   const half = new ResponsesScript();
   return {
@@ -60,7 +59,7 @@ const beginning = (dialect: DialectName, stream: boolean): string => {
 };
 
 /** An error in each protocol's form. */
-const errorEvent = (dialect: DialectName): string =>
+const errorEvent = (dialect: ScriptedDialect): string =>
   dialect === "messages" || dialect === "responses"
     ? wire.event({ type: "error", error: { type: "api_error", message: "it broke" } })
     : `data: ${JSON.stringify({ error: { message: "it broke", code: 500, status: "INTERNAL" } })}\n\n`;
@@ -149,14 +148,14 @@ const FAULTS: readonly Fault[] = [
 
 interface Case {
   fault: Fault;
-  dialect: DialectName;
+  dialect: ScriptedDialect;
   stream: boolean;
   fallback: boolean;
   place: string;
 }
 
 const CASES: readonly Case[] = FAULTS.flatMap((fault) =>
-  EVERY_DIALECT.flatMap((dialect) =>
+  SCRIPTED_DIALECTS.flatMap((dialect) =>
     [false, true].flatMap((stream) => [true, false].map((fallback) => ({ fault, dialect, stream, fallback }))),
   ),
 ).map((one, index) => ({ ...one, place: `case${index}` }));
@@ -171,7 +170,7 @@ const SAID = { input: 10, output: 20 };
 
 let harness: Harness;
 beforeAll(async () => {
-  const provider = (dialect: DialectName, path: string) => ({
+  const provider = (dialect: ScriptedDialect, path: string) => ({
     kind: KINDS[dialect],
     base_url: `${UPSTREAM_URL}/${path}${KINDS[dialect] === "openai-compatible" ? "/v1" : ""}`,
     api_key: "key-of-the-host",
@@ -205,7 +204,7 @@ beforeAll(async () => {
 });
 
 const answers =
-  (dialect: DialectName, stream: boolean): Script =>
+  (dialect: ScriptedDialect, stream: boolean): Script =>
   async (reply) => {
     const usage = plainUsage(dialect, SAID.input, SAID.output);
     reply.head(200, typeOf(stream));
@@ -294,7 +293,7 @@ describe("choices 4: the fault matrix", () => {
       const key = `${fault.name} | ${one.stream ? "stream" : "unary"} | ${one.fallback ? "on" : "off"}`;
       const cells = rows.get(key) ?? [];
       cells.push(`${seen.status} ${seen.told}`);
-      if (cells.length === EVERY_DIALECT.length)
+      if (cells.length === SCRIPTED_DIALECTS.length)
         cells.push(String(first), used ? seen.source : "nothing", `${fault.kind}, ${effect}`);
       rows.set(key, cells);
     }
@@ -326,7 +325,7 @@ afterAll(() => {
     "fault",
     "answer",
     "fallback",
-    ...EVERY_DIALECT,
+    ...SCRIPTED_DIALECTS,
     "tries of it",
     "billed",
     "kind, health after two calls",

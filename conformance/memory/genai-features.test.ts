@@ -105,7 +105,7 @@ describe("tools that the host ran, shown in the response", () => {
       expect((await ask(client, looked, stream)).receipt.unpriced).toEqual(["mediaProcessing"]);
   });
 
-  test("come back to the host with their signatures from a client of every protocol", async () => {
+  test("come back to the host with their signatures from clients of these protocols", async () => {
     const firstTwo = parts.slice(0, 2);
     const back = {
       genai: (body: { candidates: { content: object }[] }) => ({
@@ -129,7 +129,7 @@ describe("tools that the host ran, shown in the response", () => {
         input: [{ role: "user", content: "Hi" }, ...body.output, { role: "user", content: "More" }],
       }),
     };
-    for (const client of EVERY) {
+    for (const client of Object.keys(back) as (keyof typeof back)[]) {
       const first = await ask(client, answer, false);
       const history = back[client](JSON.parse(first.text) as never);
       const { status, receipt } = await ask(client, answerOf({}), false, history);

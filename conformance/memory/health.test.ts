@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_GATEWAY_ROUTING } from "../../src/canon/routing-settings.ts";
 import { BUILT_IN_DIALECTS } from "../../src/dialects/index.ts";
 import { RoutingDefaults } from "../../src/routing/call-routing.ts";
@@ -8,7 +7,7 @@ import { Harness } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { ResponsesScript } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -24,7 +23,7 @@ const SECOND_KEY = "secret-of-the-second-account";
 function config(): Record<string, unknown> {
   const { models } = scriptedModels("") as { models: { id: string }[] };
   const [model] = models;
-  const providers = EVERY_DIALECT.flatMap((dialect) => {
+  const providers = SCRIPTED_DIALECTS.flatMap((dialect) => {
     const at = (host: string) => `http://${host}.test${KINDS[dialect] === "openai" ? "/v1" : ""}`;
     const one = (host: string) => ({ kind: KINDS[dialect], base_url: at(host), api_key: `secret-of-${host}` });
     const credentials = [
@@ -38,7 +37,7 @@ function config(): Record<string, unknown> {
     ];
   });
   const offered = (id: string, ...offers: object[]) => ({ ...model, id, offers });
-  const all = EVERY_DIALECT.flatMap((dialect) => [
+  const all = SCRIPTED_DIALECTS.flatMap((dialect) => [
     offered(
       `two/${dialect}`,
       { provider: `one-${dialect}`, model: "upstream-model", dialect },
@@ -66,7 +65,8 @@ beforeEach(async () => {
 });
 
 const hostOf = (url: string) => new URL(url).hostname.replace(".test", "") as Host;
-const dialectOf = (url: string): DialectName => EVERY_DIALECT.find((name) => url.includes(`/${name}`)) ?? "genai";
+const dialectOf = (url: string): ScriptedDialect =>
+  SCRIPTED_DIALECTS.find((name) => url.includes(`/${name}`)) ?? "genai";
 
 /** Forgets the requests so far. */
 function listen(): void {
@@ -95,7 +95,7 @@ const refuses =
     harness.upstream.json({ error }, status, headers)(reply, request);
 
 /** Each call is a separate conversation, so that stickiness has no effect. */
-function options(model: string, dialect: DialectName, more: CallOptions = {}): CallOptions {
+function options(model: string, dialect: ScriptedDialect, more: CallOptions = {}): CallOptions {
   const text = `question ${++calls}`;
   const messages = { messages: [{ role: "user", content: text }] };
   const body = {
@@ -107,17 +107,17 @@ function options(model: string, dialect: DialectName, more: CallOptions = {}): C
   return { ...more, model: `${model}/${dialect}`, body: { ...body, ...more.body } };
 }
 
-const ask = (dialect: DialectName, more: CallOptions = {}, model = "two"): Promise<ReadAnswer> =>
+const ask = (dialect: ScriptedDialect, more: CallOptions = {}, model = "two"): Promise<ReadAnswer> =>
   harness.call(dialect, options(model, dialect, more));
 
 /** The hosts that a call was sent to. */
-async function askedBy(dialect: DialectName, more: CallOptions = {}, model = "two"): Promise<Host[]> {
+async function askedBy(dialect: ScriptedDialect, more: CallOptions = {}, model = "two"): Promise<Host[]> {
   listen();
   await ask(dialect, more, model);
   return harness.upstream.requests.map(({ url }) => hostOf(url));
 }
 
-describe.each([...EVERY_DIALECT])("H19, %s: a provider's rate limits are honoured in advance", (dialect) => {
+describe.each([...SCRIPTED_DIALECTS])("H19, %s: a provider's rate limits are honoured in advance", (dialect) => {
   test("after a 429 with Retry-After the offer is skipped until then", async () => {
     hosts.one = refuses(429, { "retry-after": "20" });
     expect(await askedBy(dialect)).toEqual(["one", "two"]);
@@ -177,7 +177,7 @@ test("H19: the delay in error details is honoured like a header", async () => {
   expect(await askedBy("genai")).toEqual(["one"]);
 });
 
-describe.each([...EVERY_DIALECT])("choices 8, %s: a failing offer is skipped", (dialect) => {
+describe.each([...SCRIPTED_DIALECTS])("choices 8, %s: a failing offer is skipped", (dialect) => {
   /** Until its breaker is open. */
   async function failOften(script: Script, more: CallOptions = {}) {
     hosts.one = script;
@@ -271,7 +271,7 @@ describe.each([...EVERY_DIALECT])("choices 8, %s: a failing offer is skipped", (
   });
 });
 
-describe.each([...EVERY_DIALECT])("choices 8, %s: several credentials", (dialect) => {
+describe.each([...SCRIPTED_DIALECTS])("choices 8, %s: several credentials", (dialect) => {
   const keyOf = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
     Object.values(headers).some((value) => value.includes(FIRST_KEY)) ? "1" : "spare";
   const refusesFirst =

@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { eventFrame, exceptionFrame } from "../../simulator/hosts/bedrock/text/framing.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { ResponsesScript } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { readClientStream } from "../support/client-stream.ts";
@@ -15,7 +14,7 @@ import { readClientStream } from "../support/client-stream.ts";
  * packets.
  */
 
-type Host = DialectName | "converse";
+type Host = ScriptedDialect | "converse";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -97,7 +96,7 @@ const inPackets =
     reply.end();
   };
 
-async function readAnswer(client: DialectName, host: Host, ends: readonly number[]) {
+async function readAnswer(client: ScriptedDialect, host: Host, ends: readonly number[]) {
   harness.upstream.play(inPackets(host, ends));
   const answer = await harness.call(client, { model: `test/${host}`, stream: true });
   const { text, errors, faults } = readClientStream(client, answer.text);
@@ -114,7 +113,7 @@ function endsOf(host: Host): number[] {
   });
 }
 
-describe.each(EVERY_DIALECT)(
+describe.each(SCRIPTED_DIALECTS)(
   "H31: calls of a chat host that fails after its finish reason, and a %s client",
   (client) => {
     const call = (index: number, name: string, input: string) =>
@@ -152,7 +151,7 @@ describe.each(EVERY_DIALECT)(
 );
 
 describe.each(Object.keys(EVENTS) as Host[])("H31: a %s host that fails after its finish reason", (host) => {
-  describe.each(EVERY_DIALECT)("and a %s client", (client) => {
+  describe.each(SCRIPTED_DIALECTS)("and a %s client", (client) => {
     const whole = {
       status: 200,
       text: TEXT,

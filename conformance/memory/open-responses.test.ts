@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { breachesOfEvent, breachesOfResponse } from "../support/open-responses.ts";
@@ -28,7 +27,7 @@ const CALL = { id: "fc_1", type: "function_call", call_id: "call_1", name: "get_
 /** A host that reports only its response. */
 const BARE = { id: "resp_1", object: "response", created_at: 1, model: "upstream-model", output: [] };
 
-const callAnswers: Record<DialectName, object> = {
+const callAnswers: Record<ScriptedDialect, object> = {
   chat: {
     id: "chatcmpl-1",
     object: "chat.completion",
@@ -90,7 +89,7 @@ const callAnswers: Record<DialectName, object> = {
 const numbered = (events: readonly ({ type: string } & Json)[]): string =>
   events.map((event, sequence_number) => wire.event({ ...event, sequence_number })).join("");
 
-const callStreams: Record<DialectName, string> = {
+const callStreams: Record<ScriptedDialect, string> = {
   chat:
     wire.chatChunk({
       tool_calls: [
@@ -157,7 +156,7 @@ const CASES: Record<string, Json> = {
 const eventsIn = (text: string): Json[] =>
   readFrames(text).flatMap(({ data }) => (data === undefined ? [] : [JSON.parse(data) as Json]));
 
-describe.each(EVERY_DIALECT)("R35: with a %s host", (host) => {
+describe.each(SCRIPTED_DIALECTS)("R35: with a %s host", (host) => {
   const model = `test/${host}`;
   const usage = plainUsage(host, 10, 5);
 

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Receipt } from "../../src/canon/receipt.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
@@ -151,7 +151,7 @@ describe("choices 6: a call sets how its offers are tried", () => {
 });
 
 describe("choices 6: a model as the fallback", () => {
-  test.each([...EVERY_DIALECT])(
+  test.each([...SCRIPTED_DIALECTS])(
     "%s: answers after all offers of the first have failed, and is named and billed",
     async (dialect) => {
       harness.upstream.play(fails, fails, answers);
@@ -255,7 +255,7 @@ describe("choices 8: trivium/auto", () => {
   const auto = (config: object | undefined, more: Record<string, unknown> = {}, key = TEST_KEY) =>
     chat({ model_routing_config: config, ...more }, { model: "trivium/auto", key });
 
-  test.each([...EVERY_DIALECT])(
+  test.each([...SCRIPTED_DIALECTS])(
     "%s: the response names the chosen model, and the receipt says why",
     async (dialect) => {
       harness.upstream.play(answers);

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { arrayAt, type JsonObject } from "../../src/base/json.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 
 /** H54: a translated call keeps the prompt cache that the same call would have natively. */
@@ -17,7 +16,7 @@ beforeAll(async () => {
 });
 
 /** What goes up for a call, and its receipt. */
-async function sent(client: DialectName, upstream: DialectName, options: CallOptions, answer: object = {}) {
+async function sent(client: ScriptedDialect, upstream: ScriptedDialect, options: CallOptions, answer: object = {}) {
   const usage = plainUsage(upstream, 1000, 500);
   harness.upstream.play(harness.upstream.json({ ...plainAnswer(upstream, { text: "Yes.", usage }), ...answer }));
   const read = await harness.call(client, { door: "dropin", model: `test/${upstream}`, ...options });
@@ -72,7 +71,7 @@ describe("the two dialects of one host agree on caching, tiers and end users", (
 });
 
 /** The turns of a session with tools, in each protocol; a request has the first of them. */
-const TURNS: Readonly<Record<DialectName, readonly JsonObject[]>> = {
+const TURNS: Readonly<Record<ScriptedDialect, readonly JsonObject[]>> = {
   chat: [
     { role: "user", content: "List the files." },
     {
@@ -126,7 +125,7 @@ const TURNS: Readonly<Record<DialectName, readonly JsonObject[]>> = {
   ],
 };
 
-const LIST: Readonly<Record<DialectName, string>> = {
+const LIST: Readonly<Record<ScriptedDialect, string>> = {
   chat: "messages",
   messages: "messages",
   genai: "contents",
@@ -134,7 +133,7 @@ const LIST: Readonly<Record<DialectName, string>> = {
 };
 
 /** What precedes the turns in every request of the session. */
-const BEFORE: Readonly<Record<DialectName, JsonObject>> = {
+const BEFORE: Readonly<Record<ScriptedDialect, JsonObject>> = {
   chat: { tools: [{ type: "function", function: { name: "ls", parameters: { type: "object", properties: {} } } }] },
   messages: {
     system: [{ type: "text", text: "You are a clerk." }],
@@ -150,8 +149,8 @@ const BEFORE: Readonly<Record<DialectName, JsonObject>> = {
   },
 };
 
-const PAIRS = EVERY_DIALECT.flatMap((client) =>
-  EVERY_DIALECT.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
+const PAIRS = SCRIPTED_DIALECTS.flatMap((client) =>
+  SCRIPTED_DIALECTS.filter((upstream) => upstream !== client).map((upstream) => [client, upstream] as const),
 );
 
 describe("H54: each request of a conversation begins with the bytes of the previous one", () => {

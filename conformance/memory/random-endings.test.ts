@@ -4,7 +4,7 @@ import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
@@ -39,8 +39,8 @@ interface Ending {
 
 const moment = fc.integer({ min: 0, max: 60_000 });
 const ending: fc.Arbitrary<Ending> = fc.record({
-  client: fc.constantFrom(...EVERY_DIALECT),
-  host: fc.constantFrom(...EVERY_DIALECT),
+  client: fc.constantFrom(...SCRIPTED_DIALECTS),
+  host: fc.constantFrom(...SCRIPTED_DIALECTS),
   stream: fc.boolean(),
   part: fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true })),
   hostEnds: fc.constantFrom("closes", "breaks", "freezes", "refuses", "was stale"),

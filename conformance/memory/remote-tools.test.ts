@@ -85,7 +85,9 @@ describe.each([false, true])("stream: %p", (stream) => {
       ],
     };
     const { responses } = client;
-    const answer = stream ? await responses.stream({ ...request, stream: true }).finalResponse() : await responses.create(request);
+    const answer = stream
+      ? await responses.stream({ ...request, stream: true }).finalResponse()
+      : await responses.create(request);
     expect(answer.output_text).toBe("It is sunny.");
     const { body, beta, fields } = await sent();
     expect(body).toMatchObject({

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../src/base/json.ts";
-import { DIALECT_NAMES, type DialectName } from "../../src/canon/dialect-name.ts";
 import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { answerProblem } from "../support/well-formed.ts";
@@ -55,7 +55,7 @@ const last = (): string => soundEvents().at(-1) ?? "";
 const event = (type: string, more: object = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: 90, ...more })}\n\n`;
 
-async function ask(client: DialectName, body: string): Promise<ReadAnswer> {
+async function ask(client: ScriptedDialect, body: string): Promise<ReadAnswer> {
   harness.upstream.play(harness.upstream.stream(body));
   const answer = await harness.call(client, { model: "test/host", stream: true });
   await harness.clock.pass(10_000);
@@ -67,7 +67,7 @@ const eventsOf = ({ text }: ReadAnswer): JsonObject[] =>
   readFrames(text).flatMap(({ data }) => (data === undefined || data === "[DONE]" ? [] : [parseObject(data) ?? {}]));
 
 /** What a client has read of the text. */
-function textOf(client: DialectName, answer: ReadAnswer): string {
+function textOf(client: ScriptedDialect, answer: ReadAnswer): string {
   const events = eventsOf(answer);
   const said = (chunk: JsonObject): string => {
     switch (client) {
@@ -90,7 +90,7 @@ function textOf(client: DialectName, answer: ReadAnswer): string {
 }
 
 /** Whether it is a response with a proper end; an error sent as bare JSON is not (sdks 1.5). */
-function isWhole(client: DialectName, { text }: ReadAnswer): boolean {
+function isWhole(client: ScriptedDialect, { text }: ReadAnswer): boolean {
   try {
     return answerProblem(client, true, text) === undefined;
   } catch {
@@ -148,7 +148,7 @@ const ODD_FOR_OTHERS: Readonly<Record<string, () => string>> = {
   "comments between its events": () => soundEvents().join(": comment\n\n"),
 };
 
-describe.each([...DIALECT_NAMES])("R20, R21: a %s client", (client) => {
+describe.each([...SCRIPTED_DIALECTS])("R20, R21: a %s client", (client) => {
   test.each(Object.keys(ODD_BUT_WHOLE))("reads one complete response of a host with %s", async (what) => {
     const answer = await ask(client, ODD_BUT_WHOLE[what]?.() ?? "");
     expect(answer.status).toBe(200);
@@ -200,7 +200,7 @@ const BROKEN: Readonly<Record<string, () => string>> = {
     event("response.cancelled", { response: { id: "resp_1", status: "cancelled" } }),
 };
 
-describe.each([...DIALECT_NAMES])("R1, H16: a %s client", (client) => {
+describe.each([...SCRIPTED_DIALECTS])("R1, H16: a %s client", (client) => {
   test.each(Object.keys(BROKEN))("gets one error from a host that %s, and pays for what it has read", async (what) => {
     const answer = await ask(client, BROKEN[what]?.() ?? "");
     expect(answer.status).toBe(200);
@@ -244,7 +244,7 @@ const NO_ANSWERS: Readonly<Record<string, unknown>> = {
   "one that is queued": { id: "resp_1", status: "queued", output: [] },
 };
 
-describe.each([...DIALECT_NAMES])("decision 0008: a %s client that does not stream", (client) => {
+describe.each([...SCRIPTED_DIALECTS])("decision 0008: a %s client that does not stream", (client) => {
   test.each(Object.keys(NO_ANSWERS))("gets a clear error for %s, and pays nothing", async (what) => {
     harness.upstream.play(harness.upstream.json(NO_ANSWERS[what]));
     const answer = await harness.call(client, { model: "test/host" });
@@ -273,17 +273,20 @@ describe.each([...DIALECT_NAMES])("decision 0008: a %s client that does not stre
   });
 });
 
-test.each([...DIALECT_NAMES])("S23: an endless item is not buffered without limit, for a %s client", async (client) => {
-  const script = new ResponsesScript();
-  const begun = script.begin() + script.delta(WORDS[0]);
-  const piece = "x".repeat(1024 * 1024);
-  const endless = [
-    begun,
-    10,
-    `event: response.output_item.done\ndata: {"type":"response.output_item.done","item":{"text":"`,
-  ];
-  harness.upstream.play(harness.upstream.stream(...endless, ...Array.from({ length: 40 }, () => piece)));
-  const answer = await harness.call(client, { model: "test/host", stream: true });
-  expect(errorsIn(answer)).toBe(1);
-  expect(harness.leftovers()).toEqual(NOTHING_LEFT);
-});
+test.each([...SCRIPTED_DIALECTS])(
+  "S23: an endless item is not buffered without limit, for a %s client",
+  async (client) => {
+    const script = new ResponsesScript();
+    const begun = script.begin() + script.delta(WORDS[0]);
+    const piece = "x".repeat(1024 * 1024);
+    const endless = [
+      begun,
+      10,
+      `event: response.output_item.done\ndata: {"type":"response.output_item.done","item":{"text":"`,
+    ];
+    harness.upstream.play(harness.upstream.stream(...endless, ...Array.from({ length: 40 }, () => piece)));
+    const answer = await harness.call(client, { model: "test/host", stream: true });
+    expect(errorsIn(answer)).toBe(1);
+    expect(harness.leftovers()).toEqual(NOTHING_LEFT);
+  },
+);

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -56,7 +56,7 @@ const toldSeconds = ({ headers }: ReadAnswer) => Number(headers.get("retry-after
 
 describe("H19: a provider's Retry-After is honoured and passed on", () => {
   test.each(
-    EVERY_DIALECT.flatMap((dialect) =>
+    SCRIPTED_DIALECTS.flatMap((dialect) =>
       [503, 529, 429].flatMap((status) => [true, false].map((stream) => [dialect, status, stream] as const)),
     ),
   )(

@@ -1,9 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -32,7 +31,7 @@ function responsesParts(more: readonly string[] = []) {
 }
 
 /** The beginning of a response with some text, in each upstream's protocol. */
-const beginning: Record<DialectName, string> = {
+const beginning: Record<ScriptedDialect, string> = {
   chat:
     wire.chatChunk({ role: "assistant", content: "" }) +
     wire.chatChunk({ content: "Hel" }) +
@@ -41,7 +40,7 @@ const beginning: Record<DialectName, string> = {
   genai: wire.genaiChunk("Hel") + wire.genaiChunk("lo, wörld"),
   responses: responsesParts().begun,
 };
-const ending: Record<DialectName, string> = {
+const ending: Record<ScriptedDialect, string> = {
   chat:
     wire.chatChunk({}, "stop") +
     wire.chatUsage({ prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 }) +
@@ -51,20 +50,20 @@ const ending: Record<DialectName, string> = {
   responses: responsesParts().ended,
 };
 /** How each protocol reports an error inside a stream. */
-const errorMark: Record<DialectName, RegExp> = {
+const errorMark: Record<ScriptedDialect, RegExp> = {
   chat: /data: \{"error":\{"message"/,
   messages: /event: error\ndata: \{"type":"error","error":\{"type":"api_error"/,
   genai: /data: \{"error":\{"code":50\d,[\s\S]*\n\n\{"error":\{"code":50\d/,
   responses: /event: error\ndata: \{"type":"error"[\s\S]*event: response\.failed\ndata: \{"type":"response\.failed"/,
 };
-const endMark: Record<DialectName, RegExp> = {
+const endMark: Record<ScriptedDialect, RegExp> = {
   chat: /\[DONE\]/,
   messages: /message_stop/,
   genai: /finishReason/,
   responses: /event: response\.completed/,
 };
 
-for (const dialect of EVERY_DIALECT) {
+for (const dialect of SCRIPTED_DIALECTS) {
   describe(`${dialect} streams`, () => {
     test.each(["closes", "breaks", "closes inside an event"])(
       "H16: an upstream that %s without a terminal event is an error in the protocol's form, never a proper end",
@@ -181,7 +180,7 @@ for (const dialect of EVERY_DIALECT) {
     });
 
     test("choices 4: an error as the first event of a 200 gets a real status", async () => {
-      const first: Record<DialectName, string> = {
+      const first: Record<ScriptedDialect, string> = {
         chat: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
         messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
         genai: 'data: {"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}\r\n\r\n',
@@ -214,7 +213,7 @@ for (const dialect of EVERY_DIALECT) {
 
     test("H13, H20: a client that reads nothing slows the upstream down, and is eventually dropped", async () => {
       const { clock, upstream } = harness;
-      const more: Record<DialectName, string> = {
+      const more: Record<ScriptedDialect, string> = {
         chat: wire.chatChunk({ content: "x".repeat(64 * 1024) }),
         messages: wire.event({
           type: "content_block_delta",
@@ -267,7 +266,7 @@ for (const dialect of EVERY_DIALECT) {
     test("H20, H22: a client that resumes reading gets everything, in order", async () => {
       const { clock, upstream } = harness;
       const texts = Array.from({ length: 20 }, (_, index) => `${index}:`.padEnd(32 * 1024, "."));
-      const chunks: Record<DialectName, string[]> = {
+      const chunks: Record<ScriptedDialect, string[]> = {
         chat: texts.map((content) => wire.chatChunk({ content })),
         messages: texts.map((text) =>
           wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }),

@@ -1,19 +1,19 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/base/json.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { continuingHost, streamText } from "../support/continuing-host.ts";
 
 const WHOLE = "The Seine rises in Burgundy, passes through Paris and reaches the Channel at Le Havre.";
-const HOSTS: readonly DialectName[] = ["messages", "genai", "chat"];
+const HOSTS: readonly ScriptedDialect[] = ["messages", "genai", "chat"];
 
 let harness: Harness;
 beforeAll(async () => {
   const scripted = scriptedModels(UPSTREAM_URL);
   const [model] = scripted["models"] as object[];
-  const offer = (dialect: DialectName) => ({ provider: `up-${dialect}`, model: `${dialect}-model`, prefill: true });
-  const both = (first: DialectName, second: DialectName) => ({
+  const offer = (dialect: ScriptedDialect) => ({ provider: `up-${dialect}`, model: `${dialect}-model`, prefill: true });
+  const both = (first: ScriptedDialect, second: ScriptedDialect) => ({
     ...model,
     id: `test/${first}-${second}`,
     offers: [offer(first), offer(second)],
@@ -41,14 +41,14 @@ const BODY = {
   tools: [{ type: "function", function: { name: "f", strict: true, parameters: { type: "object", properties: {} } } }],
 };
 
-const hostOf = (url: string): DialectName =>
+const hostOf = (url: string): ScriptedDialect =>
   url.includes("/messages") ? "messages" : url.includes("/completions") ? "chat" : "genai";
 
 /** What the receipt notes of a call. The host `broken` cuts its stream off. */
 async function notesOf(
   model: string,
-  broken?: DialectName,
-  { client, body }: { client: DialectName; body: JsonObject } = { client: "chat", body: BODY },
+  broken?: ScriptedDialect,
+  { client, body }: { client: ScriptedDialect; body: JsonObject } = { client: "chat", body: BODY },
 ) {
   harness.upstream.play(async (reply, request) => {
     const host = hostOf(request.url);

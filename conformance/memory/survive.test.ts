@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { DIALECT_OF, everyRecording, nameOf, present, textOf } from "../../testing/recordings.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { type ReadStream, readClientStream } from "../support/client-stream.ts";
 import { continuingHost, MANNERS, type Manner } from "../support/continuing-host.ts";
 import { reasonToLeaveOut } from "../support/recorded-harness.ts";
@@ -18,7 +17,7 @@ const ALL = process.env["TRIVIUM_SURVIVE"] === "all";
 /** An upstream's stream, event by event. */
 interface Transcript {
   name: string;
-  dialect: DialectName;
+  dialect: ScriptedDialect;
   events: string[];
 }
 
@@ -31,13 +30,13 @@ const LONG_ANSWER = [
 ] as const;
 
 /** What every checkout has. */
-const SAMPLES: readonly Transcript[] = EVERY_DIALECT.map((dialect) => ({
+const SAMPLES: readonly Transcript[] = SCRIPTED_DIALECTS.map((dialect) => ({
   name: `a sample of ${dialect}`,
   dialect,
   events: eventsOf(plainStream(dialect, LONG_ANSWER, plainUsage(dialect, 10, 20))),
 }));
 
-const HOSTS: Readonly<Record<string, DialectName>> = { ...DIALECT_OF, "openai-responses": "responses" };
+const HOSTS: Readonly<Record<string, ScriptedDialect>> = { ...DIALECT_OF, "openai-responses": "responses" };
 
 /** Recordings whose response is text, with or without thoughts before it, as read by the client below. */
 const RECORDED: readonly Transcript[] = everyRecording
@@ -61,9 +60,9 @@ const KINDS = {
 
 let harness: Harness;
 beforeAll(async () => {
-  const base = (place: string, dialect: DialectName) =>
+  const base = (place: string, dialect: ScriptedDialect) =>
     `${UPSTREAM_URL}/${place}-${dialect}${KINDS[dialect] === "openai-compatible" ? "/v1" : ""}`;
-  const provider = (place: string, dialect: DialectName) => ({
+  const provider = (place: string, dialect: ScriptedDialect) => ({
     kind: KINDS[dialect],
     base_url: base(place, dialect),
     api_key: "key-of-the-host",
@@ -78,12 +77,12 @@ beforeAll(async () => {
       // The first host of each pair breaks all the time, and must stay the first.
       routing: { survive: true, sticky: "off", breaker: { failures: 100_000, window_ms: 1 } },
       providers: Object.fromEntries(
-        EVERY_DIALECT.flatMap((dialect) =>
+        SCRIPTED_DIALECTS.flatMap((dialect) =>
           ["first", "second"].map((place) => [`${place}-${dialect}`, provider(place, dialect)]),
         ),
       ),
-      models: EVERY_DIALECT.flatMap((first) =>
-        EVERY_DIALECT.map((second) => ({
+      models: SCRIPTED_DIALECTS.flatMap((first) =>
+        SCRIPTED_DIALECTS.map((second) => ({
           id: `test/${first}-${second}`,
           reasoning: true,
           max_output_tokens: 64_000,
@@ -99,8 +98,8 @@ beforeAll(async () => {
 });
 
 interface Cut {
-  client: DialectName;
-  second: DialectName;
+  client: ScriptedDialect;
+  second: ScriptedDialect;
   transcript: Transcript;
   /** How many events the first host sends before its connection breaks. */
   at: number;
@@ -134,7 +133,7 @@ async function play({ client, second, transcript, at, whole, manner }: Cut) {
 type Played = Awaited<ReturnType<typeof play>>;
 
 /** What the client reads if nothing breaks; undefined if it has no text to continue, or is an error itself. */
-async function uncut(client: DialectName, transcript: Transcript): Promise<ReadStream | undefined> {
+async function uncut(client: ScriptedDialect, transcript: Transcript): Promise<ReadStream | undefined> {
   const at = transcript.events.length;
   const { read } = await play({ client, second: transcript.dialect, transcript, at, whole: "", manner: "honest" });
   return read !== undefined && read.text !== "" && read.errors.length === 0 && read.ends === 1 ? read : undefined;
@@ -188,8 +187,8 @@ const manners = Object.keys(MANNERS) as Manner[];
 
 for (const [index, transcript] of [...SAMPLES, ...RECORDED].entries()) {
   const isSample = index < SAMPLES.length;
-  const tests: [DialectName, DialectName][] = EVERY_DIALECT.flatMap((client) =>
-    EVERY_DIALECT.map((second): [DialectName, DialectName] => [client, second]),
+  const tests: [ScriptedDialect, ScriptedDialect][] = SCRIPTED_DIALECTS.flatMap((client) =>
+    SCRIPTED_DIALECTS.map((second): [ScriptedDialect, ScriptedDialect] => [client, second]),
   );
   describe(`H17: ${transcript.name}, cut at its events`, () => {
     for (const [pair, [client, second]] of tests.entries()) {

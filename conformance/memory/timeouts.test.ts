@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
@@ -34,7 +33,7 @@ let harness: Harness;
 beforeAll(async () => {
   const timeout_ms = { first_byte: SILENCE_MS, idle: SILENCE_MS, content: CONTENT_MS, total: TOTAL_MS };
   const config = modelsByProvider(timeout_ms);
-  const spare = EVERY_DIALECT.map((dialect) => {
+  const spare = SCRIPTED_DIALECTS.map((dialect) => {
     const provider = config.providers[`up-${dialect}`];
     return [
       `spare-${dialect}`,
@@ -43,15 +42,15 @@ beforeAll(async () => {
   });
   const two = config.models.map((model, index) => ({
     ...model,
-    id: `two/${EVERY_DIALECT[index]}`,
-    offers: ["up", "spare"].map((which) => ({ ...model.offers[0], provider: `${which}-${EVERY_DIALECT[index]}` })),
+    id: `two/${SCRIPTED_DIALECTS[index]}`,
+    offers: ["up", "spare"].map((which) => ({ ...model.offers[0], provider: `${which}-${SCRIPTED_DIALECTS[index]}` })),
   }));
   const providers = { ...config.providers, ...Object.fromEntries(spare) };
   harness = await Harness.start({ config: { providers, models: [...config.models, ...two] } });
 });
 
 /** Everything that hosts send to show that they are alive. */
-const KEEP_ALIVES: Record<DialectName, string> = {
+const KEEP_ALIVES: Record<ScriptedDialect, string> = {
   chat: `: keep-alive\n\n\n\n${wire.chatChunk({ role: "assistant", content: "" })}${wire.chatChunk({})}`,
   messages: `: x\n\n${wire.event({ type: "ping" })}`,
   genai: ": x\r\n\r\n\r\n",
@@ -59,21 +58,22 @@ const KEEP_ALIVES: Record<DialectName, string> = {
 };
 const WORDS = "It was a dark and stormy night.";
 const script = new ResponsesScript();
-const CONTENT: Record<DialectName, string> = {
+const CONTENT: Record<ScriptedDialect, string> = {
   chat: wire.chatChunk({ role: "assistant", content: WORDS }),
   messages: wire.messageStart() + wire.textBlock(WORDS),
   genai: wire.genaiChunk(WORDS),
   responses: script.begin() + script.delta(WORDS),
 };
-const REST: Record<DialectName, string> = {
+const REST: Record<ScriptedDialect, string> = {
   chat: wire.chatChunk({}, "stop") + wire.chatUsage({ prompt_tokens: 1, completion_tokens: 1 }) + wire.done,
   messages: wire.messageEnd(),
   genai: wire.genaiChunk(".", "STOP"),
   responses: script.close() + script.completed(responsesUsage(1, 1)),
 };
 
-const lanes = EVERY_DIALECT.flatMap((client) => EVERY_DIALECT.map((host) => [client, host] as const));
-const ask = (client: DialectName, model: string): Promise<ReadAnswer> => harness.call(client, { model, stream: true });
+const lanes = SCRIPTED_DIALECTS.flatMap((client) => SCRIPTED_DIALECTS.map((host) => [client, host] as const));
+const ask = (client: ScriptedDialect, model: string): Promise<ReadAnswer> =>
+  harness.call(client, { model, stream: true });
 
 describe("H28: keep-alives do not count as content", () => {
   test.each(lanes)(
@@ -109,7 +109,7 @@ describe("H28: keep-alives do not count as content", () => {
     },
   );
 
-  test.each(EVERY_DIALECT)(
+  test.each(SCRIPTED_DIALECTS)(
     "a %s client whose headers were already sent gets the error inside its stream",
     async (client) => {
       const early = await Harness.start({
@@ -125,7 +125,7 @@ describe("H28: keep-alives do not count as content", () => {
     },
   );
 
-  test.each(EVERY_DIALECT)("%s: whitespace before a non-streamed response", async (dialect) => {
+  test.each(SCRIPTED_DIALECTS)("%s: whitespace before a non-streamed response", async (dialect) => {
     harness.upstream.play(trickle(200, " \n"));
     const answer = await harness.call(dialect);
     expect(answer.status).toBe(504);
@@ -148,7 +148,7 @@ describe("H28: keep-alives do not count as content", () => {
   });
 
   test.each(lanes)("a %s client, a %s host: an endless response is bounded", async (client, host) => {
-    const more: Record<DialectName, string> = {
+    const more: Record<ScriptedDialect, string> = {
       chat: wire.chatChunk({ content: "on " }),
       messages: wire.event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "on " } }),
       genai: wire.genaiChunk("on "),
@@ -213,7 +213,7 @@ describe("H18: a non-streamed response", () => {
     expect(patient.upstream.replies.map(({ closedAtMs }) => closedAtMs !== undefined)).toEqual([true]);
   });
 
-  test.each(EVERY_DIALECT)(
+  test.each(SCRIPTED_DIALECTS)(
     "H28: %s: if only the content timeout is configured, it has all of it to begin",
     async (dialect) => {
       const { models, providers } = modelsByProvider({ first_byte: SILENCE_MS, idle: SILENCE_MS }) as {

@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
 import { responsesUsage } from "../../testing/responses-wire.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
@@ -35,7 +34,7 @@ const itemOf = (call: Called, index: number) => ({
   arguments: argsOf(call),
 });
 
-const wholeAnswers: Record<DialectName, (calls: readonly Called[]) => object> = {
+const wholeAnswers: Record<ScriptedDialect, (calls: readonly Called[]) => object> = {
   chat: (calls) => ({
     id: "chatcmpl-1",
     object: "chat.completion",
@@ -103,7 +102,7 @@ const cutAt = (text: string, ends: readonly number[]): string[] => {
 };
 
 type Way = "first chunk" | "deltas" | "one piece" | "the end alone";
-const WAYS: Record<DialectName, readonly Way[]> = {
+const WAYS: Record<ScriptedDialect, readonly Way[]> = {
   chat: ["first chunk", "deltas", "one piece"],
   messages: ["first chunk", "deltas", "one piece"],
   genai: ["one piece"],
@@ -173,7 +172,7 @@ function streamResponses(calls: readonly Called[], way: Way, ends: readonly numb
   return begun + items.join("") + event("completed", { response });
 }
 
-const streams: Record<DialectName, (calls: readonly Called[], way: Way, ends: readonly number[]) => string> = {
+const streams: Record<ScriptedDialect, (calls: readonly Called[], way: Way, ends: readonly number[]) => string> = {
   chat: streamChat,
   messages: streamMessages,
   genai: (calls) => `data: ${JSON.stringify(wholeAnswers.genai(calls))}\n\n`,
@@ -184,7 +183,7 @@ const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[
 const inner = (value: unknown, key: string): Json => ((value as Json | undefined)?.[key] ?? {}) as Json;
 
 /** Calls as a client of the protocol assembles them: name and parsed arguments. */
-const readWhole: Record<DialectName, (answer: Json) => [unknown, unknown][]> = {
+const readWhole: Record<ScriptedDialect, (answer: Json) => [unknown, unknown][]> = {
   chat: (answer) =>
     list(inner(list(answer["choices"])[0], "message")["tool_calls"]).map((call) => {
       const called = inner(call, "function");
@@ -204,7 +203,7 @@ const readWhole: Record<DialectName, (answer: Json) => [unknown, unknown][]> = {
       .map((item) => [item["name"], JSON.parse(String(item["arguments"]))]),
 };
 
-function readStream(client: DialectName, text: string): [unknown, unknown][] {
+function readStream(client: ScriptedDialect, text: string): [unknown, unknown][] {
   const events = readFrames(text).flatMap(({ data }) =>
     data === undefined || data === "[DONE]" ? [] : [JSON.parse(data) as Json],
   );
@@ -250,8 +249,8 @@ const called: fc.Arbitrary<Called> = fc.record({
   args: fc.option(fc.dictionary(word, value, { maxKeys: 4, noNullPrototype: true }), { nil: undefined }),
 });
 
-describe.each(EVERY_DIALECT)("calls of a %s host", (host) => {
-  describe.each(EVERY_DIALECT)("to a %s client", (client) => {
+describe.each(SCRIPTED_DIALECTS)("calls of a %s host", (host) => {
+  describe.each(SCRIPTED_DIALECTS)("to a %s client", (client) => {
     // Native content is the host's own: empty arguments stay the empty text that the host sent.
     const native = host === client;
 
@@ -294,7 +293,7 @@ describe("H47: half a call of a messages host", () => {
       delta: { type: "input_json_delta", partial_json: '{"path":"/' },
     });
 
-  test.each(EVERY_DIALECT)("is an error to a %s client when the response starts over", async (client) => {
+  test.each(SCRIPTED_DIALECTS)("is an error to a %s client when the response starts over", async (client) => {
     const { upstream } = harness;
     upstream.play(upstream.stream(half, 10, wire.messageStart() + wire.textBlock("Hello") + wire.messageEnd()));
     const { text } = await harness.call(client, { model: "test/messages", stream: true });
@@ -305,15 +304,15 @@ describe("H47: half a call of a messages host", () => {
 });
 
 describe("H49: a tool without parameters", () => {
-  const definitions: Record<DialectName, Json> = {
+  const definitions: Record<ScriptedDialect, Json> = {
     chat: { tools: [{ type: "function", function: { name: "look" } }] },
     messages: { tools: [{ name: "look", input_schema: { type: "object" } }] },
     genai: { tools: [{ functionDeclarations: [{ name: "look" }] }] },
     responses: { tools: [{ type: "function", name: "look", parameters: null }] },
   };
 
-  for (const client of EVERY_DIALECT) {
-    test.each(EVERY_DIALECT)(`of a ${client} client can be called by a model of a %s host`, async (host) => {
+  for (const client of SCRIPTED_DIALECTS) {
+    test.each(SCRIPTED_DIALECTS)(`of a ${client} client can be called by a model of a %s host`, async (host) => {
       const { upstream } = harness;
       upstream.play(upstream.json(wholeAnswers[host]([{ name: "look", args: host === client ? {} : undefined }])));
       const body = definitions[client];
@@ -349,7 +348,7 @@ describe("H49: null as the arguments of a call in the history", () => {
   const places = { chat: "messages[1].tool_calls[0]", responses: "input[1]" };
 
   for (const client of ["chat", "responses"] as const) {
-    test.each(EVERY_DIALECT)(`of a ${client} client is noted where it becomes {} for a %s host`, async (host) => {
+    test.each(SCRIPTED_DIALECTS)(`of a ${client} client is noted where it becomes {} for a %s host`, async (host) => {
       const { upstream } = harness;
       upstream.play(upstream.json(wholeAnswers[host]([])));
       const answer = await harness.call(client, { model: `test/${host}`, body: bodies[client], door: "dropin" });

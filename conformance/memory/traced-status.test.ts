@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { KeptTraces } from "../../testing/kept-traces.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 
 const CONFIG = modelsOfEveryDialect(UPSTREAM_URL, { first_byte: 60_000, idle: 60_000 });
 
 describe("observability 2: the span of a call's request has the status of its response", () => {
-  test.each(EVERY_DIALECT)("%s: answered, refused and failed, streamed or not", async (dialect) => {
+  test.each(SCRIPTED_DIALECTS)("%s: answered, refused and failed, streamed or not", async (dialect) => {
     const { tracing, calls } = new KeptTraces(1);
     const harness = await Harness.start({ config: CONFIG, tracing });
     const { upstream } = harness;

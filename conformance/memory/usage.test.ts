@@ -1,7 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { JsonObject } from "../../src/base/json.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { Usage } from "../../src/canon/usage.ts";
 import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
@@ -9,11 +8,12 @@ import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { countsOf, reportedUsage } from "../../testing/reported-usage.ts";
 import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
-const CLIENTS: readonly DialectName[] = ["chat", "messages", "genai", "responses"];
+const CLIENTS: readonly ScriptedDialect[] = ["chat", "messages", "genai", "responses"];
 const WAYS = CLIENTS.flatMap((client) => [false, true].map((stream) => ({ client, stream })));
 
 let harness: Harness;
@@ -56,7 +56,7 @@ const NOTHING_LEFT = { runningCalls: 0, orphanedTexts: 0, orphanedImages: 0, hel
 afterEach(() => expect(harness.leftovers()).toEqual(NOTHING_LEFT));
 
 /** A call with an output limit, whose response reports its usage to every client. */
-function limited(client: DialectName, limit: number): Record<string, unknown> {
+function limited(client: ScriptedDialect, limit: number): Record<string, unknown> {
   return {
     chat: { max_completion_tokens: limit },
     messages: { max_tokens: limit },
@@ -72,7 +72,7 @@ interface Told {
   usage: Usage | undefined;
 }
 
-async function ask(client: DialectName, host: DialectName, options: CallOptions = {}): Promise<Told> {
+async function ask(client: ScriptedDialect, host: ScriptedDialect, options: CallOptions = {}): Promise<Told> {
   const { stream = false, body = {} } = options;
   const shown = client === "chat" && stream ? { stream_options: { include_usage: true } } : {};
   const answer = await harness.call(client, {
@@ -83,7 +83,7 @@ async function ask(client: DialectName, host: DialectName, options: CallOptions 
   return { answer, receipt: await harness.receipt(answer), usage: reportedUsage(client, answer, stream) };
 }
 
-const play = (host: DialectName, usage: object, stream: boolean, text = "hello you"): void => {
+const play = (host: ScriptedDialect, usage: object, stream: boolean, text = "hello you"): void => {
   const half = Math.ceil(text.length / 2);
   harness.upstream.play(
     stream
@@ -232,7 +232,7 @@ describe("decision 0085: a client sees the same usage as the ledger", () => {
         thoughtsTokenCount: thought,
         totalTokenCount: prompt + 2 + (tools ?? 0) + (output ?? 0) + (thought ?? 0) + spare,
       })),
-  } satisfies Record<DialectName, fc.Arbitrary<object>>;
+  } satisfies Record<ScriptedDialect, fc.Arbitrary<object>>;
 
   test.each(CLIENTS)("whatever a %s host reports", async (host) => {
     await fc.assert(
@@ -353,7 +353,7 @@ describe("H33: passes that a host runs itself are billed, and its own figures ar
 });
 
 describe("decision 0085: no report bills more than can have happened", () => {
-  const LARGE: Record<DialectName, (prompt: number, completion: number) => object> = {
+  const LARGE: Record<ScriptedDialect, (prompt: number, completion: number) => object> = {
     chat: (prompt, completion) => ({ prompt_tokens: prompt, completion_tokens: completion }),
     messages: (prompt, completion) => ({ input_tokens: prompt, output_tokens: completion }),
     genai: (prompt, completion) => ({ promptTokenCount: prompt, candidatesTokenCount: completion }),
@@ -621,7 +621,7 @@ describe("H16, providers 1.8: a stop without content that the host has counted i
     "MALFORMED_RESPONSE",
   ];
   const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 7, totalTokenCount: 17 };
-  const STOPS: Record<DialectName, (reason: string) => string> = {
+  const STOPS: Record<ScriptedDialect, (reason: string) => string> = {
     chat: () => '"finish_reason":"stop"',
     messages: () => '"stop_reason":"end_turn"',
     responses: () => '"status":"completed"',

@@ -1,4 +1,4 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 
 /** What a client has put together of a stream, read without any code of the gateway's. */
 export interface ReadStream {
@@ -29,10 +29,10 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 const number = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 /** The protocols in which nothing may follow the last event. */
-const NAMED_ENDS: ReadonlySet<DialectName> = new Set(["messages", "responses"]);
+const NAMED_ENDS: ReadonlySet<ScriptedDialect> = new Set(["messages", "responses"]);
 
 /** Reads a stream as a careful client of the protocol does. */
-export function readClientStream(dialect: DialectName, stream: string): ReadStream {
+export function readClientStream(dialect: ScriptedDialect, stream: string): ReadStream {
   const read: ReadStream = {
     text: "",
     thoughts: "",

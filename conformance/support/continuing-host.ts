@@ -1,7 +1,7 @@
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
 import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
 type Json = Record<string, unknown>;
@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 const TURNS = { chat: "messages", messages: "messages", genai: "contents", responses: "input" } as const;
 
 /** The beginning of a response that a request asks its host to continue; undefined if there is none. */
-function beginningIn(dialect: DialectName, body: string): string | undefined {
+function beginningIn(dialect: ScriptedDialect, body: string): string | undefined {
   const request = JSON.parse(body) as Record<string, Json[]>;
   const last = request[TURNS[dialect]]?.at(-1);
   if (last?.["role"] !== "assistant" && last?.["role"] !== "model") return undefined;
@@ -22,7 +22,7 @@ function beginningIn(dialect: DialectName, body: string): string | undefined {
 const SECOND_USAGE = { input: 40, output: 9 };
 
 /** A text as a host of the dialect streams it, in small pieces. */
-export function streamText(dialect: DialectName, text: string): string {
+export function streamText(dialect: ScriptedDialect, text: string): string {
   const pieces = text.match(/[\s\S]{1,9}/gu) ?? [];
   const usage = plainUsage(dialect, SECOND_USAGE.input, SECOND_USAGE.output);
   switch (dialect) {
@@ -50,7 +50,7 @@ export function streamText(dialect: DialectName, text: string): string {
 }
 
 /** A tool call in place of text. */
-export function streamCall(dialect: DialectName): string {
+export function streamCall(dialect: ScriptedDialect): string {
   switch (dialect) {
     case "chat":
       return [
@@ -106,13 +106,13 @@ export const MANNERS = {
     const rest = streamText(dialect, `${whole.slice(beginning.length)}and more`);
     return rest.slice(0, rest.indexOf("\n\n", Math.floor(rest.length / 3)) + 2);
   },
-} as const satisfies Record<string, (dialect: DialectName, whole: string, beginning: string) => string>;
+} as const satisfies Record<string, (dialect: ScriptedDialect, whole: string, beginning: string) => string>;
 
 export type Manner = keyof typeof MANNERS;
 
 /** A host that knows the whole response, and is asked for the rest of it, or for all of it. */
 export const continuingHost =
-  (dialect: DialectName, whole: string, manner: Manner): Script =>
+  (dialect: ScriptedDialect, whole: string, manner: Manner): Script =>
   async (reply, { body }) => {
     const beginning = beginningIn(dialect, body);
     if (beginning !== undefined && !whole.startsWith(beginning)) {

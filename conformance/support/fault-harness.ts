@@ -2,7 +2,7 @@ import { afterAll, expect } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { DIALECTS } from "../../testing/build-call.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { callGateway } from "./client-calls.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "./scripted-upstream.ts";
 import type { TestGateway } from "./test-gateway.ts";
@@ -14,7 +14,7 @@ export const realTimes: boolean = process.env["TRIVIUM_FAULTS"] === "real";
 export async function answeringUpstream(): Promise<ScriptedUpstream> {
   const upstream = await startScriptedUpstream();
   upstream.play(({ path }, response) => {
-    const dialect = EVERY_DIALECT.find((name) => path.includes(`/${name}`)) ?? "genai";
+    const dialect = SCRIPTED_DIALECTS.find((name) => path.includes(`/${name}`)) ?? "genai";
     // 20,000 nano-dollars at the prices of `scriptedModels`.
     sendJson(response, plainAnswer(dialect, { text: "Hello", usage: plainUsage(dialect, 10, 5) }));
   });

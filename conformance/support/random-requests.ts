@@ -2,9 +2,8 @@ import { REDACTED_PURPOSE } from "../../simulator/hosts/anthropic/text/read-bloc
 import { TEXT_PURPOSE } from "../../simulator/hosts/google/text/read-contents.ts";
 import { seal, sign } from "../../simulator/text/signature.ts";
 import type { JsonObject } from "../../src/base/json.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { wrapOpaque, wrapOpaqueBase64 } from "../../src/canon/opaque.ts";
-import type { SampledDialect } from "../../testing/sampled-dialects.ts";
+import type { SampledDialect, ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { responsesRequest } from "./random-responses-request.ts";
 import {
   type Call,
@@ -90,9 +89,9 @@ function oddParts(dialect: SampledDialect, role: "user" | "assistant", { odd }: 
 }
 
 /** The request in the words of a dialect. */
-export const requestOf = (dialect: DialectName, spec: RequestSpec): JsonObject => REQUESTS[dialect](numbered(spec));
+export const requestOf = (dialect: ScriptedDialect, spec: RequestSpec): JsonObject => REQUESTS[dialect](numbered(spec));
 
-const REQUESTS: Readonly<Record<DialectName, (spec: RequestSpec) => JsonObject>> = {
+const REQUESTS: Readonly<Record<ScriptedDialect, (spec: RequestSpec) => JsonObject>> = {
   chat: chatRequest,
   messages: messagesRequest,
   genai: genaiRequest,

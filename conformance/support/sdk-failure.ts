@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { ApiError } from "@google/genai";
 import OpenAI from "openai";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 
 /** What a vendor's SDK reports about an error. */
 export interface SdkFailure {
@@ -35,7 +35,7 @@ const openaiFailure = (thrown: unknown): SdkFailure => {
   };
 };
 
-export const FAILURES: Readonly<Record<DialectName, (thrown: unknown) => SdkFailure>> = {
+export const FAILURES: Readonly<Record<ScriptedDialect, (thrown: unknown) => SdkFailure>> = {
   chat: openaiFailure,
   responses: openaiFailure,
   messages: (thrown) => {

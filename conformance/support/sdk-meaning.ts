@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 
 /** The content of a response, as far as every protocol can express it. */
 export interface Meaning {
@@ -29,7 +29,7 @@ interface SdkCall {
 type Json = any;
 
 /** Calls with the vendor's own SDK, and reads what the SDK returns. */
-export const READERS: Readonly<Record<DialectName, (call: SdkCall) => Promise<Meaning>>> = {
+export const READERS: Readonly<Record<ScriptedDialect, (call: SdkCall) => Promise<Meaning>>> = {
   chat: readChat,
   messages: readMessages,
   genai: readGenai,

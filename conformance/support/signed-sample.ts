@@ -1,4 +1,5 @@
 import { REDACTED_PURPOSE, THINKING_PURPOSE } from "../../simulator/hosts/anthropic/text/read-blocks.ts";
+import { THOUGHT_PURPOSE } from "../../simulator/hosts/google/interactions/read-steps.ts";
 import { CALL_PURPOSE, callPayload, TEXT_PURPOSE } from "../../simulator/hosts/google/text/read-contents.ts";
 import { Seed } from "../../simulator/seed.ts";
 import { seal, sign } from "../../simulator/text/signature.ts";
@@ -35,6 +36,7 @@ export function signedSample(dialect: DialectName, text: string): string {
 function signatureFor(part: Part, { origin, kind }: Opaque): string | undefined {
   if (origin === "messages" && part.type === "reasoning")
     return kind === "signature" ? sign(THINKING_PURPOSE, part.text, SEED) : seal(REDACTED_PURPOSE, "secret", SEED);
+  if (origin === "interactions" && part.type === "reasoning") return sign(THOUGHT_PURPOSE, "", SEED);
   if (origin !== "genai" || kind !== "signature") return undefined;
   if (part.type !== "tool-call") return sign(TEXT_PURPOSE, "", SEED);
   const input: unknown = JSON.parse(part.input || "{}");

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app/start-app.ts";
 import { system } from "../../src/base/system.ts";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { createLog, LOG_LEVELS, type LogOptions } from "../../src/observe/log.ts";
 import type { Registry } from "../../src/providers/registry.ts";
 import type { Timings } from "../../src/relay/settle/timings.ts";
 import { freePort } from "../../testing/free-port.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
+import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { writeSqliteTables } from "../../testing/sqlite-tables.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
@@ -97,7 +97,7 @@ export async function startTestGateway({
 }
 
 /** A provider for each dialect, at its host in a simulator. */
-export function simulatedProviders(simulatorUrl: string): Record<`at-${DialectName}`, object> {
+export function simulatedProviders(simulatorUrl: string): Record<`at-${ScriptedDialect}`, object> {
   const provider = (kind: string, path: string) => ({
     kind,
     base_url: simulatorUrl + path,

@@ -6,6 +6,7 @@ import { explainMismatch } from "../../src/dialects/reading/explain-mismatch.ts"
 import type { SchemaNode } from "../../src/dialects/reading/schema-node.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../../src/server/openapi/chat-answers.ts";
 import { GenerateContentAnswer } from "../../src/server/openapi/genai-answers.ts";
+import { InteractionAnswer, InteractionStreamEvent } from "../../src/server/openapi/interactions-answers.ts";
 import { MessageAnswer, MessageStreamEvent } from "../../src/server/openapi/messages-answers.ts";
 import { ResponseAnswer, ResponseStreamEvent } from "../../src/server/openapi/responses-answers.ts";
 import { readFrames } from "../../src/wire/sse.ts";
@@ -25,12 +26,14 @@ const WHOLE: Readonly<Record<DialectName, Form>> = {
   messages: form(MessageAnswer),
   genai: form(GenerateContentAnswer),
   responses: form(ResponseAnswer),
+  interactions: form(InteractionAnswer),
 };
 const CHUNK: Readonly<Record<DialectName, Form>> = {
   chat: form(ChatCompletionChunk),
   messages: form(MessageStreamEvent),
   genai: form(GenerateContentAnswer),
   responses: form(ResponseStreamEvent),
+  interactions: form(InteractionStreamEvent),
 };
 
 /** What is wrong with a response in a client's protocol; undefined if nothing is. */
@@ -38,7 +41,8 @@ export function answerProblem(dialect: DialectName, stream: boolean, text: strin
   if (!stream) return mismatch(WHOLE[dialect], JSON.parse(text)) ?? (text.includes('"error":{') ? text : undefined);
   const frames = readFrames(text);
   const data = frames.map(({ data: own }) => own ?? "");
-  if (dialect === "chat" && data.pop() !== "[DONE]") return "the stream does not end with [DONE]";
+  if ((dialect === "chat" || dialect === "interactions") && data.pop() !== "[DONE]")
+    return "the stream does not end with [DONE]";
   const chunks = data.map((own) => JSON.parse(own) as JsonObject);
   for (const chunk of chunks) {
     const problem = mismatch(CHUNK[dialect], chunk);
@@ -95,6 +99,20 @@ const ORDER: Readonly<Record<DialectName, (chunks: readonly JsonObject[]) => str
     );
     if (ends.length !== 1 || chunks.at(-1) !== ends[0])
       return `${ends.length} finish reasons, or not in the last chunk`;
+    return undefined;
+  },
+  interactions: (chunks) => {
+    const types = chunks.map((chunk) => stringAt(chunk, "event_type") ?? "");
+    // Steps one after another, each complete.
+    const steps = "(?:step.start (?:step.delta )*step.stop )*";
+    const order = `^interaction.created interaction.status_update ${steps}interaction.completed$`;
+    if (!new RegExp(order).test(types.join(" "))) return `events in the order ${types.join(", ")}`;
+    let next = 0;
+    for (const chunk of chunks) {
+      const index = numberAt(chunk, "index");
+      if (index !== undefined && index !== next) return `step ${index} where ${next} is open`;
+      if (stringAt(chunk, "event_type") === "step.stop") next += 1;
+    }
     return undefined;
   },
   responses: (chunks) => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { nameOf, present } from "../../testing/recordings.ts";
-import { EVERY_DIALECT } from "../../testing/sampled-dialects.ts";
+import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import {
   hostedRecordings,
   LEFT_OUT,
@@ -38,7 +37,7 @@ afterAll(async () => {
   if (table.size > 0) printTable();
 });
 
-function count({ recording }: RecordedCase, client: DialectName): { equal: number; total: number } {
+function count({ recording }: RecordedCase, client: ScriptedDialect): { equal: number; total: number } {
   const cell = `${recording.dialect} ${client}`;
   const found = table.get(cell) ?? { equal: 0, total: 0 };
   table.set(cell, found);
@@ -48,11 +47,11 @@ function count({ recording }: RecordedCase, client: DialectName): { equal: numbe
 
 function printTable(): void {
   console.log("\nrecordings read by the SDKs of the four protocols: as recorded / all");
-  const columns = ["recorded as", ...EVERY_DIALECT, "left out", "recordings"];
+  const columns = ["recorded as", ...SCRIPTED_DIALECTS, "left out", "recordings"];
   const row = (cells: readonly string[]) => cells.map((cell, at) => cell.padEnd(at === 0 ? 22 : 12)).join("");
   console.log(row(columns));
   for (const dialect of Object.keys(RECORDED_HOSTS)) {
-    const cells = EVERY_DIALECT.map((name) => {
+    const cells = SCRIPTED_DIALECTS.map((name) => {
       const { equal, total } = table.get(`${dialect} ${name}`) ?? { equal: 0, total: 0 };
       return `${equal}/${total}`;
     });
@@ -63,14 +62,14 @@ function printTable(): void {
   for (const recording of leftOut) console.log(`  ${nameOf(recording)}: ${reasonToLeaveOut(recording)}`);
 }
 
-const BASE_PATH: Record<DialectName, string> = {
+const BASE_PATH: Record<ScriptedDialect, string> = {
   chat: "/api/v1",
   messages: "/api/msg",
   genai: "/api/genai",
   responses: "/api/v1",
 };
 
-const readThrough = (client: DialectName, id: string, stream: boolean): Promise<Meaning> =>
+const readThrough = (client: ScriptedDialect, id: string, stream: boolean): Promise<Meaning> =>
   READERS[client]({
     baseUrl: `${harness.gateway.url}${BASE_PATH[client]}`,
     apiKey: harness.gateway.key,
@@ -81,7 +80,7 @@ const readThrough = (client: DialectName, id: string, stream: boolean): Promise<
 const byName = (cases: readonly RecordedCase[]) => cases.map((one) => [nameOf(one.recording), one] as const);
 
 /** A stop reason that a protocol does not have is reported as the nearest that it has. */
-function toldAs({ stop, calls, refused }: Meaning, client: DialectName): readonly Meaning["stop"][] {
+function toldAs({ stop, calls, refused }: Meaning, client: ScriptedDialect): readonly Meaning["stop"][] {
   // Only one of the protocols has a field for a refusal; in the others the end shows it.
   if (refused) return [stop, "filter"];
   const tool: Meaning["stop"][] = calls.length > 0 && stop === "stop" ? ["tool"] : [];
@@ -91,7 +90,7 @@ function toldAs({ stop, calls, refused }: Meaning, client: DialectName): readonl
 }
 
 describe.skipIf(!present)("every recorded response in every protocol", () => {
-  for (const client of EVERY_DIALECT) {
+  for (const client of SCRIPTED_DIALECTS) {
     test.each(byName(answers))(`${client} ← %s`, async (_name, one) => {
       const { recording, id } = one;
       const read = readThrough(client, id, recording.stream);
@@ -130,7 +129,7 @@ interface Reported {
 
 // biome-ignore format: a table is read in columns
 /** Rows of choices 4, with the class that each SDK has for them. */
-const EXPECTED: Readonly<Record<Cause, Record<DialectName, Reported>>> = {
+const EXPECTED: Readonly<Record<Cause, Record<ScriptedDialect, Reported>>> = {
   "bad-request": {
     chat: { class: "BadRequestError", status: 400, type: "invalid_request_error" },
     messages: { class: "BadRequestError", status: 400, type: "invalid_request_error" },
@@ -195,7 +194,7 @@ const REFUSALS: readonly Refusal[] = [
   { case: "ruby-llm.chat-real-error-scenarios-bedr", cause: "bad-request", words: "Number of input tokens exceeds maximum length", code: "context_length_exceeded" },
 ];
 
-async function failureOf(client: DialectName, id: string, stream: boolean): Promise<SdkFailure> {
+async function failureOf(client: ScriptedDialect, id: string, stream: boolean): Promise<SdkFailure> {
   try {
     await readThrough(client, id, stream);
   } catch (thrown) {
@@ -211,7 +210,7 @@ describe.skipIf(!present)("choices 4: every recorded refusal in every protocol",
     expect(refusals).toHaveLength(REFUSALS.length);
   });
 
-  for (const client of EVERY_DIALECT) {
+  for (const client of SCRIPTED_DIALECTS) {
     test.each(byName(refusals))(`${client} ← %s`, async (_name, one) => {
       const cell = count(one, client);
       const refusal = REFUSALS.find(({ case: start }) => one.recording.case.startsWith(start));

@@ -58,6 +58,10 @@ export function readEvent(protocol: Protocol, event: unknown): PlayContent {
       if (type === "response.output_text.delta") return { ...NOTHING, text: delta };
       return type.startsWith("response.reasoning") ? { ...NOTHING, thinking: delta } : NOTHING;
     }
+    case "interactions": {
+      const delta = at(event, "delta");
+      return { ...NOTHING, text: text(at(delta, "text")), thinking: text(at(delta, "content", "text")) };
+    }
     case "genai":
       return genaiParts(event);
     default:
@@ -104,6 +108,16 @@ export function readAnswer(protocol: Protocol, answer: unknown): PlayContent {
         ...NOTHING,
         text: list(at(answer, "output"))
           .map((item) => blocks(at(item, "content"), "output_text", "text"))
+          .join(""),
+      };
+    case "interactions":
+      return {
+        ...NOTHING,
+        text: list(at(answer, "steps"))
+          .map((step) => blocks(at(step, "content"), "text", "text"))
+          .join(""),
+        thinking: list(at(answer, "steps"))
+          .map((step) => blocks(at(step, "summary"), "text", "text"))
           .join(""),
       };
     case "genai":

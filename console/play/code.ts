@@ -105,7 +105,7 @@ const { textStream } = streamText({ model: trivium(${q(model)}),${system === "" 
 for await (const text of textStream) process.stdout.write(text);
 `;
 
-const TEXT = ["chat", "responses", "messages", "genai"];
+const TEXT = ["chat", "responses", "messages", "genai", "interactions"];
 
 /** The same request for each client library. The key comes from the environment and is never in the code. */
 export function samplesOf(base: string, settings: PlaySettings, request: PlayRequest): Sample[] {

@@ -16,14 +16,17 @@ const SETTINGS: PlaySettings = {
 };
 
 describe("a request in each protocol", () => {
-  test.each(["chat", "responses", "messages", "genai"] as const)("%s contains every setting", (protocol) => {
-    const { path, body } = requestOf({ ...SETTINGS, protocol });
-    const text = JSON.stringify(body);
-    for (const part of ["Be brief.", "Hello", "AAAA", "50", "0.5"])
-      expect([protocol, text.includes(part)]).toEqual([protocol, true]);
-    expect(path.startsWith("/")).toBe(true);
-    expect(path + text).toContain("stream");
-  });
+  test.each(["chat", "responses", "messages", "genai", "interactions"] as const)(
+    "%s contains every setting",
+    (protocol) => {
+      const { path, body } = requestOf({ ...SETTINGS, protocol });
+      const text = JSON.stringify(body);
+      for (const part of ["Be brief.", "Hello", "AAAA", "50", "0.5"])
+        expect([protocol, text.includes(part)]).toEqual([protocol, true]);
+      expect(path.startsWith("/")).toBe(true);
+      expect(path + text).toContain("stream");
+    },
+  );
 
   test("omits settings that are empty", () => {
     const bare = { ...SETTINGS, system: "", attached: [], maxTokens: undefined, temperature: undefined, stream: false };
@@ -49,6 +52,7 @@ describe("responses of each protocol", () => {
     ["messages", { type: "content_block_delta", delta: { type: "text_delta", text: "hi" } }],
     ["responses", { type: "response.output_text.delta", delta: "hi" }],
     ["genai", { candidates: [{ content: { parts: [{ text: "no", thought: true }, { text: "hi" }] } }] }],
+    ["interactions", { event_type: "step.delta", index: 0, delta: { type: "text", text: "hi" } }],
   ];
   test.each(events)("reads an event of %s", (protocol, event) => expect(readEvent(protocol, event).text).toBe("hi"));
 
@@ -65,13 +69,14 @@ describe("responses of each protocol", () => {
     ],
     ["responses", { output: [{ content: [{ type: "output_text", text: "hi" }] }] }],
     ["genai", { candidates: [{ content: { parts: [{ text: "hi" }] } }] }],
+    ["interactions", { steps: [{ type: "model_output", content: [{ type: "text", text: "hi" }] }] }],
   ];
   test.each(answers)("reads a response of %s", (protocol, answer) =>
     expect(readAnswer(protocol, answer).text).toBe("hi"),
   );
 
   test("never throws, whatever the response contains", () => {
-    const protocols = ["chat", "messages", "responses", "genai", "images", "video"] as const;
+    const protocols = ["chat", "messages", "responses", "genai", "interactions", "images", "video"] as const;
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(...protocols), (value, protocol) => {
         readEvent(protocol, value);

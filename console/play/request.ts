@@ -4,6 +4,7 @@ export type Protocol =
   | "responses"
   | "messages"
   | "genai"
+  | "interactions"
   | "images"
   | "video"
   | "embeddings"
@@ -38,7 +39,7 @@ export interface PlayRequest {
 }
 
 const BY_KIND: Readonly<Record<string, readonly Protocol[]>> = {
-  text: ["chat", "responses", "messages", "genai"],
+  text: ["chat", "responses", "messages", "genai", "interactions"],
   image: ["images"],
   video: ["video"],
   embedding: ["embeddings"],
@@ -123,6 +124,21 @@ function genai({ model, system, prompt, attached, maxTokens, temperature, stream
   };
 }
 
+function interactions({ model, system, prompt, attached, maxTokens, temperature, stream }: PlaySettings): PlayRequest {
+  const images = attached.map(({ type, base64 }) => ({ type: "image", data: base64, mime_type: type }));
+  const generation_config = given({ max_output_tokens: maxTokens, temperature });
+  return {
+    path: "/v1beta/interactions",
+    body: given({
+      model,
+      system_instruction: system,
+      input: images.length === 0 ? prompt : [{ type: "text", text: prompt }, ...images],
+      generation_config: Object.keys(generation_config).length === 0 ? undefined : generation_config,
+      stream: stream || undefined,
+    }),
+  };
+}
+
 /** Builds the request that a client of the protocol would send. */
 export function requestOf(settings: PlaySettings): PlayRequest {
   const { protocol, model, prompt } = settings;
@@ -135,6 +151,8 @@ export function requestOf(settings: PlaySettings): PlayRequest {
       return messages(settings);
     case "genai":
       return genai(settings);
+    case "interactions":
+      return interactions(settings);
     case "images":
       return { path: "/v1/images/generations", body: { model, prompt, n: 1 } };
     case "video":

@@ -40,6 +40,7 @@ export default defineConfig({
           page("Routing", "routing"),
           page("Stored responses", "responses"),
           page("Anthropic's API", "messages"),
+          page("Interactions API", "interactions"),
           page("Images and videos", "media"),
           page("Speech", "speech"),
           page("Embeddings and reranking", "embeddings"),

@@ -1,5 +1,5 @@
 /** Protocols that clients can use. The gateway uses them towards providers, too. */
-export const DIALECT_NAMES = ["chat", "messages", "genai", "responses"] as const;
+export const DIALECT_NAMES = ["chat", "messages", "genai", "responses", "interactions"] as const;
 
 export type DialectName = (typeof DIALECT_NAMES)[number];
 

@@ -2,7 +2,7 @@ import type { DialectName } from "../canon/dialect-name.ts";
 import type { ModelKind } from "./model.ts";
 
 const BY_KIND: Readonly<Record<ModelKind, readonly DialectName[]>> = {
-  text: ["chat", "messages", "genai", "responses"],
+  text: ["chat", "messages", "genai", "responses", "interactions"],
   image: ["chat", "genai", "responses"],
   video: ["genai"],
   embedding: ["chat", "genai"],

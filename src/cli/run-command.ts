@@ -9,7 +9,7 @@ function help(): string {
   const rows = columns(COMMANDS.map(({ name, summary }) => [name, summary]));
   const groups = COMMAND_GROUPS.flatMap(({ title, commands }) => [`${title}:`, ...rows.splice(0, commands.length), ""]);
   return [
-    `Trivium ${VERSION}, a gateway for generative models: one API key for every provider, in four wire protocols.`,
+    `Trivium ${VERSION}, a gateway for generative models: one API key for every provider, in five wire protocols.`,
     "",
     "Usage: trivium <command> [options]",
     "",

@@ -79,6 +79,8 @@ const ANSWERS: Readonly<Record<UpstreamDialectName, (numbers: Numbers) => string
     `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"look","input":${argumentsOf(n)}}}]}},"stopReason":"tool_use"}`,
   responses: (n) =>
     `{"id":"a","status":"completed","output":[{"type":"function_call","id":"i1","call_id":"c1","name":"look","arguments":${quoted(argumentsOf(n))}}]}`,
+  interactions: (n) =>
+    `{"id":"a","status":"requires_action","steps":[{"type":"function_call","id":"c1","name":"look","arguments":${argumentsOf(n)}}]}`,
 };
 
 /** Streams whose events hold arguments as objects. In other dialects they are chunks of text. */

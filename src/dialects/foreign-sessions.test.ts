@@ -282,6 +282,21 @@ describe("H52: compaction", () => {
 
 describe("H53: images and files in a tool result", () => {
   const CLIENTS: Record<DialectName, JsonObject> = {
+    interactions: {
+      model: "m",
+      input: [
+        { type: "user_input", content: [{ type: "text", text: "u" }] },
+        { type: "function_call", id: "call_1", name: "f", arguments: {} },
+        {
+          type: "function_result",
+          call_id: "call_1",
+          result: [
+            { type: "image", data: PIXEL, mime_type: "image/png" },
+            { type: "document", data: PDF, mime_type: "application/pdf" },
+          ],
+        },
+      ],
+    },
     chat: {
       model: "m",
       messages: [

@@ -356,6 +356,12 @@ function historyWith(dialect: DialectName, answer: JsonObject): JsonObject {
       const next = { role: "user", content: "Go on" };
       return { model: "acme/model", input: [{ role: "user", content: "Hello" }, ...body.output, ...results, next] };
     }
+    case "interactions": {
+      const calls = body.steps.filter(({ type }: { type: string }) => type === "function_call");
+      const results = calls.map((call: { id: string }) => ({ type: "function_result", call_id: call.id, result }));
+      const user = (text: string) => ({ type: "user_input", content: [{ type: "text", text }] });
+      return { model: "acme/model", input: [user("Hello"), ...body.steps, ...results, user("Go on")] };
+    }
     case "genai": {
       const { content } = body.candidates[0];
       const results = (content?.parts ?? []).flatMap((part: { functionCall?: { id?: string; name: string } }) =>

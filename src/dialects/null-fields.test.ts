@@ -88,6 +88,7 @@ const PROTOCOL_HOLDERS: Readonly<Record<DialectName, readonly string[]>> = {
   messages: ["messages", "content", "source", "tools", "system", "cache_control"],
   genai: ["contents", "parts", "inlineData", "fileData", "generationConfig", "thinkingConfig"],
   responses: ["", "input", "content", "output", "tools", "text", "reasoning"],
+  interactions: ["", "content", "generation_config"],
 };
 
 const nameOf = ({ dialect, name }: SampleRequest): string => `${dialect}/${name}`;

@@ -1,5 +1,6 @@
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from "./chat/quirks.ts";
 import { DEFAULT_GENAI_QUIRKS, type GenaiQuirks } from "./genai/quirks.ts";
+import { DEFAULT_INTERACTIONS_QUIRKS, type InteractionsQuirks } from "./interactions/quirks.ts";
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from "./messages/quirks.ts";
 import { DEFAULT_MEDIA_QUIRKS, type MediaQuirks } from "./request/media-quirks.ts";
 import { DEFAULT_RESPONSES_QUIRKS, type ResponsesQuirks } from "./responses/quirks.ts";
@@ -13,6 +14,7 @@ export interface Quirks {
   genai: GenaiQuirks;
   converse: MediaQuirks;
   responses: ResponsesQuirks;
+  interactions: InteractionsQuirks;
 }
 
 /** What a provider declares: only deviations from the default, by dialect. */
@@ -24,6 +26,7 @@ export const DEFAULT_QUIRKS: Quirks = {
   genai: DEFAULT_GENAI_QUIRKS,
   converse: DEFAULT_MEDIA_QUIRKS,
   responses: DEFAULT_RESPONSES_QUIRKS,
+  interactions: DEFAULT_INTERACTIONS_QUIRKS,
 };
 
 const hasQuirks = (dialect: string): dialect is keyof Quirks => dialect in DEFAULT_QUIRKS;

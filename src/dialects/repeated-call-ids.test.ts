@@ -46,6 +46,15 @@ const HISTORIES: Readonly<Record<DialectName, JsonObject>> = {
       { type: "function_call_output", call_id: "x", output: "of h" },
     ],
   },
+  interactions: {
+    input: [
+      { type: "user_input", content: [{ type: "text", text: "q" }] },
+      ...["f", "g"].map((name) => ({ type: "function_call", id: "x", name, arguments: {} })),
+      ...["of f", "of g"].map((result) => ({ type: "function_result", call_id: "x", result })),
+      { type: "function_call", id: "x", name: "h", arguments: {} },
+      { type: "function_result", call_id: "x", result: "of h" },
+    ],
+  },
   genai: {
     contents: [
       { role: "user", parts: [{ text: "q" }] },

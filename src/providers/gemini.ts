@@ -15,6 +15,9 @@ const OWN_URLS = /^https:\/\/(?:(?:www\.)?youtube\.com\/|youtu\.be\/|generativel
 /** Public files of the vendor's other hosts, such as its object storage, do not match. */
 const FILES_HOST = /(?:^|[.-])generativelanguage\.(?:[a-z0-9-]+\.)*googleapis\.com\.?$/;
 
+/** The models that the vendor's package lists for its newer API. */
+const IN_INTERACTIONS = /^(?:gemini-(?:2\.5|[3-9]|flash|pro)|gemma-4)/;
+
 const HOST: GoogleHost = { name: "gemini", models: () => "/v1beta/models" };
 
 export const gemini: ProviderDeclaration = {
@@ -29,8 +32,18 @@ export const gemini: ProviderDeclaration = {
   authenticate: headerKey("x-goog-api-key"),
   // A malformed key is answered with 400.
   probe: { path: "/v1beta/models?pageSize=1", rejections: [400] },
-  dialects: { genai: googleDialect(() => "/v1beta/models") },
+  dialects: {
+    genai: googleDialect(() => "/v1beta/models"),
+    interactions: {
+      optional: true,
+      generate: () => "/v1beta/interactions",
+      serves: (model) => IN_INTERACTIONS.test(model),
+    },
+  },
   media: googleAdapters(HOST),
   services: { embeddings: [geminiEmbeddings(HOST)], speech: [googleSpeech(HOST)] },
-  quirks: { genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownUrls: OWN_URLS } },
+  quirks: {
+    genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownUrls: OWN_URLS },
+    interactions: { mediaUrls: [], ownUrls: OWN_URLS },
+  },
 };

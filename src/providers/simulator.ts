@@ -118,6 +118,7 @@ export const simulator: ProviderDeclaration = {
       generate: () => "/openai/v1/responses",
       countTokens: () => "/openai/v1/responses/input_tokens",
     },
+    interactions: { generate: () => "/gemini/v1beta/interactions" },
   },
   media: {
     images: [played(openaiImages, ["image", "picture"], "/openai/v1", "gpt-image-2")],

@@ -23,7 +23,7 @@ export function openApiDocument({ publicUrl, version, endpoints }: DocumentOptio
       title: "Trivium",
       version,
       description:
-        "One API key, every provider, four wire protocols. A model is named `<provider>/<model_name>`; not every model supports every parameter.",
+        "One API key, every provider, five wire protocols. A model is named `<provider>/<model_name>`; not every model supports every parameter.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: publicUrl }],

@@ -98,7 +98,6 @@ test.each([
   ["POST", "/v1/uploads", "The Uploads API is not supported."],
   ["POST", "/v1/containers", "The Containers API is not supported."],
   ["GET", "/v1/skills", "The Skills API is not supported."],
-  ["POST", "/v1beta/interactions", "The Interactions API is not supported yet"],
   [
     "GET",
     "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent",

@@ -27,7 +27,6 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   ],
   [/\/v1\/user_profiles(\/|$)/, "User profiles", undefined],
   [/\/v1\/organizations(\/|$)/, "Organizations", undefined],
-  [/\/interactions(\/|$)/, "Interactions", "POST /v1beta/models/{model}:generateContent"],
   [/\/evals(\/|$)/, "Evals", undefined],
   [/^\/+ws\//, "Live", "POST /v1beta/models/{model}:streamGenerateContent"],
   [/\/auth_tokens$/, "Ephemeral tokens", undefined],
@@ -38,7 +37,7 @@ const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.t
 
 /** The end of a path, after the client's base URL. */
 const ENDINGS =
-  /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/(?:input_tokens|compact))?|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/videos|\/generation|\/models(?:\/.+)?)$/;
+  /(\/(?:chat\/)?completions|\/audio\/(?:speech|transcriptions|translations)|\/moderations|\/responses(?:\/(?:input_tokens|compact))?|\/interactions|\/messages(?:\/count_tokens)?|\/images\/(?:generations|edits)|\/embeddings|\/rerank|\/videos|\/generation|\/models(?:\/.+)?)$/;
 
 const MAX_SHOWN_LENGTH = 200;
 

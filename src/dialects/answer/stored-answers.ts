@@ -61,6 +61,18 @@ interface PendingContext {
   begun: boolean;
 }
 
+/** The items of responses, in protocols that give them ids. */
+interface StoredItems {
+  /** The ids of the items in a response. */
+  idsOf(answer: JsonObject): string[];
+  /** The items of a response by id. */
+  read(answer: string): Map<string, string>;
+  /** The items that a request refers to are together too large. */
+  refuseReferences(): GatewayError;
+  /** Opens the page of input items that a query selects. Throws if the query is invalid. */
+  openPage(query: URLSearchParams): InputPage;
+}
+
 /**
  * How a protocol names and shows stored responses: its fields and messages. The rest of the gateway stores text and knows
  * neither. Absent from dialects whose requests are always complete.
@@ -70,20 +82,20 @@ export interface StoredAnswers {
   read(body: JsonObject): StateWords;
   /** Items that were not found are dropped and noted. */
   expand(request: ReceivedRequest, found: FoundState): ExpandedRequest;
-  /** The ids of the items in a response. */
-  itemIds(answer: JsonObject): string[];
-  /** The items of a response by id. */
-  itemsOf(answer: string): Map<string, string>;
+  /** Items that requests can refer to and list; absent if the protocol has neither. */
+  readonly items?: StoredItems;
+  /** Whether the protocol made this id. Responses of other protocols cannot be continued or shown. */
+  isId(id: string): boolean;
   /** The error for a response that cannot be continued; `at`: which response of its history is the cause. */
   refusePrevious(id: string, fault: PreviousFault, at: string): GatewayError;
-  /** The items that a request refers to are together too large. */
-  refuseReferences(): GatewayError;
   /** No response with that id is stored for this key. */
   notFound(id: string): GatewayError;
   /** A background request whose response is not stored. */
   refuseBackground(): GatewayError;
   /** How a client wants to see a response: as a stream of the events after a number, if requested. */
   readShow(query: URLSearchParams): { after: number } | undefined;
+  /** The response as the query asks for it, from its stored text and that of its input. Absent: as stored. */
+  show?(answer: string, input: string, query: URLSearchParams): string;
   /** The events of that response are no longer available, or never were. */
   refuseStream(id: string): GatewayError;
   /** The sequence number of an event. */
@@ -96,8 +108,6 @@ export interface StoredAnswers {
   positionOf(pending: string, number: number): unknown;
   /** The body for a deleted response. */
   encodeDeleted(id: string): string;
-  /** Opens the page of input items that a query selects. Throws if the query is invalid. */
-  openPage(query: URLSearchParams): InputPage;
   /** Makes the id of a response from random letters and digits. */
   makeId(random: string): string;
   /** A response that is to be made in the background. */

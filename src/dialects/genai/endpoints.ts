@@ -7,13 +7,14 @@ import type { GenaiOptions } from "./options.ts";
 export const IMPLIED_PUBLISHER = "google";
 
 /** The protocol's path roots at the two doors, including aliases (choices 1). */
-const ROOTS: readonly [Door, string][] = [
+export const ROOTS: readonly [Door, string][] = [
   ["contract", "/api/(?:genai|vertex-ai)"],
   ["dropin", ""],
 ];
 
 /** `v1`, `v1alpha`, `v1beta` or `v1beta1`, and the project and location that some clients add. */
-const VERSION = "/(?:v1|v1alpha|v1beta|v1beta1)/(?:projects/(?<cloudProject>[^/]+)/locations/(?<location>[^/]+)/)?";
+export const VERSION =
+  "/(?:v1|v1alpha|v1beta|v1beta1)/(?:projects/(?<cloudProject>[^/]+)/locations/(?<location>[^/]+)/)?";
 /** The three ways to name a model in a path. The verb follows the last colon. */
 const MODEL = "(?:publishers/(?<publisher>[^/]+)/models/(?<name>.+)|models/(?<id>.+)|(?<bareId>[^/]+/.+))";
 

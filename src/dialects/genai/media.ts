@@ -51,7 +51,7 @@ const DETAIL_OF_LEVEL: ReadonlyMap<string, MediaPart["detail"]> = new Map([
 ]);
 
 /** Video pages that the provider opens itself and that cannot be fetched. */
-const FILM_PAGE = /^https:\/\/(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)\//i;
+export const FILM_PAGE = /^https:\/\/(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)\//i;
 /** Files that were uploaded to the provider. */
 const OWN_FILE = /^(?:gs:|https:\/\/[a-z]+\.googleapis\.com\/(?:[^?#]*\/)?files\/|files\/)/i;
 
@@ -91,12 +91,12 @@ export function decodeMedia(raw: JsonObject, source: PartSource): MediaPart | un
 
 function readInline(inline: Fields, { fromClient }: PartSource): Pick<MediaPart, "kind" | "source"> {
   const mimeType = inline.string("mimeType") ?? "application/octet-stream";
-  const data = inline.string("data") ?? "";
+  return { kind: kindOfMimeType(mimeType), source: inlineSource(mimeType, inline.string("data") ?? "", fromClient) };
+}
+
+export function inlineSource(mimeType: string, data: string, fromClient: boolean): MediaSource {
   const text = fromClient && mimeType === "text/plain" ? utf8Of(data) : undefined;
-  return {
-    kind: kindOfMimeType(mimeType),
-    source: text === undefined ? { type: "data", mimeType, data } : { type: "text", text },
-  };
+  return text === undefined ? { type: "data", mimeType, data } : { type: "text", text };
 }
 
 /** Plain text as text, which more targets accept than a text file. */
@@ -109,12 +109,15 @@ function readFile(file: Fields): Pick<MediaPart, "kind" | "source"> {
   const url = file.string("fileUri") ?? "";
   const mimeType = file.string("mimeType");
   const guessed = mimeType ?? guessMimeType(url) ?? (FILM_PAGE.test(url) ? DEFAULT_TYPE.video : DEFAULT_TYPE.document);
+  return { kind: kindOfMimeType(guessed), source: sourceOfUri(url, mimeType) };
+}
+
+/** A public URL, or a file that was uploaded to the provider. */
+export function sourceOfUri(url: string, mimeType: string | undefined): MediaSource {
   const reported = mimeType === undefined ? {} : { mimeType };
-  const source: MediaSource =
-    OWN_FILE.test(url) || !/^https?:/i.test(url)
-      ? { type: "file", id: url, origin: OWN_ORIGIN, ...reported }
-      : { type: "url", url, ...reported };
-  return { kind: kindOfMimeType(guessed), source };
+  return OWN_FILE.test(url) || !/^https?:/i.test(url)
+    ? { type: "file", id: url, origin: OWN_ORIGIN, ...reported }
+    : { type: "url", url, ...reported };
 }
 
 /** Read only if nothing would be lost: with unknown fields, the whole object goes to the extras. */

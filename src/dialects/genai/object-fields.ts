@@ -1,10 +1,11 @@
 import { defineObjectFields, isStoredUrl, type ObjectField, URL_FIELDS } from "../reading/object-fields.ts";
 
 /** A file URI that is not a public URL names a file that the host stores. */
-const isNotPublic: ObjectField["like"] = (uri, filesHosts) => isStoredUrl(uri, filesHosts) || !/^\s*https?:/i.test(uri);
+export const isNotPublic: NonNullable<ObjectField["like"]> = (uri, filesHosts) =>
+  isStoredUrl(uri, filesHosts) || !/^\s*https?:/i.test(uri);
 
 /** Objects that only cloud projects have, by their names. */
-const OF_A_CLOUD: Readonly<Record<string, string>> = {
+export const OF_A_CLOUD: Readonly<Record<string, string>> = {
   fileSearchStoreNames: "a file search store",
   ragCorpora: "a corpus",
   ragCorpus: "a corpus",

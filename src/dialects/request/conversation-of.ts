@@ -37,7 +37,7 @@ export function conversationOf(body: JsonObject, { before, turns }: Conversation
   for (const turn of list.slice(0, MAX_TURNS)) {
     addPieces(turn, pieces);
     begun++;
-    if (isObject(turn) && turn["role"] === "user") break;
+    if (isObject(turn) && (turn["role"] === "user" || turn["type"] === "user_input")) break;
   }
   return { key: Bun.hash(pieces.join("\n")), continues: list.length > begun };
 }

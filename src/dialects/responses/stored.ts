@@ -20,11 +20,15 @@ import {
 export const storedResponses: StoredAnswers = {
   read: readState,
   expand,
-  itemsOf,
-  itemIds: (answer) => arrayAt(answer, "output").flatMap((item) => stringAt(item, "id") ?? []),
-  makeId: (random) => `resp_${random.replace(/[^a-zA-Z0-9]/g, "x")}`,
+  items: {
+    idsOf: (answer) => arrayAt(answer, "output").flatMap((item) => stringAt(item, "id") ?? []),
+    read: itemsOf,
+    refuseReferences,
+    openPage,
+  },
+  isId: (id) => id.startsWith(ID_PREFIX),
+  makeId: (random) => `${ID_PREFIX}${random.replace(/[^a-zA-Z0-9]/g, "x")}`,
   refusePrevious,
-  refuseReferences,
   notFound,
   refuseBackground,
   refuseCancel,
@@ -35,7 +39,6 @@ export const storedResponses: StoredAnswers = {
   failureIn,
   positionOf: (pending, sequence): StreamPosition => ({ sequence, response: parseObject(pending) ?? {} }),
   encodeDeleted: (id) => JSON.stringify({ id, object: "response", deleted: true }),
-  openPage,
   encodePending: (body, { begun, ...shell }) =>
     JSON.stringify(encodeShell(body, { ...shell, status: begun ? "in_progress" : "queued", store: true })),
   encodeFailed: (pending, error) => {
@@ -44,6 +47,8 @@ export const storedResponses: StoredAnswers = {
   },
   encodeCancelled: (pending) => ended(pending, { status: "cancelled" }),
 };
+
+const ID_PREFIX = "resp_";
 
 const PROPER_ENDS: ReadonlySet<string | undefined> = new Set(["response.completed", "response.incomplete"]);
 

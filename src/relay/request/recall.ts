@@ -95,6 +95,7 @@ async function historyOf(
   gateway: Gateway,
 ): Promise<Remembered> {
   if (previous === undefined) return { heads: [], turns: [] };
+  if (!stored.isId(previous)) throw stored.refusePrevious(previous, "missing", previous);
   const { maxBodyBytes } = gateway.snapshot;
   const found = await gateway.answers.history(principal, previous, maxBodyBytes, (bytes) => memory.add(bytes));
   if ("turns" in found) return found;
@@ -121,13 +122,14 @@ async function itemsOf(
 ): Promise<Map<string, string>> {
   const wanted = new Set(references);
   const items = new Map<string, string>();
-  if (wanted.size === 0) return items;
+  if (stored.items === undefined || wanted.size === 0) return items;
+  const { read, refuseReferences } = stored.items;
   await answers.lookForItems(principal, references, snapshot.maxBodyBytes, (answer) => {
-    for (const [id, item] of stored.itemsOf(answer)) if (wanted.has(id)) items.set(id, item);
+    for (const [id, item] of read(answer)) if (wanted.has(id)) items.set(id, item);
   });
   // An item that is referenced a thousand times is inserted a thousand times (S23).
   const bytes = references.reduce((sum, id) => sum + (items.get(id)?.length ?? 0), 0);
-  if (bytes > snapshot.maxBodyBytes) throw stored.refuseReferences();
+  if (bytes > snapshot.maxBodyBytes) throw refuseReferences();
   memory.add(bytes);
   return items;
 }

@@ -69,7 +69,12 @@ export class AnswerSaver {
   async #save(answer: JsonObject): Promise<boolean> {
     const { answers } = this.#gateway;
     const { project, keyId, share, own, history } = this.call;
-    const made = { id: this.answerId, project, answer: JSON.stringify(answer), itemIds: this.stored.itemIds(answer) };
+    const made = {
+      id: this.answerId,
+      project,
+      answer: JSON.stringify(answer),
+      itemIds: this.stored.items?.idsOf(answer) ?? [],
+    };
     if (this.pending) return await this.#insist(() => answers.end(made, "done"));
     await answers.keep({ ...made, keyId, share, history, input: own });
     return true;

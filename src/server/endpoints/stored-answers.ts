@@ -29,8 +29,8 @@ const HANDLERS: Readonly<Record<StoredAsks, StoredHandler>> = {
   show_answer: async (request) => {
     const { stored, query, principal, gateway, id } = request;
     const wanted = stored.readShow(query);
-    const { answer } = await find(request);
-    if (wanted === undefined) return answer;
+    const { answer, input } = await find(request);
+    if (wanted === undefined) return stored.show?.(answer, input, query) ?? answer;
     const log = gateway.backgroundEvents.find(principal.project, id);
     if (log === undefined) throw stored.refuseStream(id);
     return followEvents(log, { ...wanted, connection: request.connection, comment: request.keepAlive }, gateway);
@@ -59,6 +59,7 @@ export const storedAnswer =
     const memory = gateway.memory.open(principal);
     try {
       const id = parameters["id"] ?? "";
+      if (!stored.isId(id)) throw stored.notFound(id);
       const { keepAlive } = dialect.http;
       const shown = await HANDLERS[asks]({ id, query, principal, stored, gateway, memory, connection, keepAlive });
       const type = typeof shown === "string" ? "application/json" : dialect.http.streamType(undefined);
@@ -82,7 +83,8 @@ async function find({ id, principal, stored, gateway, memory }: StoredRequest) {
 
 /** Reads only the turns that the page needs, and holds one of them at a time. */
 async function listInput({ id, query, principal, stored, gateway, memory }: StoredRequest): Promise<string> {
-  const page = stored.openPage(query);
+  const page = stored.items?.openPage(query);
+  if (page === undefined) throw stored.notFound(id);
   let isThere = false;
   const hold = (bytes: number) => {
     memory.add(bytes);

@@ -17,6 +17,18 @@ const ChatError = Type.Object(
   { title: "ChatError" },
 );
 
+const GenaiError = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.Integer(),
+      message: Type.String(),
+      status: Type.String(),
+      details: Type.Optional(Type.Array(openObject())),
+    }),
+  },
+  { title: "GenaiError" },
+);
+
 /** A failed call in each protocol's own form (choices 4). */
 export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
   chat: ChatError,
@@ -29,17 +41,8 @@ export const ERROR_SHAPES: Readonly<Record<DialectName, TSchema>> = {
     },
     { title: "MessagesError" },
   ),
-  genai: Type.Object(
-    {
-      error: Type.Object({
-        code: Type.Integer(),
-        message: Type.String(),
-        status: Type.String(),
-        details: Type.Optional(Type.Array(openObject())),
-      }),
-    },
-    { title: "GenaiError" },
-  ),
+  genai: GenaiError,
+  interactions: GenaiError,
 };
 
 /** The statuses that calls of a protocol can fail with, and what each means, from the table of errors. */

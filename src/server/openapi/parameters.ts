@@ -71,6 +71,13 @@ export const PARAMETERS = {
     schema: { type: "string", enum: ["video"] },
   },
   "operation-id": inPath("operation", "The last part of the operation's name."),
+  "interaction-id": inPath("id", "The id of a stored interaction of this project."),
+  include_input: {
+    name: "include_input",
+    in: "query",
+    description: "Whether to include the steps of the request.",
+    schema: { type: "boolean" },
+  },
   "key-id": inPath("id", "The id of a child key of this key."),
   limit: {
     name: "limit",

@@ -1,11 +1,13 @@
 import { Type } from "../../base/type.ts";
 import { ChatRequest } from "../../dialects/chat/schema/request.ts";
 import { GenaiCountTokensRequest, GenerateContentRequest } from "../../dialects/genai/schema/request.ts";
+import { InteractionsRequest } from "../../dialects/interactions/schema/request.ts";
 import { CountTokensRequest, MessagesRequest } from "../../dialects/messages/schema/request.ts";
 import { openObject } from "../../dialects/reading/schema-builders.ts";
 import { ResponsesRequest } from "../../dialects/responses/schema/request.ts";
 import { ChatCompletion, ChatCompletionChunk } from "./chat-answers.ts";
 import { GenaiTokenCount, GenerateContentAnswer } from "./genai-answers.ts";
+import { InteractionAnswer, InteractionStreamEvent } from "./interactions-answers.ts";
 import { MessageAnswer, MessageStreamEvent, MessagesTokenCount } from "./messages-answers.ts";
 import {
   ChatModel,
@@ -242,6 +244,49 @@ const listResponseInput: ApiOperation = {
   answers: [json(ResponseInputItems, "One page of items.")],
 };
 
+const createInteraction: ApiOperation = {
+  method: "POST",
+  id: "createInteraction",
+  summary: "Create an interaction",
+  dialect: "interactions",
+  parameters: CALL_HEADERS,
+  request: InteractionsRequest,
+  answers: [
+    json(InteractionAnswer, "The interaction."),
+    events(
+      InteractionStreamEvent,
+      "With `stream`: events named by their type, from interaction.created to interaction.completed; the last one is `[DONE]`.",
+    ),
+  ],
+};
+
+const getInteraction: ApiOperation = {
+  method: "GET",
+  id: "getInteraction",
+  summary: "Show a stored interaction",
+  dialect: "interactions",
+  parameters: ["interaction-id", "include_input"],
+  answers: [json(InteractionAnswer, "The interaction as it was returned, or the state of a background interaction.")],
+};
+
+const deleteInteraction: ApiOperation = {
+  ...getInteraction,
+  method: "DELETE",
+  id: "deleteInteraction",
+  summary: "Delete a stored interaction",
+  parameters: ["interaction-id"],
+  answers: [json(openObject(), "It is deleted, with the steps of its request. The object is empty.")],
+};
+
+const cancelInteraction: ApiOperation = {
+  ...getInteraction,
+  method: "POST",
+  id: "cancelInteraction",
+  summary: "Cancel a background interaction",
+  parameters: ["interaction-id"],
+  answers: [json(InteractionAnswer, "The cancelled interaction.")],
+};
+
 /** The operations of the dialects' endpoints, by id. */
 export const TEXT_OPERATIONS: Readonly<Record<string, ApiOperation>> = Object.fromEntries(
   [
@@ -265,5 +310,9 @@ export const TEXT_OPERATIONS: Readonly<Record<string, ApiOperation>> = Object.fr
     deleteResponse,
     cancelResponse,
     listResponseInput,
+    createInteraction,
+    getInteraction,
+    deleteInteraction,
+    cancelInteraction,
   ].map((operation) => [operation.id, operation]),
 );

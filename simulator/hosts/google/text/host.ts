@@ -3,10 +3,11 @@ import type { AccessTokens } from "../../../access-tokens.ts";
 import { bearerOf, type Credentials } from "../../../credentials.ts";
 import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "../../../exchange.ts";
 import { HostError } from "../../../host-error.ts";
-import type { JsonObject } from "../../../json.ts";
+import { isObject, type JsonObject, textOr } from "../../../json.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
 import { anthropicAdapter } from "../../anthropic/text/adapter.ts";
 import { type Cloud, callOnCloud } from "../../anthropic/text/on-cloud.ts";
+import { interactionsAdapter } from "../interactions/adapter.ts";
 import { countContentTokens, googleAdapter, isStream, wantsEvents } from "./adapter.ts";
 import { type GoogleHost, googleError, invalid, missingKey, modelNotFound, wrongKey, wrongToken } from "./errors.ts";
 
@@ -22,6 +23,9 @@ const COLLECTIONS = {
   gemini: /^\/(?:v1|v1beta|v1beta1)\/models(?:\/(.+))?$/,
   vertex: /^\/(?:v1|v1beta|v1beta1)\/(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google\/models(?:\/(.+))?$/,
 } as const;
+
+/** Another API of one of the hosts, which names its model in the body. */
+const INTERACTIONS = /^\/(?:v1|v1beta)\/interactions$/;
 
 function modelEntry(model: SimulatedTextModel, host: GoogleHost): JsonObject {
   if (host === "vertex")
@@ -63,6 +67,7 @@ export function googleHost(
   nowMs: () => number,
 ): Host {
   const adapter = googleAdapter(host, nowMs);
+  const interactions = interactionsAdapter(nowMs);
 
   function authenticate(exchange: Exchange): string {
     const key = exchange.headers.get("x-goog-api-key") ?? exchange.url.searchParams.get("key");
@@ -91,6 +96,13 @@ export function googleHost(
     }
   }
 
+  async function interact(exchange: Exchange, key: string): Promise<Response> {
+    const { body } = exchange;
+    if (!isObject(body)) throw invalid("Invalid JSON payload received. The body is not valid JSON.");
+    const call = incomingCall(exchange, body, key, textOr(body.model, ""));
+    return answerCall(interactions, call, exchange.state, exchange.signal, exchange.ended);
+  }
+
   async function message(exchange: Exchange, key: string, id: string, stream: boolean): Promise<Response> {
     if (exchange.body === undefined) throw invalid("Invalid JSON payload received. The body is not valid JSON.");
     // `claude-standard@20260101` is the simulator's `standard`.
@@ -106,6 +118,8 @@ export function googleHost(
       const key = authenticate(exchange);
       const claude = host === "vertex" && exchange.method === "POST" ? CLAUDE.exec(exchange.path) : null;
       if (claude !== null) return message(exchange, key, claude[1] ?? "", claude[2] === "streamRawPredict");
+      if (host === "gemini" && exchange.method === "POST" && INTERACTIONS.test(exchange.path))
+        return interact(exchange, key);
       const match = COLLECTIONS[host].exec(exchange.path);
       if (match === null) throw googleError(404, "NOT_FOUND", `The requested URL ${exchange.path} was not found.`);
       const named = match[1] === undefined ? undefined : decodeName(match[1]);

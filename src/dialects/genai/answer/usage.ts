@@ -6,22 +6,32 @@ import { unknownCounters } from "../../answer/unknown-counters.ts";
 import { promptCounts } from "../../request/prompt-counts.ts";
 import { KNOWN_COUNTERS } from "./known-counters.ts";
 
+/** The counts of a response, as the vendor's protocols divide them. */
+export interface ReportedCounts {
+  /** All of the prompt, cached or not, without what hosted tools added to it. */
+  prompt: number;
+  cached: number | undefined;
+  toolUse: number | undefined;
+  /** What was generated besides thoughts. */
+  completion: number | undefined;
+  reasoning: number | undefined;
+  total: number | undefined;
+  /** Audio in the prompt that was not cached. */
+  audioPrompt: number;
+  imageOutput: number;
+  audioOutput: number;
+}
+
 /**
- * `promptTokenCount` includes cached tokens but not tool-use tokens; `candidatesTokenCount` excludes thoughts. Counts of 0 are
- * omitted, so only the total shows whether a missing count is known. A total larger than its parts counts as generated (H27).
+ * Counts of 0 are omitted, so only the total shows whether a missing count is known. A total larger than its parts counts as generated
+ * (H27).
  */
-export function decodeUsage(answer: unknown): Usage | undefined {
-  const raw = objectAt(answer, "usageMetadata");
-  const prompt = countAt(raw, "promptTokenCount");
-  if (prompt === undefined || raw === undefined) return undefined;
-  const total = countAt(raw, "totalTokenCount");
-  const toolUse = countAt(raw, "toolUsePromptTokenCount") ?? 0;
-  const completion = countAt(raw, "candidatesTokenCount") ?? countAt(raw, "responseTokenCount");
-  const reasoning = countAt(raw, "thoughtsTokenCount");
+export function usageOfCounts(counts: ReportedCounts): Usage {
+  const { prompt, cached, toolUse = 0, completion, reasoning, total, audioPrompt, imageOutput, audioOutput } = counts;
   const usage: Usage = promptCounts({
     prompt,
-    cacheRead: countAt(raw, "cachedContentTokenCount"),
-    audio: tokensOf(raw, "promptTokensDetails", "AUDIO") - tokensOf(raw, "cacheTokensDetails", "AUDIO"),
+    cacheRead: cached,
+    audio: audioPrompt,
     leftByTotal: total === undefined ? undefined : total - toolUse - (completion ?? 0) - (reasoning ?? 0),
   });
   usage.input = (usage.input ?? 0) + toolUse;
@@ -31,13 +41,32 @@ export function decodeUsage(answer: unknown): Usage | undefined {
   const generated = generatedTokens({ completion, reasoning, behindPrompt, reasoningBeside: true });
   if (generated !== undefined || total !== undefined) {
     const { said = 0, thought } = generated ?? {};
-    const images = Math.min(said, tokensOf(raw, "candidatesTokensDetails", "IMAGE"));
-    const sound = Math.min(said - images, tokensOf(raw, "candidatesTokensDetails", "AUDIO"));
+    const images = Math.min(said, imageOutput);
+    const sound = Math.min(said - images, audioOutput);
     usage.output = said - images - sound;
     if (thought !== undefined) usage.reasoning = thought;
     if (images > 0) usage.imageOutput = images;
     if (sound > 0) usage.audioOutput = sound;
   }
+  return usage;
+}
+
+/** `promptTokenCount` includes cached tokens but not tool-use tokens; `candidatesTokenCount` excludes thoughts. */
+export function decodeUsage(answer: unknown): Usage | undefined {
+  const raw = objectAt(answer, "usageMetadata");
+  const prompt = countAt(raw, "promptTokenCount");
+  if (prompt === undefined || raw === undefined) return undefined;
+  const usage = usageOfCounts({
+    prompt,
+    cached: countAt(raw, "cachedContentTokenCount"),
+    toolUse: countAt(raw, "toolUsePromptTokenCount"),
+    completion: countAt(raw, "candidatesTokenCount") ?? countAt(raw, "responseTokenCount"),
+    reasoning: countAt(raw, "thoughtsTokenCount"),
+    total: countAt(raw, "totalTokenCount"),
+    audioPrompt: tokensOf(raw, "promptTokensDetails", "AUDIO") - tokensOf(raw, "cacheTokensDetails", "AUDIO"),
+    imageOutput: tokensOf(raw, "candidatesTokensDetails", "IMAGE"),
+    audioOutput: tokensOf(raw, "candidatesTokensDetails", "AUDIO"),
+  });
   const searches = searchQueries(answer);
   if (searches) usage.searches = searches;
   const unknown = unknownCounters("usageMetadata", raw, KNOWN_COUNTERS);

@@ -15,7 +15,8 @@ import { lowerSchema } from "./lower-schema.ts";
 import { encodeSettings } from "./settings.ts";
 import { encodeToolChoice, encodeTools, functionNames, withoutDialect } from "./tools.ts";
 
-const TOOL_NAMES: ToolNameRule = {
+/** What the vendor accepts as the name of a function. */
+export const TOOL_NAMES: ToolNameRule = {
   pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
   foreign: /[^a-zA-Z0-9_.:-]/g,
   longest: 128,

@@ -1,6 +1,7 @@
 import { type JsonObject, stringAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { Fields } from "../../../canon/fields.ts";
+import type { Notes } from "../../../canon/notes.ts";
 import {
   BUDGET_OF_EFFORT,
   type Effort,
@@ -9,6 +10,7 @@ import {
   type ReasoningAmount,
   type ReasoningRequest,
 } from "../../../canon/reasoning.ts";
+import type { ModelTraits } from "../../../canon/traits.ts";
 import type { EncodeScope } from "./encode-scope.ts";
 
 const PATH = "generationConfig.thinkingConfig";
@@ -76,16 +78,23 @@ export function encodeThinking(scope: EncodeScope): JsonObject | undefined {
 
 function encodeLevel(amount: ReasoningAmount, { context, notes }: EncodeScope, path: string): JsonObject {
   // By default, such a model controls its thinking itself.
-  if (amount === "dynamic") return {};
+  const level = amount === "dynamic" ? undefined : nearestLevel(amount, context.traits, path, notes);
+  return level === undefined ? {} : { thinkingLevel: level.toUpperCase() };
+}
+
+/** The level for an amount of thinking: the nearest one that the model accepts. */
+export function nearestLevel(
+  amount: Exclude<ReasoningAmount, "dynamic">,
+  { efforts = COMMON_LEVELS }: Pick<ModelTraits, "efforts">,
+  path: string,
+  notes: Notes,
+): Effort | undefined {
   const wanted = typeof amount === "string" ? amount : effortOfBudget(amount.budget);
-  const known = LEVELS.filter((level) => (context.traits.efforts ?? COMMON_LEVELS).includes(level));
+  const known = LEVELS.filter((level) => efforts.includes(level));
   const level = nearestEffort(wanted, known);
-  if (level === undefined) {
-    notes.dropped(path, "this model has no thinking levels");
-    return {};
-  }
-  if (level !== amount) notes.approximated(path, `this model accepts thinking levels; ${level} is the nearest`);
-  return { thinkingLevel: level.toUpperCase() };
+  if (level === undefined) notes.dropped(path, "this model has no thinking levels");
+  else if (level !== amount) notes.approximated(path, `this model accepts thinking levels; ${level} is the nearest`);
+  return level;
 }
 
 function encodeBudget(amount: ReasoningAmount, scope: EncodeScope, path: string): JsonObject {
