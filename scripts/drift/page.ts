@@ -52,11 +52,18 @@ export function driftPage(comparison: Comparison): Page {
     ),
     ...section(
       "Unknown and accepted",
-      [...accepted].map(([reason, facts]) => `- ${reason} ${groups(facts)}`),
+      byCost(accepted).map(([reason, facts]) => `- ${reason} ${groups(facts)}`),
     ),
     "",
   ];
   return { text: parts.join("\n"), open: open.length };
+}
+
+/** The reasons by the dearest name that each explains. */
+function byCost(accepted: ReadonlyMap<string, readonly PlacedFact[]>): [string, readonly PlacedFact[]][] {
+  const order = Object.keys(KINDS);
+  const rank = (facts: readonly PlacedFact[]) => Math.min(...facts.map(({ kind }) => order.indexOf(kind)));
+  return [...accepted].sort(([, one], [, other]) => rank(one) - rank(other));
 }
 
 const sizeOf = (accepted: ReadonlyMap<string, readonly PlacedFact[]>): number =>

@@ -1,20 +1,28 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { API, type Project, SymbolFlags, type Type, TypeFlags } from "typescript/unstable/async";
+import { join, resolve } from "node:path";
+import {
+  API,
+  type Project,
+  SymbolFlags,
+  type Type,
+  TypeFlags,
+  type Symbol as TypeSymbol,
+} from "typescript/unstable/async";
 import type { Root, Shape } from "./declared-type.ts";
 import { TypeGraph, type TypeNode } from "./type-graph.ts";
 
 /**
  * Reads types from the declarations of installed packages, with everything that they lead to. The compiler resolves imports, inheritance and
- * derived types. `folder` is a `node_modules`, and each root's file is a path below it. A root that the packages do not declare is undefined. `edit`
+ * derived types. `modules` is a `node_modules`, and each root's file is a path below it. A root that the packages do not declare is undefined. `edit`
  * changes a file before it is read.
  */
 export async function readTypeScript(
-  folder: string,
+  modules: string,
   roots: readonly Root[],
   edit?: (file: string) => string | undefined,
 ): Promise<(Shape | undefined)[]> {
+  const folder = resolve(modules);
   const scratch = mkdtempSync(join(tmpdir(), "trivium-types-"));
   const api = new API(edit === undefined ? { cwd: folder } : { cwd: folder, fs: { readFile: edit } });
   try {
@@ -148,10 +156,17 @@ class TypeReader {
     return members.length === 0 ? { parts } : { declared: { name, members }, parts };
   }
 
-  /** Types of the runtime and of other packages are not entered. */
+  /** Types of the runtime and of other packages are not entered, unless they are made of members of this one, such as `Omit<…>`. */
   async #isOwn(type: Type): Promise<boolean> {
-    const declarations = (await type.getSymbol())?.declarations ?? [];
-    return declarations.some(({ path }) => this.#packages.some((folder) => path.toLowerCase().startsWith(folder)));
+    if (this.#declares(await type.getSymbol())) return true;
+    if (type.isTypeReference() || type.isClassOrInterface()) return false;
+    const members = await this.#project.checker.getPropertiesOfType(type);
+    return members.some((member) => this.#declares(member));
+  }
+
+  #declares(symbol: TypeSymbol | undefined): boolean {
+    const paths = symbol?.declarations.map(({ path }) => path.toLowerCase()) ?? [];
+    return paths.some((path) => this.#packages.some((folder) => path.startsWith(folder)));
   }
 
   /** With its namespaces. A type without a name has that of its place. */
