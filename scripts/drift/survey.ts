@@ -135,8 +135,8 @@ class Walk {
         this.#add("tool", tool, this.#knowledge.tool?.(tool) ?? false, word);
       }
     }
-    // What a request may contain without the schema listing it is passed on whole.
-    const isRead = this.#isRequest ? listed.length > 0 : this.#knowsKind(kind, word, listed);
+    // What a request may contain without the schema listing it is passed on whole, and so are tools that a response repeats.
+    const isRead = this.#isRequest ? listed.length > 0 : kind !== "tool" && this.#knowsKind(kind, word, listed);
     if (isRead) this.#members(type, kind === this.#other ? place.path : word, this.#isRequest ? listed : undefined);
   }
 
@@ -147,7 +147,7 @@ class Walk {
 
   #knowsKind(kind: Kind, word: string, listed: readonly SchemaNode[]): boolean {
     const { tool, event, vocabulary } = this.#knowledge;
-    if (kind === "tool" && this.#isRequest && tool !== undefined) return tool(word);
+    if (kind === "tool" && tool !== undefined) return tool(word);
     if (kind === "event" && event?.(word)) return true;
     return listed.length > 0 || vocabulary.hasValue(word);
   }
