@@ -23,14 +23,19 @@ export async function readTypeScriptFacts(
   return factsOf("TypeScript", folder, await readTypeScript(folder, roots, edit));
 }
 
+/** The only module whose names differ from those on the wire. */
+const CAMEL = "google/genai/types.py";
+
 /** Reads the SDKs in a folder of unpacked wheels. */
 export function readPythonFacts(folder: string): Declared {
   const shapes = new Map<Subject, Shape | undefined>();
-  for (const vendor of VENDORS) {
-    const subjects = SUBJECTS.filter((subject) => subject.vendor === vendor);
+  for (const camel of [true, false]) {
+    const subjects = SUBJECTS.filter(({ python }) => (python.file === CAMEL) === camel);
     const roots = subjects.map(({ python }) => python);
-    const found = readPython(folder, roots, { camel: vendor === "Google" });
-    for (const [index, subject] of subjects.entries()) shapes.set(subject, found[index]);
+    for (const [index, shape] of readPython(folder, roots, { camel }).entries()) {
+      const subject = subjects[index];
+      if (subject !== undefined) shapes.set(subject, shape);
+    }
   }
   return factsOf(
     "Python",
