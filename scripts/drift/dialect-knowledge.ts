@@ -12,6 +12,7 @@ import * as genaiStops from "../../src/dialects/genai/answer/stop-reason.ts";
 import { genai } from "../../src/dialects/genai/index.ts";
 import { GenerateContentRequest } from "../../src/dialects/genai/schema/request.ts";
 import { KNOWN_COUNTERS as MESSAGES_COUNTERS } from "../../src/dialects/messages/answer/known-counters.ts";
+import { readPasses } from "../../src/dialects/messages/answer/read-passes.ts";
 import { REQUESTS } from "../../src/dialects/messages/answer/server-tools.ts";
 import * as messagesStops from "../../src/dialects/messages/answer/stop-reason.ts";
 import { messages } from "../../src/dialects/messages/index.ts";
@@ -29,7 +30,7 @@ import type { Knowledge } from "./knowledge.ts";
 import { vocabularyOf } from "./vocabulary.ts";
 
 /** Code that all dialects use. */
-const SHARED = ["dialects/answer", "dialects/reading", "dialects/request", "canon/reasoning.ts"];
+const SHARED = ["dialects/answer", "dialects/request", "dialects/reading/routing-fields.ts", "canon/reasoning.ts"];
 
 const listsTool = (table: BillingTable, name: string): boolean =>
   table.tools.some(({ name: listed, match }) => listed === name || new RegExp(`^(?:${match ?? "$^"})$`).test(name));
@@ -115,6 +116,8 @@ export const DIALECT_KNOWLEDGE: Readonly<Record<"chat" | "responses" | "messages
         ? name.endsWith(REQUESTS) && listsTool(ANTHROPIC_BILLING, name.slice(0, -REQUESTS.length))
         : countsMessages(path);
     },
+    entry: (path, kind) =>
+      path === "iterations" && readPasses({ iterations: [{ type: kind }] }, () => ({ input: 1 })).unknown === undefined,
   },
   genai: {
     schema: GenerateContentRequest,

@@ -17,7 +17,8 @@ const REPEATED = "Progress of an item, which the finished item repeats.";
 const DETAIL = "A detail that no other protocol has; clients of this protocol receive it.";
 const NOT_FORWARDED =
   "Names an account, a workspace or a user of the vendor's, which the gateway's own credential does not have.";
-const LIMITED = "An option of few models, which is refused or noted as not sent.";
+const PASSED = "Fields that the schema does not list are passed on to hosts of this API.";
+const REFUSED = "A value that the schema does not list is refused, so no response has what follows from it.";
 
 export const EXCEPTIONS: readonly Exceptions[] = [
   // Money.
@@ -52,33 +53,6 @@ export const EXCEPTIONS: readonly Exceptions[] = [
         "svg_usage.total_tokens",
       ],
     },
-  },
-  {
-    vendor: "OpenAI",
-    protocol: "images",
-    reason: "Drawings as SVG and animations are not supported by the endpoints of images: their values are refused.",
-    names: {
-      counter: [
-        "svg_usage.input_tokens",
-        "svg_usage.output_tokens",
-        "svg_usage.reasoning_tokens",
-        "svg_usage.total_tokens",
-      ],
-      parameter: ["frame_count", "frame_duration_ms", "output_format=gif", "output_format=svg", "svg"],
-    },
-  },
-  {
-    vendor: "OpenAI",
-    protocol: "image edits",
-    reason: "Drawings as SVG and animations are not supported by the endpoints of images: their values are refused.",
-    names: { parameter: ["frame_count", "frame_duration_ms", "markup", "output_format=gif"] },
-  },
-  {
-    vendor: "OpenAI",
-    protocol: "image edits",
-    reason: "Drawings as SVG and animations are not supported by the endpoints of images: their values are refused.",
-    only: "Python",
-    names: { parameter: ["output_format=svg", "svg"] },
   },
   {
     vendor: "OpenAI",
@@ -215,19 +189,59 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "images",
-    reason: LIMITED,
-    names: { parameter: ["quality=max", "quality=xhigh", "safety_identifier"], answer: ["safety_identifier"] },
+    reason: REFUSED,
+    names: {
+      parameter: ["output_format=gif", "output_format=svg", "quality=max", "quality=xhigh"],
+      counter: [
+        "svg_usage.input_tokens",
+        "svg_usage.output_tokens",
+        "svg_usage.reasoning_tokens",
+        "svg_usage.total_tokens",
+      ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "images",
+    reason: PASSED,
+    names: { parameter: ["complexity", "frame_count", "frame_duration_ms", "safety_identifier", "svg"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "images",
+    reason: "The gateway writes this response itself, and leaves it out.",
+    names: { answer: ["safety_identifier"] },
   },
   {
     vendor: "OpenAI",
     protocol: "image edits",
-    reason: LIMITED,
-    names: { parameter: ["quality=max", "quality=xhigh", "safety_identifier"] },
+    reason: REFUSED,
+    names: { parameter: ["output_format=gif", "quality=max", "quality=xhigh"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "image edits",
+    reason: PASSED,
+    names: { parameter: ["complexity", "frame_count", "frame_duration_ms", "markup", "safety_identifier"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "image edits",
+    reason: REFUSED,
+    only: "Python",
+    names: { parameter: ["output_format=svg"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "image edits",
+    reason: PASSED,
+    only: "Python",
+    names: { parameter: ["svg"] },
   },
   {
     vendor: "OpenAI",
     protocol: "transcriptions",
-    reason: "Speakers and further languages are not read; the transcript is.",
+    reason: PASSED,
     names: {
       parameter: [
         "chunking_strategy",
@@ -237,6 +251,13 @@ export const EXCEPTIONS: readonly Exceptions[] = [
         "known_speaker_references",
         "languages",
       ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "transcriptions",
+    reason: "Details that clients receive only in the format in which the host sent them.",
+    names: {
       answer: [
         "avg_logprob",
         "compression_ratio",
@@ -266,6 +287,13 @@ export const EXCEPTIONS: readonly Exceptions[] = [
       ],
       answer: ["created", "system_fingerprint", "text_offset", "token_logprobs"],
     },
+  },
+
+  {
+    vendor: "OpenAI",
+    protocol: "moderations",
+    reason: "What is to be classified is passed on as it is.",
+    names: { item: ["image_url"] },
   },
 
   // Anthropic.
@@ -324,10 +352,13 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "Anthropic",
     protocol: "messages",
-    reason: "Fallbacks of the vendor's own, which the gateway removes with a note: it has fallbacks of its own.",
+    reason:
+      "Credits and hints of the vendor's own fallbacks are passed on. The tokens that a response reports are billed.",
     names: {
+      counter: ["fallback_credit.status=not_applied", "fallback_credit.status=redeemed"],
+      content: ["fallback"],
       parameter: ["fallback_credit_token"],
-      answer: ["fallback_credit_token", "fallback_has_prefill_claim", "recommended_model", "trigger"],
+      answer: ["fallback_credit_token", "fallback_has_prefill_claim", "recommended_model"],
     },
   },
   {
@@ -443,20 +474,21 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   },
   {
     vendor: "Google",
-    protocol: "images",
-    reason: LIMITED,
-    names: { parameter: ["baseSteps", "includeSafetyAttributes"] },
-  },
-  {
-    vendor: "Google",
     protocol: "videos",
     reason: "The gateway polls the provider itself, and has operations for its clients.",
     names: { parameter: ["webhookConfig"] },
   },
+
+  {
+    vendor: "Google",
+    protocol: "images",
+    reason: PASSED,
+    names: { parameter: ["baseSteps", "includeSafetyAttributes"] },
+  },
   {
     vendor: "Google",
     protocol: "embeddings",
-    reason: LIMITED,
+    reason: "An option of few models, which is noted as not sent.",
     names: { parameter: ["audioTrackExtraction", "documentOcr"] },
   },
 

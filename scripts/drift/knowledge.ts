@@ -21,4 +21,6 @@ export interface Knowledge {
   stop?(word: string): boolean;
   /** Whether the reader of usage counts a number at this path below `usage`, or below the response, or knows that it is not billed. */
   counter?(path: string): boolean;
+  /** Whether the reader of usage knows entries of this kind in a list or object below `usage`. */
+  entry?(path: string, kind: string): boolean;
 }

@@ -46,7 +46,7 @@ const FOLDERS: Readonly<Record<Vendor, { typescript: string; python: string }>> 
 
 /** A service with a schema for its requests, and code in its own folder and that of the vendor's adapters. */
 const service = (folders: readonly string[], schema?: TSchema): Knowledge => ({
-  vocabulary: vocabularyOf(["dialects/answer", "dialects/reading", ...folders]),
+  vocabulary: vocabularyOf(["dialects/answer", ...folders]),
   ...(schema === undefined ? {} : { schema }),
 });
 

@@ -202,12 +202,15 @@ class Walk {
 
   /** Numbers at every depth of a usage. A list by modality has a path for each. */
   #counters(shape: Shape, path: string, around: readonly DeclaredType[]): void {
-    const { counter, vocabulary } = this.#knowledge;
+    const { counter, entry, vocabulary } = this.#knowledge;
     if (shape.numeric) {
       this.#add("counter", path, counter?.(path) ?? path.split(".").every((step) => vocabulary.hasField(step)));
     }
     for (const type of shape.types) {
       if (around.includes(type)) continue;
+      for (const kind of type.members.get("type")?.words ?? []) {
+        this.#add("counter", `${path}=${kind}`, entry?.(path, kind) ?? vocabulary.hasValue(kind));
+      }
       const modalities = [...(type.members.get("modality")?.words ?? [])].map((modality) => `${modality}.`);
       for (const [member, inner] of type.members) {
         if (TIER.test(member)) this.#visit(inner, { path: member, member, nodes: undefined });
