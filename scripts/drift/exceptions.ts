@@ -44,7 +44,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "responses",
-    reason: "Drawings as SVG and animations have no price in the table of tools yet.",
+    reason: "Tokens of another model that a tool called have no price: the receipt names them as unpriced.",
     names: {
       counter: [
         "svg_usage.input_tokens",
