@@ -45,7 +45,7 @@ const knowsTools = (dialect: Dialect, table: BillingTable, bodyWith: (tool: stri
 /** Where responses report the terms that applied. */
 const REPORTED = /^(?:service_?tier|speed|trafficType)$/i;
 
-/** The terms that a field asks for, as the dialect reads them, or as a response reports them. */
+/** The terms that a field requests, as the dialect reads them, or that a response reports. */
 const knowsTiers =
   ({ requests: { pricedFields } }: Dialect, { terms }: BillingTable) =>
   (field: string, word: string): boolean | undefined => {
@@ -53,8 +53,8 @@ const knowsTiers =
     const isRead = field in pricedFields || holders.length > 0;
     if (!isRead && !REPORTED.test(field)) return undefined;
     const body = Object.fromEntries([[field, word], ...holders.map((holder) => [holder, { [field]: word }])]);
-    const asked = isRead ? askedTerms(body, pricedFields).map(({ name }) => name) : [termOf(word) ?? []].flat();
-    return asked.every((term) => terms.some(({ name }) => name === term));
+    const found = isRead ? askedTerms(body, pricedFields).map(({ name }) => name) : [termOf(word) ?? []].flat();
+    return found.every((term) => terms.some(({ name }) => name === term));
   };
 
 /** Asks the reader that bills a response, with a usage in which only this number is set. */

@@ -273,7 +273,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "completions",
-    reason: "Legacy completions are passed on as they are, in both directions.",
+    reason: "Legacy completions are passed on unchanged, in both directions.",
     names: {
       parameter: [
         "echo",
@@ -292,7 +292,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "moderations",
-    reason: "What is to be classified is passed on as it is.",
+    reason: "The input of a moderation is passed on unchanged.",
     names: { item: ["image_url"] },
   },
 
@@ -655,7 +655,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "Google",
     protocol: "HTTP",
-    reason: "The Interactions API, and the agents behind it.",
+    reason: "The Interactions API, and its agents.",
     names: { endpoint: ["agents", "credentials", "environments", "interactions", "triggers", "webhooks"] },
   },
   {

@@ -15,7 +15,7 @@ export interface Knowledge {
   tool?(name: string): boolean;
   /** Tools whose use an item or block of a response shows. */
   toolsOf?(kind: string): readonly string[];
-  /** Whether the price table has the terms that a field's value asks for, or they are ordinary; undefined if the field asks for no terms. */
+  /** Whether the terms that a field's value requests are ordinary or in the price table; undefined if the field requests none. */
   tier?(field: string, word: string): boolean | undefined;
   event?(type: string): boolean;
   stop?(word: string): boolean;

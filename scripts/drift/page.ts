@@ -59,7 +59,7 @@ export function driftPage(comparison: Comparison): Page {
   return { text: parts.join("\n"), open: open.length };
 }
 
-/** The reasons by the dearest name that each explains. */
+/** The reasons, ordered by the most expensive kind of name that each explains. */
 function byCost(accepted: ReadonlyMap<string, readonly PlacedFact[]>): [string, readonly PlacedFact[]][] {
   const order = Object.keys(KINDS);
   const rank = (facts: readonly PlacedFact[]) => Math.min(...facts.map(({ kind }) => order.indexOf(kind)));

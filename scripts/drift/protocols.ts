@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import { Type } from "../../src/base/type.ts";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 import { Content } from "../../src/dialects/genai/schema/content.ts";
 import { GenerationConfig } from "../../src/dialects/genai/schema/generation-config.ts";
 import { GenerateContentRequest } from "../../src/dialects/genai/schema/request.ts";
@@ -45,10 +46,8 @@ const FOLDERS: Readonly<Record<Vendor, { typescript: string; python: string }>> 
 };
 
 /** A service with a schema for its requests, and code in its own folder and that of the vendor's adapters. */
-const service = (folders: readonly string[], schema?: TSchema): Knowledge => ({
-  vocabulary: vocabularyOf(["dialects/answer", ...folders]),
-  ...(schema === undefined ? {} : { schema }),
-});
+const service = (folders: readonly string[], schema?: TSchema): Knowledge =>
+  withoutAbsent({ vocabulary: vocabularyOf(["dialects/answer", ...folders]), schema });
 
 const { chat, responses, messages, genai } = DIALECT_KNOWLEDGE;
 

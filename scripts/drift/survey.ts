@@ -90,10 +90,9 @@ class Walk {
     }
   }
 
-  #add(kind: Kind, name: string, known: boolean, place?: string): boolean {
+  #add(kind: Kind, name: string, known: boolean, place?: string): void {
     const { vendor, protocol } = this.#side;
     this.#facts.add({ vendor, protocol, kind, name, known }, place);
-    return known;
   }
 
   #visit(shape: Shape, place: Place): void {

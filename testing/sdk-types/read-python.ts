@@ -116,7 +116,7 @@ class PythonReader {
     return id;
   }
 
-  /** A type as it is written: its literals, and the names in it that this package declares. */
+  /** A type expression: its literals, and the names in it that this package declares. */
   #expression(module: Module, type: string): TypeNode<string> {
     const words = [...type.matchAll(LITERALS)].flatMap(([, list = ""]) =>
       [...list.matchAll(STRINGS)].map(([, one, other]) => one ?? other ?? ""),
