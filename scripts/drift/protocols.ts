@@ -146,7 +146,7 @@ const ANTHROPIC: readonly Subject[] = subjectsOf("Anthropic", "messages", messag
 
 /** Settings of calls. The SDKs convert several forms of `systemInstruction` to contents, which are compared as such. */
 const ofLibrary =
-  /^(?:httpOptions|abortSignal|shouldReturnHttpResponse|sdkHttpResponse|automaticFunctionCalling(?:History)?|systemInstruction)$/;
+  /^(?:httpOptions|abortSignal|shouldReturnHttpResponse|sdkHttpResponse|parsed|automaticFunctionCalling(?:History)?|systemInstruction)$/;
 const google: Knowledge = { ...genai, ofLibrary };
 
 /** The SDK's settings, which it moves into the request and its `generationConfig`. */
