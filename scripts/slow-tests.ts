@@ -37,6 +37,7 @@ export const SLOW_TESTS: Readonly<Record<string, number>> = {
   "conformance/media/memory.test.ts": 13,
   "conformance/crashes/intents.test.ts": 13,
   "conformance/totals.test.ts": 12,
+  "scripts/drift/drift.test.ts": 12,
   "conformance/sdk/genai-errors.test.ts": 12,
   "conformance/rolling-restart.test.ts": 12,
   "conformance/random-requests.test.ts": 12,

@@ -1,16 +1,22 @@
+import { join } from "node:path";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
+import { type Shape, wordsOf } from "../../testing/sdk-types/declared-type.ts";
+import { readTypeScript } from "../../testing/sdk-types/read-typescript.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
-import { literals, TypeDefinitions } from "../sdk/type-definitions.ts";
 import type { Cheat, CheatGroup, Outcome } from "./cheat.ts";
 
-const RESPONSES = TypeDefinitions.of("openai/resources/responses/responses.d.ts");
-const MESSAGES = TypeDefinitions.of("@anthropic-ai/sdk/resources/beta/messages/messages.d.ts");
-const GENAI = TypeDefinitions.of("@google/genai/dist/genai.d.ts");
-
-const typesOf = (types: TypeDefinitions, union: string): string[] =>
-  types.unionOf(union).flatMap((member) => types.member(member, "type").flatMap(literals));
+const declared = await readTypeScript(join(import.meta.dir, "../../node_modules"), [
+  { file: "openai/resources/responses/responses.d.ts", type: "Tool" },
+  { file: "openai/resources/responses/responses.d.ts", type: "ServiceTier" },
+  { file: "@anthropic-ai/sdk/resources/beta/messages/messages.d.ts", type: "BetaToolUnion" },
+  { file: "@google/genai/dist/genai.d.ts", type: "Tool" },
+]);
+const [RESPONSES_TOOL, SERVICE_TIER, MESSAGES_TOOL, GENAI_TOOL] = declared.map((shape) => {
+  if (shape === undefined) throw new Error("An SDK no longer declares its tools or tiers.");
+  return shape;
+}) as [Shape, Shape, Shape, Shape];
 
 /** What vendors declare free, or what the caller runs: listed here independently of the tables. */
 const FREE =
@@ -73,7 +79,7 @@ const ofResponses = (vendor: string, model: string, names: readonly string[]): A
     answer: response({}, times({ type: `${plain(name)}_call`, id: "i", status: "completed" })),
   }));
 
-const ofMessages = typesOf(MESSAGES, "BetaToolUnion").map(
+const ofMessages = wordsOf(MESSAGES_TOOL, "type").map(
   (name): Asked => ({
     vendor: "Anthropic",
     client: "messages",
@@ -94,7 +100,7 @@ const GROUNDING: Readonly<Record<string, object>> = {
   enterpriseWebSearch: SEARCHED,
   googleMaps: { groundingChunks: [{ maps: { uri: "u" } }] },
 };
-const ofGenai = [...GENAI.membersOf("Tool"), "oracle"].map(
+const ofGenai = [...[...GENAI_TOOL.types].flatMap(({ members }) => [...members.keys()]), "oracle"].map(
   (name): Asked => ({
     vendor: "Google",
     client: "genai",
@@ -105,7 +111,7 @@ const ofGenai = [...GENAI.membersOf("Tool"), "oracle"].map(
   }),
 );
 
-const TIERS = [...literals(RESPONSES.aliased("ServiceTier")), "warp"].filter((tier) => !/^(auto|default)$/.test(tier));
+const TIERS = [...SERVICE_TIER.words, "warp"].filter((tier) => !/^(auto|default)$/.test(tier));
 const TERMS: readonly Asked[] = [
   ...TIERS.map((tier) => ({
     vendor: "OpenAI",
@@ -164,7 +170,7 @@ const TERMS: readonly Asked[] = [
 ];
 
 const ASKED: readonly Asked[] = [
-  ...ofResponses("OpenAI", "test/responses", [...typesOf(RESPONSES, "Tool"), "hologram"]),
+  ...ofResponses("OpenAI", "test/responses", [...wordsOf(RESPONSES_TOOL, "type"), "hologram"]),
   ...ofMessages,
   ...ofGenai,
   ...ofResponses("xAI", "test/x-responses", [

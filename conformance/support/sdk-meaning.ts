@@ -150,7 +150,7 @@ async function readMessages({ baseUrl, apiKey, model, stream, body }: SdkCall): 
 }
 
 const FILTERS =
-  /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION|MODEL_ARMOR)$/;
+  /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION|MODEL_ARMOR|ESCALATION|PUP_LIMITED_DISABLED)$/;
 
 async function readGenai({ baseUrl, apiKey, model, stream, body }: SdkCall): Promise<Meaning> {
   const sdk = new GoogleGenAI({ vertexai: true, apiKey, httpOptions: { baseUrl, apiVersion: "v1" } });

@@ -94,6 +94,7 @@ export default defineConfig({
           page("Add a provider", "adding-a-provider"),
           page("Add an endpoint", "adding-an-endpoint"),
           page("Add a dialect", "adding-a-dialect"),
+          page("Drift report", "drift"),
           page("Simulation", "simulation"),
           page("Hazards", "reference/hazards"),
           page("Choices", "reference/choices"),

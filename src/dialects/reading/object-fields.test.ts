@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { typesIn } from "../../../testing/sdk-types/declared-type.ts";
+import { readTypeScript } from "../../../testing/sdk-types/read-typescript.ts";
 import type { DialectName } from "../../canon/dialect-name.ts";
 import { BUILT_IN } from "../../providers/index.ts";
 import { filesHostsOf } from "../../providers/registry.ts";
 import { BUILT_IN_DIALECTS } from "../index.ts";
-import { declaredFields } from "./declared-fields.sample.ts";
 import { findObjects, type VendorObjects } from "./find-objects.ts";
 import type { ObjectFields } from "./object-fields.ts";
 
@@ -19,46 +20,68 @@ const VENDORS: VendorObjects = { publicOwners: new Set(["vendor"]), filesHosts: 
 const pathsIn = (dialect: DialectName, body: object): string[] =>
   findObjects(body, fieldsOf(dialect), VENDORS).map(({ path, id }) => `${path} ${id}`);
 
+interface Library {
+  /** Declaration files, and the types of requests in each. */
+  requests: Readonly<Record<string, readonly string[]>>;
+  dialects: readonly DialectName[];
+}
+
 /** What the vendors' libraries let a client send, by request type. */
-const LIBRARIES: readonly { files: string; requests: readonly string[]; dialects: readonly DialectName[] }[] = [
+const LIBRARIES: readonly Library[] = [
   {
-    files: "openai/resources/**/*.d.ts",
-    requests: [
-      "ChatCompletionCreateParams",
-      "ChatCompletionCreateParamsNonStreaming",
-      "ResponseCreateParams",
-      "ResponseCreateParamsNonStreaming",
-      "ResponseCompactParams",
-      "InputTokenCountParams",
-      "ImageEditParams",
-      "ImageGenerateParams",
-      "SpeechCreateParams",
-      "TranscriptionCreateParams",
-      "TranslationCreateParams",
-      "EmbeddingCreateParams",
-      "ModerationCreateParams",
-      "CompletionCreateParams",
-    ],
+    requests: {
+      "openai/resources/chat/completions/completions.d.ts": ["ChatCompletionCreateParamsNonStreaming"],
+      "openai/resources/responses/responses.d.ts": ["ResponseCreateParamsNonStreaming", "ResponseCompactParams"],
+      "openai/resources/responses/input-tokens.d.ts": ["InputTokenCountParams"],
+      "openai/resources/beta/responses/responses.d.ts": ["ResponseCreateParamsNonStreaming", "ResponseCompactParams"],
+      "openai/resources/beta/responses/input-tokens.d.ts": ["InputTokenCountParams"],
+      "openai/resources/images.d.ts": ["ImageEditParams", "ImageGenerateParams"],
+      "openai/resources/audio/speech.d.ts": ["SpeechCreateParams"],
+      "openai/resources/audio/transcriptions.d.ts": ["TranscriptionCreateParams"],
+      "openai/resources/audio/translations.d.ts": ["TranslationCreateParams"],
+      "openai/resources/embeddings.d.ts": ["EmbeddingCreateParams"],
+      "openai/resources/moderations.d.ts": ["ModerationCreateParams"],
+      "openai/resources/completions.d.ts": ["CompletionCreateParams"],
+    },
     dialects: ["chat", "responses"],
   },
   {
-    files: "@anthropic-ai/sdk/resources/**/*.d.ts",
-    requests: ["MessageCreateParams", "MessageCreateParamsNonStreaming", "MessageCountTokensParams"],
+    requests: {
+      "@anthropic-ai/sdk/resources/messages/messages.d.ts": ["MessageCreateParams", "MessageCountTokensParams"],
+      "@anthropic-ai/sdk/resources/beta/messages/messages.d.ts": ["MessageCreateParams", "MessageCountTokensParams"],
+    },
     dialects: ["messages"],
   },
   {
-    files: "@google/genai/dist/genai.d.ts",
-    requests: [
-      "GenerateContentParameters",
-      "CountTokensParameters",
-      "GenerateVideosParameters",
-      "GenerateImagesParameters",
-      "EditImageParameters",
-      "EmbedContentParameters",
-    ],
+    requests: {
+      "@google/genai/dist/genai.d.ts": [
+        "GenerateContentParameters",
+        "CountTokensParameters",
+        "GenerateVideosParameters",
+        "GenerateImagesParameters",
+        "EditImageParameters",
+        "EmbedContentParameters",
+      ],
+    },
     dialects: ["genai"],
   },
 ];
+
+/** The fields of every type that the requests of each library lead to, and the types that have them. */
+async function declaredFields(): Promise<ReadonlyMap<string, ReadonlySet<string>>[]> {
+  const roots = LIBRARIES.map(({ requests }) =>
+    Object.entries(requests).flatMap(([file, types]) => types.map((type) => ({ file, type }))),
+  );
+  const shapes = await readTypeScript("node_modules", roots.flat());
+  expect(roots.flat().filter((_, index) => shapes[index] === undefined)).toEqual([]);
+  return roots.map(({ length }) => {
+    const owners = new Map<string, Set<string>>();
+    for (const { name, members } of typesIn(...shapes.splice(0, length).flatMap((shape) => shape ?? []))) {
+      for (const member of members.keys()) owners.set(member, (owners.get(member) ?? new Set()).add(name));
+    }
+    return owners;
+  });
+}
 
 /** Names that look like those of objects that a provider stores. */
 const SUSPICIOUS =
@@ -118,7 +141,7 @@ const HARMLESS: Readonly<Record<string, string>> = {
 /** The types whose `id` was reviewed: an item that is sent complete, or a name that the tables list by its parent. */
 const OWNERS_OF_ID = new Set(
   `ChatCompletionAssistantMessageParam.Audio ChatCompletionAudioParam.ID ChatCompletionMessageCustomToolCall
-   ChatCompletionMessageFunctionToolCall CodeExecutionResult ContainerParams ExecutableCode FunctionCall MCPToolUseBlockParam
+   ChatCompletionMessageFunctionToolCall CodeExecutionResult ContainerParams ExecutableCode FunctionCall FunctionResponse MCPToolUseBlockParam
    ResponseCodeInterpreterToolCall ResponseCompactionItemParam ResponseComputerToolCall
    ResponseComputerToolCall.PendingSafetyCheck ResponseConfigurationUpdateItemParam ResponseConversationParam
    ResponseCustomToolCall ResponseCustomToolCallOutput ResponseFileSearchToolCall ResponseFunctionToolCall
@@ -131,40 +154,37 @@ const OWNERS_OF_ID = new Set(
    ResponseInputItem.MultiAgentCall ResponseInputItem.MultiAgentCallOutput ResponseInputItem.Program
    ResponseInputItem.ProgramOutput ResponseInputItem.ShellCall ResponseInputItem.ShellCallOutput
    ResponseInputItem.ToolSearchCall ResponseOutputMessage ResponsePrompt ResponseReasoningItem
-   ResponseToolSearchOutputItemParam ServerToolUseBlockParam SpeechCreateParams.ID ToolCall ToolUseBlockParam`.split(
+   ResponseToolSearchOutputItemParam ServerToolUseBlockParam SpeechCreateParams.ID ToolCall ToolResponse ToolUseBlockParam`.split(
     /\s+/,
   ),
 );
 
 describe("decision 0087: fields that name objects of a provider", () => {
-  test("the tables list every such field of the vendors' libraries", () => {
-    const unknown = LIBRARIES.flatMap(({ files, requests, dialects }) => {
-      const tables = dialects.map(fieldsOf);
-      return declaredFields(files, requests)
-        .filter(({ name }) => SUSPICIOUS.test(name) && !Object.hasOwn(HARMLESS, name))
-        .filter(({ name }) => !tables.some(({ fields, members }) => fields.has(name) || members.has(name)))
-        .map(({ name, owners }) => `${name} of ${owners.slice(0, 3).join(", ")}`);
+  const libraries = declaredFields();
+
+  test("the tables list every such field of the vendors' libraries", async () => {
+    const unknown = (await libraries).flatMap((declared, index) => {
+      const tables = (LIBRARIES[index]?.dialects ?? []).map(fieldsOf);
+      return [...declared]
+        .filter(([name]) => SUSPICIOUS.test(name) && !Object.hasOwn(HARMLESS, name))
+        .filter(([name]) => !tables.some(({ fields, members }) => fields.has(name) || members.has(name)))
+        .map(([name, owners]) => `${name} of ${[...owners].slice(0, 3).join(", ")}`);
     });
     expect(unknown).toEqual([]);
   });
 
-  test("no type has an id that was not reviewed", () => {
-    const owners = LIBRARIES.flatMap(({ files, requests }) =>
-      declaredFields(files, requests).flatMap((field) => (field.name === "id" ? field.owners : [])),
-    );
+  test("no type has an id that was not reviewed", async () => {
+    const owners = (await libraries).flatMap((declared) => [...(declared.get("id") ?? [])]);
     const unknown = owners.map((owner) => owner.replace(/^Beta/, "")).filter((owner) => !OWNERS_OF_ID.has(owner));
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  test("the test finds the types in the libraries", () => {
-    const [chat, messages, genai] = LIBRARIES.map(({ files, requests }) => declaredFields(files, requests));
-    const owners = (fields: ReturnType<typeof declaredFields> | undefined, name: string) =>
-      fields?.find((field) => field.name === name)?.owners ?? [];
-    expect(owners(chat, "vector_store_ids")).toContain("FileSearchTool");
-    expect(owners(messages, "file_id")).toContain("FileDocumentSource");
-    expect(owners(genai, "ragCorpus")).toContain("VertexRagStoreRagResource");
-    expect(owners(genai, "outputGcsUri")).toContain("GenerateVideosConfig");
-    expect(() => declaredFields("@google/genai/dist/genai.d.ts", ["NoSuchType"])).toThrow("NoSuchType");
+  test("the test finds the types in the libraries", async () => {
+    const [chat, messages, genai] = await libraries;
+    expect(chat?.get("vector_store_ids")).toContain("FileSearchTool");
+    expect(messages?.get("file_id")).toContain("FileDocumentSource");
+    expect(genai?.get("ragCorpus")).toContain("VertexRagStoreRagResource");
+    expect(genai?.get("outputGcsUri")).toContain("GenerateVideosConfig");
   });
 });
 

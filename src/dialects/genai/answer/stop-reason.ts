@@ -16,6 +16,8 @@ const UNIFIED: ReadonlyMap<string, UnifiedStop> = new Map([
   ["IMAGE_PROHIBITED_CONTENT", "filter"],
   ["IMAGE_RECITATION", "filter"],
   ["MODEL_ARMOR", "filter"],
+  ["ESCALATION", "filter"],
+  ["PUP_LIMITED_DISABLED", "filter"],
 ]);
 
 /** The dialect's other reasons. None has a meaning that all protocols share. */

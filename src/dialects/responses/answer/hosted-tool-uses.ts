@@ -1,4 +1,4 @@
-import { arrayAt, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
+import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
 import { WEB_SEARCH } from "../../../canon/billable.ts";
 import { addToolUse, countAt, type Usage } from "../../../canon/usage.ts";
 import { type KnownCounters, unknownCounters } from "../../answer/unknown-counters.ts";
@@ -33,7 +33,7 @@ export class HostedToolUses {
   readonly #begun = new Map<string, number>();
   readonly #ended = new Map<string, number>();
   /** Counters that cannot be billed. */
-  #unknown: readonly string[] | undefined;
+  readonly #unknown = new Set<string>();
 
   /** For a whole response. */
   static in(response: JsonObject): HostedToolUses {
@@ -61,6 +61,7 @@ export class HostedToolUses {
     const tool = hostedTool(stringAt(item, "type") ?? "");
     if (tool === undefined) return;
     increment(this.#ended, tool);
+    this.#reportUsageOf(item as JsonObject);
     // The model reads a failure like a result.
     this.#calls++;
     if (stringAt(item, "status") === "failed" && !IN_CONTAINERS.has(tool)) return;
@@ -75,8 +76,19 @@ export class HostedToolUses {
     }
     const searched = objectAt(objectAt(response, "tool_usage"), WEB_SEARCH);
     this.#atLeast(WEB_SEARCH, countAt(searched, "num_requests"));
-    const unknown = searched && unknownCounters(`tool_usage.${WEB_SEARCH}`, searched, SEARCH_COUNTERS);
-    if (unknown !== undefined) this.#unknown = unknown;
+    if (searched !== undefined) this.#addUnknown(`tool_usage.${WEB_SEARCH}`, searched, SEARCH_COUNTERS);
+  }
+
+  /** A tool may call another model, and report its tokens in the item. No price is known for them. */
+  #reportUsageOf(item: JsonObject): void {
+    for (const key in item) {
+      const usage = key.endsWith(ITEM_USAGE) ? item[key] : undefined;
+      if (isObject(usage)) this.#addUnknown(key, usage, NO_COUNTERS);
+    }
+  }
+
+  #addUnknown(holder: string, raw: JsonObject, known: KnownCounters): void {
+    for (const name of unknownCounters(holder, raw, known) ?? []) this.#unknown.add(name);
   }
 
   #atLeast(name: string, uses = 0): void {
@@ -88,7 +100,7 @@ export class HostedToolUses {
     for (const [name, uses] of this.#allUses()) {
       counted = name === WEB_SEARCH ? { ...counted, searches: uses } : addToolUse(counted, name, uses);
     }
-    return this.#unknown === undefined
+    return this.#unknown.size === 0
       ? counted
       : { ...counted, unknown: [...(counted?.unknown ?? []), ...this.#unknown] };
   }
@@ -113,6 +125,8 @@ function hostedTool(type: string): string | undefined {
 }
 
 const SEARCH_COUNTERS: KnownCounters = { counts: ["num_requests"] };
+const ITEM_USAGE = "_usage";
+const NO_COUNTERS: KnownCounters = { counts: [] };
 
 const increment = (counts: Map<string, number>, key: string, by = 1): void => {
   counts.set(key, (counts.get(key) ?? 0) + by);

@@ -110,6 +110,18 @@ describe("H26: work besides generating is counted by its items", () => {
     });
   });
 
+  test("decision 0083: tokens of another model that a tool called are unknown counters", () => {
+    const svg_usage = { model: "m", input_tokens: 5, output_tokens: 7, reasoning_tokens: 0, total_tokens: 12 };
+    const drawn = { type: "image_generation_call", status: "completed", svg_usage };
+    expect(work(drawn, drawn)?.unknown).toEqual([
+      "svg_usage.input_tokens",
+      "svg_usage.output_tokens",
+      "svg_usage.total_tokens",
+    ]);
+    expect(work({ ...drawn, svg_usage: null })?.unknown).toBeUndefined();
+    expect(work({ type: "function_call", svg_usage })?.unknown).toBeUndefined();
+  });
+
   test("tools that the client runs do not count", () => {
     expect(work({ type: "function_call" }, { type: "computer_call" }, { type: "apply_patch_call" })).toEqual({
       input: 1,

@@ -1,0 +1,715 @@
+import type { Kind, Vendor } from "./fact.ts";
+import type { Language } from "./source-names.ts";
+
+/** Names that the gateway does not know, and why that is accepted. A name that it learns must be removed here. */
+export interface Exceptions {
+  readonly vendor: Vendor;
+  readonly protocol: string;
+  readonly reason: string;
+  /** Only the SDK of that language declares them. */
+  readonly only?: Language;
+  readonly names: Partial<Readonly<Record<Kind, readonly string[]>>>;
+}
+
+const ANOTHER_API = "Another API of the vendor, which is not served here.";
+const NATIVE = "Only this protocol has it: providers of the protocol receive it unchanged, others do not receive it.";
+const REPEATED = "Progress of an item, which the finished item repeats.";
+const DETAIL = "A detail that no other protocol has; clients of this protocol receive it.";
+const NOT_FORWARDED =
+  "Names an account, a workspace or a user of the vendor's, which the gateway's own credential does not have.";
+const PASSED = "Fields that the schema does not list are passed on to hosts of this API.";
+const REFUSED = "A value that the schema does not list is refused, so no response has what follows from it.";
+
+export const EXCEPTIONS: readonly Exceptions[] = [
+  // Money.
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: "Images of the hosted tool are billed by the image, from the items that show them.",
+    names: {
+      counter: [
+        "tool_usage.image_gen.input_tokens",
+        "tool_usage.image_gen.input_tokens_details.image_tokens",
+        "tool_usage.image_gen.input_tokens_details.text_tokens",
+        "tool_usage.image_gen.output_tokens",
+        "tool_usage.image_gen.total_tokens",
+        "tool_usage.image_gen.cached_tokens",
+        "tool_usage.image_gen.cached_tokens_details.cached_image_tokens",
+        "tool_usage.image_gen.cached_tokens_details.cached_text_tokens",
+        "tool_usage.image_gen.output_tokens_details.image_tokens",
+        "tool_usage.image_gen.output_tokens_details.text_tokens",
+      ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: "Tokens of another model that a tool called have no price: the receipt names them as unpriced.",
+    names: {
+      counter: [
+        "svg_usage.input_tokens",
+        "svg_usage.output_tokens",
+        "svg_usage.reasoning_tokens",
+        "svg_usage.total_tokens",
+      ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: "Several agents in one response are a beta, and the header that enables it is not forwarded.",
+    names: {
+      tool: ["multi_agent"],
+      item: ["agent_message", "multi_agent_call", "multi_agent_call_output"],
+      answer: ["agent"],
+      parameter: ["agent", "multi_agent"],
+    },
+  },
+
+  // OpenAI, chat and Responses.
+  {
+    vendor: "OpenAI",
+    protocol: "chat",
+    reason: "The contract lists the values of this field.",
+    names: { parameter: ["image_url.image_url.detail=original"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "chat",
+    reason: NATIVE,
+    names: { parameter: ["moderation", "include_obfuscation"], answer: ["expires_at", "system_fingerprint"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: "Items of tools that no other protocol has; providers of the protocol receive and send them unchanged.",
+    names: {
+      item: [
+        "apply_patch_call",
+        "apply_patch_call_output",
+        "compaction_trigger",
+        "computer_call_output",
+        "file_search_call",
+        "local_shell_call",
+        "local_shell_call_output",
+        "mcp_approval_request",
+        "mcp_approval_response",
+        "mcp_list_tools",
+        "tool_search_call",
+      ],
+      answer: [
+        "async",
+        "container_reference",
+        "created_by",
+        "exit",
+        "find_in_page",
+        "fingerprint",
+        "moderation_details",
+        "open_page",
+        "stderr",
+        "stdout",
+        "timeout",
+      ],
+      parameter: [
+        "allowed_callers",
+        "async",
+        "computer_use",
+        "computer_use_preview",
+        "external_web_access",
+        "file_search",
+        "search_content_types",
+      ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: "Citations of files that the provider stores; the files cannot be read through another protocol.",
+    names: {
+      answer: ["container_file_citation", "file_citation", "file_path"],
+      parameter: ["container_file_citation", "file_citation", "file_path"],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: NATIVE,
+    names: {
+      parameter: ["access_programs", "context_compression", "personality", "policy", "variables", "version"],
+      answer: ["misalignment", "prompt_cache_diagnostics"],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: REPEATED,
+    names: {
+      event: [
+        "response.audio.delta",
+        "response.audio.done",
+        "response.audio.transcript.delta",
+        "response.audio.transcript.done",
+        "response.code_interpreter_call_code.delta",
+        "response.code_interpreter_call_code.done",
+        "response.compaction.compacting",
+        "response.mcp_call_arguments.delta",
+        "response.mcp_call_arguments.done",
+        "response.mcp_list_tools.completed",
+        "response.mcp_list_tools.failed",
+        "response.mcp_list_tools.in_progress",
+        "response.reasoning_text.done",
+        "response.shell_call_command.added",
+        "response.shell_call_command.delta",
+        "response.shell_call_command.done",
+        "response.shell_call_output_content.delta",
+        "response.shell_call_output_content.done",
+      ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: "No other protocol has such a reason: there, the response ends for another reason.",
+    names: { stop: ["max_messages", "steered"] },
+  },
+
+  // OpenAI, services.
+  {
+    vendor: "OpenAI",
+    protocol: "images",
+    reason: REFUSED,
+    names: {
+      parameter: ["output_format=gif", "output_format=svg"],
+      counter: [
+        "svg_usage.input_tokens",
+        "svg_usage.output_tokens",
+        "svg_usage.reasoning_tokens",
+        "svg_usage.total_tokens",
+      ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "images",
+    reason: PASSED,
+    names: { parameter: ["complexity", "frame_count", "frame_duration_ms", "safety_identifier", "svg"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "images",
+    reason: "The gateway writes this response itself, and leaves it out.",
+    names: { answer: ["safety_identifier"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "image edits",
+    reason: REFUSED,
+    names: { parameter: ["output_format=gif", "quality=max", "quality=xhigh"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "image edits",
+    reason: PASSED,
+    names: { parameter: ["complexity", "frame_count", "frame_duration_ms", "markup", "safety_identifier"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "image edits",
+    reason: REFUSED,
+    only: "Python",
+    names: { parameter: ["output_format=svg"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "image edits",
+    reason: PASSED,
+    only: "Python",
+    names: { parameter: ["svg"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "transcriptions",
+    reason: PASSED,
+    names: {
+      parameter: [
+        "chunking_strategy",
+        "include",
+        "keywords",
+        "known_speaker_names",
+        "known_speaker_references",
+        "languages",
+      ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "transcriptions",
+    reason: "Details that clients receive only in the format in which the host sent them.",
+    names: {
+      answer: [
+        "avg_logprob",
+        "compression_ratio",
+        "languages",
+        "no_speech_prob",
+        "seek",
+        "segment_id",
+        "transcript.text.segment",
+      ],
+      event: ["transcript.text.segment"],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "completions",
+    reason: "Legacy completions are passed on unchanged, in both directions.",
+    names: {
+      parameter: [
+        "echo",
+        "frequency_penalty",
+        "include_obfuscation",
+        "logit_bias",
+        "presence_penalty",
+        "seed",
+        "suffix",
+        "top_p",
+      ],
+      answer: ["created", "system_fingerprint", "text_offset", "token_logprobs"],
+    },
+  },
+
+  {
+    vendor: "OpenAI",
+    protocol: "moderations",
+    reason: "The input of a moderation is passed on unchanged.",
+    names: { item: ["image_url"] },
+  },
+
+  // Anthropic.
+  {
+    vendor: "Anthropic",
+    protocol: "messages",
+    reason: "Results of tools that no other protocol has; providers of the protocol receive and send them unchanged.",
+    names: {
+      content: [
+        "advisor_tool_result",
+        "bash_code_execution_tool_result",
+        "browser_state",
+        "code_execution_tool_result",
+        "container_upload",
+        "mcp_tool_listing",
+        "mcp_tool_result",
+        "text_editor_code_execution_tool_result",
+        "tool_removal",
+        "web_fetch_tool_result",
+      ],
+      parameter: ["allowed_callers", "caller", "eager_input_streaming", "response_inclusion", "skills", "toolset_name"],
+      answer: [
+        "caller",
+        "expires_at",
+        "mcp_tool_reference",
+        "mcp_toolset_reference",
+        "server_name",
+        "skills",
+        "tool_definition",
+        "tool_removal",
+        "toolset_name",
+      ],
+    },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "messages",
+    reason: "Compaction and context management, which providers of the protocol do for their own clients.",
+    names: {
+      content: ["compaction_delta"],
+      stop: ["compaction"],
+      parameter: ["clear_at", "summarize"],
+      answer: ["applied_edits"],
+    },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "messages",
+    reason:
+      "Credits and hints of the vendor's own fallbacks are passed on. The tokens that a response reports are billed.",
+    names: {
+      counter: ["fallback_credit.status=not_applied", "fallback_credit.status=redeemed"],
+      answer: ["fallback_has_prefill_claim"],
+    },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "messages",
+    reason: NATIVE,
+    names: {
+      parameter: ["block_binding", "continue", "diagnostics", "task_budget", "transformations"],
+      answer: ["estimated_tokens", "input_transformations"],
+    },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "messages",
+    reason: NOT_FORWARDED,
+    names: { parameter: ["user_profile_id", "workspace_id"] },
+  },
+
+  // Google.
+  {
+    vendor: "Google",
+    protocol: "genai",
+    reason:
+      "Sound that is transcribed or cloned within a call; providers of the protocol receive and send it unchanged.",
+    names: {
+      parameter: ["audioTranscriptionConfig", "voiceConsentSignature"],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "genai",
+    reason:
+      "A response that ends at a limit of the host and can be continued is a feature of some models, and is not served.",
+    names: {
+      parameter: ["automaticContinuation"],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "genai",
+    reason: NATIVE,
+    names: {
+      parameter: [
+        "enableEnhancedCivicAnswers",
+        "featureSelectionPreference",
+        "generationOutputConfig",
+        "includeServerSideToolInvocations",
+        "modelArmorConfig",
+        "personGeneration",
+        "prominentPeople",
+        "retrievalConfig",
+        "streamFunctionCallArguments",
+      ],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "genai",
+    reason: DETAIL,
+    names: {
+      answer: [
+        "avgLogprobs",
+        "confidenceScores",
+        "customMetadata",
+        "imageUri",
+        "license",
+        "logProbabilitySum",
+        "mediaId",
+        "modelStatus",
+        "pageNumber",
+        "partIndex",
+        "placeAnswerSources",
+        "placeId",
+        "publicationDate",
+        "ragChunk",
+        "renderedParts",
+        "retrievalMetadata",
+        "retrievalQueries",
+        "retrievedUrl",
+        "route",
+        "safetyRatings",
+        "searchEntryPoint",
+        "sourceFlaggingUris",
+        "sourceUri",
+        "tokenId",
+        "urlRetrievalStatus",
+      ],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "images",
+    reason: "The SDK's own name for a field that has another on the wire.",
+    names: { parameter: ["numberOfImages", "safetyFilterLevel"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "videos",
+    reason: "The SDK's own name for a field that has another on the wire.",
+    names: { parameter: ["imageBytes", "numberOfVideos"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "videos",
+    reason: "The gateway polls the provider itself, and has operations for its clients.",
+    names: { parameter: ["webhookConfig"] },
+  },
+
+  {
+    vendor: "Google",
+    protocol: "images",
+    reason: PASSED,
+    names: { parameter: ["baseSteps", "includeSafetyAttributes"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "embeddings",
+    reason: "An option of few models, which is noted as not sent.",
+    names: { parameter: ["audioTrackExtraction", "documentOcr"] },
+  },
+
+  // Headers.
+  {
+    vendor: "OpenAI",
+    protocol: "HTTP",
+    reason: "The gateway answers with retry-after, which the SDK reads as well.",
+    names: { header: ["retry-after-ms"] },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "HTTP",
+    reason: "The gateway answers with retry-after, which the SDK reads as well.",
+    names: { header: ["retry-after-ms"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "HTTP",
+    reason: "The gateway answers with retry-after, which the SDK reads as well.",
+    names: { header: ["retry-after-ms"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "HTTP",
+    reason: "The gateway has its own request ids, and the betas of this header belong to APIs that are not served.",
+    names: { header: ["openai-beta", "openai-poll-after-ms", "x-client-request-id"] },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "HTTP",
+    reason: NOT_FORWARDED,
+    names: {
+      header: [
+        "anthropic-organization-id",
+        "anthropic-user-profile-id",
+        "anthropic-worker-id",
+        "anthropic-workspace-id",
+      ],
+    },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "HTTP",
+    reason: "Tells the vendor that a key in a browser is intended; the gateway has its own rules for browsers.",
+    names: { header: ["anthropic-dangerous-direct-browser-access"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "HTTP",
+    reason: "Uploads of files, which are not served.",
+    names: {
+      header: [
+        "x-goog-upload-command",
+        "x-goog-upload-file-name",
+        "x-goog-upload-header-content-length",
+        "x-goog-upload-header-content-type",
+        "x-goog-upload-offset",
+        "x-goog-upload-protocol",
+        "x-goog-upload-status",
+        "x-goog-upload-url",
+      ],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "HTTP",
+    reason: "Settings of the client's own account or deadline; the gateway has its own.",
+    names: { header: ["x-goog-user-project", "x-server-timeout"] },
+  },
+
+  // Endpoints.
+  {
+    vendor: "OpenAI",
+    protocol: "HTTP",
+    reason: "Files, batches and stored objects of the provider's account.",
+    names: {
+      endpoint: ["/v1/batches", "/v1/containers", "/v1/files", "/v1/uploads", "/v1/vector_stores", "/v1/vaults"],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "HTTP",
+    reason: "Live connections.",
+    names: { endpoint: ["/v1/live", "/v1/realtime"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "HTTP",
+    reason:
+      "Conversations and completions that the provider stores. Clients continue responses, which the gateway stores.",
+    names: { endpoint: ["/v1/chat/completions/{}", "/v1/conversations", "GET /v1/chat/completions"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "HTTP",
+    reason: "Agents, assistants and skills.",
+    names: { endpoint: ["/v1/agents", "/v1/assistants", "/v1/chatkit", "/v1/skills", "/v1/threads"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "HTTP",
+    reason: "The administration of the provider's account, and training.",
+    names: {
+      endpoint: [
+        "/v1/evals",
+        "/v1/fine_tuning",
+        "/v1/organization",
+        "/v1/projects",
+        "/v1/safety",
+        "/v1/webhook_endpoints",
+        "/v1/webhook_event_types",
+        "DELETE /v1/models/{}",
+      ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "HTTP",
+    reason: ANOTHER_API,
+    names: {
+      endpoint: [
+        "/v1/audio/voice_consents",
+        "/v1/audio/voices",
+        "/v1/content_provenance_checks",
+        "/v1/decisions",
+        "/v1/images/variations",
+      ],
+    },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "HTTP",
+    reason: "Files and batches of the provider's account.",
+    names: { endpoint: ["/v1/files", "/v1/messages/batches"] },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "HTTP",
+    reason: "Agents, skills and user profiles.",
+    names: {
+      endpoint: [
+        "/v1/agents",
+        "/v1/deployment_runs",
+        "/v1/deployments",
+        "/v1/dreams",
+        "/v1/environments",
+        "/v1/memory_stores",
+        "/v1/sessions",
+        "/v1/skills",
+        "/v1/tunnels",
+        "/v1/user_profiles",
+        "/v1/vaults",
+      ],
+    },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "HTTP",
+    reason: "The administration of the provider's account.",
+    names: { endpoint: ["/v1/organizations"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "HTTP",
+    reason: "The Interactions API, and its agents.",
+    names: { endpoint: ["agents", "credentials", "environments", "interactions", "triggers", "webhooks"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "HTTP",
+    reason: "Files, caches, batches and stored objects of the provider's account.",
+    names: {
+      endpoint: [
+        "batchPredictionJobs",
+        "batches",
+        "cachedContents",
+        "fileSearchStores",
+        "files",
+        "files:register",
+        "upload",
+        "{}/documents",
+        "{}:asyncBatchEmbedContent",
+        "{}:batchGenerateContent",
+        "{}:importFile",
+      ],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "HTTP",
+    reason: "Training, and tokens of live connections.",
+    names: {
+      endpoint: ["auth_tokens", "tunedModels", "tuningJobs", "{}/tuningJobs:validateReinforcementTuningReward"],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "HTTP",
+    reason: ANOTHER_API,
+    names: { endpoint: ["voices", "{}:computeTokens"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "HTTP",
+    reason: "Operations of the provider's account. Those of videos are polled through their model.",
+    only: "Python",
+    names: { endpoint: ["operations"] },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "messages",
+    reason: NATIVE,
+    names: { content: ["tool_search_tool_result_error", "tool_search_tool_search_result"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: DETAIL,
+    names: {
+      answer: [
+        "approval_request_id",
+        "http_error",
+        "mcp_protocol_error",
+        "mcp_tool_execution_error",
+        "pending_safety_checks",
+        "click",
+        "double_click",
+        "drag",
+        "keypress",
+        "move",
+        "screenshot",
+        "scroll",
+        "wait",
+        "actions",
+        "direct",
+        "caller_id",
+      ],
+      parameter: ["direct"],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "chat",
+    reason: NATIVE,
+    names: { parameter: ["policy"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "genai",
+    reason: DETAIL,
+    names: { answer: ["speakerLabel", "style"], parameter: ["speakerLabel", "style"] },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "HTTP",
+    reason: "Characters belong to a vendor's account; the error says what to use instead.",
+    names: { endpoint: ["/v1/videos/characters"] },
+  },
+];
