@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { freePort } from "../testing/free-port.ts";
-import { ResponsesScript } from "../testing/responses-wire.ts";
+import { ResponsesScript } from "../testing/wires/responses-wire.ts";
 import { SCRIPTED_DIALECTS } from "../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { wire } from "../testing/upstream-wire.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/wires/responses-wire.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ResponsesScript } from "../../testing/responses-wire.ts";
+import { ResponsesScript } from "../../testing/wires/responses-wire.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";

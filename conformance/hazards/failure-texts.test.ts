@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { OfferTried } from "../../src/canon/receipt.ts";
 import { freePort } from "../../testing/free-port.ts";
-import { ResponsesScript } from "../../testing/responses-wire.ts";
+import { ResponsesScript } from "../../testing/wires/responses-wire.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect, scriptedProvider } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";

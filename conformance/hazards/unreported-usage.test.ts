@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
-import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
+import { ResponsesScript, responsesAnswer } from "../../testing/wires/responses-wire.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 import { callGateway } from "../support/client-calls.ts";

@@ -1,6 +1,6 @@
 import type { Script } from "../../testing/memory-network.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
-import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/wires/responses-wire.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
 
