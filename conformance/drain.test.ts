@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { freePort } from "../testing/free-port.ts";
-import { ResponsesScript } from "../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS } from "../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../testing/scripted-models.ts";
 import { wire } from "../testing/upstream-wire.ts";
+import { ResponsesScript } from "../testing/wires/responses-wire.ts";
 import { callGateway } from "./support/client-calls.ts";
 import { type ScriptedUpstream, sendJson, startEvents, startScriptedUpstream } from "./support/scripted-upstream.ts";
 import { startTestGateway } from "./support/test-gateway.ts";

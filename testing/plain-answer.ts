@@ -1,7 +1,7 @@
 import type { DialectName } from "../src/canon/dialect-name.ts";
-import { interactionsAnswer, interactionsUsage, interactionsWire, outputStep } from "./interactions-wire.ts";
-import { ResponsesScript, responsesAnswer, responsesUsage } from "./responses-wire.ts";
 import { wire } from "./upstream-wire.ts";
+import { interactionsAnswer, interactionsUsage, interactionsWire, outputStep } from "./wires/interactions-wire.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "./wires/responses-wire.ts";
 
 /** So many tokens, as an upstream of the dialect reports them. */
 export function plainUsage(dialect: DialectName, input: number, output: number): object {

@@ -1,6 +1,6 @@
 import type { DialectName } from "../src/canon/dialect-name.ts";
 
-/** The dialects for which the tests of all dialects have answers, streams and errors by hand; `responses-wire.ts` has those of the other. */
+/** The dialects for which the tests of all dialects have answers, streams and errors by hand; `wires/responses-wire.ts` has those of the other. */
 export const SAMPLED_DIALECTS = ["chat", "messages", "genai"] as const satisfies readonly DialectName[];
 
 export type SampledDialect = (typeof SAMPLED_DIALECTS)[number];

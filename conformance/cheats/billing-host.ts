@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { plainAnswer } from "../../testing/plain-answer.ts";
-import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/wires/responses-wire.ts";
 import {
   type ScriptedUpstream,
   type SeenRequest,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
 import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
-import { responsesUsage } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { responsesUsage } from "../../testing/wires/responses-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";

@@ -5,10 +5,10 @@ import { inspect } from "node:util";
 import { readConfig } from "../../src/app/read-config.ts";
 import { ADMIN_ROUTES } from "../../src/server/admin/routes.ts";
 import { ROUTES } from "../../src/server/routes.ts";
-import { ResponsesScript } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript } from "../../testing/wires/responses-wire.ts";
 import { callGateway, errorOf } from "../support/client-calls.ts";
 import {
   type ScriptedUpstream,

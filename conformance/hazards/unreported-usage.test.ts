@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
-import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript, responsesAnswer } from "../../testing/wires/responses-wire.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson, startEvents } from "../support/scripted-upstream.ts";

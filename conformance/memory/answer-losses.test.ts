@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
-import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript, responsesAnswer } from "../../testing/wires/responses-wire.ts";
 
 /**
  * Decision 0091: the content of a response reaches a client of another protocol, or the receipt says that it did not.

@@ -3,10 +3,10 @@ import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../..
 import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
-import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript, responsesAnswer } from "../../testing/wires/responses-wire.ts";
 
 /**
  * Decision 0091: texts of a response that do not continue each other are separated in protocols that have one text for

@@ -5,11 +5,11 @@ import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Reply } from "../../testing/memory-exchange.ts";
 import { plainAnswer } from "../../testing/plain-answer.ts";
-import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
 import { type SampledDialect, SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript, responsesUsage } from "../../testing/wires/responses-wire.ts";
 
 /**
  * H26: started work is billed by the upstream's own figures, and disconnecting early is never cheaper than the

@@ -3,12 +3,12 @@ import Anthropic from "@anthropic-ai/sdk";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { ResponsesScript } from "../../testing/responses-wire.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { sdkFetch } from "../../testing/sdk-fetch.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript } from "../../testing/wires/responses-wire.ts";
 
 /** Decision 0101: the gateway itself calls the models that `fallbacks` names, whichever protocol their providers speak. */
 

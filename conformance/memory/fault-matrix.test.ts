@@ -5,9 +5,9 @@ import { createSend, sendFailure } from "../../src/wire/send.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { ResponsesScript } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript } from "../../testing/wires/responses-wire.ts";
 
 type Reply = Parameters<Script>[0];
 

@@ -6,11 +6,11 @@ import type { CallOptions } from "../../testing/build-call.ts";
 import { Harness } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { ResponsesScript } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript } from "../../testing/wires/responses-wire.ts";
 
 const { breaker: BREAKER } = DEFAULT_GATEWAY_ROUTING;
 /** Pauses are up to a fifth longer. */

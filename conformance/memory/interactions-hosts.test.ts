@@ -3,16 +3,16 @@ import { type JsonObject, objectAt, parseObject, stringAt } from "../../src/base
 import { DIALECT_NAMES } from "../../src/canon/dialect-name.ts";
 import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
+import { countsOf, reportedUsage } from "../../testing/reported-usage.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import {
   interactionsAnswer,
   interactionsEvent,
   interactionsUsage,
   outputStep,
   interactionsWire as wire,
-} from "../../testing/interactions-wire.ts";
-import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { countsOf, reportedUsage } from "../../testing/reported-usage.ts";
-import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
+} from "../../testing/wires/interactions-wire.ts";
 import { continuingHost } from "../support/continuing-host.ts";
 import { answerProblem } from "../support/well-formed.ts";
 

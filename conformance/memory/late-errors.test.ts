@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { eventFrame, exceptionFrame } from "../../simulator/hosts/bedrock/text/framing.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
-import { ResponsesScript } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript } from "../../testing/wires/responses-wire.ts";
 import { readClientStream } from "../support/client-stream.ts";
 
 /**

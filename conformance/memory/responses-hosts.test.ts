@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { arrayAt, type JsonObject, objectAt, parseObject, stringAt } from "../../src/base/json.ts";
 import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/wires/responses-wire.ts";
 import { answerProblem } from "../support/well-formed.ts";
 
 const SCRIPTED = scriptedModels(UPSTREAM_URL, { first_byte: 20_000, idle: 3_000 });

@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { errorIn } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript, responsesUsage } from "../../testing/wires/responses-wire.ts";
 
 const FIRST_BYTE_MS = 60_000;
 const IDLE_MS = 30_000;

@@ -4,7 +4,7 @@ import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
 import { plainStream, plainUsage } from "../../testing/plain-answer.ts";
-import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
+import { ResponsesScript, responsesUsage } from "../../testing/wires/responses-wire.ts";
 import { answerProblem } from "../support/well-formed.ts";
 
 const ANSWER = [

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
 import { SAMPLED_DIALECTS } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
+import { ResponsesScript, responsesUsage } from "../../testing/wires/responses-wire.ts";
 import { continuingHost, MANNERS, type Manner } from "../support/continuing-host.ts";
 
 const WORDS = ["The Seine rises in Burgundy, passes through Paris ", "and reaches the Channel ", "at Le Havre."];

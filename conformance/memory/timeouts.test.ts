@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { Script } from "../../testing/memory-network.ts";
-import { ResponsesScript, responsesUsage } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { errorIn, type ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript, responsesUsage } from "../../testing/wires/responses-wire.ts";
 
 /** Until the headers of a stream are sent in any case. */
 const CONTENT_MS = 8_000;

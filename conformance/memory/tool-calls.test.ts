@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
-import { responsesUsage } from "../../testing/responses-wire.ts";
 import { SCRIPTED_DIALECTS, type ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { responsesUsage } from "../../testing/wires/responses-wire.ts";
 
 /** The calls of a response: the same to every client, however their host has sent them. */
 

@@ -7,11 +7,11 @@ import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream } from "../../testing/plain-answer.ts";
 import type { ReceiptData } from "../../testing/receipt-data.ts";
 import { countsOf, reportedUsage } from "../../testing/reported-usage.ts";
-import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import type { ReadAnswer } from "../../testing/sent-call.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript, responsesAnswer } from "../../testing/wires/responses-wire.ts";
 
 const CLIENTS: readonly ScriptedDialect[] = ["chat", "messages", "genai", "responses"];
 const WAYS = CLIENTS.flatMap((client) => [false, true].map((stream) => ({ client, stream })));

@@ -1,8 +1,8 @@
 import type { Script } from "../../testing/memory-network.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
-import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
 import type { ScriptedDialect } from "../../testing/sampled-dialects.ts";
 import { wire } from "../../testing/upstream-wire.ts";
+import { ResponsesScript, responsesAnswer, responsesUsage } from "../../testing/wires/responses-wire.ts";
 
 type Json = Record<string, unknown>;
 

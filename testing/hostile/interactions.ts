@@ -1,4 +1,4 @@
-import { interactionsEvent, interactionsUsage, interactionsWire as wire } from "../interactions-wire.ts";
+import { interactionsEvent, interactionsUsage, interactionsWire as wire } from "../wires/interactions-wire.ts";
 import { type Attack, around, LONG_TEXTS, list, TINY_VALUES } from "./attack.ts";
 
 const end = wire.completed({ usage: interactionsUsage(1, 9) });

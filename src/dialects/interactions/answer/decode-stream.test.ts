@@ -3,7 +3,7 @@ import {
   interactionsEvent,
   interactionsUsage,
   interactionsWire as wire,
-} from "../../../../testing/interactions-wire.ts";
+} from "../../../../testing/wires/interactions-wire.ts";
 import type { FieldNote } from "../../../canon/receipt.ts";
 import { readFrames } from "../../../wire/sse.ts";
 import type { DecodeAnswerContext } from "../../codec.ts";

@@ -1,4 +1,4 @@
-import { withoutAbsent } from "../src/base/without-absent.ts";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
 
 const INTERACTION = { object: "interaction", model: "upstream-model" };
 /** A host has no id for an interaction that it does not store. */

@@ -1,5 +1,5 @@
-import { withoutAbsent } from "../src/base/without-absent.ts";
-import { wire } from "./upstream-wire.ts";
+import { withoutAbsent } from "../../src/base/without-absent.ts";
+import { wire } from "../upstream-wire.ts";
 
 const RESPONSE = {
   id: "resp_1",
