@@ -80,6 +80,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     files: undefined as never,
     answers: undefined as never,
     objects: undefined as never,
+    uploads: undefined as never,
     captures: undefined as never,
     refusals: undefined as never,
     background: undefined as never,

@@ -16,7 +16,9 @@ import { spentByOwner } from "../ledger/queries.ts";
 import { Refusals } from "../ledger/refusals.ts";
 import { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
+import { ObjectContent } from "../objects/object-content.ts";
 import { Objects } from "../objects/objects.ts";
+import { UploadedFiles } from "../objects/uploaded-files.ts";
 import { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
 import { BackgroundLeases } from "../operations/background-leases.ts";
@@ -145,6 +147,13 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       },
     }),
     objects: new Objects({ storage, clock }),
+    uploads: new UploadedFiles({
+      storage,
+      clock,
+      random,
+      content: new ObjectContent({ storage, store: fileStore, random }),
+      limits: config.objects,
+    }),
     answers: new Answers({
       storage,
       sealer: config.responses.store ? sealer : undefined,

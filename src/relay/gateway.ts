@@ -15,6 +15,7 @@ import type { Refusals } from "../ledger/refusals.ts";
 import type { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Objects } from "../objects/objects.ts";
+import type { UploadedFiles } from "../objects/uploaded-files.ts";
 import type { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
 import type { BackgroundLeases } from "../operations/background-leases.ts";
@@ -104,6 +105,8 @@ export interface Gateway extends Sources {
   readonly files: Files;
   /** Objects that clients create and name later. */
   readonly objects: Objects;
+  /** Files among them, with their content. */
+  readonly uploads: UploadedFiles;
   /** Stored responses that later requests build on, and those still being generated. */
   readonly answers: Answers;
   readonly background: BackgroundLeases;

@@ -1,3 +1,4 @@
+import { chatFileParts } from "./file-parts.ts";
 // https://platform.openai.com/docs/api-reference/chat
 
 import { numberAt } from "../../base/json.ts";
@@ -43,6 +44,7 @@ export const chat: Dialect = {
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,
     objects: chatObjects,
+    fileParts: chatFileParts,
     pricedFields: PRICED_FIELDS,
     billables,
     conversation: { before: ["tools"], turns: "messages" },

@@ -1,3 +1,4 @@
+import { genaiFileParts } from "./file-parts.ts";
 // https://ai.google.dev/api/generate-content
 
 import { numberAt, objectAt } from "../../base/json.ts";
@@ -54,6 +55,7 @@ export const genai: Dialect = {
       return thinking && decodeThinking(thinking).reasoning;
     },
     objects: genaiObjects,
+    fileParts: genaiFileParts,
     pricedFields: PRICED_FIELDS,
     billables,
     conversation: { before: ["systemInstruction", "tools"], turns: "contents" },

@@ -1,3 +1,4 @@
+import { messagesFileParts } from "./file-parts.ts";
 // https://platform.claude.com/docs/en/api/messages
 
 import { numberAt, objectAt, stringAt } from "../../base/json.ts";
@@ -43,6 +44,7 @@ export const messages: Dialect = {
     reasoning: (body) =>
       decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
     objects: messagesObjects,
+    fileParts: messagesFileParts,
     pricedFields: PRICED_FIELDS,
     billables: (body, options) => billables(body, options as MessagesOptions),
     conversation: { before: ["system", "tools"], turns: "messages" },

@@ -1,3 +1,4 @@
+import { responsesFileParts } from "./request/file-parts.ts";
 // https://platform.openai.com/docs/api-reference/responses
 
 import { numberAt } from "../../base/json.ts";
@@ -46,6 +47,7 @@ export const responses: Dialect = {
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,
     objects: responsesObjects,
+    fileParts: responsesFileParts,
     pricedFields: PRICED_FIELDS,
     billables,
     conversation: { before: ["instructions", "tools"], turns: "input" },

@@ -13,6 +13,16 @@ import { rerankDocuments } from "./rerank.ts";
 import { getRoot } from "./root-page.ts";
 import { createSpeech } from "./speech.ts";
 import { createTranscription, createTranslation } from "./transcriptions.ts";
+import {
+  deleteFile,
+  deleteGenaiFile,
+  listFiles,
+  listGenaiFiles,
+  readFile,
+  showFile,
+  showGenaiFile,
+  uploadFile,
+} from "./uploaded-files.ts";
 import { fetchVideoOperation, submitVideos } from "./videos.ts";
 
 /** Every endpoint for clients except those that the dialects declare. */
@@ -37,6 +47,14 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   predictImages,
   submitVideos,
   fetchVideoOperation,
+  uploadFile,
+  listFiles,
+  showFile,
+  readFile,
+  deleteFile,
+  listGenaiFiles,
+  showGenaiFile,
+  deleteGenaiFile,
   getFile,
   headFile,
   getRoot,

@@ -55,6 +55,7 @@ export const PARAMETERS = {
     description: "The value of the header x-trivium-receipt of a response.",
     schema: { type: "string" },
   },
+  "uploaded-file-id": inPath("id", "The id of an uploaded file, in the form of any protocol."),
   "response-id": inPath("id", "The id of a stored response of this project."),
   "key-id": inPath("id", "The id of a child key of this key."),
   limit: {

@@ -28,6 +28,7 @@ import { objects } from "./0027-objects.ts";
 import { unpriced } from "./0028-unpriced.ts";
 import { keyChanges } from "./0029-key-changes.ts";
 import { catalogueUpdates } from "./0030-catalogue-updates.ts";
+import { objectBlobs } from "./0031-object-blobs.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -62,4 +63,5 @@ export const MIGRATIONS: readonly Migration[] = [
   unpriced,
   keyChanges,
   catalogueUpdates,
+  objectBlobs,
 ];
