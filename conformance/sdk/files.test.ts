@@ -118,3 +118,97 @@ describe("choices 12: files", () => {
     expect((await openai.files.list()).data).toEqual([]);
   });
 });
+
+describe("choices 12: uploads in parts", () => {
+  const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
+
+  test("the parts of an upload become a file, in the order that the client gives", async () => {
+    const pieces = [content.subarray(0, 100_000), content.subarray(100_000, 250_000), content.subarray(250_000)];
+    const upload = await openai.uploads.create({
+      bytes: content.length,
+      filename: "data.bin",
+      mime_type: "application/octet-stream",
+      purpose: "user_data",
+    });
+    expect(upload).toMatchObject({ object: "upload", status: "pending", bytes: 300_000, filename: "data.bin" });
+    // In parallel, so that they arrive in any order.
+    const parts = await Promise.all(
+      pieces.map(async (piece) => openai.uploads.parts.create(upload.id, { data: await toFile(piece, "part") })),
+    );
+    const done = await openai.uploads.complete(upload.id, { part_ids: parts.map(({ id }) => id) });
+    expect(done).toMatchObject({ status: "completed", file: { bytes: 300_000, filename: "data.bin" } });
+    const id = done.file?.id ?? "";
+    expect(Buffer.from(await (await openai.files.content(id)).arrayBuffer()).equals(content)).toBe(true);
+    const again = await openai.uploads
+      .complete(upload.id, { part_ids: parts.map((part) => part.id) })
+      .catch((error: unknown) => error);
+    expect(again).toMatchObject({ status: 400, code: "upload_not_pending" });
+    await openai.files.delete(id);
+  });
+
+  test("a missing part, a foreign part and too many bytes are refused; a cancelled upload takes no more", async () => {
+    const form = { filename: "data.bin", mime_type: "text/plain", purpose: "user_data" } as const;
+    const upload = await openai.uploads.create({ ...form, bytes: 10 });
+    const data = await toFile(Buffer.from("12345"), "part");
+    const part = await openai.uploads.parts.create(upload.id, { data });
+    const refused = (answer: Promise<unknown>) => answer.catch((error: unknown) => error);
+    expect(await refused(openai.uploads.complete(upload.id, { part_ids: [part.id] }))).toMatchObject({
+      status: 400,
+      param: "part_ids",
+    });
+    const foreign = "part_AAAAAAAAAAAAAAAAAAAAAA";
+    expect(await refused(openai.uploads.complete(upload.id, { part_ids: [part.id, foreign] }))).toMatchObject({
+      status: 400,
+      param: "part_ids[1]",
+    });
+    const large = await toFile(Buffer.from("123456"), "part");
+    expect(await refused(openai.uploads.parts.create(upload.id, { data: large }))).toMatchObject({ status: 413 });
+    expect(await openai.uploads.cancel(upload.id)).toMatchObject({ status: "cancelled" });
+    expect(await refused(openai.uploads.parts.create(upload.id, { data }))).toMatchObject({ status: 400 });
+    expect((await openai.files.list()).data).toEqual([]);
+  });
+
+  test("Google's SDK uploads with the resumable protocol", async () => {
+    const file = await genai.files.upload({
+      file: new Blob([content], { type: "audio/wav" }),
+      config: { displayName: "sweep", mimeType: "audio/wav" },
+    });
+    expect(file).toMatchObject({ displayName: "sweep", mimeType: "audio/wav", sizeBytes: "300000", state: "ACTIVE" });
+    const read = await openai.files.content(`file-${random(file.name ?? "")}`);
+    expect(Buffer.from(await read.arrayBuffer()).equals(content)).toBe(true);
+    await genai.files.delete({ name: file.name ?? "" });
+  });
+
+  test("a resumable upload continues where it stopped, without a key, and its end can be repeated", async () => {
+    const start = await fetch(`${gateway.url}/upload/v1beta/files`, {
+      method: "POST",
+      headers: {
+        "x-goog-api-key": TEST_KEY,
+        "content-type": "application/json",
+        "x-goog-upload-protocol": "resumable",
+        "x-goog-upload-command": "start",
+        "x-goog-upload-header-content-length": String(content.length),
+        "x-goog-upload-header-content-type": "video/mp4",
+      },
+      body: JSON.stringify({ file: { displayName: "film" } }),
+    });
+    const url = start.headers.get("x-goog-upload-url") ?? "";
+    const send = async (command: string, offset: number, body?: Buffer) => {
+      const headers = { "x-goog-upload-command": command, "x-goog-upload-offset": String(offset) };
+      const answer = await fetch(url, { method: "POST", headers, body: body ?? null });
+      const received = answer.headers.get("x-goog-upload-size-received");
+      return [answer.status, answer.headers.get("x-goog-upload-status"), received, await answer.text()] as const;
+    };
+    expect(await send("upload", 0, content.subarray(0, 100_000))).toEqual([200, "active", "100000", ""]);
+    expect((await send("upload", 0, content.subarray(0, 100_000)))[0]).toBe(400);
+    expect(await send("query", 0)).toEqual([200, "active", "100000", ""]);
+    const last = await send("upload, finalize", 100_000, content.subarray(100_000));
+    expect(last.slice(0, 2)).toEqual([200, "final"]);
+    expect(await send("upload, finalize", 100_000, content.subarray(100_000))).toEqual(last);
+    const { file } = JSON.parse(last[3]) as { file: { name: string; mimeType: string } };
+    expect(file.mimeType).toBe("video/mp4");
+    await openai.files.delete(`file-${random(file.name)}`);
+    const stranger = url.replace(/upload_\w{22}/, `upload_${"A".repeat(22)}`);
+    expect((await fetch(stranger, { method: "POST" })).status).toBe(404);
+  });
+});

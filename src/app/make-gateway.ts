@@ -18,6 +18,7 @@ import { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
 import { ObjectContent } from "../objects/object-content.ts";
 import { Objects } from "../objects/objects.ts";
+import { PartialUploads } from "../objects/partial-uploads.ts";
 import { UploadedFiles } from "../objects/uploaded-files.ts";
 import { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
@@ -74,6 +75,8 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     random,
     onProblem: (error) => log.error({ err: error }, "failed to read API keys"),
   });
+  const content = new ObjectContent({ storage, store: fileStore, random });
+  const uploading = { storage, clock, random, content, limits: config.objects };
   const sealer = answerKey === undefined ? undefined : new Sealer(answerKey, random);
   const sharedLimits = leases && new SharedLimits({ leases, clock });
   const admissions = new Admissions({
@@ -147,13 +150,8 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       },
     }),
     objects: new Objects({ storage, clock }),
-    uploads: new UploadedFiles({
-      storage,
-      clock,
-      random,
-      content: new ObjectContent({ storage, store: fileStore, random }),
-      limits: config.objects,
-    }),
+    uploads: new UploadedFiles(uploading),
+    partialUploads: new PartialUploads(uploading),
     answers: new Answers({
       storage,
       sealer: config.responses.store ? sealer : undefined,

@@ -165,12 +165,12 @@ export class UploadedFiles {
   }
 }
 
-function fileOf({ id, size, purpose = "", metadata, createdAtMs, expiresAtMs }: StoredObject): UploadedFile {
+export function fileOf({ id, size, purpose = "", metadata, createdAtMs, expiresAtMs }: StoredObject): UploadedFile {
   const { name, mimeType, sha256 } = metadata as { name: string; mimeType: string; sha256?: string };
   return withoutAbsent({ id, name, mimeType, purpose, size, sha256, createdAtMs, expiresAtMs });
 }
 
-const shareUsed = (project: string, { maxProjectBytes }: UploadLimits): GatewayError =>
+export const shareUsed = (project: string, { maxProjectBytes }: UploadLimits): GatewayError =>
   new GatewayError(
     "forbidden",
     `The objects of the project "${project}" take all of its ${Math.round(maxProjectBytes / 1024 ** 2)} MB. Delete some, or ask the operator of this gateway to raise \`objects.project_mb\`.`,

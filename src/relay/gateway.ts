@@ -15,6 +15,7 @@ import type { Refusals } from "../ledger/refusals.ts";
 import type { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Objects } from "../objects/objects.ts";
+import type { PartialUploads } from "../objects/partial-uploads.ts";
 import type { UploadedFiles } from "../objects/uploaded-files.ts";
 import type { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
@@ -107,6 +108,8 @@ export interface Gateway extends Sources {
   readonly objects: Objects;
   /** Files among them, with their content. */
   readonly uploads: UploadedFiles;
+  /** Files that are still arriving, in several requests. */
+  readonly partialUploads: PartialUploads;
   /** Stored responses that later requests build on, and those still being generated. */
   readonly answers: Answers;
   readonly background: BackgroundLeases;

@@ -13,8 +13,6 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/videos(\/|$)/, "Videos", "POST /v1/publishers/{provider}/models/{model}:predictLongRunning"],
   [/\/(fine_tuning|fine-tunes)(\/|$)/, "Fine-tuning", undefined],
   [/\/vector_stores(\/|$)/, "Vector stores", undefined],
-  [/^\/upload\//, "resumable upload", "POST /v1/files"],
-  [/\/v1\/uploads(\/|$)/, "Uploads", undefined],
   [/\/containers(\/|$)/, "Containers", undefined],
   [/\/skills(\/|$)/, "Skills", undefined],
   [/\/(agents|sessions|environments)(\/|$)/, "Agents", "POST /v1/messages"],

@@ -23,6 +23,7 @@ import {
   showGenaiFile,
   uploadFile,
 } from "./uploaded-files.ts";
+import { addUploadPart, cancelUpload, completeUpload, createUpload, resumeUpload } from "./uploads.ts";
 import { fetchVideoOperation, submitVideos } from "./videos.ts";
 
 /** Every endpoint for clients except those that the dialects declare. */
@@ -47,6 +48,11 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   predictImages,
   submitVideos,
   fetchVideoOperation,
+  createUpload,
+  addUploadPart,
+  completeUpload,
+  cancelUpload,
+  resumeUpload,
   uploadFile,
   listFiles,
   showFile,

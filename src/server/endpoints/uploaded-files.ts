@@ -1,28 +1,23 @@
-import { type Principal, sharingOf } from "../../access/principal.ts";
+import { sharingOf } from "../../access/principal.ts";
 import { Type } from "../../base/type.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { isVisible, type Owned } from "../../canon/ownership.ts";
 import { typeOfUpload } from "../../files/type-of-name.ts";
 import type { UploadedFile } from "../../objects/uploaded-files.ts";
 import { receiveUpload } from "../../relay/request/read-form.ts";
-import { countedCaller } from "../counted-caller.ts";
 import { DeletedFileAnswer, FileAnswer, FileListAnswer } from "../openapi/file-answers.ts";
 import { file, json } from "../openapi/operation.ts";
-import { patternOf } from "../route-table.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
-import type { ClientEndpoint, EndpointPath } from "./client-endpoint.ts";
+import type { ClientEndpoint } from "./client-endpoint.ts";
 import { fileFormOf } from "./file-forms.ts";
-
-/** The strict base URLs have only what the contract lists (choices 12). */
-const dropIn = (path: string): EndpointPath[] => [
-  { door: "dropin", path: patternOf(path), documented: [{ path, suffix: "" }] },
-];
+import { dropInPath } from "./paths.ts";
+import { withCaller } from "./with-caller.ts";
 
 const uploaded = Type.Unsafe<string>({ type: "string", format: "binary", description: "The file." });
 
 export const uploadFile: ClientEndpoint = {
   method: "POST",
-  paths: dropIn("/v1/files"),
+  paths: dropInPath("/v1/files"),
   id: "uploadFile",
   summary: "Upload a file that later requests can name, with any model",
   dialect: "chat",
@@ -59,7 +54,7 @@ export const uploadFile: ClientEndpoint = {
 
 export const listFiles: ClientEndpoint = {
   method: "GET",
-  paths: dropIn("/v1/files"),
+  paths: dropInPath("/v1/files"),
   id: "listFiles",
   summary: "List files, newest first",
   dialect: "chat",
@@ -75,7 +70,7 @@ export const listFiles: ClientEndpoint = {
 
 export const showFile: ClientEndpoint = {
   method: "GET",
-  paths: dropIn("/v1/files/{id}"),
+  paths: dropInPath("/v1/files/{id}"),
   id: "getUploadedFile",
   summary: "Show a file's name, type and size",
   dialect: "chat",
@@ -89,7 +84,7 @@ export const showFile: ClientEndpoint = {
 
 export const readFile: ClientEndpoint = {
   method: "GET",
-  paths: dropIn("/v1/files/{id}/content"),
+  paths: dropInPath("/v1/files/{id}/content"),
   id: "readFile",
   summary: "Read the content of a file",
   dialect: "chat",
@@ -114,7 +109,7 @@ export const readFile: ClientEndpoint = {
 
 export const deleteFile: ClientEndpoint = {
   method: "DELETE",
-  paths: dropIn("/v1/files/{id}"),
+  paths: dropInPath("/v1/files/{id}"),
   id: "deleteFile",
   summary: "Delete a file",
   dialect: "chat",
@@ -134,7 +129,7 @@ export const deleteFile: ClientEndpoint = {
 /** The same files in the protocol that has its own base path. */
 const inGenai = (endpoint: ClientEndpoint, path: string): ClientEndpoint => ({
   ...endpoint,
-  paths: dropIn(path),
+  paths: dropInPath(path),
   id: `${endpoint.id}Genai`,
   dialect: "genai",
   shared: false,
@@ -143,20 +138,6 @@ const inGenai = (endpoint: ClientEndpoint, path: string): ClientEndpoint => ({
 export const listGenaiFiles = inGenai(listFiles, "/v1beta/files");
 export const showGenaiFile = inGenai(showFile, "/v1beta/files/{id}");
 export const deleteGenaiFile = inGenai(deleteFile, "/v1beta/files/{id}");
-
-type CallerHandler = (principal: Principal, routed: RoutedRequest, context: ServerContext) => Promise<Response>;
-
-function withCaller(handle: CallerHandler): Handler {
-  return async (routed, context) => {
-    const principal = await countedCaller(routed, context.gateway);
-    routed.connection.hold();
-    try {
-      return await handle(principal, routed, context);
-    } finally {
-      routed.connection.rest();
-    }
-  };
-}
 
 type FileHandler = (found: UploadedFile, routed: RoutedRequest, context: ServerContext) => Response | Promise<Response>;
 

@@ -45,6 +45,31 @@ const GenaiFile = Type.Object(
   { title: "GenaiFile" },
 );
 
+export const UploadAnswer = Type.Object(
+  {
+    id: Type.String({ pattern: "^upload_" }),
+    object: Type.Literal("upload"),
+    bytes: Type.Integer(),
+    created_at: Type.Integer(),
+    expires_at: Type.Integer(),
+    filename: Type.String(),
+    purpose: Type.String(),
+    status: Type.Enum(["pending", "completed", "cancelled"]),
+    file: Type.Union([ChatFile, Type.Null()]),
+  },
+  { title: "Upload" },
+);
+
+export const UploadPartAnswer = Type.Object(
+  {
+    id: Type.String({ pattern: "^part_" }),
+    object: Type.Literal("upload.part"),
+    created_at: Type.Integer(),
+    upload_id: Type.String(),
+  },
+  { title: "UploadPart" },
+);
+
 /** In the form of the client's protocol. */
 export const FileAnswer = Type.Union([ChatFile, MessagesFile, GenaiFile], { title: "UploadedFile" });
 

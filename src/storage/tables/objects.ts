@@ -76,21 +76,84 @@ export async function insertObjectWithin(
   });
 }
 
-/** Adds content to an object under the same rule. `from`: the number of its first new blob. */
-export async function appendBlobsWithin(
+/** Where the content of an object ends, for a writer that adds to it. */
+interface Appended {
+  /** The object must be in this state. */
+  state: string;
+  /** Where the new content begins: at the end of the old, if given. */
+  offset?: number | undefined;
+  /** For the content of all objects of the project. */
+  maxBytes: number;
+}
+
+/** Adds content to an object under the same rule. `moved`: it is no longer in that state, or ends elsewhere. */
+export async function appendBlobWithin(
   storage: Storage,
-  object: StoredObject,
-  from: number,
-  blobs: readonly ObjectBlob[],
-  maxBytes: number,
-): Promise<boolean> {
-  const size = blobs.reduce((sum, blob) => sum + blob.size, 0);
+  { id, project }: StoredObject,
+  { blob, size }: ObjectBlob,
+  { state, offset, maxBytes }: Appended,
+): Promise<"kept" | "full" | "moved"> {
   return await storage.transaction(async (queries) => {
-    if (!(await hasSpace(storage, queries, { ...object, size }, maxBytes))) return false;
-    await insertBlobs(queries, object.id, from, blobs);
-    await queries.query("UPDATE objects SET size = size + ? WHERE id = ?", [size, object.id]);
-    return true;
+    if (!(await hasSpace(storage, queries, { project, size }, maxBytes))) return "full";
+    const [row] = await queries.query(
+      `UPDATE objects SET size = size + ? WHERE id = ? AND state = ? AND size = COALESCE(?, size)
+       RETURNING (SELECT COALESCE(MAX(number), -1) + 1 FROM object_blobs WHERE object_id = ?) AS next`,
+      [size, id, state, offset ?? null, id],
+    );
+    if (row === undefined) return "moved";
+    await insertBlobs(queries, id, number(row, "next"), [{ blob, size }]);
+    return "kept";
   });
+}
+
+/**
+ * Makes a new object of some of another's blobs, in this order, if the other is still in the state `from`. It is then in the state
+ * `to`, without content. Returns its remaining blobs, or undefined if it is not in that state any more.
+ */
+export async function moveBlobs(
+  storage: Storage,
+  other: StoredObject,
+  { from, to, metadata }: { from: string; to: string; metadata: StoredObject["metadata"] },
+  object: StoredObject,
+  blobs: readonly string[],
+): Promise<ObjectBlob[] | undefined> {
+  return await storage.transaction(async (queries) => {
+    const changed = await queries.query(
+      "UPDATE objects SET state = ?, size = 0, metadata = ? WHERE id = ? AND state = ? RETURNING id",
+      [to, JSON.stringify(metadata), other.id, from],
+    );
+    if (changed.length === 0) return undefined;
+    await insertObject(queries, object);
+    for (const [index, blob] of blobs.entries()) {
+      await queries.query("UPDATE object_blobs SET object_id = ?, number = ? WHERE object_id = ? AND blob = ?", [
+        object.id,
+        index,
+        other.id,
+        blob,
+      ]);
+    }
+    return await takeBlobs(queries, other.id);
+  });
+}
+
+/** Ends an object that is in the state `from`, and returns its content, which is to be removed; undefined if it is in another. */
+export async function endObject(
+  storage: Storage,
+  id: string,
+  { from, to }: { from: string; to: string },
+): Promise<ObjectBlob[] | undefined> {
+  return await storage.transaction(async (queries) => {
+    const changed = await queries.query(
+      "UPDATE objects SET state = ?, size = 0 WHERE id = ? AND state = ? RETURNING id",
+      [to, id, from],
+    );
+    return changed.length === 0 ? undefined : await takeBlobs(queries, id);
+  });
+}
+
+async function takeBlobs(queries: Queries, id: string): Promise<ObjectBlob[]> {
+  const rows = await queries.query("DELETE FROM object_blobs WHERE object_id = ? RETURNING blob, size", [id]);
+  return rows.map((row) => ({ blob: text(row, "blob"), size: number(row, "size") }));
 }
 
 async function hasSpace(
