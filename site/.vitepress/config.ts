@@ -39,6 +39,7 @@ export default defineConfig({
         items: [
           page("Routing", "routing"),
           page("Stored responses", "responses"),
+          page("Files", "files"),
           page("Images and videos", "media"),
           page("Speech", "speech"),
           page("Embeddings and reranking", "embeddings"),

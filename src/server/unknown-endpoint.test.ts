@@ -41,7 +41,6 @@ test.each([
   ["POST", "/embeddings", "Did you mean POST /v1/embeddings?"],
   ["POST", "/audio/speech", "Did you mean POST /v1/audio/speech?"],
   ["POST", "/v1/audio/voices", "The Voices API is not supported."],
-  ["POST", "/v1/files", "The Files API is not supported."],
   ["GET", "/v1/batches/batch_1", "The Batch API is not supported."],
   ["POST", "/v1/fine_tuning/jobs", "The Fine-tuning API is not supported."],
   ["GET", "/v1/realtime", "The Realtime API is not supported yet; use POST /v1/chat/completions."],
@@ -85,7 +84,6 @@ test("an upgrade to WebSocket names the request that works", () => {
 });
 
 test.each([
-  ["POST", "/v1/uploads", "The Uploads API is not supported."],
   ["POST", "/v1/containers", "The Containers API is not supported."],
   ["GET", "/v1/skills", "The Skills API is not supported."],
   ["POST", "/v1beta/interactions", "The Interactions API is not supported yet"],

@@ -1,4 +1,3 @@
-import { chatFileParts } from "./file-parts.ts";
 // https://platform.openai.com/docs/api-reference/chat
 
 import { numberAt } from "../../base/json.ts";
@@ -10,6 +9,7 @@ import { ChatTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
 import { chatCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
+import { chatFileParts } from "./file-parts.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";

@@ -1,4 +1,3 @@
-import { genaiFileParts } from "./file-parts.ts";
 // https://ai.google.dev/api/generate-content
 
 import { numberAt, objectAt } from "../../base/json.ts";
@@ -14,6 +13,7 @@ import { GenaiTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
 import { genaiCodec } from "./codec.ts";
 import { endpoints, IMPLIED_PUBLISHER, modelInPath, readCall } from "./endpoints.ts";
+import { genaiFileParts } from "./file-parts.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";

@@ -1,4 +1,3 @@
-import { messagesFileParts } from "./file-parts.ts";
 // https://platform.claude.com/docs/en/api/messages
 
 import { numberAt, objectAt, stringAt } from "../../base/json.ts";
@@ -14,6 +13,7 @@ import { billables } from "./billables.ts";
 import { messagesCodec } from "./codec.ts";
 import { endpoints, readCall, VERSION_HEADERS } from "./endpoints.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
+import { messagesFileParts } from "./file-parts.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";

@@ -1,4 +1,3 @@
-import { responsesFileParts } from "./request/file-parts.ts";
 // https://platform.openai.com/docs/api-reference/responses
 
 import { numberAt } from "../../base/json.ts";
@@ -17,6 +16,7 @@ import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { responsesObjects } from "./object-fields.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
+import { responsesFileParts } from "./request/file-parts.ts";
 import { decodeReasoning } from "./request/reasoning.ts";
 import { checkResponsesRequest } from "./schema/check-request.ts";
 import { storedResponses } from "./stored.ts";

@@ -179,7 +179,7 @@ async function insertBlobs(queries: Queries, id: string, from: number, blobs: re
 }
 
 /** The size of the content of a project's objects. */
-export async function sumObjectSizes(queries: Queries, project: string): Promise<number> {
+async function sumObjectSizes(queries: Queries, project: string): Promise<number> {
   const [row] = await queries.query(
     "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS total FROM objects WHERE project = ?",
     [project],
