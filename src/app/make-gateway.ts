@@ -76,7 +76,8 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     onProblem: (error) => log.error({ err: error }, "failed to read API keys"),
   });
   const content = new ObjectContent({ storage, store: fileStore, random });
-  const uploading = { storage, clock, random, content, limits: config.objects };
+  const objects = new Objects({ storage, content, clock });
+  const uploading = { storage, clock, random, content, objects, limits: config.objects };
   const sealer = answerKey === undefined ? undefined : new Sealer(answerKey, random);
   const sharedLimits = leases && new SharedLimits({ leases, clock });
   const admissions = new Admissions({
@@ -149,7 +150,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
         maxProjectBytes: config.retention.maxProjectBytes,
       },
     }),
-    objects: new Objects({ storage, clock }),
+    objects,
     uploads: new UploadedFiles(uploading),
     partialUploads: new PartialUploads(uploading),
     answers: new Answers({

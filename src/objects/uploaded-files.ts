@@ -5,17 +5,16 @@ import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
 import type { ByteRange, FileContent } from "../files/file-store.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
-  deleteObject,
   insertObjectWithin,
   listObjects,
   type ObjectBlob,
   type ObjectPage,
   type StoredObject,
-  selectBlobs,
   selectObjects,
 } from "../storage/tables/objects.ts";
 import type { ObjectContent } from "./object-content.ts";
 import { newObjectRandom, parseObjectId } from "./object-id.ts";
+import type { Objects } from "./objects.ts";
 
 export interface UploadLimits {
   maxFileBytes: number;
@@ -28,6 +27,7 @@ export interface UploadLimits {
 interface UploadedFilesOptions extends Sources {
   storage: Storage;
   content: ObjectContent;
+  objects: Objects;
   limits: UploadLimits;
 }
 
@@ -147,13 +147,8 @@ export class UploadedFiles {
 
   /** False if there is none that `may` be deleted. */
   async delete(id: string, may: (owned: Owned) => boolean): Promise<boolean> {
-    const { storage, content } = this.#options;
     const object = await this.#object(id);
-    if (object === undefined || !may(object)) return false;
-    const blobs = await selectBlobs(storage, object.id);
-    if (!(await deleteObject(storage, object.id))) return false;
-    await content.remove(blobs);
-    return true;
+    return object !== undefined && may(object) && (await this.#options.objects.delete(object.id));
   }
 
   async #object(id: string): Promise<StoredObject | undefined> {

@@ -238,6 +238,38 @@ export async function listObjects(
   return rows.map(readObject);
 }
 
+/** Which objects an operator lists. */
+interface ObjectFilter {
+  kind?: ObjectKind | undefined;
+  project?: string | undefined;
+  key?: string | undefined;
+}
+
+/** Objects that have not expired, newest first. */
+export async function selectObjectPage(
+  queries: Queries,
+  { kind, project, key }: ObjectFilter,
+  { limit, after }: Pick<ObjectPage, "limit" | "after">,
+  nowMs: number,
+): Promise<StoredObject[]> {
+  const conditions = ["(expires_at_ms IS NULL OR expires_at_ms > ?)"];
+  const parameters: Parameter[] = [Math.floor(nowMs)];
+  for (const [column, value] of Object.entries({ kind, project, key_id: key })) {
+    if (value === undefined) continue;
+    conditions.push(`${column} = ?`);
+    parameters.push(value);
+  }
+  if (after !== undefined) {
+    conditions.push("(created_at_ms, id) < (?, ?)");
+    parameters.push(after.createdAtMs, after.id);
+  }
+  const rows = await queries.query(
+    `SELECT ${COLUMNS} FROM objects WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
+    [...parameters, limit],
+  );
+  return rows.map(readObject);
+}
+
 /** The objects of any project that have not expired, by id. */
 export async function selectObjects(
   queries: Queries,
