@@ -81,6 +81,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     answers: undefined as never,
     objects: undefined as never,
     uploads: undefined as never,
+    batches: undefined as never,
     partialUploads: undefined as never,
     captures: undefined as never,
     refusals: undefined as never,

@@ -4,6 +4,7 @@ import { SharedLimits } from "../access/shared-limits.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
 import { BufferPool } from "../base/byte-buffer.ts";
+import { Batches } from "../batches/batches.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { Captures } from "../capture/captures.ts";
 import type { Config } from "../config/config.ts";
@@ -152,6 +153,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     }),
     objects,
     uploads: new UploadedFiles(uploading),
+    batches: new Batches({ storage, clock, random }),
     partialUploads: new PartialUploads(uploading),
     answers: new Answers({
       storage,

@@ -342,6 +342,9 @@ export const RootFile = Type.Object(
         closed,
       ),
     ),
+    batch: Type.Optional(
+      Type.Object({ max_concurrent: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })) }, closed),
+    ),
     ledger: Type.Optional(
       Type.Object(
         {

@@ -2,7 +2,7 @@ import type { Random } from "../base/sources.ts";
 import { streamOf } from "../files/chunks.ts";
 import type { ByteRange, FileContent, FileStore } from "../files/file-store.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type ObjectBlob, selectBlobs } from "../storage/tables/objects.ts";
+import { type ObjectBlob, selectBlobs, selectKnownBlobs } from "../storage/tables/objects.ts";
 
 interface ObjectContentOptions {
   storage: Storage;
@@ -46,8 +46,12 @@ export class ObjectContent {
     return others.length === 0 ? opened.stream : streamOf(joined(opened.stream, others, store));
   }
 
+  /** Removes blobs that no object has any more. A batch shares the blobs of its input file. */
   async remove(blobs: readonly Pick<ObjectBlob, "blob">[]): Promise<void> {
-    for (const { blob } of blobs) await this.#options.store.remove(blob);
+    const { storage, store } = this.#options;
+    const names = blobs.map(({ blob }) => blob);
+    const used = await selectKnownBlobs(storage, names);
+    for (const name of names) if (!used.has(name)) await store.remove(name);
   }
 }
 

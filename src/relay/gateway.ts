@@ -6,6 +6,7 @@ import type { BufferPool } from "../base/byte-buffer.ts";
 import type { Sources } from "../base/sources.ts";
 import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { Batches } from "../batches/batches.ts";
 import type { Captures } from "../capture/captures.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { SealedOrigins } from "../dialects/answer/sealed-origins.ts";
@@ -108,6 +109,8 @@ export interface Gateway extends Sources {
   readonly objects: Objects;
   /** Files among them, with their content. */
   readonly uploads: UploadedFiles;
+  /** Requests that run in the background, many together. */
+  readonly batches: Batches;
   /** Files that are still arriving, in several requests. */
   readonly partialUploads: PartialUploads;
   /** Stored responses that later requests build on, and those still being generated. */

@@ -140,7 +140,11 @@ function readSeconds(written: string | undefined, path: string): number | undefi
   });
 }
 
-function readLimit(written: string | null, path: string, { most, unsaid }: { most: number; unsaid: number }): number {
+export function readLimit(
+  written: string | null,
+  path: string,
+  { most, unsaid }: { most: number; unsaid: number },
+): number {
   if (written === null) return unsaid;
   const limit = Number(written);
   if (Number.isInteger(limit) && limit >= 1 && limit <= most) return limit;

@@ -1,3 +1,14 @@
+import {
+  cancelBatch,
+  cancelMessageBatch,
+  createBatch,
+  createMessageBatch,
+  listBatches,
+  listMessageBatches,
+  readMessageBatch,
+  showBatch,
+  showMessageBatch,
+} from "./batches.ts";
 import { createChildKey, getChildKey, listChildKeys, revokeChildKey } from "./child-keys.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { compactResponse } from "./compactions.ts";
@@ -48,6 +59,15 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   predictImages,
   submitVideos,
   fetchVideoOperation,
+  createBatch,
+  listBatches,
+  showBatch,
+  cancelBatch,
+  createMessageBatch,
+  listMessageBatches,
+  showMessageBatch,
+  cancelMessageBatch,
+  readMessageBatch,
   createUpload,
   addUploadPart,
   completeUpload,

@@ -57,6 +57,7 @@ export const PARAMETERS = {
   },
   "uploaded-file-id": inPath("id", "The id of an uploaded file, in the form of any protocol."),
   "upload-id": inPath("id", "The id of an upload."),
+  "batch-id": inPath("id", "The id of a batch."),
   "response-id": inPath("id", "The id of a stored response of this project."),
   "key-id": inPath("id", "The id of a child key of this key."),
   limit: {

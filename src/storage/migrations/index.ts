@@ -29,6 +29,7 @@ import { unpriced } from "./0028-unpriced.ts";
 import { keyChanges } from "./0029-key-changes.ts";
 import { catalogueUpdates } from "./0030-catalogue-updates.ts";
 import { objectBlobs } from "./0031-object-blobs.ts";
+import { batches } from "./0032-batches.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -64,4 +65,5 @@ export const MIGRATIONS: readonly Migration[] = [
   keyChanges,
   catalogueUpdates,
   objectBlobs,
+  batches,
 ];

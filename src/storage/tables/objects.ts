@@ -167,7 +167,12 @@ async function hasSpace(
   return (await sumObjectSizes(queries, project)) + size <= maxBytes;
 }
 
-async function insertBlobs(queries: Queries, id: string, from: number, blobs: readonly ObjectBlob[]): Promise<void> {
+export async function insertBlobs(
+  queries: Queries,
+  id: string,
+  from: number,
+  blobs: readonly ObjectBlob[],
+): Promise<void> {
   for (const [index, { blob, size }] of blobs.entries()) {
     await queries.query("INSERT INTO object_blobs (object_id, number, blob, size) VALUES (?, ?, ?, ?)", [
       id,
@@ -286,6 +291,20 @@ export async function selectObjects(
     for (const row of rows) found.set(text(row, "id"), readObject(row));
   }
   return found;
+}
+
+/** Changes the state of an object that is in one of the states `from`, with what its kind needs. False if it is in another. */
+export async function changeObject(
+  queries: Queries,
+  id: string,
+  from: readonly string[],
+  { state, metadata }: Pick<StoredObject, "state" | "metadata">,
+): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE objects SET state = ?, metadata = ? WHERE id = ? AND state IN (${from.map(() => "?").join(", ")}) RETURNING id`,
+    [state, JSON.stringify(metadata), id, ...from],
+  );
+  return rows.length === 1;
 }
 
 /** Records a provider's id of an object; a later id replaces an earlier one. */
