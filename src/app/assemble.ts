@@ -139,7 +139,7 @@ export async function assemble(config: Config, given: Given) {
     work: new BatchLineWork({ context, routes: routesOf(registry.dialects) }),
     maxConcurrent: config.batch.maxConcurrent,
     maxLineBytes: config.server.maxBodyBytes,
-    leaseMs: timings.operationLeaseMs,
+    leaseMs: timings.batchLeaseMs,
     onProblem: (err, what) => log.error({ err }, what),
     onEnded: ({ id, project, state, errors }) => log.info({ batch: id, project, state, errors }, "batch ended"),
   });
