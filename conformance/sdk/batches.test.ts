@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
 import OpenAI, { toFile } from "openai";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -168,5 +169,52 @@ describe("choices 12: batches in Anthropic's form", () => {
       .catch((error: unknown) => error);
     expect(refused).toMatchObject({ status: 400 });
     expect(String(refused)).toContain("requests[1].custom_id");
+  });
+});
+
+describe("choices 12: batches in Google's form", () => {
+  const ended = async (genai: GoogleGenAI, name: string) => {
+    for (;;) {
+      const job = await genai.batches.get({ name });
+      if (!["JOB_STATE_PENDING", "JOB_STATE_RUNNING"].includes(job.state ?? "")) return job;
+      await Bun.sleep(50);
+    }
+  };
+
+  test("runs inline requests, and returns their results inline", async () => {
+    const genai = new GoogleGenAI({ apiKey: TEST_KEY, httpOptions: { baseUrl: gateway.url } });
+    const contents = (text: string) => [{ role: "user", parts: [{ text }] }];
+    const made = await genai.batches.create({
+      model: "sim/echo-request",
+      src: [{ contents: contents("gamma words") }, { contents: contents("delta words"), model: "no/such" }],
+      config: { displayName: "greek" },
+    });
+    expect(made).toMatchObject({ displayName: "greek" });
+    const job = await ended(genai, made.name ?? "");
+    expect(String(job.state)).toBe("JOB_STATE_SUCCEEDED");
+    const [first, second] = job.dest?.inlinedResponses ?? [];
+    expect(JSON.stringify(first?.response)).toContain("gamma words");
+    expect(second?.error).toMatchObject({ code: 404 });
+    const listed: (string | undefined)[] = [];
+    for await (const each of await genai.batches.list()) listed.push(each.name);
+    expect(listed).toContain(made.name);
+  });
+
+  test("runs the requests of a file, and returns a file", async () => {
+    const genai = new GoogleGenAI({ apiKey: TEST_KEY, httpOptions: { baseUrl: gateway.url } });
+    const lines = ["one", "two"].map((key) =>
+      JSON.stringify({ key, request: { contents: [{ role: "user", parts: [{ text: `words of ${key}` }] }] } }),
+    );
+    const file = await genai.files.upload({
+      file: new Blob([lines.join("\n")], { type: "application/jsonl" }),
+      config: { mimeType: "application/jsonl" },
+    });
+    const made = await genai.batches.create({ model: "sim/echo-request", src: file.name ?? "" });
+    const job = await ended(genai, made.name ?? "");
+    expect(job.dest?.fileName).toMatch(/^files\//);
+    const output = await openai.files.content(`file-${job.dest?.fileName?.slice(-22)}`);
+    const results = (await output.text()).trim().split("\n");
+    expect(results.map((line) => (JSON.parse(line) as { key: string }).key)).toEqual(["one", "two"]);
+    expect(results[1]).toContain("words of two");
   });
 });

@@ -7,7 +7,6 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/audio\/voice/, "Voices", undefined],
   [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
   [/\/(assistants|threads)(\/|$)/, "Assistants", "POST /v1/chat/completions"],
-  [/\/v1beta\/batches(\/|$)/, "Batch", undefined],
   [/\/images\/variations$/, "image variations", "POST /v1/images/edits"],
   [/\/videos(\/|$)/, "Videos", "POST /v1/publishers/{provider}/models/{model}:predictLongRunning"],
   [/\/(fine_tuning|fine-tunes)(\/|$)/, "Fine-tuning", undefined],

@@ -89,7 +89,13 @@ const genaiForm: ServedBatchForm = {
   separatesErrors: false,
   customId: (line) => stringAt(line, "key"),
   problem: (line) => (objectAt(line, "request") === undefined ? "request must be an object." : undefined),
-  requestOf: (line, endpoint) => ({ path: endpoint, headers: JSON_HEADERS, body: withBody(line, "request") }),
+  requestOf: (line, endpoint) => {
+    const { model, ...body } = withBody(line, "request");
+    // A line may name a model of its own.
+    const path =
+      typeof model === "string" ? `/v1beta/models/${model.replace(/^models\//, "")}:generateContent` : endpoint;
+    return { path, headers: JSON_HEADERS, body };
+  },
   render: (line) => {
     const { customId, result, status = 0, state } = line;
     const body = parseObject(result ?? "");

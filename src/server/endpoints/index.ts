@@ -15,6 +15,7 @@ import { compactResponse } from "./compactions.ts";
 import { createCompletion } from "./completions.ts";
 import { batchEmbedContents, createEmbeddings, embedContent } from "./embeddings.ts";
 import { getFile, headFile } from "./files.ts";
+import { batchGenerateContent, cancelGenaiBatch, listGenaiBatches, showGenaiBatch } from "./genai-batches.ts";
 import { getHealth, getReadiness } from "./health.ts";
 import { editImages, generateImages, predictImages } from "./images.ts";
 import { createModeration } from "./moderations.ts";
@@ -68,6 +69,10 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   showMessageBatch,
   cancelMessageBatch,
   readMessageBatch,
+  batchGenerateContent,
+  listGenaiBatches,
+  showGenaiBatch,
+  cancelGenaiBatch,
   createUpload,
   addUploadPart,
   completeUpload,

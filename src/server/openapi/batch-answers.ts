@@ -33,6 +33,15 @@ const MessageBatch = Type.Object(
   { title: "MessageBatch" },
 );
 
+export const GenaiBatchAnswer = Type.Object(
+  {
+    name: Type.String({ pattern: "^batches/" }),
+    metadata: Type.Object({ state: Type.String(), createTime: Type.String({ format: "date-time" }) }),
+    done: Type.Optional(Type.Boolean()),
+  },
+  { title: "GenaiBatch" },
+);
+
 /** In the form of the client's protocol. */
 export const BatchAnswer = Type.Union([ChatBatch, MessageBatch], { title: "Batch" });
 
