@@ -119,7 +119,7 @@ const chat = (key: string, content: object) =>
     JSON.stringify({ model: "sim/echo-request", messages: [{ role: "user", content: [content] }] }),
   );
 
-describe("H42: a private file exists only for the key that uploaded it", () => {
+describe("H56: a private file exists only for the key that uploaded it", () => {
   for (const who of ["stranger", "colleague", "child", "sibling"])
     for (const [name, status, send] of REQUESTS) {
       test(`${name} by a ${who}`, async () => {
@@ -144,7 +144,7 @@ describe("H42: a private file exists only for the key that uploaded it", () => {
   });
 });
 
-describe("H42: a file that is shared within its project", () => {
+describe("H56: a file that is shared within its project", () => {
   test("is used by a colleague, and not by a stranger", async () => {
     const shared = await uploadWith(keys["owner"] ?? "");
     const content = { type: "file", file: { file_id: shared } };

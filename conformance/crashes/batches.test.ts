@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-test("choices 12: a gateway is killed while it runs a batch: every line has one result and one receipt", async () => {
+test("H43: a gateway is killed while it runs a batch: every line has one result and one receipt", async () => {
   const program = join(import.meta.dir, "batches.ts");
   const options = ["--kills", "2", "--lines", "120", "--seed", "7"];
   const child = Bun.spawn([process.execPath, program, ...options], { stdout: "pipe", stderr: "pipe" });

@@ -118,6 +118,22 @@ describe("choices 12: batches in OpenAI's form", () => {
     expect(whole.request_counts).toEqual({ total: 60, completed: 60, failed: 0 });
   });
 
+  test("H43: a batch that expires keeps and bills what was done, and says which lines were not", async () => {
+    const lines = Array.from({ length: 2_000 }, (_, index) => chatLine(`n${index}`, `words ${index}`));
+    const input_file_id = await upload(lines);
+    const made = await openai.batches.create({
+      input_file_id,
+      endpoint: "/v1/chat/completions",
+      completion_window: "1s",
+    });
+    const batch = await ended(made.id);
+    expect(batch.status).toBe("expired");
+    const [done, undone] = [await readLines(batch.output_file_id), await readLines(batch.error_file_id)];
+    expect(done.length + undone.length).toBe(2_000);
+    expect(batch.request_counts).toEqual({ total: 2_000, completed: done.length, failed: undone.length });
+    expect(undone.at(-1)).toMatchObject({ response: null, error: { code: "batch_expired" } });
+  });
+
   test("wrong fields are refused with their path", async () => {
     const refused = (body: object) =>
       openai.batches.create(body as OpenAI.BatchCreateParams).catch((error: unknown) => error);

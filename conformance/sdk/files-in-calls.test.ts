@@ -144,7 +144,7 @@ describe("choices 12: an uploaded file works with every model, whatever the SDK 
     expect(sent.includes(arrives) || sent.includes(bytes.toString("base64"))).toBe(true);
   });
 
-  test("H42: an unknown id and another project's id are refused alike, with the path", async () => {
+  test("H56: an unknown id and another project's id are refused alike, with the path", async () => {
     answer();
     const refused = await CALLS["chat"]?.("test/chat", "file-AAAAAAAAAAAAAAAAAAAAAA", "notes.txt").catch(
       (error: unknown) => error,

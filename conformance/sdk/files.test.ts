@@ -68,7 +68,7 @@ describe("choices 12: files", () => {
     for (const id of ids) await openai.files.delete(`file-${id}`);
   });
 
-  test("H43: a file that is too large, and a full project, are refused, and nothing of them is kept", async () => {
+  test("a file that is too large, and a full project, are refused, and nothing of them is kept", async () => {
     const large = await toFile(Buffer.alloc(1_200_000), "large.bin");
     const refused = await openai.files.create({ file: large, purpose: "vision" }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ status: 413 });

@@ -40,6 +40,7 @@ export default defineConfig({
           page("Routing", "routing"),
           page("Stored responses", "responses"),
           page("Files", "files"),
+          page("Batches", "batches"),
           page("Images and videos", "media"),
           page("Speech", "speech"),
           page("Embeddings and reranking", "embeddings"),
