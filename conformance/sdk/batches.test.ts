@@ -124,7 +124,7 @@ describe("choices 12: batches in OpenAI's form", () => {
     const made = await openai.batches.create({
       input_file_id,
       endpoint: "/v1/chat/completions",
-      completion_window: "1s",
+      completion_window: "1s" as "24h",
     });
     const batch = await ended(made.id);
     expect(batch.status).toBe("expired");

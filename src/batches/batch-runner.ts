@@ -92,6 +92,10 @@ export class BatchRunner {
   #stopTicking: Cancel | undefined;
   #isTicking = false;
   #isWanted = false;
+  #isRefilling = false;
+  #isRefillWanted = false;
+  /** A line has ended since it was last asked whether a batch is finished. */
+  #hasEnded = false;
   #pausedUntilMs = 0;
   /** The batches of the lines that run here. */
   readonly #batches = new Map<string, LineToRun["batch"]>();
@@ -141,7 +145,7 @@ export class BatchRunner {
       await endUnwantedLines(storage, clock.wallMs());
       await this.#each("new", (batch) => this.#validate(batch));
       await this.#holdWaiting();
-      await this.#claim();
+      this.#refill();
       await this.#each("finished", (batch) => this.#finish(batch));
     }
   }
@@ -241,10 +245,32 @@ export class BatchRunner {
         .catch((error: unknown) => this.#options.onProblem(error, "failed to run a line of a batch"))
         .finally(() => {
           this.#running.delete(running);
-          this.wake();
+          this.#hasEnded = true;
+          this.#refill();
         });
       this.#running.add(running);
     }
+  }
+
+  /** A line has ended: takes the next ones, without looking for anything else to do. */
+  #refill(): void {
+    this.#isRefillWanted = true;
+    if (this.#isRefilling || this.#stopTicking === undefined) return;
+    this.#isRefilling = true;
+    const refill = async () => {
+      while (this.#isRefillWanted && this.#stopTicking !== undefined) {
+        this.#isRefillWanted = false;
+        await this.#claim();
+      }
+    };
+    const done = refill().finally(() => {
+      this.#isRefilling = false;
+      if (this.#running.size > 0 || !this.#hasEnded) return;
+      // Perhaps a batch is finished.
+      this.#hasEnded = false;
+      this.wake();
+    });
+    this.#report(done, "failed to take lines of batches");
   }
 
   async #run(line: ClaimedLine): Promise<void> {
