@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainUsage } from "../../testing/plain-answer.ts";
-import { responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
+import { responsesAnswer, responsesUsage } from "../../testing/wires/responses-wire.ts";
 
 /** Parts, stop reasons and tools that a genai host may send, as clients of every protocol get and return them. */
 

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { arrayAt, isObject, type JsonObject, objectAt, parseObject } from "../../src/base/json.ts";
 import { readFrames } from "../../src/wire/sse.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import { ResponsesScript, responsesAnswer } from "../../testing/responses-wire.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
+import { ResponsesScript, responsesAnswer } from "../../testing/wires/responses-wire.ts";
 
 /** Decision 0092: a chat client with tools, over several turns, at a model that accepts tools only in Responses. */
 
@@ -37,12 +37,16 @@ function play(output: readonly object[], stream: boolean): void {
     return;
   }
   const script = new ResponsesScript();
-  const created = script.event("created", { response: { ...response, status: "in_progress", output: [], usage: null } });
+  const created = script.event("created", {
+    response: { ...response, status: "in_progress", output: [], usage: null },
+  });
   const items = output.flatMap((item, output_index) => [
     script.event("output_item.added", { output_index, item: { ...item, arguments: "", status: "in_progress" } }),
     script.event("output_item.done", { output_index, item }),
   ]);
-  harness.upstream.play(harness.upstream.stream(`${created}${items.join("")}${script.event("completed", { response })}`));
+  harness.upstream.play(
+    harness.upstream.stream(`${created}${items.join("")}${script.event("completed", { response })}`),
+  );
 }
 
 /** The client's message, put together from a stream or not, as clients do. */

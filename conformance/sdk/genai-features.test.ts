@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { type Content, type GenerateContentConfig, GoogleGenAI, type Part } from "@google/genai";
 import OpenAI from "openai";
 import { plainUsage } from "../../testing/plain-answer.ts";
-import { responsesAnswer, responsesUsage } from "../../testing/responses-wire.ts";
+import { responsesAnswer, responsesUsage } from "../../testing/wires/responses-wire.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import type { Script } from "../support/scripted-upstream.ts";
 

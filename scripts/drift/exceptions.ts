@@ -77,7 +77,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     vendor: "OpenAI",
     protocol: "chat",
     reason: NATIVE,
-    names: { parameter: ["moderation", "include_obfuscation"], answer: ["expires_at", "system_fingerprint"] },
+    names: { parameter: ["include_obfuscation"], answer: ["expires_at", "system_fingerprint"] },
   },
   {
     vendor: "OpenAI",
@@ -204,7 +204,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     vendor: "OpenAI",
     protocol: "image edits",
     reason: REFUSED,
-    names: { parameter: ["output_format=gif", "quality=max", "quality=xhigh"] },
+    names: { parameter: ["output_format=gif"] },
   },
   {
     vendor: "OpenAI",
@@ -479,7 +479,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     vendor: "OpenAI",
     protocol: "HTTP",
     reason: "The gateway has its own request ids, and the betas of this header belong to APIs that are not served.",
-    names: { header: ["openai-beta", "openai-poll-after-ms", "x-client-request-id"] },
+    names: { header: ["openai-beta", "x-client-request-id"] },
   },
   {
     vendor: "Anthropic",
@@ -503,23 +503,6 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "Google",
     protocol: "HTTP",
-    reason: "Uploads of files, which are not served.",
-    names: {
-      header: [
-        "x-goog-upload-command",
-        "x-goog-upload-file-name",
-        "x-goog-upload-header-content-length",
-        "x-goog-upload-header-content-type",
-        "x-goog-upload-offset",
-        "x-goog-upload-protocol",
-        "x-goog-upload-status",
-        "x-goog-upload-url",
-      ],
-    },
-  },
-  {
-    vendor: "Google",
-    protocol: "HTTP",
     reason: "Settings of the client's own account or deadline; the gateway has its own.",
     names: { header: ["x-goog-user-project", "x-server-timeout"] },
   },
@@ -530,7 +513,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     protocol: "HTTP",
     reason: "Files, batches and stored objects of the provider's account.",
     names: {
-      endpoint: ["/v1/batches", "/v1/containers", "/v1/files", "/v1/uploads", "/v1/vector_stores", "/v1/vaults"],
+      endpoint: ["/v1/containers", "/v1/vector_stores", "/v1/vaults"],
     },
   },
   {
@@ -586,12 +569,6 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "Anthropic",
     protocol: "HTTP",
-    reason: "Files and batches of the provider's account.",
-    names: { endpoint: ["/v1/files", "/v1/messages/batches"] },
-  },
-  {
-    vendor: "Anthropic",
-    protocol: "HTTP",
     reason: "Agents, skills and user profiles.",
     names: {
       endpoint: [
@@ -619,7 +596,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     vendor: "Google",
     protocol: "HTTP",
     reason: "The Interactions API, and its agents.",
-    names: { endpoint: ["agents", "credentials", "environments", "interactions", "triggers", "webhooks"] },
+    names: { endpoint: ["agents", "credentials", "environments", "triggers", "webhooks"] },
   },
   {
     vendor: "Google",
@@ -628,15 +605,12 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     names: {
       endpoint: [
         "batchPredictionJobs",
-        "batches",
         "cachedContents",
         "fileSearchStores",
-        "files",
         "files:register",
         "upload",
         "{}/documents",
         "{}:asyncBatchEmbedContent",
-        "{}:batchGenerateContent",
         "{}:importFile",
       ],
     },

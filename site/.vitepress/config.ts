@@ -41,6 +41,8 @@ export default defineConfig({
           page("Stored responses", "responses"),
           page("Anthropic's API", "messages"),
           page("Interactions API", "interactions"),
+          page("Files", "files"),
+          page("Batches", "batches"),
           page("Images and videos", "media"),
           page("Speech", "speech"),
           page("Embeddings and reranking", "embeddings"),

@@ -1,5 +1,6 @@
 import { Account, type Share } from "./account.ts";
 import { boundOf } from "./bound.ts";
+import { checkBudgets } from "./check-budgets.ts";
 import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import type { Principal } from "./principal.ts";
@@ -85,6 +86,13 @@ export class Admissions {
     return new LimitedEntry(principal, keyBounds, this.#clocks, nowMs);
   }
 
+  /** The entry of a call that counts towards tokens and budgets only: a line of a batch, which waits for its turn elsewhere. */
+  enterLine(principal: Principal): Entry {
+    const keyBounds = this.#boundsOf(principal);
+    if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
+    return new LimitedEntry(principal, keyBounds, this.#clocks, this.#clocks.nowMs(), { isCounted: false });
+  }
+
   /**
    * Counts a request that calls no model, or refuses it. It does not count as a concurrent call: a client may fetch a
    * response while it is being made.
@@ -100,6 +108,14 @@ export class Admissions {
       account.requests.add(nowMs, 1);
       account.lastUsedMs = nowMs;
       this.#withRates.add(account);
+    }
+  }
+
+  /** Throws if a budget has less left than work may cost that is about to be held. */
+  requireBudget(principal: Principal, costNanoUsd: number): void {
+    const nowMs = this.#clocks.wallMs();
+    for (const bound of this.#boundsOf(principal).bounds) {
+      checkBudgets(bound, { estimatedCostNanoUsd: costNanoUsd }, nowMs);
     }
   }
 

@@ -98,6 +98,8 @@ export class OpenEntry implements Entry, Admission {
   }
 }
 
+const COUNTED = { isCounted: true };
+
 /**
  * The entry and admission of a key with limits at any level. Each step visits the levels once, because they are far
  * apart in memory.
@@ -107,6 +109,8 @@ export class LimitedEntry implements Entry, Admission {
   readonly #keyBounds: KeyBounds;
   readonly #clocks: Clocks;
   readonly #enteredMs: number;
+  /** It is one of its key's requests, and takes one of its slots. */
+  readonly #isCounted: boolean;
   #call: CallEstimate | undefined;
   #takenMs = 0;
   #reservedNanoUsd = 0;
@@ -117,11 +121,19 @@ export class LimitedEntry implements Entry, Admission {
   atMs = 0;
 
   /** Counts the request, which the levels allow. */
-  constructor(principal: Principal, keyBounds: KeyBounds, clocks: Clocks, enteredMs: number) {
+  constructor(
+    principal: Principal,
+    keyBounds: KeyBounds,
+    clocks: Clocks,
+    enteredMs: number,
+    { isCounted }: { isCounted: boolean } = COUNTED,
+  ) {
     this.#principal = principal;
     this.#keyBounds = keyBounds;
     this.#clocks = clocks;
     this.#enteredMs = enteredMs;
+    this.#isCounted = isCounted;
+    if (!isCounted) return;
     for (const { requestsPerMinute, account } of keyBounds.bounds) {
       account.inFlight += 1;
       account.lastUsedMs = enteredMs;
@@ -183,7 +195,7 @@ export class LimitedEntry implements Entry, Admission {
     const leftMs = this.#clocks.nowMs();
     this.#leftMs = leftMs;
     for (const { account } of this.#keyBounds.bounds) {
-      account.inFlight -= 1;
+      if (this.#isCounted) account.inFlight -= 1;
       account.lastUsedMs = leftMs;
     }
   }
@@ -194,7 +206,7 @@ export class LimitedEntry implements Entry, Admission {
     const leftMs = this.#clocks.nowMs();
     this.#leftMs = leftMs;
     for (const { tokensPerMinute, account } of this.#keyBounds.bounds) {
-      account.inFlight -= 1;
+      if (this.#isCounted) account.inFlight -= 1;
       account.lastUsedMs = leftMs;
       account.meter.reserved -= this.#reservedNanoUsd;
       account.meter.add(actual.costNanoUsd, this.atMs);
@@ -225,6 +237,7 @@ export class LimitedEntry implements Entry, Admission {
 
   /** Uncounts a request that was refused for its estimated use. */
   #forgetRequest(nowMs: number): void {
+    if (!this.#isCounted) return;
     for (const { requestsPerMinute, account } of this.#keyBounds.bounds) {
       if (requestsPerMinute === undefined) continue;
       account.requests.correct(this.#enteredMs, nowMs, 1, 0);

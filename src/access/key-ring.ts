@@ -189,6 +189,14 @@ export class KeyRing {
     return levelsIn(this.#known);
   }
 
+  /** The key with this id, for work that it has started; undefined if it may not call any more. */
+  current(keyId: string): Principal | undefined {
+    const known = this.#known.byId.get(keyId);
+    if (known === undefined || known.revoked || known.suspended || this.#isRevokedHere(known.principal))
+      return undefined;
+    return known.expiresAtMs <= this.#sources.clock.wallMs() ? undefined : known.principal;
+  }
+
   /** The parent key, whose limits its calls count against as well. */
   makerOf(keyId: string): Principal | undefined {
     return this.#known.byId.get(keyId)?.principal.maker;

@@ -2,14 +2,19 @@ import { OperatorAccess } from "../access/operator-access.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import { readKeyFile } from "../answers/key-file.ts";
 import type { Random, Sources } from "../base/sources.ts";
+import { BatchRunner } from "../batches/batch-runner.ts";
 import type { Config } from "../config/config.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { Leases } from "../leases/leases.ts";
+import { ObjectContent } from "../objects/object-content.ts";
 import type { Log } from "../observe/log.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Timings } from "../relay/settle/timings.ts";
+import { BATCH_FORMS } from "../server/batches/batch-forms.ts";
+import { BatchLineWork } from "../server/batches/line-work.ts";
 import type { ServerContext } from "../server/routed-request.ts";
+import { routesOf } from "../server/routes.ts";
 import type { Storage } from "../storage/storage.ts";
 import { LoopLag } from "../telemetry/loop-lag.ts";
 import { VERSION } from "../version.ts";
@@ -126,6 +131,19 @@ export async function assemble(config: Config, given: Given) {
     publicUrl: () => state.publicUrl,
     version: VERSION,
   };
+  const batchRunner = new BatchRunner({
+    ...sources,
+    storage,
+    content: new ObjectContent({ storage, store: given.fileStore, random }),
+    forms: BATCH_FORMS,
+    work: new BatchLineWork({ context, routes: routesOf(registry.dialects) }),
+    maxConcurrent: config.batch.maxConcurrent,
+    maxLineBytes: config.server.maxBodyBytes,
+    leaseMs: timings.batchLeaseMs,
+    onProblem: (err, what) => log.error({ err }, what),
+    onEnded: ({ id, project, state, errors }) => log.info({ batch: id, project, state, errors }, "batch ended"),
+  });
+  gateway.batches.onWork = () => batchRunner.wake();
   const alerts = makeAlerts(config, { gateway, storage, sources, condition });
   const budgets = watchBudgets(gateway, storage, alerts);
   const history = new ConfigHistory({
@@ -147,7 +165,20 @@ export async function assemble(config: Config, given: Given) {
   });
   const access = new OperatorAccess({ ...sources, storage, adminHash: () => state.adminHash });
   const adminParts = () => partConditions({ ...gateway, heartbeat, leases });
-  const parts = { gateway, leases, telemetry, operations, poller, alerts, budgets, lag, metrics, access, adminParts };
+  const parts = {
+    gateway,
+    leases,
+    telemetry,
+    operations,
+    poller,
+    batchRunner,
+    alerts,
+    budgets,
+    lag,
+    metrics,
+    access,
+    adminParts,
+  };
   return { ...parts, config, storage, journals, registry, state, context, history, snapshotOf };
 }
 

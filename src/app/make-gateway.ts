@@ -4,6 +4,7 @@ import { SharedLimits } from "../access/shared-limits.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
 import { BufferPool } from "../base/byte-buffer.ts";
+import { Batches } from "../batches/batches.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { Captures } from "../capture/captures.ts";
 import type { Config } from "../config/config.ts";
@@ -16,7 +17,10 @@ import { spentByOwner } from "../ledger/queries.ts";
 import { Refusals } from "../ledger/refusals.ts";
 import { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
+import { ObjectContent } from "../objects/object-content.ts";
 import { Objects } from "../objects/objects.ts";
+import { PartialUploads } from "../objects/partial-uploads.ts";
+import { UploadedFiles } from "../objects/uploaded-files.ts";
 import { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
 import { BackgroundLeases } from "../operations/background-leases.ts";
@@ -72,6 +76,9 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     random,
     onProblem: (error) => log.error({ err: error }, "failed to read API keys"),
   });
+  const content = new ObjectContent({ storage, store: fileStore, random });
+  const objects = new Objects({ storage, content, clock });
+  const uploading = { storage, clock, random, content, objects, limits: config.objects };
   const sealer = answerKey === undefined ? undefined : new Sealer(answerKey, random);
   const sharedLimits = leases && new SharedLimits({ leases, clock });
   const admissions = new Admissions({
@@ -144,7 +151,10 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
         maxProjectBytes: config.retention.maxProjectBytes,
       },
     }),
-    objects: new Objects({ storage, clock }),
+    objects,
+    uploads: new UploadedFiles(uploading),
+    batches: new Batches({ storage, clock, random, objects }),
+    partialUploads: new PartialUploads(uploading),
     answers: new Answers({
       storage,
       sealer: config.responses.store ? sealer : undefined,

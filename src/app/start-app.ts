@@ -135,9 +135,10 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
 
   const found = { storage, fileStore, journals, sharing, heartbeat, joined, instance: id, sources, registry, timings };
   const made = await assemble(config, { ...options, ...found, simulator: simulator?.access });
-  const { gateway, state, context, poller, alerts, telemetry, leases } = made;
+  const { gateway, state, context, poller, batchRunner, alerts, telemetry, leases } = made;
   for (const model of retiredModels(config, state.catalogue, sources.clock.wallMs())) log.warn(tellRetired(model));
   parts.add("operations", () => poller.stop(), { together: true });
+  parts.add("batches", () => batchRunner.stop(), { together: true });
   parts.add("alerts", () => alerts.stop());
   parts.add("telemetry", telemetry && (() => telemetry.exporter.stop()));
   // The ledger is closed by then, so the unspent rest is known and can be returned.
@@ -165,6 +166,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   // Only a gateway that holds its ports starts work or makes keys: a failed start must leave nothing running, and must not make
   // keys that are shown only once.
   poller.start();
+  batchRunner.start();
   const firstStart = await makeFirstKeys(storage, config, sources);
   state.adminHash = await adminHashOf(storage, config);
   const consoleLink = await made.access.createLink();

@@ -56,6 +56,10 @@ export interface Config {
   files: string;
   /** How long finished operations and their files are kept, and how many bytes. */
   retention: { ms: number; maxFileBytes: number; maxTotalBytes: number; maxProjectBytes: number };
+  /** The size of uploaded files, and how long one is kept that does not say; if absent, until it is deleted. */
+  objects: { maxFileBytes: number; maxProjectBytes: number; retentionMs?: number };
+  /** How many lines of batches run at once, in all processes together. */
+  batch: { maxConcurrent: number };
   /** How much is kept on disk while the storage is unavailable; 0 disables it. */
   ledger: {
     journalBytes: number;

@@ -36,6 +36,11 @@ test("docs/configuration.md, Reload: every field that needs a restart is named, 
       ["retention.hours", "retention.max_file_mb", "retention.max_total_mb", "retention.max_project_mb"],
     ],
     [
+      "objects: { max_file_mb: 1, project_mb: 1, default_days: 1 }",
+      ["objects.max_file_mb", "objects.project_mb", "objects.default_days"],
+    ],
+    ["batch: { max_concurrent: 1 }", ["batch.max_concurrent"]],
+    [
       "responses: { store: false, retention_hours: 1, max_mb: 1 }",
       ["responses.store", "responses.retention_hours", "responses.max_mb"],
     ],

@@ -332,6 +332,19 @@ export const RootFile = Type.Object(
         closed,
       ),
     ),
+    objects: Type.Optional(
+      Type.Object(
+        {
+          max_file_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+          project_mb: Type.Optional(Type.Number({ minimum: 0 })),
+          default_days: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 36_500 })),
+        },
+        closed,
+      ),
+    ),
+    batch: Type.Optional(
+      Type.Object({ max_concurrent: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })) }, closed),
+    ),
     ledger: Type.Optional(
       Type.Object(
         {

@@ -63,6 +63,12 @@ export function toConfig(
       // One project must leave space for the others.
       maxProjectBytes: Math.round((file.retention?.max_project_mb ?? totalMegabytes / 2) * BYTES_PER_MEGABYTE),
     },
+    objects: withoutAbsent({
+      maxFileBytes: Math.round((file.objects?.max_file_mb ?? 512) * BYTES_PER_MEGABYTE),
+      maxProjectBytes: Math.round((file.objects?.project_mb ?? 10_240) * BYTES_PER_MEGABYTE),
+      retentionMs: file.objects?.default_days === undefined ? undefined : file.objects.default_days * 24 * MS_PER_HOUR,
+    }),
+    batch: { maxConcurrent: file.batch?.max_concurrent ?? 8 },
     ledger: {
       journalBytes: Math.round((file.ledger?.journal_mb ?? 256) * BYTES_PER_MEGABYTE),
       intents: file.ledger?.intents ?? false,

@@ -19,6 +19,7 @@ import type { ObjectFields } from "./reading/object-fields.ts";
 import type { PricedFields } from "./reading/priced-fields.ts";
 import type { ReceivedRequest } from "./received-request.ts";
 import type { ConversationFields } from "./request/conversation-of.ts";
+import type { FileParts } from "./request/file-parts.ts";
 import type { HostedImages } from "./request/hosted-images.ts";
 import type { MediaQuirks } from "./request/media-quirks.ts";
 import type { ModelFallbacks } from "./request/model-fallbacks.ts";
@@ -179,6 +180,8 @@ interface RequestReader {
   reasoning(body: JsonObject): ReasoningRequest | undefined;
   /** Where requests can name objects that providers store; absent if the protocol has no such fields. */
   readonly objects?: ObjectFields;
+  /** How requests name uploaded files in their messages. */
+  readonly fileParts?: FileParts;
   /** The fields in which a request asks for special terms. */
   readonly pricedFields: PricedFields;
   /** Everything in a request, its URL and its headers that can cost money besides ordinary tokens. */

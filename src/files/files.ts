@@ -11,6 +11,7 @@ import {
   selectKnownFiles,
   sumFileSizes,
 } from "../storage/tables/files.ts";
+import { selectKnownBlobs } from "../storage/tables/objects.ts";
 import { claimSetting } from "../storage/tables/settings.ts";
 import { streamOf } from "./chunks.ts";
 import {
@@ -200,7 +201,8 @@ export class Files {
     let names: string[] = [];
     const removeUnknown = async () => {
       const known = await selectKnownFiles(this.#storage, names);
-      for (const name of names) if (!known.has(name)) await this.#store.remove(name);
+      const inObjects = await selectKnownBlobs(this.#storage, names);
+      for (const name of names) if (!known.has(name) && !inObjects.has(name)) await this.#store.remove(name);
       names = [];
     };
     for await (const { name, writtenAtMs } of this.#store.list()) {

@@ -49,6 +49,9 @@ export const objectId = <Kind extends ObjectKind>(
   random: string,
 ): string => `${(FORMS[kind] as Readonly<Record<string, string>>)[form]}${random}`;
 
+/** The id of an object in one of its forms, for operators. */
+export const anyForm = (kind: ObjectKind, random: string): string => `${Object.values(FORMS[kind])[0]}${random}`;
+
 /** Undefined for strings that cannot be an id of this gateway. */
 export function parseObjectId(written: string): ParsedObjectId | undefined {
   const { prefix = "", random = "" } = ID.exec(written)?.groups ?? {};

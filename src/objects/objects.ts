@@ -1,11 +1,20 @@
 import type { Clock } from "../base/clock.ts";
 import { isVisible, type ObjectKind, type Reader } from "../canon/ownership.ts";
 import type { Storage } from "../storage/storage.ts";
-import { deleteExpiredObjects, deleteObject, type StoredObject, selectObjects } from "../storage/tables/objects.ts";
+import {
+  deleteExpiredObjects,
+  deleteObject,
+  type StoredObject,
+  selectBlobs,
+  selectObjectPage,
+  selectObjects,
+} from "../storage/tables/objects.ts";
+import type { ObjectContent } from "./object-content.ts";
 import { parseObjectId } from "./object-id.ts";
 
 interface ObjectsOptions {
   storage: Storage;
+  content: ObjectContent;
   clock: Clock;
 }
 
@@ -56,9 +65,19 @@ export class Objects {
     return object?.kind === named.kind ? object : undefined;
   }
 
-  /** `id`: as it is stored. */
-  delete(id: string): Promise<boolean> {
-    return deleteObject(this.#options.storage, id);
+  /** `id`: as it is stored. Returns false if there was none. */
+  async delete(id: string): Promise<boolean> {
+    const { storage, content } = this.#options;
+    const blobs = await selectBlobs(storage, id);
+    if (!(await deleteObject(storage, id))) return false;
+    await content.remove(blobs);
+    return true;
+  }
+
+  /** Objects of any project that have not expired, newest first; for operators. */
+  list(filter: Parameters<typeof selectObjectPage>[1], page: Parameters<typeof selectObjectPage>[2]) {
+    const { storage, clock } = this.#options;
+    return selectObjectPage(storage, filter, page, clock.wallMs());
   }
 
   /** Removes expired objects. Several instances may do so at once. */

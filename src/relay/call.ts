@@ -1,4 +1,4 @@
-import type { Admission } from "../access/admit.ts";
+import type { Admission, Entry } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Billable } from "../canon/billable.ts";
@@ -37,6 +37,13 @@ export interface ClientConnection {
   hangUp(): void;
 }
 
+/** How a call is admitted and recorded that no client waits for. */
+export interface BatchLine {
+  entry: Entry;
+  /** Takes the receipt, which is stored together with the result. */
+  settle(receipt: Receipt): Promise<void>;
+}
+
 /** A request of any kind as the server passes it to the relay, before its body is read. */
 export interface IncomingRequest {
   request: Request;
@@ -53,6 +60,8 @@ export interface IncomingRequest {
   naming: Naming;
   /** A follow-up request for the same response. Its objects were already checked. */
   isFollowUp?: boolean;
+  /** Set if the gateway itself runs a line of a batch. */
+  line?: BatchLine | undefined;
   /** Fields that cannot be honoured exactly are rejected (`x-trivium-strict`). */
   strict: boolean;
   /** Tags of the call in addition to those of its key (`x-trivium-tags`). */

@@ -4,6 +4,7 @@ import type { SharedLimits } from "../access/shared-limits.ts";
 import type { Answers } from "../answers/answers.ts";
 import type { BufferPool } from "../base/byte-buffer.ts";
 import type { Sources } from "../base/sources.ts";
+import type { Batches } from "../batches/batches.ts";
 import type { UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Captures } from "../capture/captures.ts";
@@ -15,6 +16,8 @@ import type { Refusals } from "../ledger/refusals.ts";
 import type { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
 import type { Objects } from "../objects/objects.ts";
+import type { PartialUploads } from "../objects/partial-uploads.ts";
+import type { UploadedFiles } from "../objects/uploaded-files.ts";
 import type { EventHub } from "../observe/event-hub.ts";
 import type { Log } from "../observe/log.ts";
 import type { BackgroundLeases } from "../operations/background-leases.ts";
@@ -104,6 +107,12 @@ export interface Gateway extends Sources {
   readonly files: Files;
   /** Objects that clients create and name later. */
   readonly objects: Objects;
+  /** Files among them, with their content. */
+  readonly uploads: UploadedFiles;
+  /** Requests that run in the background, many together. */
+  readonly batches: Batches;
+  /** Files that are still arriving, in several requests. */
+  readonly partialUploads: PartialUploads;
   /** Stored responses that later requests build on, and those still being generated. */
   readonly answers: Answers;
   readonly background: BackgroundLeases;

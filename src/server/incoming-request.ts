@@ -6,8 +6,9 @@ import type { RoutedRequest } from "./routed-request.ts";
 
 /** A routed request as the relay takes it, of any kind. */
 export function incomingRequest(routed: RoutedRequest): IncomingRequest {
-  const { request, requestId, connection, query, dialect, door } = routed;
+  const { request, requestId, connection, query, dialect, door, onBehalf } = routed;
   return {
+    ...onBehalf,
     request,
     requestId,
     connection,

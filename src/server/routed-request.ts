@@ -1,9 +1,10 @@
 import type { Operator } from "../access/operator-access.ts";
+import type { Principal } from "../access/principal.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Door } from "../dialects/reading/check.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import type { Operations } from "../operations/operations.ts";
-import type { ClientConnection } from "../relay/call.ts";
+import type { BatchLine, ClientConnection } from "../relay/call.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { GatewayCondition } from "./condition.ts";
@@ -33,6 +34,8 @@ export interface RoutedRequest {
   operator: Operator | undefined;
   parameters: Readonly<Record<string, string>>;
   query: URLSearchParams;
+  /** Set if the gateway itself runs a line of a batch, for this key. */
+  onBehalf?: { principal: Principal; line: BatchLine };
   /** The protocol of its response. */
   dialect: Dialect;
   door: Door;

@@ -113,7 +113,7 @@ describe("observability 2: a request that is refused before any provider is call
   test("an unknown endpoint and open endpoints make none", async () => {
     const { post, refused } = await traced({ ratio: 1 });
     await post("/v1/no-such", {}, sampled);
-    await post("/v1/files", {}, sampled);
+    await post("/v1/skills", {}, sampled);
     expect(refused).toEqual([]);
   });
 });

@@ -51,11 +51,8 @@ test.each([
   ["POST", "/embeddings", "Did you mean POST /v1/embeddings?"],
   ["POST", "/audio/speech", "Did you mean POST /v1/audio/speech?"],
   ["POST", "/v1/audio/voices", "The Voices API is not supported."],
-  ["POST", "/v1/files", "The Files API is not supported yet; use base64 data in the request."],
-  ["GET", "/v1/batches/batch_1", "The Batch API is not supported yet; use one request for each item."],
   ["POST", "/v1/fine_tuning/jobs", "The Fine-tuning API is not supported."],
   ["GET", "/v1/realtime", "The Realtime API is not supported yet; use POST /v1/chat/completions."],
-  ["POST", "/v1/messages/batches", "The Message Batches API is not supported yet; use POST /v1/messages."],
   [
     "POST",
     "/v2/whatever",
@@ -95,7 +92,6 @@ test("an upgrade to WebSocket names the request that works", () => {
 });
 
 test.each([
-  ["POST", "/v1/uploads", "The Uploads API is not supported."],
   ["POST", "/v1/containers", "The Containers API is not supported."],
   ["GET", "/v1/skills", "The Skills API is not supported."],
   [
@@ -106,11 +102,3 @@ test.each([
 ])("%s %s names the unsupported API", (method, path, sentence) => {
   expect(messageOf(method, path)).toContain(sentence);
 });
-
-test.each(["/v1/batches", "/v1/messages/batches", "/v1beta/batches"])(
-  "H43: %s is refused, so no batch reaches a provider unbilled",
-  (path) => {
-    expect(table.find("POST", path)).toBeUndefined();
-    expect(messageOf("POST", path)).toContain("not supported");
-  },
-);

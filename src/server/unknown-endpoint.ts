@@ -7,8 +7,7 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/audio\/voice/, "Voices", undefined],
   [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
   [/\/(assistants|threads)(\/|$)/, "Assistants", "POST /v1/chat/completions"],
-  [/\/messages\/batches(\/|$)/, "Message Batches", "POST /v1/messages"],
-  [/\/(batches|batchPredictionJobs)(\/|$)/, "Batch", "one request for each item"],
+  [/\/batchPredictionJobs(\/|$)/, "Batch prediction", "POST /v1beta/models/{model}:batchGenerateContent"],
   [/\/v1\/complete$/, "legacy text completion", "POST /v1/messages"],
   [/\/chat\/completions\/[^/]+/, "stored chat completions", undefined],
   [/\/images\/variations$/, "image variations", "POST /v1/images/edits"],
@@ -16,8 +15,6 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/(fine_tuning|fine-tunes|tunedModels|tuningJobs)([:/]|$)/, "Fine-tuning", undefined],
   [/\/vector_stores(\/|$)/, "Vector stores", undefined],
   [/\/fileSearchStores(\/|$)/, "File search stores", undefined],
-  [/\/(v1|v1alpha|v1beta|v1beta1)\/files([:/]|$)|^\/(upload|download)\//, "Files", "base64 data in the request"],
-  [/\/v1\/uploads(\/|$)/, "Uploads", undefined],
   [/\/containers(\/|$)/, "Containers", undefined],
   [/\/skills(\/|$)/, "Skills", undefined],
   [

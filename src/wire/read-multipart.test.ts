@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MultipartError } from "./multipart-error.ts";
-import { type Form, type FormEntry, type MultipartLimits, readMultipart } from "./read-multipart.ts";
+import type { MultipartLimits } from "./multipart-grammar.ts";
+import { type Form, type FormEntry, readMultipart } from "./read-multipart.ts";
 
 const BOUNDARY = "----cut-here";
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;

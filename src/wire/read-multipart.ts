@@ -1,7 +1,20 @@
 import { nextTurn } from "../base/next-turn.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import { MultipartError } from "./multipart-error.ts";
-import { headerParameters, type PartHead, readPartHead } from "./multipart-head.ts";
+import {
+  badBoundary,
+  boundaryOf,
+  cutOff,
+  delimiterOf,
+  fieldTooLarge,
+  lineAfter,
+  MAX_FALSE_BOUNDARIES,
+  type MultipartLimits,
+  type NextPart,
+  notAForm,
+  readHead,
+  textOfField,
+} from "./multipart-grammar.ts";
+import type { PartHead } from "./multipart-head.ts";
 
 /** One part of a form from a client. */
 export type FormEntry =
@@ -10,23 +23,8 @@ export type FormEntry =
 
 export type Form = readonly FormEntry[];
 
-export interface MultipartLimits {
-  maxParts: number;
-  /** Applies to each field that is not a file. */
-  maxFieldBytes: number;
-}
-
-const CR = 0x0d;
-const LF = 0x0a;
-const DASH = 0x2d;
-const MAX_HEAD_BYTES = 16 * 1024;
-/** Spaces that a careless writer may leave after a boundary. */
-const MAX_PADDING = 64;
-const HEAD_END = Buffer.from("\r\n\r\n");
 /** How much is searched at once. Other requests run in between. */
 const SEARCH_BYTES = 4 * 1024 * 1024;
-/** Content should not contain the boundary. A badly chosen one may occur a few times. */
-const MAX_FALSE_BOUNDARIES = 10_000;
 
 /** Reads a form from a complete body, in one pass. Files are views of the body, not copies. */
 export async function readMultipart(body: Uint8Array, contentType: string, limits: MultipartLimits): Promise<Form> {
@@ -47,20 +45,10 @@ export async function readMultipart(body: Uint8Array, contentType: string, limit
   return entries;
 }
 
-function boundaryOf(contentType: string): string {
-  const boundary = headerParameters(contentType).get("boundary") ?? "";
-  if (!/^multipart\/form-data\s*;/i.test(contentType) || boundary.length < 1 || boundary.length > 70) {
-    const right = "multipart/form-data with a boundary of 1 to 70 characters";
-    throw new MultipartError("malformed", `The content type must be ${right}.`);
-  }
-  return boundary;
-}
-
 interface Boundary {
   /** Where the boundary begins and the content before it ends. */
   at: number;
-  /** The offset of the next part's head, the end of the form, or `cut` if the body ends before this is known. */
-  next: number | "end" | "cut";
+  next: NextPart;
 }
 
 class BoundarySearch {
@@ -72,7 +60,7 @@ class BoundarySearch {
 
   constructor({ buffer, byteOffset, length }: Uint8Array, boundary: string) {
     this.bytes = Buffer.from(buffer, byteOffset, length);
-    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+    this.#delimiter = delimiterOf(boundary);
   }
 
   /** If the preamble is empty, no line end precedes the first boundary. */
@@ -111,65 +99,7 @@ class BoundarySearch {
   }
 }
 
-/**
- * What follows a boundary: the end of its line, two dashes that end the form, or the end of the body. Undefined for anything
- * else: the boundary is then part of the content.
- */
-function lineAfter(bytes: Buffer, from: number): Boundary["next"] | undefined {
-  if (bytes[from] === DASH) {
-    if (from + 1 >= bytes.length) return "cut";
-    return bytes[from + 1] === DASH ? "end" : undefined;
-  }
-  let at = from;
-  while (at < bytes.length && at - from < MAX_PADDING && (bytes[at] === 0x20 || bytes[at] === 0x09)) at++;
-  if (at >= bytes.length) return "cut";
-  if (bytes[at] !== CR) return undefined;
-  if (at + 1 >= bytes.length) return "cut";
-  return bytes[at + 1] === LF ? at : undefined;
-}
-
-/** The head starts at the line end of its boundary, so that a part without headers has an empty head. */
-function readHead(bytes: Buffer, at: number, parts: number, limits: MultipartLimits): PartHead & { bodyAt: number } {
-  const rest = bytes.subarray(at, at + MAX_HEAD_BYTES + HEAD_END.length);
-  const size = rest.indexOf(HEAD_END);
-  if (size < 0 && rest.length <= MAX_HEAD_BYTES) throw cutOff();
-  if (size < 0) {
-    throw new MultipartError("too_large", `The headers of a form part are larger than ${MAX_HEAD_BYTES} bytes.`);
-  }
-  if (parts >= limits.maxParts) {
-    throw new MultipartError("too_large", `The form has more than ${limits.maxParts} parts.`);
-  }
-  const head = readPartHead(rest.toString("utf8", 2, Math.max(2, size)), parts + 1);
-  return { ...head, bodyAt: at + size + HEAD_END.length };
-}
-
 function entryOf({ name, fileName, mimeType, file }: PartHead, bytes: Buffer): FormEntry {
-  if (!file) return { name, value: textOf(bytes, name) };
+  if (!file) return { name, value: textOfField(bytes, name) };
   return withoutAbsent({ name, mimeType, bytes, fileName });
 }
-
-function textOf(bytes: Uint8Array, name: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new MultipartError("malformed", `The form field ${name} is not valid UTF-8.`, name);
-  }
-}
-
-const notAForm = () =>
-  new MultipartError(
-    "malformed",
-    'The body is not a multipart form: each part must start with a line of "--" and the boundary from the content type.',
-  );
-
-const cutOff = (field?: string) => new MultipartError("malformed", "The form ends before its last boundary.", field);
-
-const fieldTooLarge = ({ name }: PartHead, { maxFieldBytes }: MultipartLimits) =>
-  new MultipartError("too_large", `The form field ${name} is larger than ${maxFieldBytes} bytes.`, name);
-
-const badBoundary = (field: string | undefined) =>
-  new MultipartError(
-    "malformed",
-    `The form boundary occurs more than ${MAX_FALSE_BOUNDARIES} times in the content. Choose another boundary.`,
-    field,
-  );

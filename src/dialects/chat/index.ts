@@ -9,6 +9,7 @@ import { ChatTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
 import { chatCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
+import { chatFileParts } from "./file-parts.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
@@ -43,6 +44,7 @@ export const chat: Dialect = {
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,
     objects: chatObjects,
+    fileParts: chatFileParts,
     pricedFields: PRICED_FIELDS,
     billables,
     conversation: { before: ["tools"], turns: "messages" },

@@ -96,6 +96,7 @@ export function readCall(asks: Asks, request: EndpointRequest): EndpointCall {
 export const VERBS: readonly string[] = [
   ...GENERATE_VERBS,
   "countTokens",
+  "batchGenerateContent",
   "embedContent",
   "batchEmbedContents",
   "predict",

@@ -13,6 +13,7 @@ import { GenaiTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
 import { genaiCodec } from "./codec.ts";
 import { endpoints, IMPLIED_PUBLISHER, modelInPath, readCall } from "./endpoints.ts";
+import { genaiFileParts } from "./file-parts.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
@@ -54,6 +55,7 @@ export const genai: Dialect = {
       return thinking && decodeThinking(thinking).reasoning;
     },
     objects: genaiObjects,
+    fileParts: genaiFileParts,
     pricedFields: PRICED_FIELDS,
     billables,
     conversation: { before: ["systemInstruction", "tools"], turns: "contents" },

@@ -11,6 +11,7 @@ import { InteractionsTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
 import { interactionsCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
+import { interactionsFileParts } from "./file-parts.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { interactionsObjects } from "./object-fields.ts";
@@ -42,6 +43,7 @@ export const interactions: Dialect = {
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(objectAt(body, CONFIG)),
     objects: interactionsObjects,
+    fileParts: interactionsFileParts,
     pricedFields: PRICED_FIELDS,
     billables,
     conversation: { before: ["system_instruction", "tools"], turns: "input" },

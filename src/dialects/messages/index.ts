@@ -15,6 +15,7 @@ import { messagesCodec } from "./codec.ts";
 import { endpoints, readCall, VERSION_HEADERS } from "./endpoints.ts";
 import { estimateMessagesTokens } from "./estimate.ts";
 import { messagesFallbacks } from "./fallbacks.ts";
+import { messagesFileParts } from "./file-parts.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
@@ -49,6 +50,7 @@ export const messages: Dialect = {
     reasoning: (body) =>
       decodeReasoning(objectAt(body, "thinking"), stringAt(objectAt(body, "output_config"), "effort")).reasoning,
     objects: messagesObjects,
+    fileParts: messagesFileParts,
     pricedFields: PRICED_FIELDS,
     namedModels: advisorModels,
     billables: (body, options) => billables(body, options as MessagesOptions),

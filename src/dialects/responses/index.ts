@@ -16,6 +16,7 @@ import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
 import { responsesObjects } from "./object-fields.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
+import { responsesFileParts } from "./request/file-parts.ts";
 import { decodeReasoning } from "./request/reasoning.ts";
 import { checkResponsesRequest } from "./schema/check-request.ts";
 import { storedResponses } from "./stored.ts";
@@ -46,6 +47,7 @@ export const responses: Dialect = {
     answerCount: () => 1,
     reasoning: (body) => decodeReasoning(body).desired,
     objects: responsesObjects,
+    fileParts: responsesFileParts,
     pricedFields: PRICED_FIELDS,
     billables,
     conversation: { before: ["instructions", "tools"], turns: "input" },

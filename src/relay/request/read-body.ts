@@ -297,6 +297,28 @@ async function inTime<T>(read: (heard: Heard) => Promise<T>, gateway: BodyReader
   }
 }
 
+/** Passes a body on while it arrives, within the same limits of time, and at most `maxBytes` of it. */
+export function readArriving<Result>(
+  request: Request,
+  maxBytes: number,
+  use: (body: AsyncIterable<Uint8Array>) => Promise<Result>,
+  gateway: BodyReader,
+): Promise<Result> {
+  declaredBytes(request, maxBytes);
+  return inTime((heard) => use(arriving(request, maxBytes, heard)), gateway);
+}
+
+async function* arriving(request: Request, maxBytes: number, heard: Heard): AsyncGenerator<Uint8Array, void, void> {
+  let size = 0;
+  for await (const part of request.body ?? []) {
+    // The caller has its error already; this one ends the reader.
+    if (!heard(part.length)) throw new UnreadBodyError("invalid_request", "The body is no longer read.");
+    size += part.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    yield part;
+  }
+}
+
 const rateOf = ({ bodyBytesPerSecond }: Timings) => `${Math.round(bodyBytesPerSecond / 1024)} KB per second`;
 
 /** A large body with a declared length: each chunk is copied to its position as it arrives, so that the body is never held twice. */

@@ -1,10 +1,12 @@
 import type { JsonObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { readArrivingForm } from "../../wire/arriving-form.ts";
 import { MultipartError } from "../../wire/multipart-error.ts";
 import { type Form, readMultipart } from "../../wire/read-multipart.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldMemory } from "./memory-budget.ts";
-import { readBytes } from "./read-body.ts";
+import { readArriving, readBytes } from "./read-body.ts";
 
 const FORM_LIMITS = { maxParts: 64, maxFieldBytes: 256 * 1024 };
 
@@ -31,14 +33,70 @@ async function parseForm(bytes: Uint8Array, type: string): Promise<Form> {
   try {
     return await readMultipart(bytes, type, FORM_LIMITS);
   } catch (error) {
-    if (!(error instanceof MultipartError)) throw error;
-    const kind = error.kind === "too_large" ? "too_large" : "invalid_request";
-    throw new GatewayError(kind, error.message, {
-      ...(error.field === undefined ? {} : { path: error.field }),
-      cause: error,
-    });
+    throw asGatewayError(error);
   }
 }
+
+function asGatewayError(error: unknown): unknown {
+  if (!(error instanceof MultipartError)) return error;
+  const kind = error.kind === "too_large" ? "too_large" : "invalid_request";
+  return new GatewayError(kind, error.message, withoutAbsent({ path: error.field, cause: error }));
+}
+
+/** What a form has besides its file. */
+const MAX_OTHER_BYTES = 1024 * 1024;
+
+/** The fields of a form by name, and its one file, which `keep` has stored while it arrived. */
+export interface ReceivedUpload<Kept> {
+  fields: ReadonlyMap<string, string>;
+  name: string;
+  mimeType: string;
+  kept: Kept;
+}
+
+interface UploadReader<Kept> {
+  /** The name of the form field with the file. */
+  field: string;
+  maxBytes: number;
+  keep: (content: AsyncIterable<Uint8Array>) => Promise<Kept>;
+  /** Called for what was kept if the rest of the form is wrong. */
+  discard: (kept: Kept) => Promise<void>;
+}
+
+/** Reads a form with one file of any size, which is not held in memory. Its other fields may follow it. */
+export async function receiveUpload<Kept>(
+  request: Request,
+  { field, maxBytes, keep, discard }: UploadReader<Kept>,
+  gateway: Gateway,
+): Promise<ReceivedUpload<Kept>> {
+  const type = request.headers.get("content-type") ?? "";
+  let file: Omit<ReceivedUpload<Kept>, "fields"> | undefined;
+  const fields = new Map<string, string>();
+  const read = async (body: AsyncIterable<Uint8Array>): Promise<void> => {
+    for await (const entry of readArrivingForm(body, type, FORM_LIMITS)) {
+      if ("value" in entry) {
+        fields.set(entry.name, entry.value);
+        continue;
+      }
+      const { name, fileName = name, mimeType, content } = entry;
+      if (name !== field || file !== undefined) throw unexpectedFile(name, field);
+      file = { name: fileName, mimeType, kept: await keep(content) };
+    }
+  };
+  try {
+    await readArriving(request, maxBytes + MAX_OTHER_BYTES, read, gateway);
+    if (file === undefined) throw new GatewayError("invalid_request", `${field} is missing.`, { path: field });
+    return { ...file, fields };
+  } catch (error) {
+    if (file !== undefined) await discard(file.kept).catch(() => undefined);
+    throw asGatewayError(error);
+  }
+}
+
+const unexpectedFile = (name: string, field: string): GatewayError =>
+  new GatewayError("invalid_request", `The form must contain one file, in the field ${field}.`, {
+    path: name,
+  });
 
 /** Frees an upload once its files are not needed; the garbage collector would keep it until the heap has grown as much. */
 export function freeUpload({ buffer, length }: Uint8Array): void {

@@ -12,6 +12,7 @@ import { type ServedModel, servedModel } from "../settle/served-model.ts";
 import { autoModel } from "./auto-model.ts";
 import { billedOffers } from "./billed-offers.ts";
 import { estimateUse } from "./estimate-use.ts";
+import { inlineFiles, mayNameFiles } from "./inline-files.ts";
 import { readBody } from "./read-body.ts";
 import { readFallbacks } from "./read-fallbacks.ts";
 import type { CallKind, FittedRequest, ResolvedRequest } from "./read-request.ts";
@@ -55,15 +56,18 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
   fit: (checked, request, gateway) => {
     const { incoming, principal, entered, routing } = request;
     const { stored } = incoming.dialect;
-    if (stored === undefined) {
-      return serve({ request: checked, saver: undefined, background: false }, request, gateway);
-    }
     const { memory, startedAtMs } = entered;
-    const time = { startedAtMs, deadlineMs: routing.deadlineMs };
-    const recalling = recall(checked, stored, { incoming, principal, memory, time }, gateway);
-    return recalling instanceof Promise
-      ? recalling.then((recalled) => serve(recalled, request, gateway))
-      : serve(recalling, request, gateway);
+    const recalling =
+      stored === undefined
+        ? { request: checked, saver: undefined, background: false }
+        : recall(
+            checked,
+            stored,
+            { incoming, principal, memory, time: { startedAtMs, deadlineMs: routing.deadlineMs } },
+            gateway,
+          );
+    if (!(recalling instanceof Promise) && !mayNameFiles(recalling.request)) return serve(recalling, request, gateway);
+    return fitLater(recalling, request, gateway);
   },
   billables: ({ request }, { verb, dialect, options }) =>
     verb === "generate" ? dialect.requests.billables(request.body, options) : NO_BILLABLES,
@@ -74,6 +78,17 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
   verb: ({ verb }) => verb,
   streams: ({ request }, { streamInPath }) => streamInPath ?? request.body["stream"] === true,
 };
+
+/** Stored turns keep the ids of files, so that they are inserted after the turns are. */
+async function fitLater(
+  recalling: Recalled | Promise<Recalled>,
+  request: ResolvedRequest<IncomingCall, Resolved | undefined>,
+  gateway: Gateway,
+): Promise<TextRequest> {
+  const recalled = await recalling;
+  const named = mayNameFiles(recalled.request) ? await inlineFiles(recalled.request, request, gateway) : undefined;
+  return serve(named === undefined ? recalled : { ...recalled, request: named }, request, gateway);
+}
 
 function serve(
   { request, saver, background }: Recalled,

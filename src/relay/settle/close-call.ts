@@ -37,7 +37,7 @@ export type AdmittedCall = Pick<
   | "memory"
   | "client"
 > & {
-  incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags">;
+  incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags" | "line">;
   /** Set if bodies are captured. */
   capture?: Call["capture"];
 };
@@ -149,7 +149,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (call.trace !== undefined) traceCall(call, call.trace, gateway, receipt);
   if (gateway.events.watched) publishCallEnded(receipt, gateway);
   if (call.capture !== undefined) settleCapture(call.capture, call, gateway);
-  return gateway.ledger.write(receipt, gateway.runningCalls === 0);
+  return call.incoming.line?.settle(receipt) ?? gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
 /** The gateway's own time before the provider was called, if there was one attempt. */

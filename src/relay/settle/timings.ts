@@ -24,6 +24,8 @@ export interface Timings {
   mediaPollFactor: number;
   /** How long a process that has died keeps others from its operations. */
   operationLeaseMs: number;
+  /** How long the lines of a batch stay with a process that died. */
+  batchLeaseMs: number;
   /** How long an instance uses its part of shared limits without a response from their source, and keeps it when it dies. */
   limitLeaseMs: number;
   /** A storage statement that takes longer is given up, with its connection (H29). */
@@ -46,6 +48,7 @@ export const DEFAULT_TIMINGS: Timings = {
   bodyBytesPerSecond: 16 * 1024,
   mediaPollFactor: 1,
   operationLeaseMs: 60_000,
+  batchLeaseMs: 10_000,
   limitLeaseMs: 10_000,
   statementMs: STATEMENT_MS,
   heartbeatMs: 5_000,

@@ -1,13 +1,64 @@
 import { recordAct } from "../../access/audit.ts";
 import type { Operator } from "../../access/operator-access.ts";
+import { stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
-import type { Owned } from "../../canon/ownership.ts";
+import { OBJECT_KINDS, type Owned } from "../../canon/ownership.ts";
+import { anyForm } from "../../objects/object-id.ts";
 import type { Gateway } from "../../relay/gateway.ts";
+import type { StoredObject } from "../../storage/tables/objects.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
-import { DeletedObjectAnswer } from "./schemas/object.ts";
+import { limitOf, oneOfField, PAGE_FIELDS, textField } from "./query-fields.ts";
+import { readPlace } from "./read-place.ts";
+import { pageAnswer } from "./schemas/answers.ts";
+import { DeletedObjectAnswer, ObjectItem } from "./schemas/object.ts";
+
+export const listObjectsRoute = adminRoute({
+  method: "GET",
+  path: "/api/objects",
+  id: "listObjects",
+  summary: "List objects that clients have created, such as files, newest first. Their content is not shown.",
+  roles: ["admin", "viewer", "project"],
+  query: {
+    ...PAGE_FIELDS,
+    kind: oneOfField("Only objects of this kind.", OBJECT_KINDS),
+    project: textField("Only objects of this project."),
+    key: textField("Only objects of the key with this id."),
+  },
+  answers: [json(pageAnswer("ObjectList", ObjectItem), "Objects that have not expired.")],
+  handle: async ({ query, operator }, { gateway }) => {
+    const limit = limitOf(query);
+    const { kind, key, after } = query;
+    const filter = { kind, key, project: projectOf(operator, query.project) };
+    const page = { limit: limit + 1, after: after === undefined ? undefined : readPlace(after) };
+    const found = await gateway.objects.list(filter, page);
+    const shown = found.slice(0, limit);
+    const last = shown.at(-1);
+    return {
+      data: shown.map(objectView),
+      next: found.length > limit && last !== undefined ? `${last.createdAtMs}.${last.id}` : null,
+    };
+  },
+});
+
+function objectView({ id, kind, state, size, purpose, metadata, ...object }: StoredObject) {
+  return {
+    id: anyForm(kind, id),
+    kind,
+    state,
+    name: stringAt(metadata, "name") ?? null,
+    type: stringAt(metadata, "mimeType") ?? null,
+    purpose: purpose ?? null,
+    bytes: size,
+    project: object.project,
+    key: object.keyId,
+    objects: object.share,
+    created_at: new Date(object.createdAtMs).toISOString(),
+    expires_at: object.expiresAtMs === undefined ? null : new Date(object.expiresAtMs).toISOString(),
+  };
+}
 
 /** Operators can delete what clients have stored, but not read it. */
 export const deleteObjectRoute = adminRoute({

@@ -7,7 +7,8 @@ import { type ListedOperation, selectListedOperation, selectOperationPage } from
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
-import { limitOf, oneOfField, PAGE_FIELDS, textField, wrong } from "./query-fields.ts";
+import { limitOf, oneOfField, PAGE_FIELDS, textField } from "./query-fields.ts";
+import { readPlace } from "./read-place.ts";
 import { dataAnswer, pageAnswer } from "./schemas/answers.ts";
 import { OperationItem, STATES } from "./schemas/operation.ts";
 
@@ -65,12 +66,6 @@ export const cancelOperation = adminRoute({
     return { data: operationView((await selectListedOperation(storage, id)) ?? found) };
   },
 });
-
-function readPlace(after: string): { createdAtMs: number; id: string } {
-  const [, ms = "", id = ""] = /^(\d{1,15})\.(.+)$/.exec(after) ?? [];
-  if (id === "") throw wrong("after", "is not the `next` value of a page");
-  return { createdAtMs: Number(ms), id };
-}
 
 const moment = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
 

@@ -53,6 +53,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/refusals": ALL,
   "POST /api/play": ["admin"],
   "GET /api/play": ["admin"],
+  "GET /api/objects": ALL,
   "GET /api/operations": READERS,
   "POST /api/operations/{id}/cancel": ["admin"],
   "DELETE /api/objects/{id}": OF_KEYS,

@@ -13,7 +13,7 @@ import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
 import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
-import { deleteObjectRoute } from "./objects.ts";
+import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
 import { showOverview } from "./overview.ts";
@@ -84,6 +84,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   playFileRoute,
   listOperations,
   cancelOperation,
+  listObjectsRoute,
   deleteObjectRoute,
   listAlerts,
   showAlertSettings,

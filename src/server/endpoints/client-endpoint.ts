@@ -18,16 +18,26 @@ export interface EndpointPath {
 export interface ClientEndpoint extends ApiOperation {
   paths: readonly EndpointPath[];
   handle: Handler;
+  /** Clients of other dialects use it too; a version header distinguishes them (choices 1). */
+  shared?: boolean;
   /** How errors are encoded, if not as in the dialect. */
   errors?: Pick<Dialect["errors"], "encode">;
 }
 
-export function routesTo({ method, dialect, access, paths, handle, errors }: ClientEndpoint): Route<Handler>[] {
+export function routesTo({
+  method,
+  dialect,
+  access,
+  paths,
+  handle,
+  errors,
+  shared = false,
+}: ClientEndpoint): Route<Handler>[] {
   // A handler of lists checks the key itself, since lists may be public.
   const checked = access === undefined ? "key" : access === "listed" ? "open" : access;
   // The runtime omits the body of a response to HEAD.
   const methods: readonly Method[] = method === "GET" && checked === "open" ? ["GET", "HEAD"] : [method];
   return paths.flatMap(({ door, path }) =>
-    methods.map((each) => ({ method: each, path, access: checked, dialect, door, handle, errors })),
+    methods.map((each) => ({ method: each, path, access: checked, dialect, door, shared, handle, errors })),
   );
 }

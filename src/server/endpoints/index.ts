@@ -1,9 +1,28 @@
+import {
+  cancelBatch,
+  cancelMessageBatch,
+  createBatch,
+  createMessageBatch,
+  deleteMessageBatch,
+  listBatches,
+  listMessageBatches,
+  readMessageBatch,
+  showBatch,
+  showMessageBatch,
+} from "./batches.ts";
 import { createChildKey, getChildKey, listChildKeys, revokeChildKey } from "./child-keys.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { compactResponse } from "./compactions.ts";
 import { createCompletion } from "./completions.ts";
 import { batchEmbedContents, createEmbeddings, embedContent } from "./embeddings.ts";
 import { downloadFile, getFile, headFile } from "./files.ts";
+import {
+  batchGenerateContent,
+  cancelGenaiBatch,
+  deleteGenaiBatch,
+  listGenaiBatches,
+  showGenaiBatch,
+} from "./genai-batches.ts";
 import { getHealth, getReadiness } from "./health.ts";
 import { editImages, generateImages, predictImages } from "./images.ts";
 import { createModeration } from "./moderations.ts";
@@ -13,6 +32,17 @@ import { rerankDocuments } from "./rerank.ts";
 import { getRoot } from "./root-page.ts";
 import { createSpeech } from "./speech.ts";
 import { createTranscription, createTranslation } from "./transcriptions.ts";
+import {
+  deleteFile,
+  deleteGenaiFile,
+  listFiles,
+  listGenaiFiles,
+  readFile,
+  showFile,
+  showGenaiFile,
+  uploadFile,
+} from "./uploaded-files.ts";
+import { addUploadPart, cancelUpload, completeUpload, createUpload, resumeUpload } from "./uploads.ts";
 import { fetchVideoOperation, getVideoOperation, submitVideos } from "./videos.ts";
 import {
   createVideo,
@@ -56,9 +86,37 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   deleteVideo,
   getVideoContent,
   remixVideo,
+  downloadFile,
+  createBatch,
+  listBatches,
+  showBatch,
+  cancelBatch,
+  createMessageBatch,
+  listMessageBatches,
+  showMessageBatch,
+  cancelMessageBatch,
+  readMessageBatch,
+  deleteMessageBatch,
+  deleteGenaiBatch,
+  batchGenerateContent,
+  listGenaiBatches,
+  showGenaiBatch,
+  cancelGenaiBatch,
+  createUpload,
+  addUploadPart,
+  completeUpload,
+  cancelUpload,
+  resumeUpload,
+  uploadFile,
+  listFiles,
+  showFile,
+  readFile,
+  deleteFile,
+  listGenaiFiles,
+  showGenaiFile,
+  deleteGenaiFile,
   getFile,
   headFile,
-  downloadFile,
   getRoot,
   getHealth,
   getReadiness,

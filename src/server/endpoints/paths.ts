@@ -8,6 +8,11 @@ export const ownPath = (template: string): EndpointPath[] => [
   { door: "contract", path: patternOf(template), documented: [{ path: template, suffix: "" }] },
 ];
 
+/** A path that the strict base URLs do not have: they have only what the contract lists (choices 12). */
+export const dropInPath = (path: string): EndpointPath[] => [
+  { door: "dropin", path: patternOf(path), documented: [{ path, suffix: "" }] },
+];
+
 /** A path below the roots of chat completions, at both doors. */
 export const chatPaths = (rest: string): EndpointPath[] =>
   CHAT_ROOTS.map(([door, root, suffix]) => {

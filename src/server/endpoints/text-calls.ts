@@ -13,11 +13,12 @@ export const relayCall =
 
 /** The dialect reads the URL and the headers. */
 export function incomingCall(verb: IncomingCall["verb"], routed: RoutedRequest): IncomingCall {
-  const { request, requestId, connection, query, parameters, dialect, door } = routed;
+  const { request, requestId, connection, query, parameters, dialect, door, onBehalf } = routed;
   const { headers } = request;
   const keyHeader = () => keyHeaderOf(request, dialect);
   const call = dialect.http.readCall(verb, { headers, query, parameters, door, keyHeader });
   return {
+    ...onBehalf,
     request,
     requestId,
     connection,

@@ -29,6 +29,8 @@ import { unpriced } from "./0028-unpriced.ts";
 import { keyChanges } from "./0029-key-changes.ts";
 import { catalogueUpdates } from "./0030-catalogue-updates.ts";
 import { videoSharing } from "./0031-video-sharing.ts";
+import { objectBlobs } from "./0032-object-blobs.ts";
+import { batches } from "./0033-batches.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -64,4 +66,6 @@ export const MIGRATIONS: readonly Migration[] = [
   keyChanges,
   catalogueUpdates,
   videoSharing,
+  objectBlobs,
+  batches,
 ];

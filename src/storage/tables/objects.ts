@@ -1,8 +1,7 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
-
-import type { ObjectKind, Owned } from "../../canon/ownership.ts";
-import { number, optionalNumber, readSharingColumn, text } from "../columns.ts";
-import type { Parameter, Queries, StoredRow } from "../storage.ts";
+import type { ObjectKind, Owned, Reader } from "../../canon/ownership.ts";
+import { number, optionalNumber, optionalText, readSharingColumn, text } from "../columns.ts";
+import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 
 /** An object that a client created. Its content is stored elsewhere. */
@@ -15,6 +14,8 @@ export interface StoredObject extends Owned {
   state: string;
   /** In bytes. */
   size: number;
+  /** What the client wants to do with a file. */
+  purpose?: string;
   /** Data that its kind needs. */
   metadata: Readonly<Record<string, unknown>>;
   createdAtMs: number;
@@ -30,13 +31,13 @@ export interface ObjectCopy {
   expiresAtMs?: number;
 }
 
-const COLUMNS = "id, kind, project, key_id, share, state, size, metadata, created_at_ms, expires_at_ms";
+const COLUMNS = "id, kind, project, key_id, share, state, size, purpose, metadata, created_at_ms, expires_at_ms";
 
 /** The most values in one statement. */
 const AT_ONCE = 500;
 
 export async function insertObject(queries: Queries, object: StoredObject): Promise<void> {
-  await queries.query(`INSERT INTO objects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+  await queries.query(`INSERT INTO objects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
     object.id,
     object.kind,
     object.project,
@@ -44,10 +45,234 @@ export async function insertObject(queries: Queries, object: StoredObject): Prom
     object.share,
     object.state,
     object.size,
+    object.purpose ?? null,
     JSON.stringify(object.metadata),
     object.createdAtMs,
     object.expiresAtMs ?? null,
   ]);
+}
+
+/** A part of an object's content: a file of the file store. */
+export interface ObjectBlob {
+  blob: string;
+  size: number;
+}
+
+/**
+ * Inserts an object with its content if the content of the project's objects stays within `maxBytes`, and returns whether it did.
+ * Instances take turns, so that they cannot all use the same remainder.
+ */
+export async function insertObjectWithin(
+  storage: Storage,
+  object: StoredObject,
+  blobs: readonly ObjectBlob[],
+  maxBytes: number,
+): Promise<boolean> {
+  return await storage.transaction(async (queries) => {
+    if (!(await hasSpace(storage, queries, object, maxBytes))) return false;
+    await insertObject(queries, object);
+    await insertBlobs(queries, object.id, 0, blobs);
+    return true;
+  });
+}
+
+/** Where the content of an object ends, for a writer that adds to it. */
+interface Appended {
+  /** The object must be in this state. */
+  state: string;
+  /** Where the new content begins: at the end of the old, if given. */
+  offset?: number | undefined;
+  /** For the content of all objects of the project. */
+  maxBytes: number;
+}
+
+/** Adds content to an object under the same rule. `moved`: it is no longer in that state, or ends elsewhere. */
+export async function appendBlobWithin(
+  storage: Storage,
+  { id, project }: StoredObject,
+  { blob, size }: ObjectBlob,
+  { state, offset, maxBytes }: Appended,
+): Promise<"kept" | "full" | "moved"> {
+  return await storage.transaction(async (queries) => {
+    if (!(await hasSpace(storage, queries, { project, size }, maxBytes))) return "full";
+    const [row] = await queries.query(
+      `UPDATE objects SET size = size + ? WHERE id = ? AND state = ? AND size = COALESCE(?, size)
+       RETURNING (SELECT COALESCE(MAX(number), -1) + 1 FROM object_blobs WHERE object_id = ?) AS next`,
+      [size, id, state, offset ?? null, id],
+    );
+    if (row === undefined) return "moved";
+    await insertBlobs(queries, id, number(row, "next"), [{ blob, size }]);
+    return "kept";
+  });
+}
+
+/**
+ * Makes a new object of some of another's blobs, in this order, if the other is still in the state `from`. It is then in the state
+ * `to`, without content. Returns its remaining blobs, or undefined if it is not in that state any more.
+ */
+export async function moveBlobs(
+  storage: Storage,
+  other: StoredObject,
+  { from, to, metadata }: { from: string; to: string; metadata: StoredObject["metadata"] },
+  object: StoredObject,
+  blobs: readonly string[],
+): Promise<ObjectBlob[] | undefined> {
+  return await storage.transaction(async (queries) => {
+    const changed = await queries.query(
+      "UPDATE objects SET state = ?, size = 0, metadata = ? WHERE id = ? AND state = ? RETURNING id",
+      [to, JSON.stringify(metadata), other.id, from],
+    );
+    if (changed.length === 0) return undefined;
+    await insertObject(queries, object);
+    for (const [index, blob] of blobs.entries()) {
+      await queries.query("UPDATE object_blobs SET object_id = ?, number = ? WHERE object_id = ? AND blob = ?", [
+        object.id,
+        index,
+        other.id,
+        blob,
+      ]);
+    }
+    return await takeBlobs(queries, other.id);
+  });
+}
+
+/** Ends an object that is in the state `from`, and returns its content, which is to be removed; undefined if it is in another. */
+export async function endObject(
+  storage: Storage,
+  id: string,
+  { from, to }: { from: string; to: string },
+): Promise<ObjectBlob[] | undefined> {
+  return await storage.transaction(async (queries) => {
+    const changed = await queries.query(
+      "UPDATE objects SET state = ?, size = 0 WHERE id = ? AND state = ? RETURNING id",
+      [to, id, from],
+    );
+    return changed.length === 0 ? undefined : await takeBlobs(queries, id);
+  });
+}
+
+async function takeBlobs(queries: Queries, id: string): Promise<ObjectBlob[]> {
+  const rows = await queries.query("DELETE FROM object_blobs WHERE object_id = ? RETURNING blob, size", [id]);
+  return rows.map((row) => ({ blob: text(row, "blob"), size: number(row, "size") }));
+}
+
+async function hasSpace(
+  { engine }: Storage,
+  queries: Queries,
+  { project, size }: Pick<StoredObject, "project" | "size">,
+  maxBytes: number,
+): Promise<boolean> {
+  // SQLite's transaction holds the write lock from its start; here other writers wait, and readers do not.
+  if (engine === "postgres") await queries.query("LOCK TABLE objects IN SHARE ROW EXCLUSIVE MODE");
+  return (await sumObjectSizes(queries, project)) + size <= maxBytes;
+}
+
+export async function insertBlobs(
+  queries: Queries,
+  id: string,
+  from: number,
+  blobs: readonly ObjectBlob[],
+): Promise<void> {
+  for (const [index, { blob, size }] of blobs.entries()) {
+    await queries.query("INSERT INTO object_blobs (object_id, number, blob, size) VALUES (?, ?, ?, ?)", [
+      id,
+      from + index,
+      blob,
+      size,
+    ]);
+  }
+}
+
+/** The size of the content of a project's objects. */
+async function sumObjectSizes(queries: Queries, project: string): Promise<number> {
+  const [row] = await queries.query(
+    "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS total FROM objects WHERE project = ?",
+    [project],
+  );
+  return row === undefined ? 0 : number(row, "total");
+}
+
+/** The content of an object, in order. */
+export async function selectBlobs(queries: Queries, id: string): Promise<(ObjectBlob & { number: number })[]> {
+  const rows = await queries.query("SELECT number, blob, size FROM object_blobs WHERE object_id = ? ORDER BY number", [
+    id,
+  ]);
+  return rows.map((row) => ({ number: number(row, "number"), blob: text(row, "blob"), size: number(row, "size") }));
+}
+
+/** Those of these names that are part of an object's content. */
+export async function selectKnownBlobs(queries: Queries, names: readonly string[]): Promise<Set<string>> {
+  if (names.length === 0) return new Set();
+  const marks = names.map(() => "?").join(", ");
+  const rows = await queries.query(`SELECT blob FROM object_blobs WHERE blob IN (${marks})`, names);
+  return new Set(rows.map((row) => text(row, "blob")));
+}
+
+/** Which objects to list: a page of those that the reader may see. */
+export interface ObjectPage {
+  kind: ObjectKind;
+  purpose?: string | undefined;
+  order: "asc" | "desc";
+  /** Only those that follow this one, which need not exist any more. */
+  after?: Pick<StoredObject, "createdAtMs" | "id"> | undefined;
+  limit: number;
+}
+
+export async function listObjects(
+  queries: Queries,
+  { project, keyId }: Reader,
+  { kind, purpose, order, after, limit }: ObjectPage,
+  nowMs: number,
+): Promise<StoredObject[]> {
+  const conditions = [
+    "project = ? AND kind = ? AND (share = 'project' OR key_id = ?) AND (expires_at_ms IS NULL OR expires_at_ms > ?)",
+  ];
+  const parameters: Parameter[] = [project, kind, keyId, Math.floor(nowMs)];
+  if (purpose !== undefined) {
+    conditions.push("purpose = ?");
+    parameters.push(purpose);
+  }
+  if (after !== undefined) {
+    conditions.push(`(created_at_ms, id) ${order === "asc" ? ">" : "<"} (?, ?)`);
+    parameters.push(after.createdAtMs, after.id);
+  }
+  const rows = await queries.query(
+    `SELECT ${COLUMNS} FROM objects WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms ${order}, id ${order} LIMIT ?`,
+    [...parameters, limit],
+  );
+  return rows.map(readObject);
+}
+
+/** Which objects an operator lists. */
+interface ObjectFilter {
+  kind?: ObjectKind | undefined;
+  project?: string | undefined;
+  key?: string | undefined;
+}
+
+/** Objects that have not expired, newest first. */
+export async function selectObjectPage(
+  queries: Queries,
+  { kind, project, key }: ObjectFilter,
+  { limit, after }: Pick<ObjectPage, "limit" | "after">,
+  nowMs: number,
+): Promise<StoredObject[]> {
+  const conditions = ["(expires_at_ms IS NULL OR expires_at_ms > ?)"];
+  const parameters: Parameter[] = [Math.floor(nowMs)];
+  for (const [column, value] of Object.entries({ kind, project, key_id: key })) {
+    if (value === undefined) continue;
+    conditions.push(`${column} = ?`);
+    parameters.push(value);
+  }
+  if (after !== undefined) {
+    conditions.push("(created_at_ms, id) < (?, ?)");
+    parameters.push(after.createdAtMs, after.id);
+  }
+  const rows = await queries.query(
+    `SELECT ${COLUMNS} FROM objects WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
+    [...parameters, limit],
+  );
+  return rows.map(readObject);
 }
 
 /** The objects of any project that have not expired, by id. */
@@ -66,6 +291,20 @@ export async function selectObjects(
     for (const row of rows) found.set(text(row, "id"), readObject(row));
   }
   return found;
+}
+
+/** Changes the state of an object that is in one of the states `from`, with what its kind needs. False if it is in another. */
+export async function changeObject(
+  queries: Queries,
+  id: string,
+  from: readonly string[],
+  { state, metadata }: Pick<StoredObject, "state" | "metadata">,
+): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE objects SET state = ?, metadata = ? WHERE id = ? AND state IN (${from.map(() => "?").join(", ")}) RETURNING id`,
+    [state, JSON.stringify(metadata), id, ...from],
+  );
+  return rows.length === 1;
 }
 
 /** Records a provider's id of an object; a later id replaces an earlier one. */
@@ -117,6 +356,7 @@ function readObject(row: StoredRow): StoredObject {
     share: readSharingColumn(row, "share") ?? "private",
     state: text(row, "state"),
     size: number(row, "size"),
+    purpose: optionalText(row, "purpose"),
     metadata: readStoredJson<StoredObject["metadata"]>(`object ${id}`, "metadata", text(row, "metadata")),
     createdAtMs: number(row, "created_at_ms"),
     expiresAtMs: optionalNumber(row, "expires_at_ms"),

@@ -1,7 +1,25 @@
 import { Type } from "../../../base/type.ts";
 import { OBJECT_KINDS, SHARING } from "../../../canon/ownership.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
-import { dataAnswer } from "./answers.ts";
+import { dataAnswer, Timestamp } from "./answers.ts";
+
+export const ObjectItem = Type.Object(
+  {
+    id: Type.String(),
+    kind: Type.Enum([...OBJECT_KINDS]),
+    state: Type.String({ description: "In the terms of its kind." }),
+    name: nullable(Type.String({ description: "The name of a file." })),
+    type: nullable(Type.String({ description: "The media type of a file." })),
+    purpose: nullable(Type.String()),
+    bytes: Type.Integer(),
+    project: Type.String(),
+    key: Type.String({ description: "The id of the key that created it." }),
+    objects: Type.Enum([...SHARING], { description: "Who can use it: its project, or only that key." }),
+    created_at: Timestamp,
+    expires_at: nullable(Timestamp),
+  },
+  { title: "ObjectItem" },
+);
 
 const DeletedObject = Type.Object(
   {

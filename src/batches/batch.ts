@@ -1,0 +1,49 @@
+import type { LineCounts } from "../storage/tables/batches.ts";
+
+/** As clients of the first protocol with batches see it; others are told less. */
+export type BatchState =
+  | "validating"
+  | "failed"
+  | "in_progress"
+  | "finalizing"
+  | "completed"
+  | "expired"
+  | "cancelling"
+  | "cancelled";
+
+/** Why a batch failed as a whole. */
+export interface BatchError {
+  code: string;
+  message: string;
+  /** The line of the input, counted from one. */
+  line?: number | undefined;
+}
+
+/** What is stored with the object of a batch. */
+export interface BatchMetadata {
+  /** The random part of the id of the input file. Absent if the lines were in the request. */
+  inputId?: string | undefined;
+  /** As the client wrote it. */
+  window: string;
+  /** What the client wants to keep with it. */
+  client?: Readonly<Record<string, string>> | undefined;
+  name?: string | undefined;
+  errors?: readonly BatchError[] | undefined;
+  /** The random parts of the ids of its output files. */
+  outputId?: string | undefined;
+  errorId?: string | undefined;
+  /** When it reached each state. */
+  at: Readonly<Partial<Record<BatchState, number>>>;
+}
+
+/** A batch that a client has created. */
+export interface Batch extends BatchMetadata {
+  /** The random part of its id. */
+  id: string;
+  form: string;
+  endpoint: string;
+  state: BatchState;
+  createdAtMs: number;
+  deadlineAtMs: number;
+  counts: LineCounts;
+}

@@ -1,0 +1,157 @@
+import type { Sources } from "../base/sources.ts";
+import { withoutAbsent } from "../base/without-absent.ts";
+import { GatewayError } from "../canon/error.ts";
+import { isVisible, type Reader } from "../canon/ownership.ts";
+import { newObjectRandom, parseObjectId } from "../objects/object-id.ts";
+import type { Objects } from "../objects/objects.ts";
+import type { ObjectOwner } from "../objects/uploaded-files.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type BatchTerms, countLines, insertBatch, selectBatches } from "../storage/tables/batches.ts";
+import {
+  changeObject,
+  insertBlobs,
+  insertObject,
+  listObjects,
+  type ObjectBlob,
+  type ObjectPage,
+  type StoredObject,
+  selectBlobs,
+  selectObjects,
+} from "../storage/tables/objects.ts";
+import type { Batch, BatchMetadata, BatchState } from "./batch.ts";
+
+interface BatchesOptions extends Sources {
+  storage: Storage;
+  objects: Objects;
+}
+
+/** What a client says about a batch. */
+export interface NewBatch extends Pick<BatchMetadata, "inputId" | "client" | "name" | "window"> {
+  form: string;
+  endpoint: string;
+  windowMs: number;
+  /** Its lines, if they were in the request; otherwise those of the input file. */
+  blobs?: readonly ObjectBlob[];
+}
+
+export const ENDED: ReadonlySet<BatchState> = new Set(["completed", "failed", "expired", "cancelled"]);
+
+const NO_COUNTS = { total: 0, open: 0, succeeded: 0, failed: 0, cancelled: 0, expired: 0, costNanoUsd: 0 };
+
+/** Batches as clients see them: created, listed, polled and cancelled. */
+export class Batches {
+  readonly #options: BatchesOptions;
+  /** Called when there is something to do. */
+  onWork: () => void = () => {};
+
+  constructor(options: BatchesOptions) {
+    this.#options = options;
+  }
+
+  /** The batch shares the blobs of its input file, which may be deleted before it is done. */
+  async create(owner: ObjectOwner, batch: NewBatch): Promise<Batch> {
+    const { storage, clock, random } = this.#options;
+    const { form, endpoint, windowMs, inputId, client, name, window } = batch;
+    const createdAtMs = Math.floor(clock.wallMs());
+    const terms: BatchTerms = { id: newObjectRandom(random), form, endpoint, deadlineAtMs: createdAtMs + windowMs };
+    const metadata: BatchMetadata = withoutAbsent({ inputId, client, name, window, at: { validating: createdAtMs } });
+    const object: StoredObject = {
+      id: terms.id,
+      kind: "batch",
+      project: owner.project,
+      keyId: owner.keyId,
+      share: owner.share,
+      state: "validating",
+      size: 0,
+      metadata: { ...metadata },
+      createdAtMs,
+    };
+    await storage.transaction(async (queries) => {
+      const blobs = batch.blobs ?? (await selectBlobs(queries, inputId ?? ""));
+      await insertObject(queries, object);
+      await insertBlobs(queries, object.id, 0, blobs);
+      await insertBatch(queries, terms);
+    });
+    this.onWork();
+    return batchOf(object, terms, NO_COUNTS);
+  }
+
+  async find(reader: Reader, id: string): Promise<Batch | undefined> {
+    const object = await this.#object(reader, id);
+    return object === undefined ? undefined : (await this.#withLines([object]))[0];
+  }
+
+  async list(
+    reader: Reader,
+    { after, limit, order }: { after?: string | undefined; limit: number; order: ObjectPage["order"] },
+  ): Promise<{ batches: Batch[]; hasMore: boolean }> {
+    const { storage, clock } = this.#options;
+    const from = after === undefined ? undefined : await this.#object(reader, after);
+    if (after !== undefined && from === undefined) return { batches: [], hasMore: false };
+    const page: ObjectPage = { kind: "batch", order, after: from, limit: limit + 1 };
+    const found = await listObjects(storage, reader, page, clock.wallMs());
+    return { batches: await this.#withLines(found.slice(0, limit)), hasMore: found.length > limit };
+  }
+
+  /** Lines that have not begun are not run; those that run are finished and billed. */
+  async cancel(reader: Reader, id: string): Promise<Batch | undefined> {
+    const { storage, clock } = this.#options;
+    const object = await this.#object(reader, id);
+    if (object === undefined) return undefined;
+    const state: BatchState = "cancelling";
+    const metadata = withMoment(object, state, clock.wallMs());
+    const isChanged = await changeObject(storage, object.id, ["validating", "in_progress"], { state, metadata });
+    if (isChanged) this.onWork();
+    else if (!["cancelling", "cancelled"].includes(object.state)) throw ended(object);
+    return this.find(reader, id);
+  }
+
+  /** Removes a batch that has ended. Its output files stay. Returns false if there is none. */
+  async delete(reader: Reader, id: string): Promise<boolean> {
+    const object = await this.#object(reader, id);
+    if (object === undefined) return false;
+    if (!ENDED.has(object.state as BatchState)) {
+      const message = `This batch has not ended: it is ${object.state}. Cancel it first.`;
+      throw new GatewayError("invalid_request", message, { code: "batch_not_ended" });
+    }
+    return this.#options.objects.delete(object.id);
+  }
+
+  async #object(reader: Reader, id: string): Promise<StoredObject | undefined> {
+    const { storage, clock } = this.#options;
+    const named = parseObjectId(id);
+    if (named?.kind !== "batch") return undefined;
+    const object = (await selectObjects(storage, [named.random], clock.wallMs())).get(named.random);
+    return object?.kind === "batch" && isVisible(object, reader) ? object : undefined;
+  }
+
+  async #withLines(objects: readonly StoredObject[]): Promise<Batch[]> {
+    const { storage } = this.#options;
+    const ids = objects.map(({ id }) => id);
+    const [terms, counts] = [await selectBatches(storage, ids), await countLines(storage, ids)];
+    return objects.flatMap((object) => {
+      const known = terms.get(object.id);
+      return known === undefined ? [] : [batchOf(object, known, counts.get(object.id) ?? NO_COUNTS)];
+    });
+  }
+}
+
+/** The metadata of a batch that reaches a state now. */
+export function withMoment(
+  { metadata }: Pick<StoredObject, "metadata">,
+  state: BatchState,
+  nowMs: number,
+  more: Partial<BatchMetadata> = {},
+): StoredObject["metadata"] {
+  const known = metadata as unknown as BatchMetadata;
+  return { ...known, ...withoutAbsent(more), at: { ...known.at, [state]: Math.floor(nowMs) } };
+}
+
+function batchOf(object: StoredObject, { form, endpoint, deadlineAtMs }: BatchTerms, counts: Batch["counts"]): Batch {
+  const metadata = object.metadata as unknown as BatchMetadata;
+  const { id, state, createdAtMs } = object;
+  return { ...metadata, id, form, endpoint, state: state as BatchState, createdAtMs, deadlineAtMs, counts };
+}
+
+const ended = ({ state }: StoredObject): GatewayError =>
+  new GatewayError("invalid_request", `This batch has already ended: it is ${state}.`, { code: "batch_ended" });

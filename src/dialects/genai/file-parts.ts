@@ -1,0 +1,15 @@
+import { objectAt, stringAt } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
+import type { FileParts } from "../request/file-parts.ts";
+
+export const genaiFileParts: FileParts = {
+  idOf: (part) => stringAt(objectAt(part, "fileData"), "fileUri"),
+  inline: ({ fileData, ...rest }, { mimeType, base64 }) => ({
+    ...rest,
+    inlineData: withoutAbsent({
+      mimeType: stringAt(fileData, "mimeType") ?? mimeType,
+      data: base64,
+      displayName: stringAt(fileData, "displayName"),
+    }),
+  }),
+};

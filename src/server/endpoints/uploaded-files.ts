@@ -1,0 +1,162 @@
+import { sharingOf } from "../../access/principal.ts";
+import { Type } from "../../base/type.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { isVisible, type Owned } from "../../canon/ownership.ts";
+import { typeOfUpload } from "../../files/type-of-name.ts";
+import type { UploadedFile } from "../../objects/uploaded-files.ts";
+import { receiveUpload } from "../../relay/request/read-form.ts";
+import { DeletedFileAnswer, FileAnswer, FileListAnswer } from "../openapi/file-answers.ts";
+import { file, json } from "../openapi/operation.ts";
+import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
+import type { ClientEndpoint } from "./client-endpoint.ts";
+import { fileFormOf } from "./file-forms.ts";
+import { dropInPath } from "./paths.ts";
+import { withCaller } from "./with-caller.ts";
+
+const uploaded = Type.Unsafe<string>({ type: "string", format: "binary", description: "The file." });
+
+export const uploadFile: ClientEndpoint = {
+  method: "POST",
+  paths: dropInPath("/v1/files"),
+  id: "uploadFile",
+  summary: "Upload a file that later requests can name, with any model",
+  dialect: "chat",
+  shared: true,
+  form: Type.Object(
+    { file: uploaded, purpose: Type.Optional(Type.String()), expires_in_seconds: Type.Optional(Type.Integer()) },
+    { title: "FileForm" },
+  ),
+  answers: [json(FileAnswer, "The file.")],
+  handle: withCaller(async (principal, routed, { gateway }) => {
+    const { uploads } = gateway;
+    const form = fileFormOf(routed.dialect);
+    const received = await receiveUpload(
+      routed.request,
+      {
+        field: "file",
+        maxBytes: uploads.limits.maxFileBytes,
+        keep: (content) => uploads.write(content),
+        discard: (blob) => uploads.discard([blob]),
+      },
+      gateway,
+    );
+    const { name, mimeType, fields, kept } = received;
+    try {
+      const description = { name, mimeType: typeOfUpload(mimeType, name), ...form.describe(fields) };
+      const stored = await uploads.create({ ...principal, share: sharingOf(principal) }, description, [kept]);
+      return Response.json(form.entry(stored, gateway.publicUrl()));
+    } catch (refusal) {
+      await uploads.discard([kept]).catch(() => undefined);
+      throw refusal;
+    }
+  }),
+};
+
+export const listFiles: ClientEndpoint = {
+  method: "GET",
+  paths: dropInPath("/v1/files"),
+  id: "listFiles",
+  summary: "List files, newest first",
+  dialect: "chat",
+  shared: true,
+  answers: [json(FileListAnswer, "A page of the files that this key may use.")],
+  handle: withCaller(async (principal, { dialect, query }, { gateway }) => {
+    const form = fileFormOf(dialect);
+    const { files, hasMore } = await gateway.uploads.list(principal, form.readPage(query));
+    const entries = files.map((each) => form.entry(each, gateway.publicUrl()));
+    return Response.json(form.list(entries, { ids: files.map(form.id), hasMore }));
+  }),
+};
+
+export const showFile: ClientEndpoint = {
+  method: "GET",
+  paths: dropInPath("/v1/files/{id}"),
+  id: "getUploadedFile",
+  summary: "Show a file's name, type and size",
+  dialect: "chat",
+  shared: true,
+  parameters: ["uploaded-file-id"],
+  answers: [json(FileAnswer, "The file.")],
+  handle: withFile((found, { dialect }, { gateway }) =>
+    Response.json(fileFormOf(dialect).entry(found, gateway.publicUrl())),
+  ),
+};
+
+export const readFile: ClientEndpoint = {
+  method: "GET",
+  paths: dropInPath("/v1/files/{id}/content"),
+  id: "readFile",
+  summary: "Read the content of a file",
+  dialect: "chat",
+  shared: true,
+  parameters: ["uploaded-file-id"],
+  answers: [file(200, "The bytes of the file.")],
+  handle: withFile(async (found, routed, { gateway }) => {
+    routed.connection.hold();
+    const content = await gateway.uploads.open(found).finally(() => routed.connection.rest());
+    if (content === undefined) throw noSuchFile(routed);
+    return new Response(content, {
+      headers: {
+        // Content from a client must not run as a page of this origin.
+        "content-type": "application/octet-stream",
+        "content-disposition": "attachment",
+        "x-content-type-options": "nosniff",
+        "content-length": String(found.size),
+      },
+    });
+  }),
+};
+
+export const deleteFile: ClientEndpoint = {
+  method: "DELETE",
+  paths: dropInPath("/v1/files/{id}"),
+  id: "deleteFile",
+  summary: "Delete a file",
+  dialect: "chat",
+  shared: true,
+  parameters: ["uploaded-file-id"],
+  answers: [json(DeletedFileAnswer, "The file is deleted.")],
+  handle: withCaller(async (principal, routed, { gateway }) => {
+    const id = idOf(routed);
+    // A key may delete what its child keys have stored, without seeing it.
+    const may = (owned: Owned) =>
+      isVisible(owned, principal) || gateway.keys.makerOf(owned.keyId ?? "")?.keyId === principal.keyId;
+    if (!(await gateway.uploads.delete(id, may))) throw noSuchFile(routed);
+    return Response.json(fileFormOf(routed.dialect).deleted(id));
+  }),
+};
+
+/** The same files in the protocol that has its own base path. */
+const inGenai = (endpoint: ClientEndpoint, path: string): ClientEndpoint => ({
+  ...endpoint,
+  paths: dropInPath(path),
+  id: `${endpoint.id}Genai`,
+  dialect: "genai",
+  shared: false,
+});
+
+export const listGenaiFiles = inGenai(listFiles, "/v1beta/files");
+export const showGenaiFile = inGenai(showFile, "/v1beta/files/{id}");
+export const deleteGenaiFile = inGenai(deleteFile, "/v1beta/files/{id}");
+
+type FileHandler = (found: UploadedFile, routed: RoutedRequest, context: ServerContext) => Response | Promise<Response>;
+
+/** A file that the caller may not see looks as if it did not exist (S09). */
+function withFile(handle: FileHandler): Handler {
+  return withCaller(async (principal, routed, context) => {
+    const found = await context.gateway.uploads.find(principal, idOf(routed));
+    if (found === undefined) throw noSuchFile(routed);
+    return handle(found, routed, context);
+  });
+}
+
+/** Clients of one protocol have the prefix of the id in the path. */
+function idOf({ parameters, dialect }: RoutedRequest): string {
+  const id = parameters["id"] ?? "";
+  return dialect.name === "genai" && !id.includes("/") ? `files/${id}` : id;
+}
+
+function noSuchFile(routed: RoutedRequest): GatewayError {
+  const message = `There is no file ${JSON.stringify(idOf(routed).slice(0, 100))}, or this key may not use it.`;
+  return new GatewayError("not_found", message, { code: "file_not_found" });
+}
