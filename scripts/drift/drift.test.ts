@@ -41,7 +41,7 @@ describe("decision 0098: the pinned SDKs", () => {
     ["OpenAI", "chat", "tier", ["service_tier=flex"]],
     ["OpenAI", "chat", "counter", ["completion_tokens_details.reasoning_tokens"]],
     ["OpenAI", "chat", "content", ["image_url", "input_audio"]],
-    ["OpenAI", "HTTP", "endpoint", ["POST /v1/responses", "GET /v1/models", "/v1/files"]],
+    ["OpenAI", "HTTP", "endpoint", ["POST /v1/responses", "GET /v1/models", "/v1/vector_stores"]],
     ["Anthropic", "messages", "tool", ["web_search_20250305", "code_execution_20250825", "bash_code_execution"]],
     ["Anthropic", "messages", "tier", ["speed=fast", "service_tier=priority", "service_tier=batch"]],
     ["Anthropic", "messages", "counter", ["server_tool_use.web_search_requests", "iterations.input_tokens"]],
