@@ -168,14 +168,8 @@ describe("genai 2: an API of the vendor that the gateway does not serve yet", ()
   };
   const model = "gemini/standard";
   const missing: readonly [name: string, says: string, call: (ai: GoogleGenAI) => Promise<unknown>][] = [
-    ["files.upload", "The Files API", (ai) => ai.files.upload({ file: new Blob(["a"], { type: "text/plain" }) })],
-    ["files.get", "The Files API", (ai) => ai.files.get({ name: "files/abc" })],
-    ["files.list", "The Files API", (ai) => ai.files.list()],
     ["caches.create", "The Context caching API", (ai) => ai.caches.create({ model, config: { contents: "a" } })],
     ["caches.get", "The Context caching API", (ai) => ai.caches.get({ name: "cachedContents/abc" })],
-    ["batches.create", "The Batch API", (ai) => ai.batches.create({ model, src: [{ contents: "a" }] as never })],
-    ["batches.get", "The Batch API", (ai) => ai.batches.get({ name: "batches/abc" })],
-    ["batches.cancel", "The Batch API", (ai) => ai.batches.cancel({ name: "batches/abc" })],
     ["fileSearchStores.create", "The File search stores API", (ai) => ai.fileSearchStores.create({})],
     [
       "fileSearchStores.importFile",
