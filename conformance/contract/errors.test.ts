@@ -87,7 +87,6 @@ describe("choices 5: an unknown endpoint is answered in the protocol of the vend
     ["/v1/chat/completions/completion_1/messages", OPENAI],
     ["/v1/images/variations", OPENAI],
     ["/v1/videos/characters", OPENAI],
-    ["/v1/messages/batches", ANTHROPIC],
     ["/v1/complete", ANTHROPIC],
     ["/v1alpha/authTokens", GOOGLE],
     ["/v1beta/models/gemini-2.5-flash:nothing", GOOGLE],

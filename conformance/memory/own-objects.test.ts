@@ -297,8 +297,8 @@ describe("decision 0087: an object created here", () => {
       keyId: "static:tests",
       share: "project",
       state: "uploaded",
-      size: 1,
-      metadata: {},
+      size: 0,
+      metadata: { name: "notes.txt", mimeType: "text/plain" },
       createdAtMs: 0,
       ...changes,
     });
