@@ -84,6 +84,7 @@ describe("choices 12: batches in OpenAI's form", () => {
     ["a repeated id", [chatLine("a", "x"), chatLine("b", "x"), chatLine("a", "y")], 3, "duplicate_custom_id"],
     ["another endpoint", [{ ...chatLine("a", "x"), url: "/v1/responses" }], 1, "invalid_line"],
     ["a stream", [chatLine("a", "x", { stream: true })], 1, "invalid_line"],
+    ["a background response", [chatLine("a", "x", { background: true })], 1, "invalid_line"],
   ] as const)("%s fails the batch, and nothing runs", async (_name, lines, line, code) => {
     const batch = await ended((await create(lines)).id);
     expect(batch).toMatchObject({ status: "failed", errors: { data: [{ line, code }] } });

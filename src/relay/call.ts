@@ -39,8 +39,9 @@ export interface ClientConnection {
 
 /** How a call is admitted and recorded that no client waits for. */
 export interface BatchLine {
-  entry: Entry;
-  /** Takes the receipt, which is stored together with the result. */
+  /** For each call that its request leads to: a fallback is a call of its own. */
+  enter(): Entry;
+  /** Takes the receipt of each, which is stored together with the result. */
   settle(receipt: Receipt): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export function enterRequest(incoming: IncomingRequest, gateway: Gateway): Enter
   const client = new ClientPresence(request, connection, gateway.watchdog);
   const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);
   try {
-    const entry = incoming.line?.entry ?? gateway.admissions.enter(principal, startedAtMs);
+    const entry = incoming.line?.enter() ?? gateway.admissions.enter(principal, startedAtMs);
     return { startedAtMs, timer, principal, client, entry, memory: gateway.memory.open(principal) };
   } catch (refusal) {
     if (refusal instanceof ShareRefusal)

@@ -42,7 +42,8 @@ const chatForm: ServedBatchForm = {
     if (line["method"] !== "POST") return 'method must be "POST".';
     if (line["url"] !== endpoint) return `url must be ${endpoint}, the endpoint of the batch.`;
     if (objectAt(line, "body") === undefined) return "body must be an object.";
-    return objectAt(line, "body")?.["stream"] === true ? "body.stream must not be true in a batch." : undefined;
+    const unfit = ["stream", "background"].find((field) => objectAt(line, "body")?.[field] === true);
+    return unfit === undefined ? undefined : `body.${unfit} must not be true in a batch.`;
   },
   requestOf: (line, endpoint) => ({ path: endpoint, headers: JSON_HEADERS, body: withBody(line, "body") }),
   render: (line) => {

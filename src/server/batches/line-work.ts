@@ -37,7 +37,7 @@ export class BatchLineWork implements LineWork {
     if (principal === undefined) return 0;
     const entry = new EstimatingEntry();
     try {
-      await this.#handle(line, { principal, line: { entry, settle: () => Promise.resolve() } });
+      await this.#handle(line, { principal, line: { enter: () => entry, settle: () => Promise.resolve() } });
     } catch {
       // It is refused again when it is run, and then the client learns why.
     }
@@ -64,19 +64,26 @@ export class BatchLineWork implements LineWork {
     const { gateway } = this.#context;
     const principal = gateway.keys.current(line.batch.keyId);
     if (principal === undefined) return "revoked";
-    let receipt: Receipt | undefined;
-    const settle = async (settled: Receipt) => {
-      receipt = settled;
+    const receipts: Receipt[] = [];
+    let isEnded = false;
+    const running: BatchLine = {
+      enter: () => gateway.admissions.enterLine(principal),
+      settle: async (receipt) => {
+        // What goes on after the response must not be lost with it.
+        if (isEnded) await gateway.ledger.write(receipt);
+        else receipts.push(receipt);
+      },
     };
-    const running: BatchLine = { entry: gateway.admissions.enterLine(principal), settle };
     try {
       const response = await this.#handle(line, { principal, line: running });
-      return { status: response.status, result: await response.text(), receipt };
+      return { status: response.status, result: await response.text(), receipts };
     } catch (thrown) {
       const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
-      if (receipt === undefined && CURED_BY_TIME.has(error.kind)) return "later";
+      if (receipts.length === 0 && CURED_BY_TIME.has(error.kind)) return "later";
       const response = this.#route(line).dialect.errors.encode(error, requestIdOf(line));
-      return { status: response.status, result: response.body, receipt };
+      return { status: response.status, result: response.body, receipts };
+    } finally {
+      isEnded = true;
     }
   }
 

@@ -313,6 +313,8 @@ export const readMessageBatch: ClientEndpoint = {
   handle: withCaller(async (principal, routed, { gateway }) => {
     const batch = await gateway.batches.find(principal, idOf(routed));
     if (batch === undefined) throw noSuchBatch(routed);
+    const [error] = batch.errors ?? [];
+    if (error !== undefined) throw new GatewayError("invalid_request", `This batch did not run: ${error.message}`);
     if (batch.outputId === undefined) {
       throw new GatewayError("not_found", "This batch has no results yet. Poll it until it has ended.");
     }

@@ -47,8 +47,8 @@ export interface LineResult {
   status: number;
   /** The body of the response. */
   result: string;
-  /** Absent if the request was refused before it became a call. */
-  receipt?: Receipt | undefined;
+  /** None if the request was refused before it became a call. */
+  receipts: readonly Receipt[];
 }
 
 interface Lease {
@@ -190,23 +190,23 @@ export async function renewLineLeases(queries: Queries, { owner, untilMs }: Leas
 }
 
 /**
- * Stores the result of a line together with its receipt, so that a crash loses both or neither. False if the lease was lost: then
+ * Stores the result of a line together with its receipts, so that a crash loses both or neither. False if the lease was lost: then
  * another process runs the line, and this result does not count.
  */
 export async function endLine(
   storage: Storage,
   { batchId, line }: Pick<ClaimedLine, "batchId" | "line">,
   owner: string,
-  { status, result, receipt }: LineResult,
+  { status, result, receipts }: LineResult,
 ): Promise<boolean> {
   return await storage.transaction(async (queries) => {
     const rows = await queries.query(
       `UPDATE batch_lines SET state = 'ended', lease_owner = NULL, status = ?, result = ?, receipt_id = ?, cost_nano_usd = ?
        WHERE batch_id = ? AND line = ? AND state = 'running' AND lease_owner = ? RETURNING line`,
-      [status, result, receipt?.id ?? null, receipt?.costNanoUsd ?? 0, batchId, line, owner],
+      [status, result, receipts.at(-1)?.id ?? null, sumOfCosts(receipts), batchId, line, owner],
     );
     if (rows.length === 0) return false;
-    if (receipt !== undefined) await insertReceipt(queries, receipt, storage.engine);
+    for (const receipt of receipts) await insertReceipt(queries, receipt, storage.engine);
     return true;
   });
 }
@@ -301,6 +301,9 @@ export async function selectEndedLines(
 export async function dropResults(queries: Queries, batchId: string): Promise<void> {
   await queries.query("UPDATE batch_lines SET result = NULL WHERE batch_id = ? AND result IS NOT NULL", [batchId]);
 }
+
+const sumOfCosts = (receipts: readonly Receipt[]): number =>
+  receipts.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0);
 
 const readTerms = (row: StoredRow): BatchTerms => ({
   id: text(row, "id"),
