@@ -130,10 +130,11 @@ test("H20, H22: a client that reads nothing slows the upstream down instead of f
   const controller = new AbortController();
   const response = await ask(controller.signal);
   await response.body?.getReader().read();
-  await sleep(1200);
-  const afterAWhile = sent;
-  await sleep(400);
-  expect(sent).toBe(afterAWhile);
+  // The buffers of sockets and processes fill up first, at the speed of the machine.
+  for (let before = -1; before !== sent && sent < 40 * 1024 * 1024; ) {
+    before = sent;
+    await sleep(1200);
+  }
   expect(sent).toBeLessThan(40 * 1024 * 1024);
   controller.abort();
   await waitFor(() => upstream.open === 0);

@@ -68,10 +68,12 @@ class Clients {
     }, TICK_MS);
   }
 
-  stop(): LoadResult {
+  /** Waits for the calls that are running: they have receipts too. */
+  async stop(): Promise<LoadResult> {
     clearInterval(this.#timer);
     this.#permits = 0;
     const seconds = (performance.now() - this.#startedAtMs) / 1_000;
+    while (this.#idle.length < this.job.connections) await Bun.sleep(TICK_MS);
     return { calls: this.#calls, failed: this.#failed, perSecond: Math.round(this.#calls / seconds) };
   }
 
@@ -94,7 +96,7 @@ function isWhole(text: string): boolean {
 
 let clients: Clients | undefined;
 process.on("message", async (job: LoadJob | "stop") => {
-  if (job === "stop") process.send?.(clients?.stop());
+  if (job === "stop") process.send?.(await clients?.stop());
   else {
     clients = new Clients(job);
     await clients.start();
