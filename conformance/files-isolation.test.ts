@@ -166,6 +166,16 @@ describe("H56: a file that is shared within its project", () => {
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("provider_objects")]);
   });
 
+  test("is refused where only a file of the provider's account could be used", async () => {
+    const shared = await uploadWith(keys["owner"] ?? "");
+    const tools = [{ type: "code_interpreter", container: { type: "auto", file_ids: [shared] } }];
+    const body = JSON.stringify({ model: "sim/echo-request", input: "Hello", tools });
+    const answer = await ask("POST", "/v1/responses", keys["owner"] ?? "", body);
+    const { error } = (await answer.json()) as { error: { message: string; param: string } };
+    expect([answer.status, error.param]).toEqual([400, "tools[0].container.file_ids[0]"]);
+    expect(error.message).toContain("only be used in the content of a message");
+  });
+
   test("the endpoint of generated media does not serve it", async () => {
     const shared = await uploadWith(keys["owner"] ?? "");
     expect((await ask("GET", `/files/file_${random(shared)}`, keys["owner"] ?? "")).status).toBe(404);

@@ -122,9 +122,9 @@ describe("decision 0100: a request of the videos API", () => {
   const wrong: [string, Record<string, unknown>, number, string][] = [
     ["a size that the model does not make", { model: "openai/sora-2", size: "1792x1024" }, 400, "size"],
     ["a shape that no video model makes", { model: "sim/video", size: "1000x30" }, 400, "size"],
-    ["a size that is none", { model: "sim/video", size: "large" }, 400, "size"],
+    ["a size that cannot be parsed", { model: "sim/video", size: "large" }, 400, "size"],
     ["a length that the model does not make", { model: "openai/sora-2", seconds: "5" }, 400, "seconds"],
-    ["a length that is none", { model: "sim/video", seconds: "long" }, 400, "seconds"],
+    ["a length that cannot be parsed", { model: "sim/video", seconds: "long" }, 400, "seconds"],
     ["an empty prompt", { model: "sim/video", prompt: "" }, 400, "prompt"],
     ["an unknown model", { model: "sim/none" }, 404, "model"],
     ["a model that makes no videos", { model: "sim/image" }, 400, "model"],

@@ -152,9 +152,12 @@ export class BatchRunner {
 
   async #each(task: BatchTask, work: (batch: BatchTerms) => Promise<void>): Promise<void> {
     const { storage, clock, leaseMs } = this.#options;
+    const seen = new Set<string>();
     for (;;) {
       const batch = await leaseBatch(storage, task, this.#lease(), clock.wallMs());
       if (batch === undefined) return;
+      if (seen.has(batch.id)) return await releaseBatch(storage, batch.id, this.#owner);
+      seen.add(batch.id);
       const stopRenewing = clock.every(leaseMs / 3, () => {
         this.#report(renewBatchLease(storage, batch.id, this.#lease()), "failed to renew the lease of a batch");
       });

@@ -1,6 +1,6 @@
 import type { LineCounts } from "../storage/tables/batches.ts";
 
-/** As clients of the first protocol with batches see it; others are told less. */
+/** The states of the protocol that tells most of them apart. Other protocols show several of them as one. */
 export type BatchState =
   | "validating"
   | "failed"

@@ -73,7 +73,7 @@ export class UploadedFiles {
     this.limits = options.limits;
   }
 
-  /** Stores the bytes of a file that `describe` makes visible. Only then are they found by anyone. */
+  /** Stores bytes. Nobody finds them until `create` makes a file of them. */
   write(content: FileContent): Promise<ObjectBlob & { sha256: string }> {
     return this.#options.content.write(content, this.limits.maxFileBytes);
   }

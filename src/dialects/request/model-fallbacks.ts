@@ -22,7 +22,7 @@ export interface FallbackChain {
 
 /** One response made of the responses of models that declined and of the one that answered. Strings are what a client reads. */
 export interface FallbackAnswer {
-  /** The last response ended with a refusal, and nobody was told yet. */
+  /** The last response ended with a refusal that the client has not received yet. */
   readonly declined: boolean;
   /** The last model could not be called, or declined before it answered with anything. Nothing of it was written. */
   readonly failed: boolean;

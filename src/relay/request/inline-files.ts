@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { findObjects } from "../../dialects/reading/find-objects.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import { type FileToSend, replaceFileParts, visitFileParts } from "../../dialects/request/file-parts.ts";
 import { parseObjectId } from "../../objects/object-id.ts";
@@ -15,9 +16,10 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** The beginnings of file ids in all forms. An id without one is no file of this gateway. */
 const SIGN = /\bfile[-_s]/;
 
-/** Whether a request may name an uploaded file. Most do not, and cost no more than this. */
+/** Whether a request may name an uploaded file. Most do not, and cost no more than this. The text of a large body is not decoded for it. */
 export const mayNameFiles = (request: ReceivedRequest): boolean =>
-  request.mayNameObjects !== false && SIGN.test(request.text);
+  request.mayNameObjects !== false &&
+  (request.bytes === undefined ? SIGN.test(request.text) : request.bytes.includes("file"));
 
 interface Caller {
   incoming: Pick<IncomingRequest, "dialect">;
@@ -28,7 +30,7 @@ interface Caller {
 export async function inlineFiles(
   request: ReceivedRequest,
   { incoming, entered }: Caller,
-  { uploads }: Pick<Gateway, "uploads">,
+  { uploads, snapshot }: Pick<Gateway, "uploads" | "snapshot">,
 ): Promise<ReceivedRequest | undefined> {
   const { fileParts, objects } = incoming.dialect.requests;
   if (fileParts === undefined || objects === undefined) return undefined;
@@ -36,13 +38,15 @@ export async function inlineFiles(
   visitFileParts(request.body, fileParts, objects.opaque, (id, path) => {
     if (parseObjectId(id)?.kind === "file" && !named.has(id)) named.set(id, path);
   });
-  if (named.size === 0) return undefined;
-
   const files = new Map<string, FileToSend>();
   let size = 0;
   for (const [id, path] of named) {
     const file = await uploads.find(entered.principal, id);
-    if (file === undefined) throw gone(id, path);
+    if (file === undefined) {
+      // It may be a file of the provider's account, whose ids can have the same form.
+      if (entered.principal.providerObjects) continue;
+      throw gone(id, path);
+    }
     size += file.size;
     if (size > MAX_BYTES) throw tooLarge(path);
     // As base64, and once more in the request.
@@ -56,7 +60,12 @@ export async function inlineFiles(
     if (inlined === undefined) throw wrongType(id, path, file);
     return inlined;
   };
-  const body = replaceFileParts(request.body, fileParts, objects.opaque, replace);
+  const body = files.size === 0 ? request.body : replaceFileParts(request.body, fileParts, objects.opaque, replace);
+  for (const { id, path } of findObjects(body, objects, snapshot)) {
+    const isOwn = parseObjectId(id)?.kind === "file" && (await uploads.find(entered.principal, id)) !== undefined;
+    if (isOwn) throw unusable(id, path);
+  }
+  if (files.size === 0) return undefined;
   return withoutAbsent({ text: JSON.stringify(body), body, adapted: request.adapted });
 }
 
@@ -77,6 +86,13 @@ const gone = (id: string, path: string) =>
 
 const tooLarge = (path: string) =>
   new GatewayError("too_large", `The files of this request add up to more than ${MAX_BYTES} bytes.`, { path });
+
+const unusable = (id: string, path: string) =>
+  new GatewayError(
+    "invalid_request",
+    `${path} names the file ${JSON.stringify(id)}, which can only be used in the content of a message.`,
+    { path },
+  );
 
 const wrongType = (id: string, path: string, { mimeType }: FileToSend) =>
   new GatewayError("invalid_request", `${path} cannot contain the file ${JSON.stringify(id)} of type ${mimeType}.`, {
