@@ -16,6 +16,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     config: {
       ...scriptedModels(upstream.url),
+      objects: { project_mb: 0.05 },
       keys: [
         { name: "tests", key: TEST_KEY },
         { name: "poor", key: POOR, limits: { budget_usd_total: 0.001, requests_per_minute: 10_000 } },
@@ -75,6 +76,15 @@ describe("H43: what a batch costs", () => {
       ["test/messages", "ok"],
     ]);
     expect(made.every(({ cost_nano_usd }) => cost_nano_usd === 20_000)).toBe(true);
+  });
+
+  test("requests that are sent inline count towards the space of the project", async () => {
+    const large = params("test/messages", { messages: [{ role: "user", content: "x".repeat(60_000) }] });
+    const refused = await client.messages.batches
+      .create({ requests: [{ custom_id: "a", params: large }] })
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({ status: 403 });
+    expect(String(refused)).toContain("objects.project_mb");
   });
 
   test("a batch that costs more than the budget has left does not run", async () => {

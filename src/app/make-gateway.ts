@@ -153,7 +153,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     }),
     objects,
     uploads: new UploadedFiles(uploading),
-    batches: new Batches({ storage, clock, random, objects }),
+    batches: new Batches(uploading),
     partialUploads: new PartialUploads(uploading),
     answers: new Answers({
       storage,

@@ -4,13 +4,12 @@ import { GatewayError } from "../canon/error.ts";
 import { isVisible, type Reader } from "../canon/ownership.ts";
 import { newObjectRandom, parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
-import type { ObjectOwner } from "../objects/uploaded-files.ts";
+import { type ObjectOwner, shareUsed, type UploadLimits } from "../objects/uploaded-files.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type BatchTerms, countLines, insertBatch, selectBatches } from "../storage/tables/batches.ts";
 import {
   changeObject,
-  insertBlobs,
-  insertObject,
+  insertObjectWithin,
   listObjects,
   type ObjectBlob,
   type ObjectPage,
@@ -23,6 +22,7 @@ import type { Batch, BatchMetadata, BatchState } from "./batch.ts";
 interface BatchesOptions extends Sources {
   storage: Storage;
   objects: Objects;
+  limits: UploadLimits;
 }
 
 /** What a client says about a batch. */
@@ -33,6 +33,9 @@ export interface NewBatch extends Pick<BatchMetadata, "inputId" | "client" | "na
   /** Its lines, if they were in the request; otherwise those of the input file. */
   blobs?: readonly ObjectBlob[];
 }
+
+/** How long a batch can be shown. Its output files are kept like other files. */
+const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 export const ENDED: ReadonlySet<BatchState> = new Set(["completed", "failed", "expired", "cancelled"]);
 
@@ -50,7 +53,7 @@ export class Batches {
 
   /** The batch shares the blobs of its input file, which may be deleted before it is done. */
   async create(owner: ObjectOwner, batch: NewBatch): Promise<Batch> {
-    const { storage, clock, random } = this.#options;
+    const { storage, clock, random, limits } = this.#options;
     const { form, endpoint, windowMs, inputId, client, name, window } = batch;
     const createdAtMs = Math.floor(clock.wallMs());
     const terms: BatchTerms = { id: newObjectRandom(random), form, endpoint, deadlineAtMs: createdAtMs + windowMs };
@@ -62,16 +65,18 @@ export class Batches {
       keyId: owner.keyId,
       share: owner.share,
       state: "validating",
-      size: 0,
+      // The content of an input file is counted there.
+      size: (batch.blobs ?? []).reduce((sum, { size }) => sum + size, 0),
       metadata: { ...metadata },
       createdAtMs,
+      expiresAtMs: createdAtMs + KEPT_MS,
     };
-    await storage.transaction(async (queries) => {
-      const blobs = batch.blobs ?? (await selectBlobs(queries, inputId ?? ""));
-      await insertObject(queries, object);
-      await insertBlobs(queries, object.id, 0, blobs);
-      await insertBatch(queries, terms);
-    });
+    const blobs = batch.blobs ?? (await selectBlobs(storage, inputId ?? ""));
+    const { maxProjectBytes } = limits;
+    const isKept = await insertObjectWithin(storage, object, blobs, maxProjectBytes, (queries) =>
+      insertBatch(queries, terms),
+    );
+    if (!isKept) throw shareUsed(owner.project, limits);
     this.onWork();
     return batchOf(object, terms, NO_COUNTS);
   }

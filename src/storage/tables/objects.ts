@@ -60,18 +60,20 @@ export interface ObjectBlob {
 
 /**
  * Inserts an object with its content if the content of the project's objects stays within `maxBytes`, and returns whether it did.
- * Instances take turns, so that they cannot all use the same remainder.
+ * Instances take turns, so that they cannot all use the same remainder. `also` is part of the same transaction.
  */
 export async function insertObjectWithin(
   storage: Storage,
   object: StoredObject,
   blobs: readonly ObjectBlob[],
   maxBytes: number,
+  also?: (queries: Queries) => Promise<void>,
 ): Promise<boolean> {
   return await storage.transaction(async (queries) => {
     if (!(await hasSpace(storage, queries, object, maxBytes))) return false;
     await insertObject(queries, object);
     await insertBlobs(queries, object.id, 0, blobs);
+    await also?.(queries);
     return true;
   });
 }
