@@ -1,6 +1,7 @@
 import { MIN_WEIGHT, weigh } from "../base/text-weight.ts";
 import { BytePattern } from "./byte-pattern.ts";
-import { findValue } from "./json-text.ts";
+import { findOnlyString } from "./edit-body.ts";
+import { findValue, type Span } from "./json-text.ts";
 import { endOfPlainString } from "./plain-string.ts";
 import type { SseFrame } from "./sse.ts";
 
@@ -22,10 +23,8 @@ export interface VaryingPlaces {
 /** `space`: as much of it as there is before the end of an event's JSON, which some hosts pad with. */
 type Hole = "text" | "number" | "padding" | "space";
 
-interface HoleSpan {
+interface HoleSpan extends Span {
   hole: Hole;
-  start: number;
-  end: number;
 }
 
 const QUOTE = 0x22;
@@ -49,7 +48,7 @@ export class FrameTemplate {
   /** The numbers of the last event, each at the place of its hole, and those of the event that is compared. */
   #numbers: number[];
   #numbersNow: number[] = [];
-  /** Set by a successful `match`: the offsets of the event's text, still escaped, and its weight. */
+  /** Set by `learn` and by a successful `match`: the offsets of the event's text, still escaped, and its weight. */
   textStart = 0;
   textEnd = 0;
   weight = 0;
@@ -64,11 +63,11 @@ export class FrameTemplate {
   /** Learns from an event with this `text`; undefined if none of the places has it. */
   static learn({ raw, data }: SseFrame, places: VaryingPlaces, text: string): FrameTemplate | undefined {
     if (data === undefined || data.includes("\n")) return undefined;
-    const said = stringSpans(data, places.texts).find(({ start, end }) => unescaped(data, start, end) === text);
+    const said = spansOf(data, places.texts, stringAt).find((span) => isWritten(text, data, span));
     if (said === undefined) return undefined;
-    const spans: HoleSpan[] = [{ hole: "text" as const, ...said }];
-    for (const span of stringSpans(data, places.padding ?? [])) spans.push({ hole: "padding", ...span });
-    for (const span of numberSpans(data, places.numbers ?? [])) spans.push({ hole: "number", ...span });
+    const spans: HoleSpan[] = [{ hole: "text", start: said.start, end: said.end }];
+    for (const { start, end } of spansOf(data, places.padding, stringAt)) spans.push({ hole: "padding", start, end });
+    for (const { start, end } of spansOf(data, places.numbers, numberAt)) spans.push({ hole: "number", start, end });
     const close = data.lastIndexOf("}");
     spans.push({ hole: "space", start: data.slice(0, close).trimEnd().length, end: close });
     spans.sort((one, other) => one.start - other.start);
@@ -80,12 +79,15 @@ export class FrameTemplate {
       from = lead + end;
     }
     literals.push(raw.slice(from));
-    return new FrameTemplate(
+    const template = new FrameTemplate(
       literals,
       spans.map(({ hole }) => hole),
       spans.map(({ hole, start, end }) => (hole === "number" ? Number(data.slice(start, end)) : 0)),
       places.verbatim === true,
     );
+    template.textStart = lead + said.start;
+    template.textEnd = lead + said.end;
+    return template;
   }
 
   /** Returns where the event at `at` ends, or -1 if it does not match, has no text, or escapes it in an unusual way. */
@@ -178,22 +180,36 @@ function bytesOfEscape(view: DataView, at: number, letter: number): number {
   return code < 0x800 || isSurrogate ? 2 : 3;
 }
 
+function spansOf(
+  data: string,
+  paths: readonly JsonPath[] = [],
+  spanAt: (data: string, path: JsonPath) => Span | undefined,
+) {
+  const spans: Span[] = [];
+  for (const path of paths) {
+    // Walking the event takes 10 µs, which a stream of a few events notices. Most have no padding.
+    if (!data.includes(`"${path.at(-1)}"`)) continue;
+    const span = spanAt(data, path);
+    if (span !== undefined) spans.push(span);
+  }
+  return spans;
+}
+
 /** The offsets of a string's characters, without its quotes. */
-function stringSpans(data: string, paths: readonly JsonPath[]): { start: number; end: number }[] {
-  return paths.flatMap((path) => {
-    const span = findValue(data, path);
-    return span && data[span.start] === '"' ? [{ start: span.start + 1, end: span.end - 1 }] : [];
-  });
+function stringAt(data: string, path: JsonPath): Span | undefined {
+  const span = findOnlyString(data, String(path.at(-1))) ?? findValue(data, path);
+  return span && data[span.start] === '"' ? { start: span.start + 1, end: span.end - 1 } : undefined;
 }
 
-function numberSpans(data: string, paths: readonly JsonPath[]): { start: number; end: number }[] {
-  return paths.flatMap((path) => {
-    const span = findValue(data, path);
-    return span && /^\d+$/.test(data.slice(span.start, span.end)) ? [span] : [];
-  });
+function numberAt(data: string, path: JsonPath): Span | undefined {
+  const span = findValue(data, path);
+  return span && /^\d+$/.test(data.slice(span.start, span.end)) ? span : undefined;
 }
 
-const unescaped = (data: string, start: number, end: number): unknown => JSON.parse(data.slice(start - 1, end + 1));
+function isWritten(text: string, data: string, { start, end }: Span): boolean {
+  const written = data.slice(start, end);
+  return written === text || (written.includes("\\") && JSON.parse(`"${written}"`) === text);
+}
 
 function endOf(hole: Exclude<Hole, "text" | "number">, view: DataView, from: number): number {
   return hole === "space" ? endOfSpace(view, from) : endOfPlainString(view, from);

@@ -16,8 +16,8 @@ export function usualForm(body: unknown): unknown {
   if (Array.isArray(tools)) changes["tools"] = changedItems(tools, withType);
   if (choice === "any") changes["tool_choice"] = "required";
   if (isObject(format)) changes["response_format"] = usualFormat(format);
-  const changed = Object.entries(changes).some(([key, value]) => value !== body[key]);
-  return changed ? { ...body, ...changes } : body;
+  for (const key in changes) if (changes[key] !== body[key]) return { ...body, ...changes };
+  return body;
 }
 
 function usualMessage(message: unknown): unknown {

@@ -15,8 +15,8 @@ export function usualForm(body: unknown): unknown {
   if (Array.isArray(tools)) changes["tools"] = changedItems(tools, usualTool);
   if (choice === "any") changes["tool_choice"] = "required";
   if (isObject(text)) changes["text"] = usualText(text);
-  const changed = Object.entries(changes).some(([key, value]) => value !== body[key]);
-  return changed ? { ...body, ...changes } : body;
+  for (const key in changes) if (changes[key] !== body[key]) return { ...body, ...changes };
+  return body;
 }
 
 function usualTool(tool: unknown): unknown {

@@ -44,13 +44,14 @@ export class ChunkTemplate {
     if (typeof chunk["model"] !== "string" || !chunk["id"] || !chunk["object"] || (twin && twin in delta))
       return undefined;
     const path = ["choices", 0, "delta", key];
-    const text = findOnlyString(data, key) ?? findValue(data, path);
     const model = findOnlyString(data, "model") ?? findValue(data, ["model"]);
     const places: VaryingPlaces = { texts: [path], padding: [["obfuscation"]], verbatim: true };
     const template = FrameTemplate.learn(frame, places, String(delta[key]));
-    if (!text || !model || model.start > text.start || template === undefined) return undefined;
+    if (!model || template === undefined || model.start > template.textStart) return undefined;
 
-    const clientHead = `data: ${data.slice(0, model.start)}${modelJson}${data.slice(model.end, text.start + 1)}`;
+    const lead = "data: ".length;
+    const afterModel = frame.raw.slice(lead + model.end, template.textStart);
+    const clientHead = `data: ${data.slice(0, model.start)}${modelJson}${afterModel}`;
     const clientTwin = twin === undefined ? undefined : `","${twin}":"`;
     return new ChunkTemplate(template, clientHead, clientTwin, hideReasoning && key !== "content");
   }
