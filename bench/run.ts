@@ -74,10 +74,15 @@ function readArguments() {
   return { ...values, scenarios: chosenScenarios(values.only) };
 }
 
+interface Measured {
+  results: readonly ScenarioResult[];
+  interrupted: boolean;
+}
+
 async function measure(
   scenarios: readonly Scenario[],
   { quick, before, peers }: { quick: boolean; before?: string; peers?: string },
-): Promise<ScenarioResult[] | "interrupted"> {
+): Promise<Measured> {
   const processes = new Processes();
   const folder = mkdtempSync(join(tmpdir(), "trivium-bench-"));
   const results: ScenarioResult[] = [];
@@ -96,9 +101,9 @@ async function measure(
     const bench: Bench = { contenders, load, upstream, quick };
     for (const scenario of scenarios) {
       results.push(await runScenario(scenario, bench, processes));
-      if (interrupted) return "interrupted";
+      if (interrupted) break;
     }
-    return results;
+    return { results, interrupted };
   } finally {
     await processes.stopAll();
     rmSync(folder, { recursive: true, force: true });
@@ -118,9 +123,9 @@ async function main(): Promise<number> {
     return 2;
   }
   const startedAt = new Date().toISOString();
-  const results = await measure(chosen.scenarios, chosen);
-  if (results === "interrupted") return 130;
+  const { results, interrupted } = await measure(chosen.scenarios, chosen);
   report(results, startedAt, chosen.quick, chosen.json);
+  if (interrupted) return 130;
   return results.some(({ failure }) => failure !== undefined) ? 1 : 0;
 }
 

@@ -9,10 +9,10 @@ const WARM_UP = { turn: 40, nothing: 120 } as const;
 export const burst: Scenario = {
   id: "burst",
   title: `${CHUNKS} chunks as fast as the upstream can, 8 streams at once`,
-  run: async (bench) => [
-    await measureBursts(bench, "CPU per chunk in a burst, a write each", "turn", 100),
-    await measureBursts(bench, "CPU per chunk in a burst, joined writes", "nothing", 250),
-  ],
+  run: async function* (bench) {
+    yield await measureBursts(bench, "CPU per chunk in a burst, a write each", "turn", 100);
+    yield await measureBursts(bench, "CPU per chunk in a burst, joined writes", "nothing", 250);
+  },
 };
 
 async function measureBursts(

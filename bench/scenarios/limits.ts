@@ -4,10 +4,10 @@ import { cpuMicrosecondsPer, inTurns, medianRatio, summary } from "../turns.ts";
 export const limits: Scenario = {
   id: "limits",
   title: "a key with limits and budgets at three levels beside one without",
-  run: async (bench) => [
-    await measureCalls(bench, "CPU per request with limits, 1 KB body", "small", 1_500),
-    await measureCalls(bench, "CPU per request with limits, 300 KB body", "large", 100),
-  ],
+  run: async function* (bench) {
+    yield await measureCalls(bench, "CPU per request with limits, 1 KB body", "small", 1_500);
+    yield await measureCalls(bench, "CPU per request with limits, 300 KB body", "large", 100);
+  },
 };
 
 async function measureCalls(bench: Bench, measure: string, body: "small" | "large", requests: number): Promise<Row> {

@@ -10,10 +10,10 @@ const CHUNKS = 200;
 export const responses: Scenario = {
   id: "responses",
   title: `${CHUNKS} chunks of the Responses dialect as fast as the upstream can, 8 streams at once`,
-  run: async (bench) => [
-    await measureChunks(bench, "CPU per chunk of Responses, a write each", "turn", bench.quick ? 200 : 800),
-    await measureChunks(bench, "CPU per chunk of Responses, joined writes", "nothing", bench.quick ? 400 : 2_000),
-  ],
+  run: async function* (bench) {
+    yield await measureChunks(bench, "CPU per chunk of Responses, a write each", "turn", bench.quick ? 200 : 800);
+    yield await measureChunks(bench, "CPU per chunk of Responses, joined writes", "nothing", bench.quick ? 400 : 2_000);
+  },
 };
 
 /** Next to each round of Responses stands one of chat, so that what disturbs the machine disturbs both. */

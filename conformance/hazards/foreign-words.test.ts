@@ -2,11 +2,14 @@ import { describe, expect, test } from "bun:test";
 import type { DialectName } from "../../src/canon/dialect-name.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { SCRIPTED_DIALECTS } from "../../testing/sampled-dialects.ts";
+import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { callGateway } from "../support/client-calls.ts";
 import { scriptedHarness } from "../support/scripted-harness.ts";
 import { sendJson } from "../support/scripted-upstream.ts";
 
-const { upstream, gateway } = await scriptedHarness();
+/** No test here is about time. The upstream runs in this process, which a large request keeps busy. */
+const PATIENT = { first_byte: 200_000, idle: 200_000 };
+const { upstream, gateway } = await scriptedHarness((url) => ({ config: modelsOfEveryDialect(url, PATIENT) }));
 
 /** Every JavaScript object has members of these names. */
 const WORDS = ["constructor", "__proto__"];
@@ -68,10 +71,12 @@ test("H09, H20, H21: a hundred thousand unknown fields delay no other call, and 
   upstream.play((_request, response) => void sendJson(response, answerOf("messages", "end_turn")));
   const body = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
   const options = { door: "dropin", model: "test/messages", body } as const;
-  const startedMs = performance.now();
+  const before = process.cpuUsage();
   const response = await callGateway(gateway.url, "chat", gateway.key, options);
   expect(response.status).toBe(200);
-  expect(performance.now() - startedMs).toBeLessThan(6_000);
+  // Client, gateway and upstream together. Fields that each cost as much as there are fields would take minutes.
+  const { user, system } = process.cpuUsage(before);
+  expect(user + system).toBeLessThan(6_000_000);
   const { fields } = await gateway.receipt(response);
   expect(fields.length).toBeLessThan(500);
   expect(fields.at(-1)).toMatchObject({ path: "*", reason: expect.stringMatching(/^\d+ more /) });

@@ -5,9 +5,12 @@ import type { Storage } from "../storage/storage.ts";
 import { countDown, deleteInstance, type Instance, selectInstances } from "../storage/tables/instances.ts";
 import { hasEnded } from "./process-name.ts";
 
-/** A gateway counts as dead when its beat count has not changed for this many beats. */
-const BEATS_TO_WAIT = 1.5;
 const LOOKS_PER_BEAT = 10;
+/**
+ * A gateway counts as dead when its beat count has not changed for this many looks, which take one and a half beats. Looks are
+ * counted, not time: on a busy machine both may be stopped until the time is over.
+ */
+const LOOKS = 15;
 
 /** Host and process, for people. */
 export const placeOf = (pid: number): string => `${hostname()}, process ${pid}`;
@@ -43,8 +46,7 @@ export async function checkOthers({ storage, self, clock, everyMs }: CheckOption
   }
   const strangers = [...before.values()].filter(({ shares }) => !mayJoin(self.shares, shares));
   const alive = new Set<string>();
-  const untilMs = clock.nowMs() + everyMs * BEATS_TO_WAIT;
-  while (strangers.length > 0 && clock.nowMs() < untilMs) {
+  for (let look = 0; strangers.length > 0 && look < LOOKS; look++) {
     await clock.sleep(everyMs / LOOKS_PER_BEAT);
     await countDown(storage, self.id);
     for (const other of await othersOf(storage, self)) {
