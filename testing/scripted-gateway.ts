@@ -3,6 +3,7 @@ import type { JsonObject } from "../src/base/json.ts";
 import { Secret } from "../src/base/secret.ts";
 import type { FieldNote, Receipt } from "../src/canon/receipt.ts";
 import { buildCatalogue } from "../src/catalogue/catalogue.ts";
+import { DEFAULT_LIVE } from "../src/config/default-live.ts";
 import { SealedOrigins } from "../src/dialects/answer/sealed-origins.ts";
 import { chat } from "../src/dialects/chat/index.ts";
 import { EventHub } from "../src/observe/event-hub.ts";
@@ -70,6 +71,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
       routing: new RoutingDefaults(),
       maxBodyBytes: 1024 * 1024,
       publicModels: true,
+      live: DEFAULT_LIVE,
       imageLimits: { rounds: 8, images: 16 },
       publicOwners: publicOwnersOf(BUILT_IN),
       filesHosts: filesHostsOf(BUILT_IN),

@@ -6,6 +6,7 @@ export const LIMITS = {
   requests_per_minute: { name: "Requests per minute", step: "1" },
   tokens_per_minute: { name: "Tokens per minute", step: "1" },
   concurrent: { name: "Concurrent calls", step: "1" },
+  sessions: { name: "Open live sessions", step: "1" },
 } as const;
 
 export type LimitName = keyof typeof LIMITS;
@@ -61,6 +62,7 @@ export function rateWords(limits: Readonly<Record<string, number>>): string {
       ? ""
       : `${limits["tokens_per_minute"].toLocaleString("en-US")} tokens/min`,
     limits["concurrent"] === undefined ? "" : `${limits["concurrent"]} concurrent`,
+    limits["sessions"] === undefined ? "" : `${limits["sessions"]} sessions`,
   ];
   return parts.filter((part) => part !== "").join(", ");
 }

@@ -48,6 +48,8 @@ export class Account {
   share: Share | undefined;
   /** Calls in flight, of keys that any level limits. */
   inFlight = 0;
+  /** Open live connections. */
+  sessions = 0;
   lastUsedMs = 0;
   readonly requests = new RateWindow();
   readonly tokens = new RateWindow();
@@ -61,6 +63,7 @@ export class Account {
   /** The use that counts against `share.held` now. */
   inUse(limit: LimitName, nowMs: number, wallMs: number): number {
     if (limit === "concurrent") return this.inFlight;
+    if (limit === "sessions") return this.sessions;
     if (limit === "requestsPerMinute") return this.requests.used(nowMs);
     if (limit === "tokensPerMinute") return this.tokens.used(nowMs);
     return this.meter.own(BUDGET_WINDOW[limit] ?? "total", wallMs) + this.meter.reserved;

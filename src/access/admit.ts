@@ -4,7 +4,7 @@ import { checkBudgets } from "./check-budgets.ts";
 import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import type { Principal } from "./principal.ts";
-import { checkEntry, checkRequest } from "./rate-limits.ts";
+import { checkEntry, checkRequest, checkSessions } from "./rate-limits.ts";
 import { withNeeds } from "./shared-needs.ts";
 import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
 
@@ -109,6 +109,21 @@ export class Admissions {
       account.lastUsedMs = nowMs;
       this.#withRates.add(account);
     }
+  }
+
+  /**
+   * Counts a live connection until the returned function is called. `perKey` limits those of a key that has no limit of its own, in
+   * this process.
+   */
+  openSession(principal: Principal, perKey: number): () => void {
+    const { bounds } = this.#boundsOf(principal);
+    for (const bound of bounds) checkSessions(bound, perKey, this.#clocks.wallMs);
+    for (const { account } of bounds) account.sessions++;
+    let isOpen = true;
+    return () => {
+      if (isOpen) for (const { account } of bounds) account.sessions--;
+      isOpen = false;
+    };
   }
 
   /** Throws if a budget has less left than work may cost that is about to be held. */

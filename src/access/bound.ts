@@ -12,6 +12,7 @@ export interface Bound {
   readonly account: Account;
   readonly limitsRates: boolean;
   readonly concurrent: number | undefined;
+  readonly sessions: number | undefined;
   readonly requestsPerMinute: number | undefined;
   readonly tokensPerMinute: number | undefined;
   /**
@@ -28,7 +29,7 @@ export interface Bound {
 
 export function boundOf(account: Account, limiting: Level | undefined): Bound {
   const level = limiting ?? { level: account.level, id: account.id, name: account.id, limits: {} };
-  const { concurrent, requestsPerMinute, tokensPerMinute } = level.limits;
+  const { concurrent, sessions, requestsPerMinute, tokensPerMinute } = level.limits;
   const budgets = budgetsOf(level.limits);
   const nanoUsd = (window: BudgetWindow) =>
     budgets.find((budget) => budget.window === window)?.nanoUsd ?? Number.POSITIVE_INFINITY;
@@ -37,6 +38,7 @@ export function boundOf(account: Account, limiting: Level | undefined): Bound {
     account,
     limitsRates: requestsPerMinute !== undefined || tokensPerMinute !== undefined,
     concurrent,
+    sessions,
     requestsPerMinute,
     tokensPerMinute,
     dayNanoUsd: nanoUsd("day"),

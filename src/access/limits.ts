@@ -7,6 +7,8 @@ export interface Limits {
   readonly tokensPerMinute?: number;
   /** Concurrent calls. */
   readonly concurrent?: number;
+  /** Open live connections. */
+  readonly sessions?: number;
   readonly budgetUsdPerDay?: number;
   readonly budgetUsdPerMonth?: number;
   readonly budgetUsdTotal?: number;
@@ -16,6 +18,7 @@ export const LIMIT_NAMES = [
   "requestsPerMinute",
   "tokensPerMinute",
   "concurrent",
+  "sessions",
   "budgetUsdPerDay",
   "budgetUsdPerMonth",
   "budgetUsdTotal",

@@ -25,6 +25,20 @@ export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number): v
   checkRequest(bound, nowMs, wallMs);
 }
 
+/** Refuses a live connection that exceeds the open sessions of this level. `perKey` is for keys without such a limit. */
+export function checkSessions(bound: Bound, perKey: number, wallMs: () => number): void {
+  const { level, account, sessions } = bound;
+  const limit = sessions ?? (account.level === "key" ? perKey : Number.POSITIVE_INFINITY);
+  if (account.sessions + 1 > limit) {
+    throw limited(
+      `${subjectOf(level)} has ${account.sessions} open sessions; its limit is ${limit} sessions.`,
+      SHARE_RETRY_SECONDS,
+    );
+  }
+  if (sessions === undefined || account.share === undefined) return;
+  checkShare(level, account.share, "sessions", account.sessions, 1, `${sessions} open sessions`, wallMs());
+}
+
 /** Refuses a request that exceeds the requests of this minute. */
 export function checkRequest(bound: Bound, nowMs: number, wallMs: () => number): void {
   const { level, account, requestsPerMinute } = bound;

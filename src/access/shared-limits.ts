@@ -11,6 +11,8 @@ import { budgetWindowOf, type SharedWindow, windowAt, windowName } from "./share
 const AHEAD_MS = 300_000;
 const LOOK_MS = 60_000;
 const NONE: Level["limits"] = {};
+/** Limits on what is held at one time. */
+const SLOTS: ReadonlySet<LimitName> = new Set(["concurrent", "sessions"]);
 
 interface SharedLimitsOptions {
   leases: Leases;
@@ -148,7 +150,7 @@ class LeasedShare implements Share {
     const momentOf = () => (shared.sinceMs > 0 ? shared.sinceMs : wallMs());
     return this.#leases.window({
       name: windowName(shared),
-      kind: isBudget ? "budget" : limit === "concurrent" ? "slots" : "rate",
+      kind: isBudget ? "budget" : SLOTS.has(limit) ? "slots" : "rate",
       limit: isBudget ? nanoOf(value) : value,
       inUse: (nowMs) => account.inUse(limit, nowMs, momentOf()),
       ...(isBudget && { reserved: () => account.meter.reserved }),

@@ -60,6 +60,7 @@ export function makeSnapshot(
     imageModel: config.responses.imageModel,
     maxBodyBytes: config.server.maxBodyBytes,
     publicModels: config.server.publicModels,
+    live: config.live,
     unpriced: config.billing.unpriced,
     imageLimits: { rounds: config.responses.maxImageRounds, images: config.responses.maxImages },
     publicOwners: publicOwnersOf(registry),

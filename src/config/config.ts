@@ -5,6 +5,7 @@ import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts"
 import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
+import type { DEFAULT_LIVE } from "./default-live.ts";
 import type { ModelFile } from "./schema.ts";
 
 /** The content of `trivium.yaml` with defaults filled in, absolute paths and wrapped credentials. */
@@ -60,6 +61,8 @@ export interface Config {
   objects: { maxFileBytes: number; maxProjectBytes: number; retentionMs?: number };
   /** How many lines of batches run at once, in all processes together. */
   batch: { maxConcurrent: number };
+  /** Bounds of live connections. */
+  live: typeof DEFAULT_LIVE;
   /** How much is kept on disk while the storage is unavailable; 0 disables it. */
   ledger: {
     journalBytes: number;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { DEFAULT_GATEWAY_ROUTING } from "../canon/routing-settings.ts";
 import type { Config } from "./config.ts";
+import { DEFAULT_LIVE } from "./default-live.ts";
 import { ConfigError, type KnownModels, type KnownPrices, loadConfig, type ProviderKind, tellProblem } from "./load.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trivium-config-"));
@@ -230,6 +231,7 @@ keys:
       valueFiles: [],
       objects: { maxFileBytes: 512 * 1024 ** 2, maxProjectBytes: 10 * 1024 ** 3 },
       batch: { maxConcurrent: 8 },
+      live: DEFAULT_LIVE,
       ledger: { journalBytes: 256 * 1024 ** 2, intents: false },
       responses: { store: true, retentionMs: 604_800_000, maxBytes: 1024 ** 3, maxImageRounds: 8, maxImages: 16 },
       billing: {},
@@ -403,6 +405,7 @@ keys:
       },
       objects: { maxFileBytes: 512 * 1024 ** 2, maxProjectBytes: 10 * 1024 ** 3 },
       batch: { maxConcurrent: 8 },
+      live: DEFAULT_LIVE,
       ledger: { journalBytes: 256 * 1024 ** 2, intents: false },
       responses: { store: true, retentionMs: 604_800_000, maxBytes: 1024 ** 3, maxImageRounds: 8, maxImages: 16 },
       billing: {},

@@ -155,6 +155,7 @@ const LimitsFile = Type.Object(
     requests_per_minute: Type.Optional(Count),
     tokens_per_minute: Type.Optional(Count),
     concurrent: Type.Optional(Count),
+    sessions: Type.Optional(Count),
     budget_usd_per_day: Type.Optional(Budget),
     budget_usd_per_month: Type.Optional(Budget),
     budget_usd_total: Type.Optional(Budget),
@@ -344,6 +345,19 @@ export const RootFile = Type.Object(
     ),
     batch: Type.Optional(
       Type.Object({ max_concurrent: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })) }, closed),
+    ),
+    live: Type.Optional(
+      Type.Object(
+        {
+          sessions_per_key: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000 })),
+          idle_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+          session_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+          max_frame_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1024 })),
+          bytes_per_second: Type.Optional(Type.Integer({ minimum: 1024, maximum: 1_073_741_824 })),
+          in_flight_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 4096 })),
+        },
+        closed,
+      ),
     ),
     ledger: Type.Optional(
       Type.Object(

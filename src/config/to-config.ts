@@ -5,6 +5,7 @@ import { NO_PREFERENCE, type Preference, readFallback } from "../canon/preferenc
 import { DEFAULT_GATEWAY_ROUTING, type GatewayRouting, type RoutingSettings } from "../canon/routing-settings.ts";
 import { camelKeys } from "./camel-keys.ts";
 import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from "./config.ts";
+import { DEFAULT_LIVE } from "./default-live.ts";
 import type { KeyRoutingFile, RoutingFile } from "./routing-schema.ts";
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
 import { toAlerts } from "./to-alerts.ts";
@@ -69,6 +70,7 @@ export function toConfig(
       retentionMs: file.objects?.default_days === undefined ? undefined : file.objects.default_days * 24 * MS_PER_HOUR,
     }),
     batch: { maxConcurrent: file.batch?.max_concurrent ?? 8 },
+    live: toLive(file.live),
     ledger: {
       journalBytes: Math.round((file.ledger?.journal_mb ?? 256) * BYTES_PER_MEGABYTE),
       intents: file.ledger?.intents ?? false,
@@ -103,6 +105,23 @@ export function toConfig(
     keys: (file.keys ?? []).map(toKey),
     limits: camelKeys(file.limits ?? {}),
     billing: file.billing ?? {},
+  };
+}
+
+function toLive(live: RootFile["live"] = {}): Config["live"] {
+  const { sessions_per_key, idle_seconds, session_seconds, max_frame_mb, bytes_per_second, in_flight_mb } = live;
+  const times = (value: number | undefined, unit: number) =>
+    value === undefined ? undefined : Math.round(value * unit);
+  return {
+    ...DEFAULT_LIVE,
+    ...withoutAbsent({
+      sessionsPerKey: sessions_per_key,
+      idleMs: times(idle_seconds, 1000),
+      sessionMs: times(session_seconds, 1000),
+      maxFrameBytes: times(max_frame_mb, BYTES_PER_MEGABYTE),
+      bytesPerSecond: bytes_per_second,
+      inFlightBytes: times(in_flight_mb, BYTES_PER_MEGABYTE),
+    }),
   };
 }
 

@@ -33,6 +33,7 @@ import type { StreamMedia } from "../wire/media-fetch.ts";
 import type { Send } from "../wire/send.ts";
 import type { BackgroundEvents } from "./answer/background-events.ts";
 import type { Watchdog } from "./attempt/watchdog.ts";
+import type { LiveLimits } from "./live-limits.ts";
 import type { MemoryBudget } from "./request/memory-budget.ts";
 import type { FetchMedia } from "./request/resolve-media.ts";
 import type { Timings } from "./settle/timings.ts";
@@ -47,6 +48,8 @@ export interface Snapshot {
   /** The model that generates images in the middle of a response. Defaults to the first image model of the catalogue. */
   imageModel?: string | undefined;
   maxBodyBytes: number;
+  /** Bounds of live connections. */
+  live: LiveLimits;
   /** Model lists answer requests without any credential. */
   publicModels: boolean;
   /** The policy for requests without a known price, if no other level sets one; undefined if the gateway sets none. */
