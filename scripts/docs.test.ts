@@ -478,6 +478,8 @@ describe("docs/architecture.md", () => {
       ...DEFAULT_TIMINGS,
       "server.drain_delay_seconds": 0,
       "server.drain_seconds": 30_000,
+      "live.idle_seconds": 600_000,
+      "live.session_seconds": 3_300_000,
     };
     const shown = rowsUnder(read("docs/reference/timeouts.md"), "wait", "bound").map(([, bound = "", place = ""]) => {
       return [place, Number(bound.replace(" ms", "").replaceAll(",", ""))];

@@ -20,6 +20,7 @@ test("docs/telemetry.md lists every metric with its type, and the labels of thos
     ...gateway.metrics.families(),
     ...gatewayFamilies({
       gateway,
+      live: { open: 0, turns: 0 },
       condition: () => ({ status: "ready", reasons: [] }),
       config: { lastReload: undefined },
       budgets: { uses: [] },

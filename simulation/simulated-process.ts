@@ -12,6 +12,7 @@ import { BUILT_IN } from "../src/providers/index.ts";
 import { buryAbandonedAnswers } from "../src/relay/background.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
 import { DEFAULT_TIMINGS } from "../src/relay/settle/timings.ts";
+import { LiveSessions } from "../src/server/live/live-sessions.ts";
 import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
 import { ROUTES } from "../src/server/routes.ts";
 import type { Storage } from "../src/storage/storage.ts";
@@ -127,6 +128,7 @@ export class SimulatedProcess {
         gateway,
         storage,
         operations,
+        live: new LiveSessions(clock),
         accepting: () => true,
         draining: () => false,
         condition: () => ({ status: "ready", reasons: [] }),

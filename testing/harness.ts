@@ -15,6 +15,7 @@ import type { OperationPoller } from "../src/operations/poller.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import type { Gateway } from "../src/relay/gateway.ts";
 import { DEFAULT_TIMINGS, type Timings } from "../src/relay/settle/timings.ts";
+import { LiveSessions } from "../src/server/live/live-sessions.ts";
 import { createRequestHandler, type RequestHandler } from "../src/server/request-handler.ts";
 import type { ServerContext } from "../src/server/routed-request.ts";
 import { ROUTES } from "../src/server/routes.ts";
@@ -22,6 +23,7 @@ import type { Storage } from "../src/storage/storage.ts";
 import type { Tracing } from "../src/telemetry/tracing.ts";
 import type { Send } from "../src/wire/send.ts";
 import { buildCall, type CallOptions } from "./build-call.ts";
+import { LiveClient } from "./live-client.ts";
 import { MemoryFileStore } from "./memory-file-store.ts";
 import { MemoryNetwork } from "./memory-network.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
@@ -181,6 +183,7 @@ export class Harness {
       gateway,
       storage,
       operations,
+      live: new LiveSessions(clock),
       accepting: () => true,
       draining: () => false,
       condition: () => ({ status: "ready", reasons: [] }),
@@ -237,6 +240,12 @@ export class Harness {
   /** A request of any method without a body. */
   async ask(method: string, path: string, key = TEST_KEY): Promise<ReadAnswer> {
     return await this.clock.until(this.#send(path, { method, headers: { authorization: `Bearer ${key}` } }).answer);
+  }
+
+  /** Opens a live connection. */
+  async openLive(path = "/v1/responses", { key = TEST_KEY, headers = {} } = {}): Promise<LiveClient> {
+    const given = { authorization: `Bearer ${key}`, ...headers };
+    return await LiveClient.open(this.#handle, this.clock, new URL(path, URL_OF_GATEWAY).href, given);
   }
 
   #send(path: string, init: RequestInit, reading: ReadingOptions = {}): SentCall {

@@ -33,5 +33,6 @@ export interface ReceiptData {
     gateway_ms: number;
   } | null;
   request_id: string | null;
+  session_id: string | null;
   trace_id: string | null;
 }

@@ -69,6 +69,11 @@ function Facts({ call }: { call: ReceiptDetail }) {
           <code>{call.request_id}</code> <CopyButton text={call.request_id} />
         </Fact>
       )}
+      {call.session_id !== null && (
+        <Fact name="Session ID">
+          <code>{call.session_id}</code> <CopyButton text={call.session_id} />
+        </Fact>
+      )}
       {call.trace_id !== null && (
         <Fact name="Trace ID">
           <code>{call.trace_id}</code> <CopyButton text={call.trace_id} />

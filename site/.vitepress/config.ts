@@ -43,6 +43,7 @@ export default defineConfig({
           page("Interactions API", "interactions"),
           page("Files", "files"),
           page("Batches", "batches"),
+          page("Live connections", "live"),
           page("Images and videos", "media"),
           page("Speech", "speech"),
           page("Embeddings and reranking", "embeddings"),

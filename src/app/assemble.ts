@@ -13,6 +13,7 @@ import type { Gateway } from "../relay/gateway.ts";
 import type { Timings } from "../relay/settle/timings.ts";
 import { BATCH_FORMS } from "../server/batches/batch-forms.ts";
 import { BatchLineWork } from "../server/batches/line-work.ts";
+import { LiveSessions } from "../server/live/live-sessions.ts";
 import type { ServerContext } from "../server/routed-request.ts";
 import { routesOf } from "../server/routes.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -120,11 +121,13 @@ export async function assemble(config: Config, given: Given) {
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
   const { keys, ledger } = gateway;
   const condition = () => gatewayCondition({ phase: state.phase, keys, ledger, heartbeat, leases });
+  const live = new LiveSessions(clock);
   const context: ServerContext = {
     dialects: registry.dialects,
     gateway,
     storage,
     operations,
+    live,
     accepting: () => state.accepting,
     draining: () => state.phase === "draining",
     condition,
@@ -155,6 +158,7 @@ export async function assemble(config: Config, given: Given) {
   const lag = new LoopLag();
   const metrics = collectMetrics({
     gateway,
+    live,
     condition,
     config: history,
     budgets,

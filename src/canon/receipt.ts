@@ -134,6 +134,8 @@ export interface Receipt {
   timing?: CallTiming;
   /** The request's `x-trivium-request-id`. Several receipts may share one. */
   requestId?: string;
+  /** The live connection that the call was a turn of. */
+  sessionId?: string;
   /** Absent if the client sent no trace and the gateway exports none. */
   traceId?: string;
   /** The process that wrote it. Like `adjusts`, for operators. Absent in rows of earlier versions. */

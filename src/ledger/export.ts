@@ -41,6 +41,7 @@ const COLUMNS: Readonly<Record<string, (receipt: Receipt) => Cell>> = {
   queue_ms: (receipt) => receipt.timing?.queueMs ?? null,
   gateway_ms: (receipt) => receipt.timing?.gatewayMs ?? null,
   request_id: (receipt) => receipt.requestId ?? null,
+  session_id: (receipt) => receipt.sessionId ?? null,
   trace_id: (receipt) => receipt.traceId ?? null,
   instance: (receipt) => receipt.instance ?? null,
   adjusts: (receipt) => receipt.adjusts ?? null,

@@ -157,6 +157,7 @@ describe("receiptView", () => {
           gateway_ms: 5,
         },
         request_id: "req_1",
+        session_id: null,
         trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
       },
     });
@@ -171,6 +172,7 @@ describe("receiptView", () => {
       tags: [],
       timing: null,
       request_id: null,
+      session_id: null,
       trace_id: null,
     });
     // Only the operator sees the project and the key.

@@ -68,6 +68,7 @@ interface ReceiptView {
       gateway_ms: number;
     } | null;
     request_id: string | null;
+    session_id: string | null;
     trace_id: string | null;
   };
 }
@@ -112,6 +113,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
       total_ms: receipt.totalMs,
       timing: receipt.timing === undefined ? null : timingView(receipt.timing),
       request_id: receipt.requestId ?? null,
+      session_id: receipt.sessionId ?? null,
       trace_id: receipt.traceId ?? null,
     },
   };

@@ -27,6 +27,8 @@ export interface ClientConnection {
   readonly address: string;
   /** The key that was used on it, valid or not. */
   shown?: Principal | undefined;
+  /** The id of the live connection that the request is a turn of; undefined if it has a connection to itself. */
+  readonly session?: string | undefined;
   /** A key was used on it, so it may stay idle longer than a stranger's. */
   trusted: boolean;
   /** Suspends the idle timeout while a call runs, which has its own deadlines. */
@@ -192,6 +194,11 @@ export class ClientPresence implements Watched {
     connection.trusted = true;
     this.#watchdog = watchdog;
     watchdog.watch(this);
+  }
+
+  /** The call is a turn of a live connection. */
+  get isTurn(): boolean {
+    return this.#connection.session !== undefined;
   }
 
   get disconnected(): boolean {

@@ -1,5 +1,6 @@
 import { type ClientAddress, clientAddress } from "./client-address.ts";
 import { listenFailure } from "./listen-failure.ts";
+import type { LiveSocket, SocketHandler } from "./live/live-socket.ts";
 import {
   createRequestHandler,
   type RequestHandlerOptions,
@@ -52,7 +53,7 @@ const OUTER_WALL_BYTES = 16 * 1024 ** 3;
 export function listen(options: ListenOptions): Listener {
   const { context } = options;
   const { clock } = context.gateway;
-  const { idleConnectionMs, strangerConnectionMs } = context.gateway.timings;
+  const { idleConnectionMs, strangerConnectionMs, halfOpenConnectionMs } = context.gateway.timings;
   const idleSeconds = Math.ceil(idleConnectionMs / 1000);
   const strangerSeconds = Math.ceil(strangerConnectionMs / 1000);
   const handle = createRequestHandler(options);
@@ -82,6 +83,13 @@ export function listen(options: ListenOptions): Listener {
     }
   };
 
+  /** Their clients get a close frame, unless they take too long. */
+  const closeSessions = async (): Promise<void> => {
+    const deadlineMs = clock.nowMs() + LAST_WORDS_MS;
+    context.live.close();
+    while (context.live.open > 0 && clock.nowMs() < deadlineMs) await clock.sleep(DRAIN_LOOK_MS);
+  };
+
   let lingers = false;
   /**
    * Connections that wait to be accepted when the port closes are reset. Most come from clients that just got a
@@ -101,6 +109,18 @@ export function listen(options: ListenOptions): Listener {
     // For connections without a valid key. The runtime closes one that sends no request at all after ten seconds.
     idleTimeout: strangerSeconds,
     maxRequestBodySize: OUTER_WALL_BYTES,
+    websocket: {
+      // Of a connection whose other side has disappeared. The runtime sends pings, so that others are not idle.
+      idleTimeout: Math.ceil(halfOpenConnectionMs / 1000),
+      // The runtime closes the connection. A session refuses a frame that is not much too large, and goes on.
+      maxPayloadLength: 2 * context.gateway.snapshot.live.maxFrameBytes,
+      // A session bounds what it has buffered. The runtime would drop frames.
+      backpressureLimit: NO_LIMIT,
+      open: (ws) => ws.data.opened(new ServedSocket(ws), handle),
+      message: (ws, frame) => ws.data.message(frame),
+      drain: (ws) => ws.data.drained(),
+      close: (ws) => ws.data.closed(),
+    },
     fetch: (request, server) => {
       arrived++;
       const answer = handle(request, new Connection(server, request, idleSeconds, addressOf));
@@ -123,10 +143,12 @@ export function listen(options: ListenOptions): Listener {
     },
     drain: async (seconds, hurry) => {
       // The port stays open while calls run, so that new ones learn in their own protocol that the gateway is stopping.
+      context.live.drain();
       await idle(seconds * 1000, hurry);
       await quiet(seconds === 0 || hurry?.aborted ? 0 : LAST_WORDS_MS);
       context.gateway.closing = true;
       await idle(LAST_WORDS_MS);
+      await closeSessions();
       await server.stop(true);
     },
     close: () => server.stop(true),
@@ -138,12 +160,13 @@ class Connection implements ServedConnection {
   shown: ServedConnection["shown"] = undefined;
   held = false;
   #hangsUp = false;
-  readonly #server: Bun.Server<undefined>;
+  #isUpgraded = false;
+  readonly #server: Bun.Server<SocketHandler>;
   readonly #request: Request;
   readonly #idleSeconds: number;
   readonly #addressOf: ClientAddress;
 
-  constructor(server: Bun.Server<undefined>, request: Request, idleSeconds: number, addressOf: ClientAddress) {
+  constructor(server: Bun.Server<SocketHandler>, request: Request, idleSeconds: number, addressOf: ClientAddress) {
     this.#server = server;
     this.#request = request;
     this.#idleSeconds = idleSeconds;
@@ -161,8 +184,13 @@ class Connection implements ServedConnection {
   }
 
   rest(): void {
-    if (this.#hangsUp) return;
+    if (this.#hangsUp || this.#isUpgraded) return;
     this.#server.timeout(this.#request, this.#idleSeconds);
+  }
+
+  upgrade(handler: SocketHandler, headers: Record<string, string>): Response | undefined {
+    this.#isUpgraded = this.#server.upgrade(this.#request, { data: handler, headers });
+    return this.#isUpgraded ? new Response() : undefined;
   }
 
   hangUp(): void {
@@ -171,10 +199,39 @@ class Connection implements ServedConnection {
   }
 }
 
+/** A WebSocket of the runtime. */
+class ServedSocket implements LiveSocket {
+  readonly #socket: Bun.ServerWebSocket<SocketHandler>;
+
+  constructor(socket: Bun.ServerWebSocket<SocketHandler>) {
+    this.#socket = socket;
+  }
+
+  get waitingBytes(): number {
+    return this.#socket.getBufferedAmount();
+  }
+
+  send(text: string): void {
+    this.#socket.sendText(text);
+  }
+
+  together(write: () => void): void {
+    this.#socket.cork(write);
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+}
+
 /** `section` is the part of the configuration with the host and port. */
 function serveOrExplain(
   section: "server" | "admin",
-  options: { hostname: string; port: number } & Bun.Serve.Options<undefined>,
+  options: { hostname: string; port: number } & Bun.Serve.Options<SocketHandler>,
 ) {
   try {
     return Bun.serve(options);

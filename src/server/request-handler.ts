@@ -1,27 +1,27 @@
 import type { Operator } from "../access/operator-access.ts";
-import { addressClass } from "../base/address-class.ts";
 import { REQUEST_PREFIX, timePrefix } from "../base/timed-id.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import { asGatewayError, type ErrorKind, GatewayError } from "../canon/error.ts";
+import { asGatewayError, GatewayError } from "../canon/error.ts";
 import type { Role } from "../canon/role.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { clampRetryAfter } from "../dialects/upstream-failure.ts";
 import { identityHeaders, isIdentified } from "../relay/answer/identity-headers.ts";
 import { RelayError } from "../relay/answer/relay-error.ts";
-import { type ClientConnection, ClientDisconnectedError } from "../relay/call.ts";
-import { type Gateway, shuttingDown } from "../relay/gateway.ts";
+import { ClientDisconnectedError } from "../relay/call.ts";
+import { shuttingDown } from "../relay/gateway.ts";
 import { UnreadBodyError } from "../relay/request/read-body.ts";
 import { isUnavailable } from "../storage/is-unavailable.ts";
 import { Cors } from "./cors.ts";
-import { FailureThrottle, networkOf } from "./failure-throttle.ts";
+import { countRefusal } from "./count-refusal.ts";
+import { FailureThrottle } from "./failure-throttle.ts";
 import { createLoopbackGuard } from "./loopback-guard.ts";
 import { type Route, RouteTable } from "./route-table.ts";
-import type { Handler, ServerContext } from "./routed-request.ts";
+import type { Handler, RoutedConnection, ServerContext } from "./routed-request.ts";
 import { traceRefused } from "./trace-refused.ts";
 import { unknownEndpoint } from "./unknown-endpoint.ts";
 
 /** The connection of a request. */
-export interface ServedConnection extends ClientConnection {
+export interface ServedConnection extends RoutedConnection {
   /** A call in flight reports its own end. */
   readonly held: boolean;
 }
@@ -167,15 +167,6 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
       return sent(cors.mark(identify(response, dialect, requestId), request));
     }
   };
-}
-
-/** Counts a request that did not become a call, and returns whether to log it: not each of many similar ones. */
-function countRefusal({ metrics, refusals }: Gateway, reason: ErrorKind, connection: ServedConnection): boolean {
-  const { address, shown } = connection;
-  const ofAddress = addressClass(address);
-  metrics.refused(reason, shown?.keyId, ofAddress);
-  const key = shown && { id: shown.keyId, project: shown.project };
-  return refusals.count({ reason, key, addressClass: ofAddress, address: networkOf(address) });
 }
 
 /** Closed unless the listener admits operators, and the route names their roles (S04, S08). */

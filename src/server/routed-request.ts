@@ -8,6 +8,8 @@ import type { BatchLine, ClientConnection } from "../relay/call.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { GatewayCondition } from "./condition.ts";
+import type { LiveSessions } from "./live/live-sessions.ts";
+import type { SocketHandler } from "./live/live-socket.ts";
 
 /** What handlers need from the program. */
 export interface ServerContext {
@@ -15,6 +17,8 @@ export interface ServerContext {
   gateway: Gateway;
   storage: Storage;
   operations: Operations;
+  /** Open live connections. */
+  live: LiveSessions;
   /** The program is stopping: readiness reports it, and no connection is kept. */
   draining: () => boolean;
   /** Whether new calls are accepted. */
@@ -25,11 +29,17 @@ export interface ServerContext {
   version: string;
 }
 
+/** The connection of a request as handlers use it. */
+export interface RoutedConnection extends ClientConnection {
+  /** Makes a WebSocket of it. Undefined if the handshake is incomplete; otherwise a response that is never sent. */
+  upgrade?(handler: SocketHandler, headers: Record<string, string>): Response | undefined;
+}
+
 /** A request that has found its route. */
 export interface RoutedRequest {
   request: Request;
   requestId: string;
-  connection: ClientConnection & { readonly address: string };
+  connection: RoutedConnection;
   /** The sender; undefined unless the endpoint is for operators. */
   operator: Operator | undefined;
   parameters: Readonly<Record<string, string>>;

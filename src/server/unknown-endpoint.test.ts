@@ -86,8 +86,8 @@ test("the Admin API says where its endpoints are listed", () => {
 
 test("an upgrade to WebSocket names the request that works", () => {
   const options = { table, routes: ROUTES, publicUrl: "http://gw.example", upgrade: "websocket" };
-  expect(unknownEndpoint("GET", "/v1/responses", options).message).toBe(
-    "WebSocket connections are not supported at /v1/responses. Use POST /v1/responses instead.",
+  expect(unknownEndpoint("GET", "/api/v1/responses", options).message).toBe(
+    "WebSocket connections are not supported at /api/v1/responses. Use POST /api/v1/responses instead.",
   );
 });
 

@@ -2,6 +2,7 @@ import type { Alerts } from "../../alerts/alerts.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { AdminConfig } from "../../server/admin/admin-config.ts";
 import type { GatewayCondition } from "../../server/condition.ts";
+import type { LiveSessions } from "../../server/live/live-sessions.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { LoopLag } from "../../telemetry/loop-lag.ts";
 import type { OtlpExporter } from "../../telemetry/otlp/exporter.ts";
@@ -13,6 +14,7 @@ import { processFamilies } from "./process-families.ts";
 
 interface Parts {
   gateway: Gateway;
+  live: LiveSessions;
   condition: () => GatewayCondition;
   config: Pick<AdminConfig, "lastReload">;
   budgets: Pick<BudgetWatch, "uses">;

@@ -2,11 +2,13 @@ import type { Gateway } from "../../relay/gateway.ts";
 import { healthReport, type ProviderReport } from "../../routing/health/health-report.ts";
 import type { AdminConfig } from "../../server/admin/admin-config.ts";
 import type { GatewayCondition } from "../../server/condition.ts";
+import type { LiveSessions } from "../../server/live/live-sessions.ts";
 import { counter, type Family, family, gauge } from "../../telemetry/family.ts";
 import type { BudgetWatch } from "../watch-budgets.ts";
 
 interface Parts {
   gateway: Gateway;
+  live: Pick<LiveSessions, "open" | "turns">;
   condition: () => GatewayCondition;
   config: Pick<AdminConfig, "lastReload">;
   budgets: Pick<BudgetWatch, "uses">;
@@ -17,7 +19,7 @@ interface Parts {
 const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
 
 /** The current state of the gateway. Nothing is queried, so a dependency that hangs does not delay a scrape. */
-export function gatewayFamilies({ gateway, condition, config, budgets, startedMs }: Parts): Family[] {
+export function gatewayFamilies({ gateway, live, condition, config, budgets, startedMs }: Parts): Family[] {
   const { clock, health, snapshot } = gateway;
   const { status } = condition();
   const last = config.lastReload;
@@ -29,6 +31,8 @@ export function gatewayFamilies({ gateway, condition, config, budgets, startedMs
       status === "ready" ? 0 : 1,
     ),
     gauge("trivium_calls_in_flight", "Calls that are admitted and not yet settled.", gateway.runningCalls),
+    gauge("trivium_live_sessions", "Open live connections.", live.open),
+    counter("trivium_live_turns_total", "Turns begun on live connections.", live.turns),
     gauge("trivium_held_bytes", "Memory used by the bodies and responses of all calls.", gateway.memory.held),
     ...ledgerFamilies(gateway),
     counter("trivium_captures_dropped_total", "Calls whose bodies could not be captured.", gateway.captures.dropped),

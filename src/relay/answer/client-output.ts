@@ -47,10 +47,33 @@ export async function commitsEarly(
   return early;
 }
 
+/** Writes a body to an output. The result resolves at its end. */
+type Pull = (controller: DirectController) => unknown;
+
+/** How the body of a turn is written. */
+const turnPull = Symbol("turn pull");
+
+interface TurnBody extends ReadableStream {
+  [turnPull]?: Pull;
+}
+
 /** A response body that is written straight to the client's socket. */
-export function directBody(client: ClientPresence, pull: (controller: DirectController) => unknown): ReadableStream {
+export function directBody(client: ClientPresence, pull: Pull): ReadableStream {
   const source = { type: "direct", pull, cancel: () => client.markDisconnected() };
-  return new ReadableStream(source as unknown as ConstructorParameters<typeof ReadableStream>[0]);
+  const body: TurnBody = new ReadableStream(source as unknown as ConstructorParameters<typeof ReadableStream>[0]);
+  if (client.isTurn) body[turnPull] = pull;
+  return body;
+}
+
+/**
+ * Writes the body of a turn of a live connection, at the pace of the output. The runtime would buffer all of a body that is
+ * read in any other way. False if the body is read from a stream.
+ */
+export async function writeTurn({ body }: Response, output: DirectController): Promise<boolean> {
+  const pull = (body as TurnBody | null)?.[turnPull];
+  if (pull === undefined) return false;
+  await pull(output);
+  return true;
 }
 
 /**

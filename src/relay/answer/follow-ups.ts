@@ -27,8 +27,8 @@ export function beginFollowUps({ incoming }: Call): FollowUps {
 
 function silent(incoming: IncomingCall, signal: AbortSignal): IncomingCall {
   const { connection, request } = incoming;
-  const { address } = connection;
+  const { address, session } = connection;
   const hangUp = () => connection.hangUp();
-  const quiet: ClientConnection = { trusted: true, address, hold: () => {}, rest: () => {}, hangUp };
+  const quiet: ClientConnection = { trusted: true, address, session, hold: () => {}, rest: () => {}, hangUp };
   return { ...incoming, connection: quiet, request: new Request(request.url, { headers: request.headers, signal }) };
 }

@@ -23,7 +23,7 @@ export interface ImagesMade {
 /** One call for images. */
 export interface ImageRelay extends AdmittedCall {
   attempt: ImageAttempt | undefined;
-  incoming: Pick<IncomingImages, "request" | "requestId" | "dialect" | "strict">;
+  incoming: Pick<IncomingImages, "request" | "requestId" | "connection" | "dialect" | "strict">;
   request: ImageRequest;
   client: ClientPresence;
   routing: CallRouting;

@@ -37,7 +37,7 @@ export type AdmittedCall = Pick<
   | "memory"
   | "client"
 > & {
-  incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags" | "line">;
+  incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags" | "line" | "connection">;
   /** Set if bodies are captured. */
   capture?: Call["capture"];
 };
@@ -138,6 +138,8 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
+  const { session } = call.incoming.connection;
+  if (session !== undefined) receipt.sessionId = session;
   if (bill.corrected !== undefined) receipt.corrected = bill.corrected;
   const tags = unionOfTags(call.principal.tags, call.incoming.tags);
   if (tags !== undefined) receipt.tags = tags;

@@ -16,6 +16,8 @@ export interface Timings {
   idleConnectionMs: number;
   /** The same for all others (S16). */
   strangerConnectionMs: number;
+  /** A live connection that answers no ping for this long counts as closed. Whole seconds, from 8 to 960. */
+  halfOpenConnectionMs: number;
   /** A request body that stops arriving for this long is given up. */
   bodyStallMs: number;
   /** After that time, a body must have arrived at this rate or faster. */
@@ -44,6 +46,7 @@ export const DEFAULT_TIMINGS: Timings = {
   slowReaderMs: 300_000,
   idleConnectionMs: 120_000,
   strangerConnectionMs: 10_000,
+  halfOpenConnectionMs: 32_000,
   bodyStallMs: 30_000,
   bodyBytesPerSecond: 16 * 1024,
   mediaPollFactor: 1,

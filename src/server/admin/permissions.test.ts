@@ -51,6 +51,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/usage": ALL,
   "GET /api/usage/export": ALL,
   "GET /api/refusals": ALL,
+  "GET /api/live_sessions": ALL,
   "POST /api/play": ["admin"],
   "GET /api/play": ["admin"],
   "GET /api/objects": ALL,

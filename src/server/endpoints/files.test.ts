@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { openMemoryStorage } from "../../../testing/memory-storage.ts";
 import { KeyRing } from "../../access/key-ring.ts";
 import { system } from "../../base/system.ts";
+import { DEFAULT_LIVE } from "../../config/default-live.ts";
 import { BUILT_IN_DIALECTS } from "../../dialects/index.ts";
 import { sampleBytes } from "../../files/file-store.contract.ts";
 import { Files } from "../../files/files.ts";
@@ -14,6 +15,7 @@ import { DEFAULT_TIMINGS } from "../../relay/settle/timings.ts";
 import type { Storage } from "../../storage/storage.ts";
 import type { StoredFile } from "../../storage/tables/files.ts";
 import { type Listener, listen } from "../listener.ts";
+import { LiveSessions } from "../live/live-sessions.ts";
 import type { Method } from "../route-table.ts";
 import type { Handler, ServerContext } from "../routed-request.ts";
 import { getFile } from "./files.ts";
@@ -50,7 +52,8 @@ beforeAll(async () => {
   } as unknown as Gateway;
   const context = {
     dialects: BUILT_IN_DIALECTS,
-    gateway: { ...gateway, files },
+    gateway: { ...gateway, files, snapshot: { live: DEFAULT_LIVE } },
+    live: new LiveSessions(system.clock),
     storage,
     accepting: () => true,
     draining: () => false,

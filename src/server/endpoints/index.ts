@@ -25,6 +25,7 @@ import {
 } from "./genai-batches.ts";
 import { getHealth, getReadiness } from "./health.ts";
 import { editImages, generateImages, predictImages } from "./images.ts";
+import { openResponses } from "./live-responses.ts";
 import { createModeration } from "./moderations.ts";
 import { getOpenApi } from "./openapi-page.ts";
 import { getReceipt } from "./receipts.ts";
@@ -67,6 +68,7 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   createModeration,
   createCompletion,
   compactResponse,
+  openResponses,
   getReceipt,
   createChildKey,
   listChildKeys,

@@ -105,6 +105,7 @@ export const ReceiptAnswer = Type.Object(
       total_ms: Type.Number(),
       timing: nullable(Timing),
       request_id: nullable(Type.String({ description: "The value of the header `x-trivium-request-id`." })),
+      session_id: nullable(Type.String({ description: "The live connection that the call was a turn of." })),
       trace_id: nullable(
         Type.String({ description: "The client's trace, or the gateway's own if it exports traces." }),
       ),

@@ -211,14 +211,16 @@ function readPricedBy(text: string): NonNullable<Receipt["pricedBy"]> {
 }
 
 /** The rare fields of a receipt, which share one column because most calls have none of them. */
-interface Rare extends Pick<Receipt, "plan" | "continued" | "hedged" | "corrected" | "unpriced"> {
+interface Rare extends Pick<Receipt, "plan" | "continued" | "hedged" | "corrected" | "unpriced" | "sessionId"> {
   tools?: Usage["tools"];
 }
 
-function routingText({ plan, continued, hedged, corrected, unpriced, usage: { tools } }: Receipt): string | undefined {
-  const isPlain = plan === undefined && continued === undefined && hedged === undefined;
+function routingText(receipt: Receipt): string | undefined {
+  const { plan, continued, hedged, corrected, unpriced, sessionId } = receipt;
+  const { tools } = receipt.usage;
+  const isPlain = plan === undefined && continued === undefined && hedged === undefined && sessionId === undefined;
   if (isPlain && corrected === undefined && unpriced === undefined && tools === undefined) return undefined;
-  return JSON.stringify({ plan, continued, hedged, corrected, unpriced, tools });
+  return JSON.stringify({ plan, continued, hedged, corrected, unpriced, sessionId, tools });
 }
 
 function readRare(written: string | undefined, usage: Usage): Omit<Rare, "tools"> & Pick<Receipt, "usage"> {

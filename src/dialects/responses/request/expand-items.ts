@@ -38,7 +38,7 @@ export function expand(request: ReceivedRequest, { turns, items }: FoundState): 
   if (turns.length === 0 && own === raw) return { request, own };
   if (turns.length === 0 && typeof request.body["input"] === "string") return { request, own };
   const history = turns.flatMap(({ input, answer }) => [input, outputOf(answer)]);
-  const input = `[${[...history, own].map(withoutBrackets).filter(Boolean).join(",")}]`;
+  const input = joinItems([...history, own]);
   const text =
     span === undefined
       ? new ObjectEdit(request.text).set("input", input).toString()
@@ -47,10 +47,18 @@ export function expand(request: ReceivedRequest, { turns, items }: FoundState): 
   return { request: { text, body: { ...request.body, input: JSON.parse(input) as unknown }, adapted }, own };
 }
 
-function ownItems(input: unknown, raw: string, items: FoundState["items"], notes: Notes): string {
+/** The input as a list of items: text is a message. `raw` is its JSON. */
+export function inputItems(input: unknown, raw: string): string {
   if (typeof input === "string") return `[{"type":"message","role":"user","content":${raw}}]`;
-  if (!Array.isArray(input)) return "[]";
-  if (!input.some((item) => referenceOf(item) !== undefined)) return raw;
+  return Array.isArray(input) ? raw : "[]";
+}
+
+/** Several lists of items as one. */
+export const joinItems = (lists: readonly string[]): string =>
+  `[${lists.map(withoutBrackets).filter(Boolean).join(",")}]`;
+
+function ownItems(input: unknown, raw: string, items: FoundState["items"], notes: Notes): string {
+  if (!Array.isArray(input) || !input.some((item) => referenceOf(item) !== undefined)) return inputItems(input, raw);
   const texts = elementTexts(raw).flatMap((text, index) => {
     const id = referenceOf(input[index]);
     if (id === undefined) return [text];

@@ -65,6 +65,7 @@ const fields = {
   total_ms: Type.Number(),
   timing: nullable(Timing),
   request_id: nullable(Type.String({ description: "The value of the header `x-trivium-request-id`." })),
+  session_id: nullable(Type.String({ description: "The live connection that the call was a turn of." })),
   trace_id: nullable(Type.String()),
   instance: nullable(Type.String({ description: "The process that wrote it." })),
   adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
