@@ -39,7 +39,7 @@ const ofEachWire = (nameOf: (wire: string) => string) => Object.keys(MODELS_BY_W
 const KNOWS_GPT_6 = /^0\.(?:169|1[7-9]\d)\./;
 const PATCHED = /"type":"file_change"/;
 const task: Turn = {};
-const settings = ({ gatewayUrl, model }: Task): string[] =>
+const settings = ({ gatewayUrl, model }: Task, supportsWebSockets: boolean): string[] =>
   Object.entries({
     model,
     model_provider: "trivium",
@@ -47,20 +47,21 @@ const settings = ({ gatewayUrl, model }: Task): string[] =>
     "model_providers.trivium.base_url": `${gatewayUrl}/v1`,
     "model_providers.trivium.env_key": "TRIVIUM_API_KEY",
     "model_providers.trivium.wire_api": "responses",
+    "model_providers.trivium.supports_websockets": supportsWebSockets,
   }).flatMap(([name, value]) => ["-c", `${name}=${JSON.stringify(value)}`]);
 
 /** Its own sandbox would need rights that test machines do not grant; the prompt comes by standard input. */
 const options = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
 
-export const codex = (version: string): Agent => ({
-  name: "Codex",
+export const codex = (version: string, { supportsWebSockets = false } = {}): Agent => ({
+  name: supportsWebSockets ? "Codex over a WebSocket" : "Codex",
   package: { from: "npm", name: "@openai/codex", version, program: "codex" },
   vendorModel: "gpt-5.5",
   native: "responses",
   // For an unknown model name, older releases request one call at a time.
   parallelModels: ["gpt-5.5", ...Object.values(ALIASES_BY_WIRE)],
-  arguments: (given) => ["exec", ...options, ...settings(given), ...given.options, "-"],
-  resume: (given) => ["exec", ...options, ...settings(given), "resume", "--last", "-"],
+  arguments: (given) => ["exec", ...options, ...settings(given, supportsWebSockets), ...given.options, "-"],
+  resume: (given) => ["exec", ...options, ...settings(given, supportsWebSockets), "resume", "--last", "-"],
   input: ({ prompt }) => prompt,
   environment: ({ key }) => ({ TRIVIUM_API_KEY: key }),
   home: () => ({}),

@@ -24,6 +24,7 @@ const AGENTS: readonly Agent[] = [
   claudeCode("2.1.327"),
   codex("0.142.0"),
   codex("0.169.0"),
+  codex("0.169.0", { supportsWebSockets: true }),
   geminiCli,
   opencodeChat,
   opencodeMessages,

@@ -1,12 +1,14 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { system } from "../../src/base/system.ts";
+import { DEFAULT_LIVE } from "../../src/config/default-live.ts";
 import { BUILT_IN_DIALECTS } from "../../src/dialects/index.ts";
 import { MemoryBudget } from "../../src/relay/request/memory-budget.ts";
 import { DEFAULT_TIMINGS } from "../../src/relay/settle/timings.ts";
 import { getFile } from "../../src/server/endpoints/files.ts";
 import { fetchVideoOperation } from "../../src/server/endpoints/videos.ts";
 import { listen } from "../../src/server/listener.ts";
+import { LiveSessions } from "../../src/server/live/live-sessions.ts";
 import type { Handler, ServerContext } from "../../src/server/routed-request.ts";
 import { buildCall } from "../../testing/build-call.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
@@ -111,10 +113,12 @@ function slowStore(slowMs: number) {
       memory: new MemoryBudget(1024 * 1024),
       watchdog: { watch: () => {}, unwatch: () => {}, atEndOfTurn: (run: () => void) => run() },
       background: { running: 0 },
+      snapshot: { live: DEFAULT_LIVE },
       timings: { ...DEFAULT_TIMINGS, strangerConnectionMs: SILENCE_MS, idleConnectionMs: SILENCE_MS },
       ...system,
       log: { error: console.error, debug: () => {}, warn: () => {} },
     },
+    live: new LiveSessions(system.clock),
     dialects: BUILT_IN_DIALECTS,
     operations: { find: async () => operation, keptHours: 48 },
     accepting: () => true,

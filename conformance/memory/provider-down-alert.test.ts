@@ -43,6 +43,7 @@ async function scrapes(): Promise<Map<string, (number | undefined)[]>> {
     }
     const parts = {
       gateway,
+      live: { open: 0, turns: 0 },
       condition: () => ({ status: "ready" as const, reasons: [] }),
       config: { lastReload: undefined },
       budgets: { uses: [] },

@@ -110,8 +110,8 @@ describe("unsupported features", () => {
       headers: { authorization: `Bearer ${harness.gateway.key}`, ...headers },
     });
 
-  test("R27: an upgrade to a WebSocket is refused at once, with the request that works", async () => {
-    const answer = await ask("GET", "/v1/responses", {
+  test("R27: an upgrade at the strict base URL is refused at once, with the request that works", async () => {
+    const answer = await ask("GET", "/api/v1/responses", {
       upgrade: "websocket",
       "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
       "sec-websocket-version": "13",
@@ -119,7 +119,7 @@ describe("unsupported features", () => {
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")).toContain("POST");
     expect(await answer.json()).toMatchObject({
-      error: { message: expect.stringContaining("Use POST /v1/responses") },
+      error: { message: expect.stringContaining("Use POST /api/v1/responses") },
     });
   });
 

@@ -67,6 +67,10 @@ events { worker_connections 4096; }
 http {
 ${temporary.map((name) => `  ${name}_temp_path ${name}_temp;`).join("\n")}
   access_log off;
+  map $http_upgrade $connection_upgrade {
+    default upgrade;
+    ""      "";
+  }
   upstream gateways {
 ${gateways.map((gateway) => `    server ${new URL(gateway).host}${down.includes(gateway) ? " down" : ""};`).join("\n")}
     keepalive 64;
@@ -78,7 +82,8 @@ ${gateways.map((gateway) => `    server ${new URL(gateway).host}${down.includes(
       proxy_pass http://gateways;
       proxy_http_version 1.1;
       proxy_set_header Host 127.0.0.1;
-      proxy_set_header Connection "";
+      proxy_set_header Upgrade $http_upgrade;
+      proxy_set_header Connection $connection_upgrade;
       proxy_buffering off;
       proxy_request_buffering off;
       proxy_read_timeout 700s;
