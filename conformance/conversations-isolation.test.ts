@@ -76,10 +76,18 @@ type Send = (key: string, of: Made) => Promise<Response>;
 /** Every request that names an object of another key. */
 const REQUESTS: readonly [name: string, status: number, send: Send][] = [
   ["show a conversation", 404, (key, of) => ask("GET", `/v1/conversations/${of.conversation}`, key)],
-  ["change a conversation", 404, (key, of) => ask("POST", `/v1/conversations/${of.conversation}`, key, { metadata: {} })],
+  [
+    "change a conversation",
+    404,
+    (key, of) => ask("POST", `/v1/conversations/${of.conversation}`, key, { metadata: {} }),
+  ],
   ["delete a conversation", 404, (key, of) => ask("DELETE", `/v1/conversations/${of.conversation}`, key)],
   ["list items", 404, (key, of) => ask("GET", `/v1/conversations/${of.conversation}/items`, key)],
-  ["add items", 404, (key, of) => ask("POST", `/v1/conversations/${of.conversation}/items`, key, { items: [user("x")] })],
+  [
+    "add items",
+    404,
+    (key, of) => ask("POST", `/v1/conversations/${of.conversation}/items`, key, { items: [user("x")] }),
+  ],
   ["show an item", 404, (key, of) => ask("GET", `/v1/conversations/${of.conversation}/items/${of.item}`, key)],
   ["delete an item", 404, (key, of) => ask("DELETE", `/v1/conversations/${of.conversation}/items/${of.item}`, key)],
   ["take a turn", 400, (key, of) => turn(key, of.conversation)],
@@ -90,7 +98,11 @@ const REQUESTS: readonly [name: string, status: number, send: Send][] = [
     "count the tokens of a turn",
     400,
     (key, of) =>
-      ask("POST", "/v1/responses/input_tokens", key, { model: "sim/standard", input: "x", conversation: of.conversation }),
+      ask("POST", "/v1/responses/input_tokens", key, {
+        model: "sim/standard",
+        input: "x",
+        conversation: of.conversation,
+      }),
   ],
   [
     "continue a response of it",
@@ -100,7 +112,11 @@ const REQUESTS: readonly [name: string, status: number, send: Send][] = [
   ],
   ["list the input of a response of it", 404, (key, of) => ask("GET", `/v1/responses/${of.response}/input_items`, key)],
   ["show a completion", 404, (key, of) => ask("GET", `/v1/chat/completions/${of.completion}`, key)],
-  ["change a completion", 404, (key, of) => ask("POST", `/v1/chat/completions/${of.completion}`, key, { metadata: {} })],
+  [
+    "change a completion",
+    404,
+    (key, of) => ask("POST", `/v1/chat/completions/${of.completion}`, key, { metadata: {} }),
+  ],
   ["delete a completion", 404, (key, of) => ask("DELETE", `/v1/chat/completions/${of.completion}`, key)],
   ["list messages", 404, (key, of) => ask("GET", `/v1/chat/completions/${of.completion}/messages`, key)],
   ["list after a completion", 400, (key, of) => ask("GET", `/v1/chat/completions?after=${of.completion}`, key)],
@@ -135,7 +151,9 @@ describe("H56: what a private key stores exists only for that key", () => {
     const key = keyOf("reserved");
     const { data } = await answer<{ data: object[] }>("GET", `/v1/conversations/${made.conversation}/items`, key);
     expect(data).toHaveLength(3);
-    expect(await (await ask("GET", `/v1/chat/completions?metadata[word]=${SECRET}`, key)).text()).toContain(made.completion);
+    expect(await (await ask("GET", `/v1/chat/completions?metadata[word]=${SECRET}`, key)).text()).toContain(
+      made.completion,
+    );
   });
 });
 
@@ -183,6 +201,8 @@ describe("H56: what is shared within a project", () => {
     const refused = await turn(keyOf("owner"), raw);
     const { error } = (await refused.json()) as { error: { param: string; code: string } };
     expect([refused.status, error.param, error.code]).toEqual([400, "conversation", "conversation_not_found"]);
-    expect((await ask("GET", "/v1/chat/completions/chatcmpl-AyPNinnUqUDYo9SAdA52NobMflmj2", keyOf("owner"))).status).toBe(404);
+    expect(
+      (await ask("GET", "/v1/chat/completions/chatcmpl-AyPNinnUqUDYo9SAdA52NobMflmj2", keyOf("owner"))).status,
+    ).toBe(404);
   });
 });

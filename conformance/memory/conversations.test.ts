@@ -77,7 +77,9 @@ describe("decision 0109: a turn of a conversation", () => {
     const second = read<Turn>(await say({ id }, "What is my name?", { model: `test/${host}` }));
     expect(second.conversation).toEqual({ id });
     const body = JSON.stringify(sent());
-    const places = ["My name is Ada.", "Greet me.", "Hello, Ada.", "What is my name?"].map((text) => body.indexOf(text));
+    const places = ["My name is Ada.", "Greet me.", "Hello, Ada.", "What is my name?"].map((text) =>
+      body.indexOf(text),
+    );
     expect(places.every((place) => place > 0)).toBe(true);
     expect(places).toEqual(places.toSorted((one, other) => one - other));
     expect(sent()["conversation"]).toBeUndefined();
@@ -315,7 +317,8 @@ describe("decision 0109: requests that cannot use a conversation", () => {
 
   test("a turn without input, of a conversation without items", async () => {
     const id = await conversation();
-    for (const input of [undefined, []]) expect(errorOf(await say(id, input))).toMatchObject({ status: 400, param: "input" });
+    for (const input of [undefined, []])
+      expect(errorOf(await say(id, input))).toMatchObject({ status: 400, param: "input" });
     expect(machine.upstream.requests).toEqual([]);
   });
 
@@ -413,7 +416,10 @@ describe("decision 0109: endpoints of conversations", () => {
       id: all[1] ?? "",
       content: [{ type: "input_text", text: "two" }],
     });
-    expect(read<JsonObject>(await harness.ask("DELETE", `${path}/${all[1]}`))).toMatchObject({ id, object: "conversation" });
+    expect(read<JsonObject>(await harness.ask("DELETE", `${path}/${all[1]}`))).toMatchObject({
+      id,
+      object: "conversation",
+    });
     expect((await items(id)).map((item) => item.id)).toEqual([all[0] ?? "", all[2] ?? ""]);
     expect(errorOf(await harness.ask("GET", `${path}/${all[1]}`))).toEqual({
       status: 404,
@@ -438,10 +444,22 @@ describe("decision 0109: endpoints of conversations", () => {
     ["more than 20 items", { items: Array.from({ length: 21 }, () => user("x")) }, "items"],
     ["an item of no kind", { items: [{ role: "robot", content: "x" }] }, "items[0].role"],
     ["a reference", { items: [user("x"), { type: "item_reference", id: "msg_1" }] }, "items[1]"],
-    ["a vendor's file", { items: [{ role: "user", content: [{ type: "input_file", file_id: "file-raw" }] }] }, "items[0].content[0].file_id"],
-    ["a broken image", { items: [{ role: "user", content: [{ type: "input_image", image_url: "data:image/png;base64,%" }] }] }, "items[0].content[0].image_url"],
+    [
+      "a vendor's file",
+      { items: [{ role: "user", content: [{ type: "input_file", file_id: "file-raw" }] }] },
+      "items[0].content[0].file_id",
+    ],
+    [
+      "a broken image",
+      { items: [{ role: "user", content: [{ type: "input_image", image_url: "data:image/png;base64,%" }] }] },
+      "items[0].content[0].image_url",
+    ],
     ["metadata that is too long", { metadata: { a: "x".repeat(513) } }, "metadata.a"],
-    ["17 pairs of metadata", { metadata: Object.fromEntries([...Array(17).keys()].map((key) => [`k${key}`, "v"])) }, "metadata"],
+    [
+      "17 pairs of metadata",
+      { metadata: Object.fromEntries([...Array(17).keys()].map((key) => [`k${key}`, "v"])) },
+      "metadata",
+    ],
   ])("%s is refused with its path", async (_what, body, param) => {
     expect(errorOf(await harness.post("/v1/conversations", body))).toMatchObject({ status: 400, param });
     expect(await machine.storage.query("SELECT id FROM objects")).toEqual([]);

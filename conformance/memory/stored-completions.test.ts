@@ -72,19 +72,22 @@ function assembled(text: string): { ids: Set<string>; content: string } {
 }
 
 describe("decision 0109: store: true", () => {
-  test.each(HOSTS)("at a host of %s: the completion is kept with an id of the gateway, and nothing goes upstream", async (host) => {
-    answers("Hello, Ada.", host);
-    const answer = await create({ model: `test/${host}`, metadata: { topic: "demo" } });
-    const completion = read<Completion>(answer);
-    expect(completion.id).toMatch(/^chatcmpl-[0-9A-Za-z]{22}$/);
-    expect(sent()["store"] ?? false).toBe(false);
-    expect(sent()["metadata"]).toBeUndefined();
-    const kept = read<Completion>(await show(completion.id));
-    expect(kept).toEqual({ ...completion, metadata: { topic: "demo" } });
-    const { fields } = await harness.receipt(answer);
-    expect(fields.filter(({ path }) => path === "store" || path === "metadata")).toEqual([]);
-    expect(harness.leftovers()).toEqual(NOTHING_LEFT);
-  });
+  test.each(HOSTS)(
+    "at a host of %s: the completion is kept with an id of the gateway, and nothing goes upstream",
+    async (host) => {
+      answers("Hello, Ada.", host);
+      const answer = await create({ model: `test/${host}`, metadata: { topic: "demo" } });
+      const completion = read<Completion>(answer);
+      expect(completion.id).toMatch(/^chatcmpl-[0-9A-Za-z]{22}$/);
+      expect(sent()["store"] ?? false).toBe(false);
+      expect(sent()["metadata"]).toBeUndefined();
+      const kept = read<Completion>(await show(completion.id));
+      expect(kept).toEqual({ ...completion, metadata: { topic: "demo" } });
+      const { fields } = await harness.receipt(answer);
+      expect(fields.filter(({ path }) => path === "store" || path === "metadata")).toEqual([]);
+      expect(harness.leftovers()).toEqual(NOTHING_LEFT);
+    },
+  );
 
   test.each(HOSTS)("streamed from a host of %s: every chunk has the id, and the whole is kept", async (host) => {
     const { upstream } = machine;
@@ -217,7 +220,10 @@ describe("decision 0109: endpoints of stored completions", () => {
     });
     expect((await list("?metadata[topic]=new")).data.map((one) => one.id)).toEqual([id]);
     expect((await list("?metadata[of]=three")).data).toHaveLength(2);
-    expect(errorOf(await harness.post(path, { metadata: { a: 7 } }))).toMatchObject({ status: 400, param: "metadata.a" });
+    expect(errorOf(await harness.post(path, { metadata: { a: 7 } }))).toMatchObject({
+      status: 400,
+      param: "metadata.a",
+    });
     expect(errorOf(await harness.post(path, {}))).toMatchObject({ status: 400, param: "metadata" });
   });
 

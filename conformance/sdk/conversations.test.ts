@@ -54,7 +54,10 @@ describe("decision 0109: conversations of OpenAI's SDK", () => {
     });
     const [item] = added.data;
     const at = { conversation_id: created.id };
-    const shown = await client.conversations.items.retrieve(item?.id ?? "", { ...at, include: ["reasoning.encrypted_content"] });
+    const shown = await client.conversations.items.retrieve(item?.id ?? "", {
+      ...at,
+      include: ["reasoning.encrypted_content"],
+    });
     expect(shown).toEqual(item as typeof shown);
     expect((await client.conversations.items.delete(item?.id ?? "", at)).id).toBe(created.id);
     expect(await failureOf(client.conversations.items.retrieve(item?.id ?? "", at))).toMatchObject({ status: 404 });
@@ -101,7 +104,9 @@ describe("decision 0109: stored completions of OpenAI's SDK", () => {
     expect(shown.choices[0]?.message.content).toBe(streamed.choices[0]?.message.content ?? "");
     expect(await client.chat.completions.retrieve(created.id)).toEqual({ ...created, metadata: { kind } } as never);
     const messages = await collect(client.chat.completions.messages.list(created.id));
-    expect(messages).toEqual([{ id: `${created.id}-0`, role: "user", content: "Hello.", content_parts: null }] as never);
+    expect(messages).toEqual([
+      { id: `${created.id}-0`, role: "user", content: "Hello.", content_parts: null },
+    ] as never);
     const updated = await client.chat.completions.update(created.id, { metadata: { done: "yes" } });
     expect(updated).toMatchObject({ id: created.id, metadata: { done: "yes" } });
     expect(await client.chat.completions.delete(created.id)).toMatchObject({ deleted: true });

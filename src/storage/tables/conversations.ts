@@ -62,11 +62,7 @@ export async function addItemsWithin(
  * Adds items at the end, as one block. False if the conversation was deleted. Call it inside a transaction. The object's row comes
  * first, as in every other transaction that changes both, so that they cannot wait for each other.
  */
-export async function appendItems(
-  queries: Queries,
-  id: string,
-  { items, size, expiresAtMs }: Added,
-): Promise<boolean> {
+export async function appendItems(queries: Queries, id: string, { items, size, expiresAtMs }: Added): Promise<boolean> {
   const found = await queries.query(
     "UPDATE objects SET size = size + ?, expires_at_ms = COALESCE(?, expires_at_ms) WHERE id = ? RETURNING id",
     [size, expiresAtMs ?? null, id],

@@ -56,7 +56,9 @@ describe("a completion assembled from its chunks", () => {
     const image = { delta: { images: [{ index: 0 }] }, logprobs: { content: [{ token: "a" }], refusal: null } };
     const chunk = { index: 0, ...image };
     const before = JSON.stringify(chunk);
-    expect(collect(chunk, { index: 0, delta: { images: [{ index: 1 }] }, logprobs: { content: [{ token: "b" }] } })).toEqual([
+    expect(
+      collect(chunk, { index: 0, delta: { images: [{ index: 1 }] }, logprobs: { content: [{ token: "b" }] } }),
+    ).toEqual([
       {
         index: 0,
         message: { role: "assistant", content: null, refusal: null, images: [{ index: 0 }, { index: 1 }] },
@@ -76,7 +78,14 @@ describe("a completion assembled from its chunks", () => {
   });
 
   test("has what the chunks say of it", () => {
-    const chunk = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [], usage: null };
+    const chunk = {
+      id: "chatcmpl-1",
+      object: "chat.completion.chunk",
+      created: 1,
+      model: "m",
+      choices: [],
+      usage: null,
+    };
     expect(completionOf({ ...chunk, service_tier: "default" }, [], { total_tokens: 3 })).toEqual({
       id: "chatcmpl-1",
       object: "chat.completion",
