@@ -82,6 +82,30 @@ function check(databases: TestDatabases): void {
       await storage.close();
     });
 
+    test("turns, additions and deletions at once do not wait for each other forever", async () => {
+      const { conversations } = open(storage);
+      const many = Array.from({ length: 10 }, (_, index) => item(`old ${index}`, `msg_old${index}`));
+      const { id } = await conversations.create(OWNER, {}, many);
+      const found = await conversations.history(OWNER, id, PLENTY, count);
+      if (typeof found === "string") throw new Error(found);
+      const { place } = found;
+      await Promise.all(
+        many.flatMap(({ id: old = "" }, index) => [
+          conversations.add(OWNER, id, [item(`added ${index}`)]),
+          conversations
+            .prepareTurn("default", place, [item(`said ${index}`)])
+            .then((turn) => conversations.append(turn)),
+          conversations.deleteItem(OWNER, id, old),
+          conversations.update(OWNER, id, { index: String(index) }),
+        ]),
+      );
+      const texts = await textsOf(conversations, id);
+      expect(texts.filter((text) => text.startsWith("added"))).toHaveLength(10);
+      expect(texts.filter((text) => text.startsWith("said"))).toHaveLength(10);
+      expect(texts).toHaveLength(20);
+      await storage.close();
+    });
+
     test("a deleted item's place is not used again, so an earlier response keeps what preceded it", async () => {
       const { conversations } = open(storage);
       const { id } = await conversations.create(OWNER, {}, [item("one"), item("two", "msg_two")]);
