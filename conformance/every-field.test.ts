@@ -113,6 +113,8 @@ const REFUSALS = [
   // R12: a response that is not stored cannot be continued.
   /^Previous response with id 'resp_1' not found/,
   /Interaction 'v1_1' not found/,
+  // Decision 0109: neither can a conversation that does not exist.
+  /^Conversation with id 'conv_1' not found/,
   // Contract 2.6: thinking of a model that does not think.
   /thinkingConfig must be omitted/,
 ];

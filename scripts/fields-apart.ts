@@ -28,6 +28,8 @@ const GATEWAY: Readonly<Record<DialectName, readonly string[]>> = {
     "stream_options",
     "store",
     "previous_response_id",
+    "conversation",
+    "conversation.id",
     "background",
     "metadata",
     "client_metadata",

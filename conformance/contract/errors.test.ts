@@ -84,7 +84,7 @@ const GOOGLE = { error: expect.objectContaining({ code: 404, status: "NOT_FOUND"
 describe("choices 5: an unknown endpoint is answered in the protocol of the vendor that has it", () => {
   test.each([
     ["/v1/threads/thread_1/messages", OPENAI],
-    ["/v1/chat/completions/completion_1/messages", OPENAI],
+    ["/v1/chat/completions/completion_1/choices", OPENAI],
     ["/v1/images/variations", OPENAI],
     ["/v1/videos/characters", OPENAI],
     ["/v1/complete", ANTHROPIC],

@@ -46,6 +46,14 @@ function realQuery(search: string): string {
 }
 
 async function realPath({ method, path }: TestRequest, gateway: Gateway): Promise<string> {
+  const conversation = /^\/v1\/conversations\/[^/]+(?<rest>\/items)?(?<item>\/[^/]+)?$/.exec(path)?.groups;
+  if (conversation !== undefined) {
+    const { rest = "", item } = conversation;
+    return `/v1/conversations/${await makeConversation(gateway)}${rest}${item === undefined ? "" : `/${ITEM.id}`}`;
+  }
+  const completion = /^\/v1\/chat\/completions\/[^/]+(?<rest>\/messages)?$/.exec(path)?.groups;
+  if (completion !== undefined)
+    return `/v1/chat/completions/${await makeCompletion(gateway)}${completion["rest"] ?? ""}`;
   const [, before, id = "", after = ""] = /^(\/v1\/(?:responses|videos)\/)([^/]+)(\/\w+)?$/.exec(path) ?? [];
   if (before === undefined || !/^(resp_|response_id|video_)/.test(id)) return path;
   if (before.includes("videos")) return `${before}${await makeVideo(gateway)}${after}`;
@@ -64,6 +72,7 @@ async function realFields({ path }: TestRequest, bytes: Uint8Array<ArrayBuffer>,
     // The vendor accepts only one of the two.
     delete fields["conversation"];
   }
+  if (typeof fields["conversation"] === "string") fields["conversation"] = await makeConversation(gateway);
   return Buffer.from(JSON.stringify(fields));
 }
 
@@ -99,6 +108,18 @@ function silence(): Buffer {
   header.writeUInt32LE(rate, 40);
   return Buffer.concat([header, Buffer.alloc(rate, 128)]);
 }
+
+/** An item keeps its id in a conversation. */
+const ITEM = { type: "message", id: "msg_abc", role: "user", content: "Hello" };
+
+const makeConversation = (gateway: Gateway): Promise<string> => idOf(gateway, "/v1/conversations", { items: [ITEM] });
+
+const makeCompletion = (gateway: Gateway): Promise<string> =>
+  idOf(gateway, "/v1/chat/completions", {
+    model: "gpt-4.1",
+    messages: [{ role: "user", content: "Hello" }],
+    store: true,
+  });
 
 const makeResponse = (gateway: Gateway, background: boolean): Promise<string> =>
   idOf(gateway, "/v1/responses", { model: "gpt-4.1", input: "Hello", store: true, background });

@@ -122,10 +122,4 @@ describe("unsupported features", () => {
       error: { message: expect.stringContaining("Use POST /api/v1/responses") },
     });
   });
-
-  test("POST /v1/conversations is refused in one sentence that says what to use", async () => {
-    const answer = await ask("POST", "/v1/conversations");
-    expect(answer.status).toBe(404);
-    expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining("Conversations") } });
-  });
 });

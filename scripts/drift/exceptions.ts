@@ -525,13 +525,6 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "HTTP",
-    reason:
-      "Conversations and completions that the provider stores. Clients continue responses, which the gateway stores.",
-    names: { endpoint: ["/v1/chat/completions/{}", "/v1/conversations", "GET /v1/chat/completions"] },
-  },
-  {
-    vendor: "OpenAI",
-    protocol: "HTTP",
     reason: "Agents, assistants and skills.",
     names: { endpoint: ["/v1/agents", "/v1/assistants", "/v1/chatkit", "/v1/skills", "/v1/threads"] },
   },

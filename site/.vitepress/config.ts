@@ -39,6 +39,7 @@ export default defineConfig({
         items: [
           page("Routing", "routing"),
           page("Stored responses", "responses"),
+          page("Conversations and stored completions", "conversations"),
           page("Anthropic's API", "messages"),
           page("Interactions API", "interactions"),
           page("Files", "files"),

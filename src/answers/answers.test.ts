@@ -17,6 +17,7 @@ const problems: string[] = [];
 function open(storage: Storage, changes: { key?: Uint8Array; maxBytes?: number } = {}): Answers {
   return new Answers({
     storage,
+    conversations: { before: () => Promise.resolve("missing") },
     sealer: new Sealer(changes.key ?? KEY, system.random),
     limits: { retentionMs: 168 * HOUR, maxBytes: changes.maxBytes ?? 1024 ** 3 },
     clock,

@@ -1,23 +1,35 @@
 import type { Clock } from "../base/clock.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
+import { objectId } from "../objects/object-id.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
+  type AnswerPage,
   type AnswerParts,
   type AnswerState,
   deleteAnswer,
   deleteExpiredAnswers,
   endAnswer,
   insertAnswer,
+  listAnswers,
   prolongAnswers,
+  replaceMetadata,
   type StoredAnswer,
   type StoredAnswerHead,
   selectAnswerHead,
   selectAnswers,
   selectChain,
   selectHolders,
+  selectMetadata,
 } from "../storage/tables/answers.ts";
 import { type Sealer, UnreadableSeal } from "./sealer.ts";
+import type {
+  ConversationHistory,
+  ConversationPlace,
+  KeptItem,
+  StoredConversations,
+  WriteTurn,
+} from "./stored-conversations.ts";
 import { trimAnswers } from "./trim.ts";
 
 /** How long an answer is kept after it was created or last built on, and the maximum size of all of them. */
@@ -28,6 +40,8 @@ export interface AnswerLimits {
 
 interface AnswersOptions {
   storage: Storage;
+  /** Some answers are turns of these. */
+  conversations: Pick<StoredConversations, "before">;
   /** Absent: nothing is stored. */
   sealer: Sealer | undefined;
   limits: AnswerLimits;
@@ -46,6 +60,11 @@ export interface NewAnswer extends Owned {
   answer: string;
   /** The items in the answer that later requests may refer to. */
   itemIds: readonly string[];
+  /** The conversation that it is a turn of, and the writer of that turn, if both are stored at once. */
+  conversation?: ConversationPlace | undefined;
+  writeTurn?: WriteTurn | undefined;
+  /** Set if it is listed: the model that made it, and what else it can be found by. */
+  listed?: { model: string; metadata: Readonly<Record<string, string>> } | undefined;
 }
 
 /** A stored answer. */
@@ -59,7 +78,15 @@ export interface KeptAnswer {
 interface InputTurn {
   id: string;
   input: string;
+  /** The ids of its items, if they may lack their own. */
+  ids?: readonly string[];
   answer: string | undefined;
+}
+
+/** A page of listed answers, and whether there are more. */
+interface ListedAnswers {
+  answers: readonly { id: string; answer: string; metadata: Readonly<Record<string, string>> }[];
+  hasMore: boolean;
 }
 
 /** What a request builds on: the texts of its turns, in order. */
@@ -86,6 +113,8 @@ const PROLONG_SHARE = 1 / 8;
 /** After this share of the maximum was written, the total size is checked. */
 const TRIM_SHARE = 1 / 64;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** A page of answers ends before one that would exceed this. */
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 const SWEEP_ROWS = 500;
 const MAX_SWEEPS = 200;
 
@@ -119,7 +148,7 @@ export class Answers {
 
   async keep(answer: NewAnswer, state: "done" | "pending" = "done"): Promise<void> {
     const { storage, limits, clock } = this.#options;
-    const { id, project, keyId, share, history, input, answer: text } = answer;
+    const { id, project, keyId, share, history, input, answer: text, conversation, listed } = answer;
     const [sealedInput, sealedAnswer] = await Promise.all([
       this.#seal(input, project, id, "input"),
       this.#seal(text, project, id, "answer"),
@@ -133,6 +162,8 @@ export class Answers {
       keyId,
       share,
       previousId: latest?.id,
+      conversation,
+      model: listed?.model,
       state,
       input: sealedInput,
       answer: sealedAnswer,
@@ -141,7 +172,9 @@ export class Answers {
       createdAtMs,
       expiresAtMs,
     });
-    await this.#storing(row, () => insertAnswer(storage, row, answer.itemIds.filter(isKeepable)));
+    const itemIds = answer.itemIds.filter(isKeepable);
+    const also = { itemIds, metadata: listed?.metadata, also: answer.writeTurn };
+    await this.#storing(row, () => insertAnswer(storage, row, also));
     const dueMs = expiresAtMs - limits.retentionMs * PROLONG_SHARE;
     const due = history.filter((head) => head.expiresAtMs < dueMs).map((head) => head.id);
     await prolongAnswers(storage, project, due, expiresAtMs);
@@ -150,13 +183,14 @@ export class Answers {
 
   /** Ends a pending answer. False if it was cancelled, deleted or ended before. */
   async end(
-    { id, project, answer, itemIds }: Pick<NewAnswer, "id" | "project" | "answer" | "itemIds">,
+    { id, project, answer, itemIds, writeTurn }: Pick<NewAnswer, "id" | "project" | "answer" | "itemIds" | "writeTurn">,
     state: "done" | "failed" | "cancelled",
   ): Promise<boolean> {
     const sealed = await this.#seal(answer, project, id, "answer");
     const row = { id, project, state, answer: sealed, answerLength: Buffer.byteLength(answer) };
     this.#count(sealed.length);
-    return await this.#storing(row, () => endAnswer(this.#options.storage, row, itemIds.filter(isKeepable)));
+    const also = { itemIds: itemIds.filter(isKeepable), also: writeTurn };
+    return await this.#storing(row, () => endAnswer(this.#options.storage, row, also));
   }
 
   /**
@@ -193,9 +227,13 @@ export class Answers {
     const bytes = heads.reduce((sum, { inputLength, answerLength }) => sum + inputLength + answerLength, 0);
     if (bytes > maxBytes) return { bytes };
     take(bytes);
+    const turns: KeptAnswer[] = [];
+    const earlier = await this.#conversationBefore(reader, last, maxBytes - bytes, take);
+    if (earlier === "too_large") return { bytes: maxBytes + 1 };
+    if (earlier === "missing") return { missing: objectId("conversation", "chat", last.conversation?.id ?? "") };
+    if (earlier !== undefined) turns.push({ state: "done", input: listOf(earlier.items), answer: "{}" });
     const ids = heads.map((head) => head.id).reverse();
     const kept = await this.#read(reader.project, ids, "both");
-    const turns: KeptAnswer[] = [];
     for (const turn of ids) {
       const found = kept.get(turn);
       if (found === undefined) return { missing: turn };
@@ -217,6 +255,8 @@ export class Answers {
     const chain = await this.#chain(reader, id);
     const [last] = chain;
     const heads = chain.at(-1)?.previousId === undefined ? chain : chain.slice(0, 1);
+    const first = heads.at(-1);
+    if (order === "asc") yield* this.#conversationTurn(reader, first, hold);
     for (const head of order === "desc" ? heads : heads.toReversed()) {
       const withAnswer = head !== last;
       const release = hold(head.inputLength + (withAnswer ? head.answerLength : 0));
@@ -229,6 +269,35 @@ export class Answers {
         release();
       }
     }
+    if (order === "desc") yield* this.#conversationTurn(reader, first, hold);
+  }
+
+  /** The items of its conversation that preceded an answer, as one turn; none if they are gone. */
+  async *#conversationTurn(
+    reader: Reader,
+    head: StoredAnswerHead | undefined,
+    hold: (bytes: number) => () => void,
+  ): AsyncGenerator<InputTurn> {
+    const releases: (() => void)[] = [];
+    try {
+      const take = (bytes: number) => void releases.push(hold(bytes));
+      const earlier = head && (await this.#conversationBefore(reader, head, Number.MAX_SAFE_INTEGER, take));
+      if (earlier === undefined || typeof earlier === "string") return;
+      const { place, items } = earlier;
+      yield { id: place.id, input: listOf(items), ids: items.map(({ id }) => id), answer: undefined };
+    } finally {
+      for (const release of releases) release();
+    }
+  }
+
+  /** The items of a conversation that preceded its turn; undefined if it was not part of one. */
+  async #conversationBefore(
+    reader: Reader,
+    { conversation }: StoredAnswerHead,
+    maxBytes: number,
+    take: (bytes: number) => void,
+  ): Promise<ConversationHistory | undefined> {
+    return conversation && (await this.#options.conversations.before(reader, conversation, maxBytes, take));
   }
 
   /** The answer, the one that it builds on, and so on, as far as this reader may see them. */
@@ -268,8 +337,42 @@ export class Answers {
     }
   }
 
-  /** The owner of an answer in any project; for operators. */
-  async owner(id: string): Promise<Owned | undefined> {
+  /** A page of the listed answers that the reader may see. `take` counts the size of what is read, and may refuse it. */
+  async list(
+    reader: Reader,
+    { after, limit, ...page }: Omit<AnswerPage, "after"> & { after?: string | undefined },
+    take: (bytes: number) => void,
+  ): Promise<ListedAnswers | "unknown"> {
+    const { storage, clock } = this.#options;
+    const from = after === undefined ? undefined : await this.#head(reader, after);
+    if (after !== undefined && from?.model === undefined) return "unknown";
+    if (!this.on) return { answers: [], hasMore: false };
+    const found = await listAnswers(storage, reader, { ...page, after: from, limit: limit + 1 }, clock.wallMs());
+    const heads = fitting(found.slice(0, limit));
+    take(heads.reduce((sum, { answerLength }) => sum + answerLength, 0));
+    const ids = heads.map(({ id }) => id);
+    const kept = await this.#read(reader.project, ids, "answer");
+    const metadata = await selectMetadata(storage, reader.project, ids);
+    const answers = ids.flatMap((id) => {
+      const answer = kept.get(id)?.answer;
+      return answer === undefined ? [] : [{ id, answer, metadata: metadata.get(id) ?? {} }];
+    });
+    return { answers, hasMore: found.length > heads.length };
+  }
+
+  /** What a listed answer can be found by. */
+  async metadata({ project }: Reader, id: string): Promise<Readonly<Record<string, string>>> {
+    return (await selectMetadata(this.#options.storage, project, [id])).get(id) ?? {};
+  }
+
+  /** False if there is no such answer that the reader may see. */
+  async setMetadata(reader: Reader, id: string, metadata: Readonly<Record<string, string>>): Promise<boolean> {
+    const head = await this.#head(reader, id);
+    return head !== undefined && (await replaceMetadata(this.#options.storage, head, metadata));
+  }
+
+  /** The owner of an answer in any project, and its model if it is listed; for operators. */
+  async owner(id: string): Promise<(Owned & Pick<StoredAnswerHead, "model">) | undefined> {
     const { storage, clock } = this.#options;
     return isKeepable(id) ? await selectAnswerHead(storage, id, clock.wallMs()) : undefined;
   }
@@ -371,6 +474,18 @@ export class Answers {
     return sealer.seal(text, placeOf(project, id, part));
   }
 }
+
+/** The first answers, as many as fit on a page; at least one. */
+function fitting(heads: readonly StoredAnswerHead[]): readonly StoredAnswerHead[] {
+  let bytes = 0;
+  const end = heads.findIndex(({ answerLength }, index) => {
+    bytes += answerLength;
+    return index > 0 && bytes > MAX_PAGE_BYTES;
+  });
+  return end < 0 ? heads : heads.slice(0, end);
+}
+
+const listOf = (items: readonly KeptItem[]): string => `[${items.map(({ text }) => text).join(",")}]`;
 
 const KEY_CURE = "every instance on one storage needs the same responses.key in its data_dir";
 

@@ -3,6 +3,7 @@ import { KeyRing } from "../access/key-ring.ts";
 import { SharedLimits } from "../access/shared-limits.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
+import { StoredConversations } from "../answers/stored-conversations.ts";
 import { BufferPool } from "../base/byte-buffer.ts";
 import { Batches } from "../batches/batches.ts";
 import type { Receipt } from "../canon/receipt.ts";
@@ -80,6 +81,13 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   const objects = new Objects({ storage, content, clock });
   const uploading = { storage, clock, random, content, objects, limits: config.objects };
   const sealer = answerKey === undefined ? undefined : new Sealer(answerKey, random);
+  const storing = {
+    storage,
+    sealer: config.responses.store ? sealer : undefined,
+    clock,
+    onProblem: (err: unknown, what: string) => log.error({ err }, what),
+  };
+  const storedConversations = new StoredConversations({ ...storing, random, objects, limits: config.objects });
   const sharedLimits = leases && new SharedLimits({ leases, clock });
   const admissions = new Admissions({
     nowMs: clock.nowMs,
@@ -155,13 +163,8 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     uploads: new UploadedFiles(uploading),
     batches: new Batches(uploading),
     partialUploads: new PartialUploads(uploading),
-    answers: new Answers({
-      storage,
-      sealer: config.responses.store ? sealer : undefined,
-      limits: config.responses,
-      clock,
-      onProblem: (err, what) => log.error({ err }, what),
-    }),
+    storedConversations,
+    answers: new Answers({ ...storing, conversations: storedConversations, limits: config.responses }),
     background: new BackgroundLeases({
       storage,
       clock,

@@ -10,6 +10,7 @@ import type { Stop } from "../canon/stop.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { AnswerContext } from "./answer/answer-context.ts";
+import type { ListedAnswers } from "./answer/listed-answers.ts";
 import type { SealedOrigins } from "./answer/sealed-origins.ts";
 import type { StoredAnswers } from "./answer/stored-answers.ts";
 import type { ClientCodec, UpstreamCodec } from "./codec.ts";
@@ -250,6 +251,8 @@ export interface Dialect {
   readonly http: ClientHttp;
   /** Stored responses that later requests continue; absent if every request is complete. */
   readonly stored?: StoredAnswers;
+  /** Stored responses that are only listed and shown; absent if the protocol has none. */
+  readonly listed?: ListedAnswers;
   /** Marks opaque values of hosts other than the vendor's that arrived unmarked, before the canon reads the request. */
   readonly markSealed?: (body: JsonObject, sealed: SealedOrigins) => JsonObject;
   /** Images within a response; absent if no host of the protocol makes them. */

@@ -165,7 +165,7 @@ export function fileOf({ id, size, purpose = "", metadata, createdAtMs, expiresA
   return withoutAbsent({ id, name, mimeType, purpose, size, sha256, createdAtMs, expiresAtMs });
 }
 
-export const shareUsed = (project: string, { maxProjectBytes }: UploadLimits): GatewayError =>
+export const shareUsed = (project: string, { maxProjectBytes }: Pick<UploadLimits, "maxProjectBytes">): GatewayError =>
   new GatewayError(
     "forbidden",
     `The objects of the project "${project}" take all of its ${Math.round(maxProjectBytes / 1024 ** 2)} MB. Delete some, or ask the operator of this gateway to raise \`objects.project_mb\`.`,

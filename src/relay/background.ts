@@ -1,4 +1,5 @@
 import { asGatewayError, GatewayError } from "../canon/error.ts";
+import type { StoredAnswers } from "../dialects/answer/stored-answers.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
 import type { BackgroundLease } from "../operations/background-leases.ts";
 import { answerHeaders, streamHeaders } from "./answer/answer-headers.ts";
@@ -30,7 +31,7 @@ export async function answerInBackground(
   gateway: Gateway,
   answer: (call: Call) => Promise<Response>,
 ): Promise<Response> {
-  const { stored } = saver;
+  const stored = storedBy(call);
   const id = saver.answerId;
   const createdAtSeconds = Math.floor(gateway.clock.wallMs() / 1000);
   const shell = { id, model: call.modelInAnswer, createdAtSeconds };
@@ -59,8 +60,8 @@ export async function answerInBackground(
   const request = new Request(url, { headers, signal: controller.signal });
   const work = answer({ ...call, client, incoming: { ...call.incoming, request } });
   const log = call.stream ? gateway.backgroundEvents.open(saver.call.project, id) : undefined;
-  const made = log === undefined ? work : readStream(work, log, call, { saver, pending });
-  const finished = finish(made, { id, pending }, saver, gateway).then(lease.release);
+  const made = log === undefined ? work : readStream(work, log, call, pending);
+  const finished = finish(made, { id, pending }, { saver, stored }, gateway).then(lease.release);
   finished.catch((err: unknown) => {
     lease.leave();
     gateway.log.error({ err, response: id }, "background response could not be stored");
@@ -73,12 +74,9 @@ export async function answerInBackground(
 }
 
 /** Records the events of a stream, including those of a failure. Throws if the response did not finish. */
-async function readStream(
-  work: Promise<Response>,
-  log: EventLog,
-  { incoming: { dialect, options, requestId } }: Call,
-  { saver: { stored }, pending }: { saver: AnswerSaver; pending: string },
-): Promise<void> {
+async function readStream(work: Promise<Response>, log: EventLog, call: Call, pending: string): Promise<void> {
+  const { dialect, options, requestId } = call.incoming;
+  const stored = storedBy(call);
   try {
     await log.take(await work, stored.numberOf);
     const failure = stored.failureIn(log.last);
@@ -96,6 +94,11 @@ async function readStream(
   }
 }
 
+function storedBy({ incoming: { dialect } }: Call): StoredAnswers {
+  if (dialect.stored === undefined) throw new Error(`the ${dialect.name} dialect has no background responses`);
+  return dialect.stored;
+}
+
 interface Pending {
   id: string;
   pending: string;
@@ -104,7 +107,7 @@ interface Pending {
 async function begin(
   { receiptId, model, incoming, principal }: Call,
   { id, pending, createdAtMs }: Pending & { createdAtMs: number },
-  { call: { project, keyId, share, own, history } }: AnswerSaver,
+  { call: { project, keyId, share, own, history, conversation } }: AnswerSaver,
   { background, answers }: Gateway,
   stop: () => void,
 ): Promise<BackgroundLease> {
@@ -114,7 +117,8 @@ async function begin(
     stop,
   );
   try {
-    await answers.keep({ id, project, keyId, share, history, input: own, answer: pending, itemIds: [] }, "pending");
+    const kept = { id, project, keyId, share, history, conversation, input: own, answer: pending, itemIds: [] };
+    await answers.keep(kept, "pending");
   } catch (thrown) {
     // It may have been stored although the reply was lost. The cleanup of abandoned work then ends it.
     lease.leave();
@@ -127,7 +131,7 @@ async function begin(
 async function finish(
   made: Promise<unknown>,
   { id, pending }: Pending,
-  saver: AnswerSaver,
+  { saver, stored }: { saver: AnswerSaver; stored: StoredAnswers },
   { answers, log }: Gateway,
 ): Promise<void> {
   const error = await made.then(
@@ -136,7 +140,7 @@ async function finish(
   );
   if (error?.kind === "internal") log.error({ err: error.cause ?? error, response: id }, "internal error");
   if (saver.saved) return;
-  const { stored, call } = saver;
+  const { call } = saver;
   const failure = error ?? new GatewayError("internal", "The gateway could not store the response.");
   const answer = stored.encodeFailed(pending, failure);
   await answers.end({ id, project: call.project, answer, itemIds: [] }, "failed");

@@ -2,6 +2,7 @@ import type { Admissions } from "../access/admit.ts";
 import type { KeyRing } from "../access/key-ring.ts";
 import type { SharedLimits } from "../access/shared-limits.ts";
 import type { Answers } from "../answers/answers.ts";
+import type { StoredConversations } from "../answers/stored-conversations.ts";
 import type { BufferPool } from "../base/byte-buffer.ts";
 import type { Sources } from "../base/sources.ts";
 import type { Batches } from "../batches/batches.ts";
@@ -118,6 +119,8 @@ export interface Gateway extends Sources {
   readonly partialUploads: PartialUploads;
   /** Stored responses that later requests build on, and those still being generated. */
   readonly answers: Answers;
+  /** Conversations that requests name, and whose items they add to. */
+  readonly storedConversations: StoredConversations;
   readonly background: BackgroundLeases;
   /** Their streams. */
   readonly backgroundEvents: BackgroundEvents;

@@ -32,13 +32,8 @@ test.each([
 
 test.each([
   ["POST", "/v1/v1/responses", "Did you mean POST /v1/responses?"],
-  [
-    "POST",
-    "/v1/conversations/c_1/items",
-    "The Conversations API is not supported yet; use POST /v1/responses with previous_response_id.",
-  ],
+  ["POST", "/v1/v1/conversations", "Did you mean POST /v1/conversations?"],
   ["POST", "/v1/threads/t_1/messages", "The Assistants API is not supported yet; use POST /v1/chat/completions."],
-  ["GET", "/v1/chat/completions/c_1/messages", "The stored chat completions API is not supported."],
   ["POST", "/v1/complete", "The legacy text completion API is not supported yet; use POST /v1/messages."],
   ["POST", "/v1/images/variations", "The image variations API is not supported yet; use POST /v1/images/edits."],
   ["POST", "/api/v1/videos", "Did you mean POST /v1/videos?"],
@@ -63,7 +58,7 @@ test.each([
 });
 
 test("a path that exists under another method names that method", () => {
-  expect(messageOf("GET", "/v1/chat/completions")).toBe("/v1/chat/completions takes POST, not GET.");
+  expect(messageOf("GET", "/v1/embeddings")).toBe("/v1/embeddings takes POST, not GET.");
 });
 
 test("S18: a path designed to be slow is fast", () => {

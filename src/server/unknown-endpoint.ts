@@ -3,13 +3,11 @@ import type { Route, RouteTable } from "./route-table.ts";
 
 /** Vendor APIs that clients may look for and that are not supported, by a part of their path. */
 const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | undefined][] = [
-  [/\/conversations(\/|$)/, "Conversations", "POST /v1/responses with previous_response_id"],
   [/\/audio\/voice/, "Voices", undefined],
   [/\/realtime(\/|$)/, "Realtime", "POST /v1/chat/completions"],
   [/\/(assistants|threads)(\/|$)/, "Assistants", "POST /v1/chat/completions"],
   [/\/batchPredictionJobs(\/|$)/, "Batch prediction", "POST /v1beta/models/{model}:batchGenerateContent"],
   [/\/v1\/complete$/, "legacy text completion", "POST /v1/messages"],
-  [/\/chat\/completions\/[^/]+/, "stored chat completions", undefined],
   [/\/images\/variations$/, "image variations", "POST /v1/images/edits"],
   [/\/videos\/characters(\/|$)/, "video characters", "input_reference of POST /v1/videos"],
   [/\/(fine_tuning|fine-tunes|tunedModels|tuningJobs)([:/]|$)/, "Fine-tuning", undefined],

@@ -1,7 +1,6 @@
-import { ADMIN_FLAGS, connectAdmin } from "../admin-client.ts";
 import { LIST_FLAGS, printAdminList } from "../admin-list.ts";
-import { EXIT, printJson, UsageError } from "../command.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
+import { deleteObject } from "./objects.ts";
 
 const COLUMNS = ["id", "created_at", "name", "type", "bytes", "project", "key", "expires_at"] as const;
 
@@ -20,20 +19,4 @@ const list = defineVerb({
   },
 });
 
-const remove = defineVerb({
-  name: "delete",
-  usage: "ID",
-  summary: "delete a file; requests that name it are refused from then on",
-  flags: ADMIN_FLAGS,
-  takes: 1,
-  run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Missing file id. Run `trivium files list` to find it.");
-    const client = await connectAdmin(values);
-    const deleted = await client.change("DELETE", `/api/objects/${encodeURIComponent(id)}`);
-    if (values.json) printJson(deleted);
-    else console.log(`Deleted ${id}.`);
-    return EXIT.ok;
-  },
-});
-
-export const files = withVerbs([list, remove]);
+export const files = withVerbs([list, deleteObject]);

@@ -10,6 +10,8 @@ export interface StateWords {
   background: boolean;
   /** The response that it continues. */
   previous: string | undefined;
+  /** The conversation that it is a turn of, and where it names it. Absent if the protocol has none. */
+  conversation?: { id: string; path: string } | undefined;
   /** The items that it refers to instead of repeating them. */
   references: readonly string[];
 }
@@ -27,6 +29,8 @@ export interface InputTurn {
   /** The id of the turn's own response. */
   id: string;
   input: string;
+  /** The ids of its items, if they may lack their own. */
+  ids?: readonly string[];
   /** Absent for the response in question: its output is not its input. */
   answer: string | undefined;
 }
@@ -47,6 +51,23 @@ export interface ExpandedRequest {
   request: ReceivedRequest;
   /** The items that it contained itself, as JSON, which is what is stored. */
   own: string;
+}
+
+/** An item of a conversation. Its text is JSON. */
+export interface TurnItem {
+  text: string;
+  /** Its own id, if it has one. */
+  id: string | undefined;
+  /** What an id begins with that is made for it. */
+  prefix: string;
+}
+
+/** Conversations that requests name, in protocols that have them. */
+interface ConversationTurns {
+  /** The items that a turn adds to its conversation: those of the request, as JSON, and those of its response. */
+  itemsOf(own: string, answer: JsonObject): TurnItem[];
+  /** The error for a conversation that a request cannot use. `empty`: neither has any item. */
+  refuse(named: { id: string; path: string }, fault: "missing" | "too_large" | "empty"): GatewayError;
 }
 
 /** Why a response cannot be continued. */
@@ -84,6 +105,8 @@ export interface StoredAnswers {
   expand(request: ReceivedRequest, found: FoundState): ExpandedRequest;
   /** Items that requests can refer to and list; absent if the protocol has neither. */
   readonly items?: StoredItems;
+  /** Absent if the protocol has no conversations. */
+  readonly conversations?: ConversationTurns;
   /** Whether the protocol made this id. Responses of other protocols cannot be continued or shown. */
   isId(id: string): boolean;
   /** The error for a response that cannot be continued; `at`: which response of its history is the cause. */

@@ -10,6 +10,7 @@ import { billables } from "./billables.ts";
 import { chatCodec } from "./codec.ts";
 import { endpoints, readCall } from "./endpoints.ts";
 import { chatFileParts } from "./file-parts.ts";
+import { listedCompletions } from "./listed.ts";
 import { modelLists } from "./model-list.ts";
 import { PRICED_FIELDS, patchAnswer, prepareRequest } from "./native.ts";
 import { needsCanon } from "./needs-canon.ts";
@@ -60,4 +61,5 @@ export const chat: Dialect = {
     keepAlive: ": keep-alive\n\n",
     streamType: () => "text/event-stream",
   },
+  listed: listedCompletions,
 };

@@ -280,8 +280,11 @@ export function patchAnswer(text: string, body: JsonObject, context: NativeAnswe
   let data = changes === undefined ? text : changeElements(text, ["choices"], changes);
   if (usage && wantsCost(context.request)) data = addCost(data, context.costUsd(usage));
   const set: Record<string, string> = { model: modelJson(context.publicModel) };
-  if (!body["id"]) set["id"] = JSON.stringify(`chatcmpl-${context.makeId()}`);
-  return { text: String(editBody({ text: data }, { set }, body)), usage, stop };
+  if (context.answerId !== undefined) set["id"] = JSON.stringify(context.answerId);
+  else if (!body["id"]) set["id"] = JSON.stringify(`chatcmpl-${context.makeId()}`);
+  const patched = String(editBody({ text: data }, { set }, body));
+  context.keep?.(JSON.parse(patched) as JsonObject);
+  return { text: patched, usage, stop };
 }
 
 const NO_MESSAGE: JsonObject = {};

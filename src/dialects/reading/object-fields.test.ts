@@ -136,6 +136,7 @@ const HARMLESS: Readonly<Record<string, string>> = {
   workspace_id: "a header that is not forwarded",
   // Resolved by the gateway itself.
   previous_response_id: "the gateway's own store of answers",
+  conversation: "the gateway's own conversations",
 };
 
 /** The types whose `id` was reviewed: an item that is sent complete, or a name that the tables list by its parent. */
@@ -237,8 +238,6 @@ const NAMED: readonly [DialectName, object, string][] = [
   ],
   ["responses", { tools: [{ type: "mcp", tunnel_id: "t" }] }, "tools[0].tunnel_id"],
   ["responses", { tools: [{ type: "brand_new", file_ids: ["f"] }] }, "tools[0].file_ids[0]"],
-  ["responses", { conversation: "conv_1" }, "conversation"],
-  ["responses", { conversation: { id: "conv_1" } }, "conversation.id"],
   ["responses", { prompt: { id: "pmpt_1" } }, "prompt.id"],
   [
     "messages",

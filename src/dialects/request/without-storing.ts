@@ -3,13 +3,21 @@ import { ObjectEdit } from "../../wire/json-text.ts";
 import type { ObjectFields } from "../reading/object-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 
-const REASON = "responses are stored in a provider's account only for keys with provider_objects: true";
+const REASON =
+  "this gateway does not store the response, and providers store responses only for keys with provider_objects: true";
 
 /** Hosts may take any other value as true. */
 const NOT_STORING: ReadonlySet<unknown> = new Set([undefined, null, false]);
 
-/** The request without fields that make a host store its response. A request without them is returned unchanged. */
-export function withoutStoring(request: ReceivedRequest, fields: ObjectFields | undefined): ReceivedRequest {
+/**
+ * The request without fields that make a host store its response. A request without them is returned unchanged. `isStored`: the gateway
+ * stores the response itself, so nothing is lost.
+ */
+export function withoutStoring(
+  request: ReceivedRequest,
+  fields: ObjectFields | undefined,
+  isStored: boolean,
+): ReceivedRequest {
   const storing = fields?.storing;
   if (storing === undefined || NOT_STORING.has(request.body[storing.field])) return request;
   const dropped = [storing.field, ...(storing.needs ?? [])].filter((name) => name in request.body);
@@ -19,6 +27,6 @@ export function withoutStoring(request: ReceivedRequest, fields: ObjectFields | 
     edit.remove(name);
     delete body[name];
   }
-  const notes = dropped.map((path): FieldNote => ({ path, action: "dropped", reason: REASON }));
+  const notes = isStored ? [] : dropped.map((path): FieldNote => ({ path, action: "dropped", reason: REASON }));
   return { text: edit.toString(), body, adapted: [...(request.adapted ?? []), ...notes] };
 }

@@ -16,6 +16,7 @@ import { emptyTools } from "../request/empty-tools.ts";
 import { oneLimit, otherLimits } from "../request/other-limits.ts";
 import { failIfNoAnswer } from "./answer/decode-response.ts";
 import { HostedToolUses } from "./answer/hosted-tool-uses.ts";
+import { encodeConversation, isStored } from "./answer/repeated-state.ts";
 import { missingMembers } from "./answer/response-shell.ts";
 import { learnSealed } from "./answer/sealed-reasoning.ts";
 import { decodeStop } from "./answer/stop-reason.ts";
@@ -166,8 +167,9 @@ export function clientFields(response: JsonObject, context: AnswerContext): Reco
   const set: Record<string, unknown> = { model: context.publicModel };
   if (context.answerId !== undefined) set["id"] = context.answerId;
   else if (!stringAt(response, "id")) set["id"] = `resp_${context.makeId()}`;
-  const store = context.keep !== undefined;
+  const store = isStored(context);
   if (response["store"] !== store) set["store"] = store;
+  Object.assign(set, encodeConversation(context.request));
   const background = context.request["background"] === true;
   if ((response["background"] ?? false) !== background) set["background"] = background;
   const previous = context.request["previous_response_id"] ?? null;

@@ -34,6 +34,22 @@ export function refusePrevious(id: string, fault: PreviousFault, at: string): Ga
   }
 }
 
+export function refuseConversation(
+  { id, path }: { id: string; path: string },
+  fault: "missing" | "too_large" | "empty",
+): GatewayError {
+  if (fault === "empty") {
+    const message = `The conversation ${shown(id)} has no items. Send some in \`input\`.`;
+    return new GatewayError("invalid_request", message, { path: "input" });
+  }
+  if (fault === "missing") {
+    const message = `Conversation with id ${shown(id)} not found. \`${path}\` must be the id of a conversation that was created at this gateway, that this key can access and that has not expired.`;
+    return new GatewayError("invalid_request", message, { path, code: "conversation_not_found" });
+  }
+  const message = `The conversation ${shown(id)} exceeds the size limit of a request. Delete items of it, or start a new conversation.`;
+  return new GatewayError("invalid_request", message, { path, code: "context_length_exceeded" });
+}
+
 export const refuseReferences = (): GatewayError =>
   new GatewayError(
     "invalid_request",

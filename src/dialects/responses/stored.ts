@@ -4,19 +4,20 @@ import type { StoredAnswers } from "../answer/stored-answers.ts";
 import { FAILURE_CODES } from "./answer/error-words.ts";
 import { encodeShell } from "./answer/response-shell.ts";
 import type { StreamPosition } from "./answer/stream-position.ts";
-import { expand, itemsOf, readState } from "./request/expand-items.ts";
+import { expand, itemsOf, readState, turnItems } from "./request/expand-items.ts";
 import { openPage } from "./request/list-input.ts";
 import {
   notFound,
   readShow,
   refuseBackground,
   refuseCancel,
+  refuseConversation,
   refusePrevious,
   refuseReferences,
   refuseStream,
 } from "./stored-words.ts";
 
-/** Requests for stored responses: `store`, `previous_response_id`, `item_reference` and `background`. */
+/** Requests for stored responses: `store`, `previous_response_id`, `conversation`, `item_reference` and `background`. */
 export const storedResponses: StoredAnswers = {
   read: readState,
   expand,
@@ -26,6 +27,7 @@ export const storedResponses: StoredAnswers = {
     refuseReferences,
     openPage,
   },
+  conversations: { itemsOf: turnItems, refuse: refuseConversation },
   isId: (id) => id.startsWith(ID_PREFIX),
   makeId: (random) => `${ID_PREFIX}${random.replace(/[^a-zA-Z0-9]/g, "x")}`,
   refusePrevious,

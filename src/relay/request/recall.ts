@@ -1,6 +1,7 @@
 import { type Principal, sharingOf } from "../../access/principal.ts";
+import type { ConversationPlace } from "../../answers/stored-conversations.ts";
 import type { GatewayError } from "../../canon/error.ts";
-import type { FoundState, StoredAnswers } from "../../dialects/answer/stored-answers.ts";
+import type { FoundState, StateWords, StoredAnswers } from "../../dialects/answer/stored-answers.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { StoredAnswerHead } from "../../storage/tables/answers.ts";
 import type { IncomingCall } from "../call.ts";
@@ -42,7 +43,7 @@ export function recall(
     generates && words.keep && gateway.answers.on && gateway.answers.fits(checked.characters ?? checked.text.length);
   const background = generates && words.background;
   if (background && !keeps) throw stored.refuseBackground();
-  const names = words.previous !== undefined || words.references.length > 0;
+  const names = words.previous !== undefined || words.conversation !== undefined || words.references.length > 0;
   if (!names && !keeps) return { request: checked, saver: undefined, background };
   return recallNamed(checked, stored, words, { keeps, names, background }, caller, gateway);
 }
@@ -57,14 +58,48 @@ async function recallNamed(
 ): Promise<Recalled> {
   const { project, keyId } = caller.principal;
   const { requestId } = caller.incoming;
-  const { heads, turns, items } = await inTime(caller, gateway, async (within) => ({
+  const { heads, turns, items, conversation } = await inTime(caller, gateway, async (within) => ({
     ...(await historyOf(words.previous, stored, within, gateway)),
+    ...(await conversationOf(words.conversation, stored, within, gateway)),
     items: await itemsOf(words.references, stored, within, gateway),
   }));
   const { request, own } = stored.expand(checked, { turns, items });
   if (names) refuseManyValues(request.text);
-  const call = { project, keyId, share: sharingOf(caller.principal), requestId, own, history: heads };
-  return { request, saver: keeps ? new AnswerSaver(call, stored, gateway) : undefined, background };
+  if (conversation !== undefined && own === NO_ITEMS && turns.every(({ input }) => input === NO_ITEMS)) {
+    throw conversation.refuse("empty");
+  }
+  // A response that is not to be stored is still a turn of the conversation that its request names.
+  const isTurn = conversation !== undefined && caller.incoming.verb === "generate";
+  if (!keeps && !isTurn) return { request, saver: undefined, background };
+  const id = stored.makeId(gateway.random.id());
+  const call = { id, project, keyId, share: sharingOf(caller.principal), requestId, own, history: heads };
+  const saver = new AnswerSaver({ ...call, conversation: conversation?.place, isKept: keeps }, stored, gateway);
+  return { request, saver, background };
+}
+
+const NO_ITEMS = "[]";
+
+/** The turns of the conversation that a request names, as one. */
+async function conversationOf(
+  named: StateWords["conversation"],
+  { conversations }: StoredAnswers,
+  { incoming, principal, memory }: Recaller,
+  { storedConversations, snapshot }: Gateway,
+): Promise<{ conversation?: NamedConversation; turns?: FoundState["turns"] }> {
+  if (named === undefined || conversations === undefined) return {};
+  const refuse: NamedConversation["refuse"] = (fault) => conversations.refuse(named, fault);
+  const { maxBodyBytes: maxBytes } = snapshot;
+  const grows = incoming.verb === "generate";
+  const take = (bytes: number) => memory.add(bytes);
+  const found = await storedConversations.history(principal, named.id, { maxBytes, grows }, take);
+  if (typeof found === "string") throw refuse(found);
+  const input = `[${found.items.map(({ text }) => text).join(",")}]`;
+  return { conversation: { place: found.place, refuse }, turns: [{ input, answer: "{}" }] };
+}
+
+interface NamedConversation {
+  place: ConversationPlace;
+  refuse: (fault: "missing" | "too_large" | "empty") => GatewayError;
 }
 
 /** Waits for storage no longer than the call's deadline. Later results are dropped and not counted. */

@@ -1,10 +1,8 @@
 import type { Billable } from "../../canon/billable.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
-import type { ObjectFields } from "../../dialects/reading/object-fields.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { FallbackChain } from "../../dialects/request/model-fallbacks.ts";
 import { withoutEchoedIds } from "../../dialects/request/without-echoed-ids.ts";
-import { withoutStoring } from "../../dialects/request/without-storing.ts";
 import { AUTO_MODEL } from "../../routing/auto.ts";
 import type { IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
@@ -13,6 +11,7 @@ import { autoModel } from "./auto-model.ts";
 import { billedOffers } from "./billed-offers.ts";
 import { estimateUse } from "./estimate-use.ts";
 import { inlineFiles, mayNameFiles } from "./inline-files.ts";
+import { listAnswer } from "./list-answer.ts";
 import { readBody } from "./read-body.ts";
 import { readFallbacks } from "./read-fallbacks.ts";
 import type { CallKind, FittedRequest, ResolvedRequest } from "./read-request.ts";
@@ -51,7 +50,9 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
       publicUrl,
       levels,
     });
-    return principal.providerObjects ? checked : withoutObjects(checked, received, dialect.requests.objects);
+    return principal.providerObjects || !received.mayNameObjects
+      ? checked
+      : withoutEchoedIds(checked, dialect.requests.objects);
   },
   fit: (checked, request, gateway) => {
     const { incoming, principal, entered, routing } = request;
@@ -59,7 +60,7 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
     const { memory, startedAtMs } = entered;
     const recalling =
       stored === undefined
-        ? { request: checked, saver: undefined, background: false }
+        ? listAnswer(checked, request, gateway)
         : recall(
             checked,
             stored,
@@ -99,14 +100,4 @@ function serve(
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
   const fallbacks = incoming.verb === "generate" ? readFallbacks(call, gateway) : undefined;
   return { served, request, saver, background, fallbacks };
-}
-
-/** Removes what makes a host store a response, or use a stored one, if the request works without it. */
-function withoutObjects(
-  checked: ReceivedRequest,
-  { mayNameObjects }: ReceivedRequest,
-  objects: ObjectFields | undefined,
-): ReceivedRequest {
-  const kept = withoutStoring(checked, objects);
-  return mayNameObjects ? withoutEchoedIds(kept, objects) : kept;
 }

@@ -1,6 +1,8 @@
+import type { ConversationPlace, WriteTurn } from "../../answers/stored-conversations.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { withTimeout } from "../../base/with-timeout.ts";
 import type { Owned } from "../../canon/ownership.ts";
+import type { ListedAnswers } from "../../dialects/answer/listed-answers.ts";
 import type { StoredAnswers } from "../../dialects/answer/stored-answers.ts";
 import type { StoredAnswerHead } from "../../storage/tables/answers.ts";
 import type { Gateway } from "../gateway.ts";
@@ -13,36 +15,47 @@ const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 
 interface KeptCall extends Owned {
+  /** The gateway's own id for the response, because hosts may use one id twice. */
+  id: string;
   requestId: string;
   /** The items of the request itself, as JSON. */
   own: string;
   /** What it builds on, the latest first. */
   history: readonly StoredAnswerHead[];
+  /** The response itself is stored; otherwise only its turn of a conversation. */
+  isKept: boolean;
+  /** The conversation that it is a turn of. */
+  conversation?: ConversationPlace | undefined;
+  /** What a listed response can be found by. */
+  metadata?: Readonly<Record<string, string>> | undefined;
 }
+
+/** What the protocol knows about its responses. */
+type AnswerForm = Pick<StoredAnswers, "items" | "conversations"> & Partial<Pick<ListedAnswers, "modelOf">>;
+
+type Saving = Pick<Gateway, "answers" | "storedConversations" | "clock" | "log" | "closing">;
 
 /** Stores the response of one call. */
 export class AnswerSaver {
   readonly call: KeptCall;
-  readonly stored: StoredAnswers;
-  readonly #gateway: Pick<Gateway, "answers" | "clock" | "log" | "closing">;
+  readonly #form: AnswerForm;
+  readonly #gateway: Saving;
   /** Responses by attempt: a hedged call may have two. */
   readonly #taken = new Map<object, JsonObject>();
-  /** The gateway's own id, because hosts may use one id twice. */
-  readonly answerId: string;
   /** A background response, which is already in storage. */
   pending = false;
   /** It is stored. */
   saved = false;
 
-  constructor(
-    call: KeptCall,
-    stored: StoredAnswers,
-    gateway: Pick<Gateway, "answers" | "clock" | "log" | "random" | "closing">,
-  ) {
-    this.answerId = stored.makeId(gateway.random.id());
+  constructor(call: KeptCall, form: AnswerForm, gateway: Saving) {
     this.call = call;
-    this.stored = stored;
+    this.#form = form;
     this.#gateway = gateway;
+  }
+
+  /** The id that the response must have. */
+  get answerId(): string {
+    return this.call.id;
   }
 
   /** Takes a response as the client gets it. Only the first of an attempt counts; repeats are the same. */
@@ -67,17 +80,32 @@ export class AnswerSaver {
 
   /** False if it was cancelled or deleted meanwhile. */
   async #save(answer: JsonObject): Promise<boolean> {
-    const { answers } = this.#gateway;
-    const { project, keyId, share, own, history } = this.call;
+    const { answers, storedConversations } = this.#gateway;
+    const { project, keyId, share, own, history, conversation, metadata, isKept } = this.call;
     const made = {
       id: this.answerId,
       project,
       answer: JSON.stringify(answer),
-      itemIds: this.stored.items?.idsOf(answer) ?? [],
+      itemIds: this.#form.items?.idsOf(answer) ?? [],
     };
-    if (this.pending) return await this.#insist(() => answers.end(made, "done"));
-    await answers.keep({ ...made, keyId, share, history, input: own });
+    if (this.pending) {
+      return await this.#insist(async () => answers.end({ ...made, writeTurn: await this.#turn(answer) }, "done"));
+    }
+    const writeTurn = await this.#turn(answer);
+    if (!isKept) {
+      if (writeTurn !== undefined) await storedConversations.append(writeTurn);
+      return true;
+    }
+    const listed = metadata && { model: this.#form.modelOf?.(answer) ?? "", metadata };
+    await answers.keep({ ...made, keyId, share, history, input: own, conversation, listed, writeTurn });
     return true;
+  }
+
+  /** What the response adds to its conversation, to be written with it; undefined if it is not part of one. */
+  async #turn(answer: JsonObject): Promise<WriteTurn | undefined> {
+    const { project, own, conversation } = this.call;
+    const items = conversation && this.#form.conversations?.itemsOf(own, answer);
+    return items && (await this.#gateway.storedConversations.prepareTurn(project, conversation, items));
   }
 
   /** Retries until it is stored, the time is up, or the gateway shuts down. */

@@ -66,3 +66,38 @@ test("decision 0087: an operator of a project cannot open the providers' account
   const refused = await admin.ask("PATCH", `/api/keys/${keyId}`, { ...asAdmin, body: { objects: "everyone" } });
   expect(refused.status).toBe(400);
 });
+
+test("decision 0109: an operator lists and deletes conversations and stored completions without reading them", async () => {
+  const { admin, key, keyId } = await started();
+  const { gateway } = admin;
+  const user = (content: string) => ({ role: "user", content });
+  const items = [user("The word is Kupfer.")];
+  const conversation = JSON.parse((await gateway.post("/v1/conversations", { items }, key)).text) as { id: string };
+  const body = { model: "test/chat", messages: items, store: true };
+  const completion = JSON.parse((await gateway.post("/v1/chat/completions", body, key)).text) as { id: string };
+  const listed = async (query: string) => {
+    const { json, text } = await admin.ask("GET", `/api/objects${query}`, asAdmin);
+    expect(text).not.toContain("Kupfer");
+    return json["data"] as { id: string; kind: string }[];
+  };
+  for (const [kind, { id }] of Object.entries({ conversation, completion })) {
+    expect(await listed(`?kind=${kind}`)).toEqual([
+      expect.objectContaining({ id, kind, project: "red", key: keyId, objects: "private", bytes: expect.any(Number) }),
+    ]);
+  }
+  expect((await listed("?project=red")).map(({ kind }) => kind).toSorted()).toEqual(["completion", "conversation"]);
+  expect(await listed("?project=blue")).toEqual([]);
+  const [first] = await listed("?limit=1");
+  const { next } = (await admin.ask("GET", "/api/objects?limit=1", asAdmin)).json as { next: string };
+  const [second] = await listed(`?limit=1&after=${next}`);
+  expect(new Set([first?.id, second?.id])).toEqual(new Set([conversation.id, completion.id]));
+  const blue = await admin.operator("project", "blue");
+  for (const [kind, { id }] of Object.entries({ conversation, completion })) {
+    expect((await admin.ask("DELETE", `/api/objects/${id}`, { secret: blue })).status).toBe(404);
+    const deleted = await admin.ask("DELETE", `/api/objects/${id}`, asAdmin);
+    expect(deleted.json["data"]).toMatchObject({ id, kind, project: "red" });
+  }
+  expect(await listed("")).toEqual([]);
+  expect((await gateway.ask("GET", `/v1/conversations/${conversation.id}`, key)).status).toBe(404);
+  expect((await gateway.ask("GET", `/v1/chat/completions/${completion.id}`, key)).status).toBe(404);
+});

@@ -102,7 +102,8 @@ async function find(id: string, operator: Operator, gateway: Gateway): Promise<F
       await background.cancel(answer.project, id);
       return true;
     };
-    return isOurs(answer) ? { kind: "response", owned: answer, remove } : undefined;
+    const kind = answer.model === undefined ? "response" : "completion";
+    return isOurs(answer) ? { kind, owned: answer, remove } : undefined;
   }
   const object = await objects.owner(id);
   if (object === undefined || !isOurs(object)) return undefined;

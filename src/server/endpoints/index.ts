@@ -14,6 +14,16 @@ import { createChildKey, getChildKey, listChildKeys, revokeChildKey } from "./ch
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { compactResponse } from "./compactions.ts";
 import { createCompletion } from "./completions.ts";
+import {
+  addConversationItems,
+  createConversation,
+  deleteConversation,
+  deleteConversationItem,
+  listConversationItems,
+  showConversation,
+  showConversationItem,
+  updateConversation,
+} from "./conversations.ts";
 import { batchEmbedContents, createEmbeddings, embedContent } from "./embeddings.ts";
 import { downloadFile, getFile, headFile } from "./files.ts";
 import {
@@ -32,6 +42,13 @@ import { getReceipt } from "./receipts.ts";
 import { rerankDocuments } from "./rerank.ts";
 import { getRoot } from "./root-page.ts";
 import { createSpeech } from "./speech.ts";
+import {
+  deleteCompletion,
+  listCompletionMessages,
+  listCompletions,
+  showCompletion,
+  updateCompletion,
+} from "./stored-completions.ts";
 import { createTranscription, createTranslation } from "./transcriptions.ts";
 import {
   deleteFile,
@@ -69,6 +86,19 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   createCompletion,
   compactResponse,
   openResponses,
+  createConversation,
+  showConversation,
+  updateConversation,
+  deleteConversation,
+  addConversationItems,
+  listConversationItems,
+  showConversationItem,
+  deleteConversationItem,
+  listCompletions,
+  showCompletion,
+  updateCompletion,
+  deleteCompletion,
+  listCompletionMessages,
   getReceipt,
   createChildKey,
   listChildKeys,

@@ -1,6 +1,5 @@
 import type { Principal } from "../../access/principal.ts";
 import { checkProtocol } from "../../access/scopes.ts";
-import { isVisible, type Owned } from "../../canon/ownership.ts";
 import type { StoredAnswers } from "../../dialects/answer/stored-answers.ts";
 import type { StoredAsks } from "../../dialects/endpoint.ts";
 import { followEvents } from "../../relay/answer/follow-events.ts";
@@ -9,6 +8,7 @@ import type { Gateway } from "../../relay/gateway.ts";
 import type { HeldMemory } from "../../relay/request/memory-budget.ts";
 import { countedCaller } from "../counted-caller.ts";
 import type { Handler, RoutedRequest } from "../routed-request.ts";
+import { mayDelete } from "./may-delete.ts";
 
 /** A request for a stored answer, from a known client. */
 interface StoredRequest {
@@ -37,10 +37,8 @@ const HANDLERS: Readonly<Record<StoredAsks, StoredHandler>> = {
   },
   list_input: listInput,
   delete_answer: async ({ id, principal, stored, gateway }) => {
-    // A key may delete what its child keys have stored, without seeing it.
-    const may = (answer: Owned) =>
-      isVisible(answer, principal) || gateway.keys.makerOf(answer.keyId ?? "")?.keyId === principal.keyId;
-    if (!(await gateway.answers.delete(principal.project, id, may))) throw stored.notFound(id);
+    const isDeleted = await gateway.answers.delete(principal.project, id, mayDelete(principal, gateway));
+    if (!isDeleted) throw stored.notFound(id);
     await gateway.background.cancel(principal.project, id);
     return stored.encodeDeleted(id);
   },

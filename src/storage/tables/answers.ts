@@ -1,5 +1,5 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
-import type { Owned } from "../../canon/ownership.ts";
+import type { Owned, Reader } from "../../canon/ownership.ts";
 import { bytes, number, optionalText, readSharingColumn, text } from "../columns.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
 
@@ -11,6 +11,10 @@ export interface StoredAnswer extends Owned {
   id: string;
   /** The answer that it builds on. */
   previousId?: string;
+  /** The conversation that it is a turn of, and where the items before it end. */
+  conversation?: { id: string; end: number };
+  /** The model that made it, if it is listed. */
+  model?: string;
   state: AnswerState;
   /** The items of its own request. */
   input: Uint8Array;
@@ -27,7 +31,7 @@ export interface StoredAnswer extends Owned {
 export type StoredAnswerHead = Omit<StoredAnswer, "input" | "answer">;
 
 const HEAD =
-  "id, project, key_id, share, previous_id, state, input_length, answer_length, created_at_ms, expires_at_ms";
+  "id, project, key_id, share, previous_id, conversation_id, conversation_end, model, state, input_length, answer_length, created_at_ms, expires_at_ms";
 const ALL = `${HEAD}, input, answer`;
 
 /** The parts of an answer to read. */
@@ -41,14 +45,33 @@ const COLUMNS: Readonly<Record<AnswerParts, string>> = {
 /** The most values in one statement. */
 const AT_ONCE = 500;
 
-export async function insertAnswer(storage: Storage, answer: StoredAnswer, itemIds: readonly string[]): Promise<void> {
+/** What is stored together with an answer. */
+export interface WithAnswer {
+  /** The items that requests can refer to. */
+  itemIds: readonly string[];
+  /** What a listed answer can be found by. */
+  metadata?: Readonly<Record<string, string>> | undefined;
+  /** More that is part of the same transaction. */
+  also?: ((queries: Queries) => Promise<void>) | undefined;
+}
+
+export async function insertAnswer(
+  storage: Storage,
+  answer: StoredAnswer,
+  { itemIds, metadata, also }: WithAnswer,
+): Promise<void> {
+  const { conversation } = answer;
   await storage.transaction(async (queries) => {
-    await queries.query(`INSERT INTO answers (${ALL}, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    const marks = Array.from({ length: 16 }, () => "?").join(", ");
+    await queries.query(`INSERT INTO answers (${ALL}, size) VALUES (${marks})`, [
       answer.id,
       answer.project,
       answer.keyId ?? null,
       answer.share,
       answer.previousId ?? null,
+      conversation?.id ?? null,
+      conversation?.end ?? null,
+      answer.model ?? null,
       answer.state,
       answer.inputLength,
       answer.answerLength,
@@ -59,7 +82,106 @@ export async function insertAnswer(storage: Storage, answer: StoredAnswer, itemI
       answer.input.length + answer.answer.length,
     ]);
     await insertItems(queries, answer, itemIds);
+    if (metadata !== undefined) await insertMetadata(queries, answer, metadata);
+    await also?.(queries);
   });
+}
+
+async function insertMetadata(
+  queries: Queries,
+  { id, project }: Pick<StoredAnswer, "id" | "project">,
+  metadata: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [name, value] of Object.entries(metadata)) {
+    await queries.query("INSERT INTO answer_metadata (answer_id, project, name, value) VALUES (?, ?, ?, ?)", [
+      id,
+      project,
+      name,
+      value,
+    ]);
+  }
+}
+
+/** False if there is no such answer. */
+export async function replaceMetadata(
+  storage: Storage,
+  answer: Pick<StoredAnswer, "id" | "project">,
+  metadata: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  const { id, project } = answer;
+  return await storage.transaction(async (queries) => {
+    // Locks the row, so that two changes do not mix.
+    const found = await queries.query("UPDATE answers SET model = model WHERE id = ? AND project = ? RETURNING id", [
+      id,
+      project,
+    ]);
+    if (found.length === 0) return false;
+    await queries.query("DELETE FROM answer_metadata WHERE answer_id = ? AND project = ?", [id, project]);
+    await insertMetadata(queries, answer, metadata);
+    return true;
+  });
+}
+
+/** The metadata of these answers, by id. */
+export async function selectMetadata(
+  queries: Queries,
+  project: string,
+  ids: readonly string[],
+): Promise<Map<string, Record<string, string>>> {
+  const found = new Map(ids.map((id): [string, Record<string, string>] => [id, {}]));
+  if (ids.length === 0) return found;
+  const rows = await queries.query(
+    `SELECT answer_id, name, value FROM answer_metadata WHERE project = ? AND answer_id IN (${placeholders(ids)}) ORDER BY name`,
+    [project, ...ids],
+  );
+  for (const row of rows) {
+    const metadata = found.get(text(row, "answer_id"));
+    if (metadata !== undefined) metadata[text(row, "name")] = text(row, "value");
+  }
+  return found;
+}
+
+/** Which answers to list: a page of those that the reader may see. */
+export interface AnswerPage {
+  order: "asc" | "desc";
+  limit: number;
+  model?: string | undefined;
+  /** An answer must have all of these pairs. */
+  metadata?: Readonly<Record<string, string>> | undefined;
+  /** Only those that follow this one. */
+  after?: Pick<StoredAnswer, "createdAtMs" | "id"> | undefined;
+}
+
+/** Answers with a model, by age. */
+export async function listAnswers(
+  queries: Queries,
+  { project, keyId }: Reader,
+  { order, limit, model, metadata = {}, after }: AnswerPage,
+  nowMs: number,
+): Promise<StoredAnswerHead[]> {
+  const conditions = [
+    "project = ? AND model IS NOT NULL AND state = 'done' AND expires_at_ms > ? AND (share = 'project' OR key_id = ?)",
+  ];
+  const parameters: Parameter[] = [project, Math.floor(nowMs), keyId];
+  if (model !== undefined) {
+    conditions.push("model = ?");
+    parameters.push(model);
+  }
+  for (const pair of Object.entries(metadata)) {
+    conditions.push(
+      "EXISTS (SELECT 1 FROM answer_metadata WHERE answer_id = answers.id AND project = answers.project AND name = ? AND value = ?)",
+    );
+    parameters.push(...pair);
+  }
+  if (after !== undefined) {
+    conditions.push(`(created_at_ms, id) ${order === "asc" ? ">" : "<"} (?, ?)`);
+    parameters.push(after.createdAtMs, after.id);
+  }
+  const rows = await queries.query(
+    `SELECT ${HEAD} FROM answers WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms ${order}, id ${order} LIMIT ?`,
+    [...parameters, limit],
+  );
+  return rows.map(readHead);
 }
 
 async function insertItems(
@@ -80,7 +202,7 @@ async function insertItems(
 export async function endAnswer(
   storage: Storage,
   answer: Pick<StoredAnswer, "id" | "project" | "state" | "answer" | "answerLength">,
-  itemIds: readonly string[],
+  { itemIds, also }: Pick<WithAnswer, "itemIds" | "also">,
 ): Promise<boolean> {
   return await storage.transaction(async (queries) => {
     const ended = await queries.query(
@@ -88,8 +210,10 @@ export async function endAnswer(
        WHERE id = ? AND project = ? AND state = 'pending' RETURNING id`,
       [answer.state, answer.answer, answer.answerLength, answer.answer.length, answer.id, answer.project],
     );
-    if (ended.length === 1) await insertItems(queries, answer, itemIds);
-    return ended.length === 1;
+    if (ended.length === 0) return false;
+    await insertItems(queries, answer, itemIds);
+    await also?.(queries);
+    return true;
   });
 }
 
@@ -237,12 +361,16 @@ function* inParts(values: readonly string[]): Generator<readonly string[]> {
 const placeholders = (values: readonly Parameter[]): string => values.map(() => "?").join(", ");
 
 function readHead(row: StoredRow): StoredAnswerHead {
+  const conversationId = optionalText(row, "conversation_id");
   return withoutAbsent({
     id: text(row, "id"),
     project: text(row, "project"),
     keyId: optionalText(row, "key_id"),
     share: readSharingColumn(row, "share") ?? "project",
     previousId: optionalText(row, "previous_id"),
+    conversation:
+      conversationId === undefined ? undefined : { id: conversationId, end: number(row, "conversation_end") },
+    model: optionalText(row, "model"),
     state: text(row, "state") as AnswerState,
     inputLength: number(row, "input_length"),
     answerLength: number(row, "answer_length"),

@@ -158,7 +158,8 @@ async function takeBlobs(queries: Queries, id: string): Promise<ObjectBlob[]> {
   return rows.map((row) => ({ blob: text(row, "blob"), size: number(row, "size") }));
 }
 
-async function hasSpace(
+/** Whether the content of the project's objects stays within `maxBytes`. Other writers wait until the transaction ends. */
+export async function hasSpace(
   { engine }: Storage,
   queries: Queries,
   { project, size }: Pick<StoredObject, "project" | "size">,
@@ -186,7 +187,7 @@ export async function insertBlobs(
 }
 
 /** The size of the content of a project's objects. */
-async function sumObjectSizes(queries: Queries, project: string): Promise<number> {
+export async function sumObjectSizes(queries: Queries, project: string): Promise<number> {
   const [row] = await queries.query(
     "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS total FROM objects WHERE project = ?",
     [project],
@@ -252,6 +253,10 @@ interface ObjectFilter {
   key?: string | undefined;
 }
 
+/** Listed answers are objects to operators, although they are stored with the other answers. The prefix of their ids is the form's. */
+const LISTED = `SELECT SUBSTR(id, LENGTH(id) - 21) AS id, 'completion' AS kind, project, key_id, share, 'stored' AS state, size,
+  NULL AS purpose, '{}' AS metadata, created_at_ms, expires_at_ms FROM answers WHERE model IS NOT NULL`;
+
 /** Objects that have not expired, newest first. */
 export async function selectObjectPage(
   queries: Queries,
@@ -270,8 +275,13 @@ export async function selectObjectPage(
     conditions.push("(created_at_ms, id) < (?, ?)");
     parameters.push(after.createdAtMs, after.id);
   }
+  const sources = [
+    ...(kind === "completion" ? [] : [`SELECT ${COLUMNS} FROM objects`]),
+    ...(kind === undefined || kind === "completion" ? [LISTED] : []),
+  ];
   const rows = await queries.query(
-    `SELECT ${COLUMNS} FROM objects WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
+    `SELECT ${COLUMNS} FROM (${sources.join(" UNION ALL ")}) AS stored
+     WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
     [...parameters, limit],
   );
   return rows.map(readObject);

@@ -42,14 +42,16 @@ export function encodeResponse(reply: CanonReply, context: EncodeAnswerContext):
     finish_reason: encodeStop(reply.stop, olderFunctions.readBy(context.request)),
     ...stopDetails(reply),
   };
-  return JSON.stringify({
-    id: reply.id ?? `chatcmpl-${context.makeId()}`,
+  const completion = {
+    id: context.answerId ?? reply.id ?? `chatcmpl-${context.makeId()}`,
     object: "chat.completion",
     created: reply.created ?? context.nowSeconds(),
     model: context.publicModel,
     choices: [choice],
     ...(usage === undefined ? {} : { usage: encodeUsage(usage, cost) }),
-  });
+  };
+  context.keep?.(completion);
+  return JSON.stringify(completion);
 }
 
 function encodeMessage(parts: readonly ReplyPart[], { request, note }: EncodeAnswerContext): JsonObject {

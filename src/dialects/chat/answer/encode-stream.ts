@@ -24,6 +24,7 @@ import {
 } from "../reasoning-details.ts";
 import { encodeToolCall } from "../tool-call.ts";
 import { encodeAnnotations } from "./annotations.ts";
+import { CollectedCompletion, completionOf } from "./collected-completion.ts";
 import { encodeImage } from "./encode-response.ts";
 import { encodeLogprobs } from "./logprobs.ts";
 import { encodeStop, UNTOLD } from "./stop-reason.ts";
@@ -64,9 +65,12 @@ export class ChatStreamEncoder implements StreamEncoder {
   #callCount = 0;
   #images = 0;
   #usage: Usage | undefined;
+  /** Set if the completion is stored. */
+  readonly #collected: CollectedCompletion | undefined;
 
   constructor(context: EncodeAnswerContext) {
     this.#context = context;
+    if (context.keep !== undefined) this.#collected = new CollectedCompletion();
     this.#hideReasoning = hidesReasoning(context.request);
     this.#readsOlder = olderFunctions.readBy(context.request);
   }
@@ -82,6 +86,8 @@ export class ChatStreamEncoder implements StreamEncoder {
   }
 
   formOf(event: DeltaEvent): DeltaForm | undefined {
+    // Each delta is collected.
+    if (this.#collected !== undefined) return undefined;
     switch (event.type) {
       case "text-delta":
         return DeltaForm.of((text) => this.#delta({ content: text }));
@@ -148,7 +154,9 @@ export class ChatStreamEncoder implements StreamEncoder {
         noteFinish(event, this.#context.note, UNTOLD);
         const finish_reason = encodeStop(event.stop, this.#readsOlder);
         const last = { index: 0, delta: {}, finish_reason, ...stopDetails(event) };
-        return `${this.#chunk([last])}${this.#usageChunk()}data: [DONE]\n\n`;
+        const end = `${this.#chunk([last])}${this.#usageChunk()}data: [DONE]\n\n`;
+        this.#keep();
+        return end;
       }
       case "error":
         return "";
@@ -160,17 +168,34 @@ export class ChatStreamEncoder implements StreamEncoder {
   /** The role comes first, once. */
   #begin(): string {
     if (this.#head !== undefined) return "";
-    const { publicModel, nowSeconds, makeId } = this.#context;
-    const id = this.#id ?? `chatcmpl-${makeId()}`;
-    const created = this.#created ?? nowSeconds();
-    const head = JSON.stringify({ id, object: "chat.completion.chunk", created, model: publicModel });
+    const { publicModel, nowSeconds, makeId, answerId } = this.#context;
+    this.#id = answerId ?? this.#id ?? `chatcmpl-${makeId()}`;
+    this.#created ??= nowSeconds();
+    const head = JSON.stringify({
+      id: this.#id,
+      object: "chat.completion.chunk",
+      created: this.#created,
+      model: publicModel,
+    });
     this.#head = `data: ${head.slice(0, -1)},"choices":`;
     return `${this.#head}[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}\n\n`;
   }
 
   #chunk(choices: readonly JsonObject[], more = ""): string {
     const role = this.#begin();
-    return `${role}${this.#head}${JSON.stringify(choices)}${more}}\n\n`;
+    const text = JSON.stringify(choices);
+    this.#collected?.take(choices, text.length);
+    return `${role}${this.#head}${text}${more}}\n\n`;
+  }
+
+  /** Hands over the completion that a client assembles from the chunks. */
+  #keep(): void {
+    const { keep, publicModel, request } = this.#context;
+    const choices = this.#collected?.choices;
+    if (choices === undefined) return;
+    const cost = this.#usage !== undefined && wantsCost(request) ? this.#context.costUsd(this.#usage) : undefined;
+    const usage = this.#usage && encodeUsage(this.#usage, cost);
+    keep?.(completionOf({ id: this.#id, created: this.#created, model: publicModel }, choices, usage));
   }
 
   #delta(delta: JsonObject): string {

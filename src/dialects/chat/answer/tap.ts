@@ -17,6 +17,7 @@ import type { ChatQuirks } from "../quirks.ts";
 import { callsNothing } from "../tool-call.ts";
 import { answerError } from "./answer-error.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
+import { CollectedCompletion, completionOf } from "./collected-completion.ts";
 import { contractFinishReason, decodeStop, finishOf } from "./stop-reason.ts";
 import { hasBroken, ToolCallIndexer } from "./tool-calls.ts";
 import { decodeUsage, encodeUsage, usageIn } from "./usage.ts";
@@ -38,6 +39,10 @@ export class ChatTap extends TapBase {
   #created: number | undefined;
   /** The provider's usage if it came where clients do not look; undefined once they have seen it. */
   #owedUsage: JsonObject | undefined;
+  /** Set if the completion is stored. */
+  readonly #collected: CollectedCompletion | undefined;
+  /** Its last chunk with choices, for what all chunks say of the completion. */
+  #last: JsonObject | undefined;
 
   constructor(context: NativeAnswerContext<ChatQuirks>) {
     super();
@@ -46,6 +51,7 @@ export class ChatTap extends TapBase {
     this.#hideReasoning = hidesReasoning(context.request);
     this.#showUsage = wantsUsage(context.request);
     this.#modelJson = modelJson(context.publicModel);
+    if (context.keep !== undefined) this.#collected = new CollectedCompletion();
   }
 
   override push(events: Uint8Array, output: ByteBuffer): TapProgress {
@@ -81,6 +87,7 @@ export class ChatTap extends TapBase {
 
   protected override closing(): string {
     if (this.state !== "complete") return "";
+    this.#keep();
     // Some providers close the stream right after the finish reason, but clients of this protocol wait for the sentinel.
     return `${this.#usageChunk()}data: [DONE]\n\n`;
   }
@@ -89,6 +96,7 @@ export class ChatTap extends TapBase {
     if (frame.data === undefined) return frame.raw;
     if (frame.data === "[DONE]") {
       this.state = "ended";
+      this.#keep();
       return `${this.#usageChunk()}data: [DONE]\n\n`;
     }
     const chunk = parseObject(frame.data);
@@ -159,13 +167,36 @@ export class ChatTap extends TapBase {
     const set: Record<string, string> = {};
     this.#id ||= stringAt(chunk, "id");
     this.#created ??= numberAt(chunk, "created");
-    if (choices.length > 0 && !chunk["id"]) {
+    const { answerId } = this.#context;
+    if (answerId !== undefined) {
+      this.#id = answerId;
+      set["id"] = JSON.stringify(answerId);
+    } else if (choices.length > 0 && !chunk["id"]) {
       this.#id ||= `chatcmpl-${this.#context.makeId()}`;
       set["id"] = JSON.stringify(this.#id);
     }
     if (choices.length > 0 && !chunk["object"]) set["object"] = '"chat.completion.chunk"';
     set["model"] = this.#modelJson;
-    return String(editBody({ text: data }, { set }, chunk));
+    const patched = String(editBody({ text: data }, { set }, chunk));
+    if (this.#collected !== undefined && choices.length > 0) this.#collect(patched, this.#collected);
+    return patched;
+  }
+
+  /** Takes a chunk as the client gets it. */
+  #collect(patched: string, collected: CollectedCompletion): void {
+    const chunk = parseObject(patched) ?? {};
+    this.#last = { ...this.#last, ...chunk };
+    collected.take(arrayAt(chunk, "choices"), patched.length);
+  }
+
+  /** Hands over the completion that a client assembles from the chunks. */
+  #keep(): void {
+    const { keep, request } = this.#context;
+    const choices = this.#collected?.choices;
+    if (choices === undefined || this.#last === undefined) return;
+    const cost = this.usage !== undefined && wantsCost(request) ? this.#context.costUsd(this.usage) : undefined;
+    const usage = this.usage && encodeUsage(this.usage, cost);
+    keep?.(completionOf(this.#last, choices, usage));
   }
 
   /** The changes to a choice, or undefined if its chunk is left out. */
@@ -218,7 +249,7 @@ export class ChatTap extends TapBase {
   }
 
   #learn(frame: SseFrame, data: string, chunk: JsonObject): void {
-    if (!this.contentSeen || this.#templates.length === MAX_TEMPLATES) return;
+    if (!this.contentSeen || this.#collected !== undefined || this.#templates.length === MAX_TEMPLATES) return;
     const template = ChunkTemplate.learn(frame, data, chunk, this.#modelJson, this.#hideReasoning);
     if (template) this.#templates.push(template);
   }

@@ -12,6 +12,7 @@ import { usageWithEstimates } from "../estimate.ts";
 import { EventWriter } from "./event-writer.ts";
 import { CLOSING_EVENTS } from "./followed-items.ts";
 import { ItemWriter } from "./item-writer.ts";
+import { isStored } from "./repeated-state.ts";
 import { encodeShell } from "./response-shell.ts";
 import { encodeStop } from "./stop-reason.ts";
 import type { StreamPosition } from "./stream-position.ts";
@@ -81,7 +82,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
 
   #start(event: CanonEvent): string {
     if (this.#shell !== undefined || event.type === "error") return "";
-    const { request, publicModel, makeId, nowSeconds, answerId, keep } = this.#context;
+    const { request, publicModel, makeId, nowSeconds, answerId } = this.#context;
     const id = answerId ?? ownId(event) ?? `resp_${makeId()}`;
     this.#items.idBase = id.slice(PREFIX.length);
     this.#shell = encodeShell(request, {
@@ -89,7 +90,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       model: publicModel,
       createdAtSeconds: (event.type === "metadata" ? event.created : undefined) ?? nowSeconds(),
       status: "in_progress",
-      store: keep !== undefined,
+      store: isStored(this.#context),
     });
     const response = this.#shell;
     return (

@@ -2,6 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from
 import { sumUsage } from "../../../canon/usage.ts";
 import type { AskedImage, HostedAnswer, HostedContext, ImageOutcome } from "../../request/hosted-images.ts";
 import { EventWriter } from "./event-writer.ts";
+import { encodeConversation } from "./repeated-state.ts";
 import type { StreamPosition } from "./stream-position.ts";
 import { decodeUsage, encodeUsage } from "./usage.ts";
 
@@ -235,7 +236,8 @@ export class HostedImagesAnswer implements HostedAnswer {
       tools: this.#body["tools"] ?? [],
       tool_choice: this.#body["tool_choice"] ?? "auto",
       previous_response_id: this.#body["previous_response_id"] ?? null,
-      store: answerId !== undefined,
+      store: answerId !== undefined && this.#body["store"] !== false,
+      ...encodeConversation(this.#body),
     };
   }
 }

@@ -1,4 +1,5 @@
 import { arrayAt, isObject, type JsonObject } from "../../../base/json.ts";
+import { encodeConversation } from "./repeated-state.ts";
 
 interface Shell {
   id: string;
@@ -22,6 +23,7 @@ export function encodeShell(request: JsonObject, { id, model, createdAtSeconds, 
     completed_at: null,
     status,
     background: or("background", false),
+    ...encodeConversation(request),
     error: null,
     frequency_penalty: or("frequency_penalty", 0),
     incomplete_details: null,

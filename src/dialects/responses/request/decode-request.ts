@@ -23,6 +23,7 @@ const HONOURED = [
   "stream_options",
   "store",
   "previous_response_id",
+  "conversation",
   "background",
   "metadata",
   "client_metadata",

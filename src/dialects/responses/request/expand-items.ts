@@ -1,8 +1,10 @@
 import { arrayAt, isObject, type JsonObject, stringAt } from "../../../base/json.ts";
 import { Notes } from "../../../canon/notes.ts";
 import { elementTexts, findValue, ObjectEdit } from "../../../wire/json-text.ts";
-import type { ExpandedRequest, FoundState, StateWords } from "../../answer/stored-answers.ts";
+import type { ExpandedRequest, FoundState, StateWords, TurnItem } from "../../answer/stored-answers.ts";
 import type { ReceivedRequest } from "../../received-request.ts";
+import { itemPrefix } from "./item-prefix.ts";
+import { namedConversation } from "./named-conversation.ts";
 
 /** The id of a stored item that this item refers to. The type may be missing. */
 function referenceOf(item: unknown): string | undefined {
@@ -11,6 +13,20 @@ function referenceOf(item: unknown): string | undefined {
   if (type !== "item_reference" && (type !== undefined || "role" in item)) return undefined;
   return stringAt(item, "id");
 }
+
+/** The items that a turn adds to its conversation: those of the request, and those of its response. */
+export function turnItems(own: string, answer: JsonObject): TurnItem[] {
+  const output = answer["output"];
+  return [...elementTexts(own), ...(Array.isArray(output) ? output.map((item) => JSON.stringify(item)) : [])].map(
+    (text) => newItem(text, JSON.parse(text) as unknown),
+  );
+}
+
+export const newItem = (text: string, item: unknown): TurnItem => ({
+  text,
+  id: stringAt(item, "id"),
+  prefix: itemPrefix(isObject(item) ? item["type"] : undefined),
+});
 
 export function readState(body: JsonObject): StateWords {
   const references: string[] = [];
@@ -22,6 +38,7 @@ export function readState(body: JsonObject): StateWords {
     keep: body["store"] !== false,
     background: body["background"] === true,
     previous: stringAt(body, "previous_response_id"),
+    conversation: namedConversation(body),
     references,
   };
 }

@@ -4,19 +4,10 @@ import { GatewayError } from "../../../canon/error.ts";
 import { elementTexts, findValue } from "../../../wire/json-text.ts";
 import type { InputPage, InputTurn } from "../../answer/stored-answers.ts";
 import { outputOf } from "./expand-items.ts";
+import { itemPrefix } from "./item-prefix.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
-
-/** Prefixes of generated item ids. */
-const PREFIXES: Readonly<Record<string, string>> = {
-  message: "msg",
-  reasoning: "rs",
-  function_call: "fc",
-  function_call_output: "fco",
-  custom_tool_call: "ctc",
-  custom_tool_call_output: "ctco",
-};
 
 /** A page ends before an item that would exceed this. A single item can be as large as a request. */
 const MAX_PAGE_CHARACTERS = 8 * 1024 * 1024;
@@ -26,45 +17,62 @@ const MAX_PAGE_CHARACTERS = 8 * 1024 * 1024;
  * the page are not parsed.
  */
 export function openPage(query: URLSearchParams): InputPage {
-  return new Page(limitOf(query.get("limit")), orderOf(query.get("order")), query.get("after"));
+  return new Page(readItemPage(query));
+}
+
+/** Which page of items a query selects. Throws if it is invalid. */
+export function readItemPage(query: URLSearchParams): ItemPage {
+  return {
+    limit: limitOf(query.get("limit")),
+    order: orderOf(query.get("order")),
+    after: query.get("after") ?? undefined,
+  };
+}
+
+interface ItemPage {
+  limit: number;
+  order: "asc" | "desc";
+  /** The id of the item that precedes the page. */
+  after: string | undefined;
 }
 
 class Page implements InputPage {
   readonly order: "asc" | "desc";
   readonly #limit: number;
-  readonly #after: string | null;
+  readonly #after: string | undefined;
   #begun: boolean;
   readonly #items: { id: string; text: string }[] = [];
   #more = false;
   characters = 0;
 
-  constructor(limit: number, order: "asc" | "desc", after: string | null) {
+  constructor({ limit, order, after }: ItemPage) {
     this.#limit = limit;
     this.order = order;
     this.#after = after;
-    this.#begun = after === null;
+    this.#begun = after === undefined;
   }
 
-  take({ id, input, answer }: InputTurn): boolean {
+  take({ id, input, ids, answer }: InputTurn): boolean {
     const texts = [...elementTexts(input), ...(answer === undefined ? [] : elementTexts(outputOf(answer)))];
     const indexes = texts.keys();
     for (const index of this.order === "asc" ? indexes : [...indexes].reverse()) {
       const text = texts[index] ?? "";
-      if (!this.#begun) this.#begun = idOf(text, id, index) === this.#after;
-      else if (!this.#add(text, id, index)) return false;
+      const item = () => ids?.[index] ?? idOf(text, id, index);
+      if (!this.#begun) this.#begun = item() === this.#after;
+      else if (!this.#add(text, item)) return false;
     }
     return true;
   }
 
   /** Returns false if the page is full. */
-  #add(text: string, turn: string, index: number): boolean {
+  #add(text: string, idOfItem: () => string): boolean {
     const isFull = this.#items.length === this.#limit;
     if (isFull || (this.#items.length > 0 && this.characters + text.length > MAX_PAGE_CHARACTERS)) {
       this.#more = true;
       return false;
     }
-    const id = idOf(text, turn, index);
-    const item = JSON.stringify(listed(JSON.parse(text) as unknown, id));
+    const id = idOfItem();
+    const item = JSON.stringify(listedItem(JSON.parse(text) as unknown, id));
     this.#items.push({ id, text: item });
     this.characters += item.length;
     return true;
@@ -83,9 +91,8 @@ class Page implements InputPage {
 function idOf(text: string, turn: string, index: number): string {
   const own = valueAt(text, "id");
   if (typeof own === "string") return own;
-  const type = valueAt(text, "type") ?? "message";
   const digest = createHash("sha256").update(`${turn}\n${index}`).digest("hex").slice(0, 40);
-  return `${PREFIXES[String(type)] ?? "item"}_${digest}`;
+  return `${itemPrefix(valueAt(text, "type"))}_${digest}`;
 }
 
 function valueAt(text: string, name: string): unknown {
@@ -111,9 +118,10 @@ function refuse(path: string, problem: string): never {
 }
 
 /** The complete item. A message may lack a type, and have a string as content. */
-function listed(item: unknown, id: string): JsonObject {
-  const { type = "message", ...rest } = isObject(item) ? item : {};
-  const full = { type, id, ...(type === "message" ? { status: "completed" } : {}), ...rest };
+export function listedItem(item: unknown, id: string): JsonObject {
+  const { type: written, ...rest } = isObject(item) ? item : {};
+  const type = written ?? "message";
+  const full = { type, ...(type === "message" ? { status: "completed" } : {}), ...rest, id };
   const text = stringAt(rest, "content");
   if (type !== "message" || text === undefined) return full;
   const part =

@@ -149,11 +149,22 @@ describe("invalid requests", () => {
 
 test("R12: other kinds of state are rejected with what to use instead, never ignored, at both doors", () => {
   for (const context of [AT_CONTRACT_DOOR, AT_DROPIN_DOOR]) {
-    const refusal = refusalOf(check, { ...sound, conversation: "conv_1" }, context);
+    const refusal = refusalOf(check, { ...sound, prompt: { id: "p" } }, context);
     expect(refusal?.kind).toBe("unsupported_parameter");
-    expect(refusal?.path).toBe("conversation");
-    expect(refusal?.message).toContain("previous_response_id");
-    expect(refusalOf(check, { ...sound, prompt: { id: "p" } }, context)?.path).toBe("prompt");
+    expect(refusal?.path).toBe("prompt");
+    expect(refusal?.message).toContain("instructions and input");
+  }
+});
+
+test("decision 0109: a turn of a conversation needs no input, and continues nothing else", () => {
+  for (const context of [AT_CONTRACT_DOOR, AT_DROPIN_DOOR]) {
+    for (const conversation of ["conv_1", { id: "conv_1" }]) {
+      expect(refusalOf(check, { model: sound.model, conversation }, context)).toBeUndefined();
+      const both = { ...sound, conversation, previous_response_id: "resp_1" };
+      expect(refusalOf(check, both, context)?.path).toBe("conversation");
+    }
+    expect(refusalOf(check, { ...sound, conversation: { id: 7 } }, context)?.path).toBe("conversation.id");
+    expect(refusalOf(check, { ...sound, conversation: null }, context)).toBeUndefined();
   }
 });
 

@@ -33,6 +33,11 @@ const Reasoning = Type.Object({
   summary: Type.Optional(nullable(Type.Enum(["auto", "concise", "detailed"]))),
 });
 
+/** Values that a client attaches to what it stores. */
+export const Metadata = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+});
+
 export const ResponsesRequest = Type.Object(
   {
     model: Type.String({ minLength: 1, description: "`<provider>/<model_name>`." }),
@@ -55,11 +60,16 @@ export const ResponsesRequest = Type.Object(
       nullable(Type.Boolean({ description: "Defaults to true. Later requests can continue from a stored response." })),
     ),
     previous_response_id: text,
+    conversation: Type.Optional(
+      nullable(
+        Type.Union([Type.String(), Type.Object({ id: Type.String() })], {
+          description: "The conversation that the response is a turn of: its id, or an object with its id.",
+        }),
+      ),
+    ),
     background: flag,
     truncation: Type.Optional(nullable(Type.Enum(["auto", "disabled"]))),
-    metadata: Type.Optional(
-      nullable(Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), { maxProperties: 16 })),
-    ),
+    metadata: Type.Optional(nullable(Metadata)),
     service_tier: text,
     prompt_cache_key: word,
     prompt_cache_retention: text,

@@ -7,7 +7,6 @@ import type { ResponsesRequest } from "./request.ts";
 
 /** State that only the vendor's own account stores, with what to use instead. */
 const NOT_KEPT: Readonly<Record<string, string>> = {
-  conversation: "continue a response with previous_response_id, or send the items in input",
   prompt: "send the prompt's text in instructions and input",
 };
 
@@ -21,25 +20,30 @@ export const responsesRules: CheckRules<ResponsesRequest> = {
     }
   },
   relations(body) {
-    const { input, previous_response_id: previous } = body;
+    const { input, previous_response_id: previous, conversation } = body;
     const items = input ?? [];
-    const continues = previous !== undefined && previous !== null;
+    const continues = isGiven(previous) || isGiven(conversation);
+    if (isGiven(previous) && isGiven(conversation)) {
+      refuse("conversation", "cannot be used together with previous_response_id; send only one of them");
+    }
     if (items.length === 0 && !continues) {
       const found = input === undefined || input === null ? "it is missing" : "it is empty";
       refuse("input", `must be a non-empty string or array of items; ${found}`);
     }
-    if (typeof items !== "string") checkItems(items);
+    if (typeof items !== "string") checkItems(items, "input");
   },
 };
 
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
 /** Messages and tool outputs contain parts. */
-function checkItems(items: readonly unknown[]): void {
+export function checkItems(items: readonly unknown[], name: string): void {
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
     if (!isObject(item)) continue;
     for (const field of ["content", "output"]) {
       const parts = item[field];
-      if (Array.isArray(parts)) checkParts(parts, () => `input[${index}].${field}`);
+      if (Array.isArray(parts)) checkParts(parts, () => `${name}[${index}].${field}`);
     }
   }
 }
