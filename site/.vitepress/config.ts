@@ -43,6 +43,7 @@ export default defineConfig({
           page("Interactions API", "interactions"),
           page("Files", "files"),
           page("Batches", "batches"),
+          page("Caches", "caches"),
           page("Images and videos", "media"),
           page("Speech", "speech"),
           page("Embeddings and reranking", "embeddings"),

@@ -58,6 +58,7 @@ export const PARAMETERS = {
   "uploaded-file-id": inPath("id", "The id of an uploaded file, in the form of any protocol."),
   "upload-id": inPath("id", "The id of an upload."),
   "batch-id": inPath("id", "The id of a batch."),
+  "cache-id": inPath("id", "The id of a cache."),
   "response-id": inPath("id", "The id of a stored response of this project."),
   "video-id": inPath("id", "The id of a video of this project."),
   "after-video": inQuery("after", "The last id of the previous page."),
