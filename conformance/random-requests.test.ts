@@ -85,7 +85,7 @@ const genai = (name: string, kind: "gemini" | "vertex", model: string, traits: M
   kind,
   upstreamModel: "m",
   traits,
-  read: (body) => readGenai(body, simulated(model), kind),
+  read: (body) => readGenai(body, simulated(model), kind, () => 0),
 });
 const converse = (name: string, isClaude: boolean, model: string, traits: ModelTraits): Target => ({
   name,

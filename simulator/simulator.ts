@@ -5,6 +5,7 @@ import { HostError } from "./host-error.ts";
 import { anthropicHost } from "./hosts/anthropic/text/host.ts";
 import { bedrockHost } from "./hosts/bedrock/text/host.ts";
 import { compatibleHosts } from "./hosts/compatible/text/host.ts";
+import { StoredCaches } from "./hosts/google/stored-caches.ts";
 import { googleHost } from "./hosts/google/text/host.ts";
 import { openaiHost } from "./hosts/openai/text/host.ts";
 import type { Json } from "./json.ts";
@@ -160,6 +161,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const state: SimulatorState = {
     prefixes: new PrefixCache(nowMs),
     flaky: new Map(),
+    caches: new StoredCaches(nowMs),
     tokenDelayMs: options.tokenDelayMs ?? 15,
   };
   const mediaJobs = new MediaJobs(nowMs, options.mediaJobMs ?? 300);
@@ -167,8 +169,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const hosts: Readonly<Record<string, Host>> = {
     "/openai": openaiHost(credentials, nowMs),
     "/anthropic": anthropicHost(credentials),
-    "/gemini": googleHost("gemini", credentials, tokens, nowMs),
-    "/vertex": googleHost("vertex", credentials, tokens, nowMs),
+    "/gemini": googleHost("gemini", credentials, tokens, nowMs, state.caches),
+    "/vertex": googleHost("vertex", credentials, tokens, nowMs, state.caches),
     "/vertex/token": tokenHost(tokens),
     "/bedrock": bedrockHost(credentials, options.secretAccessKey ?? DEFAULT_SECRET_ACCESS_KEY, nowMs),
     "/hosts": compatibleHosts(credentials, nowMs, options.strictHosts ?? false),

@@ -237,9 +237,11 @@ export class Harness {
     return await this.clock.until(this.#send(path, { headers }).answer);
   }
 
-  /** A request of any method without a body. */
-  async ask(method: string, path: string, key = TEST_KEY): Promise<ReadAnswer> {
-    return await this.clock.until(this.#send(path, { method, headers: { authorization: `Bearer ${key}` } }).answer);
+  /** A request of any method. */
+  async ask(method: string, path: string, key = TEST_KEY, body?: object): Promise<ReadAnswer> {
+    const headers = { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    return await this.clock.until(this.#send(path, { method, headers, ...sent }).answer);
   }
 
   /** Opens a live connection. */

@@ -1,5 +1,6 @@
 import type { Exchange } from "../simulator/exchange.ts";
 import { HostError } from "../simulator/host-error.ts";
+import { StoredCaches } from "../simulator/hosts/google/stored-caches.ts";
 import type { Json, JsonObject } from "../simulator/json.ts";
 import { isJson } from "../simulator/media/is-json.ts";
 import { MediaJobs } from "../simulator/media/jobs.ts";
@@ -52,7 +53,12 @@ export class MediaHostHarness {
       acceptsKey: (key) => key !== "" && !key.includes("wrong"),
       acceptsToken: (token) => token.startsWith("ya29.simulated-"),
     };
-    this.#state = { prefixes: new PrefixCache(nowMs), flaky: new Map(), tokenDelayMs: 0 };
+    this.#state = {
+      prefixes: new PrefixCache(nowMs),
+      flaky: new Map(),
+      caches: new StoredCaches(nowMs),
+      tokenDelayMs: 0,
+    };
   }
 
   /** Answers a client's request. Undefined if the URL does not belong to the host. */

@@ -1,12 +1,12 @@
 import type { Clock } from "../src/base/clock.ts";
-import { headersIn } from "../src/wire/http/http-exchange.ts";
+import { type HttpMethod, headersIn } from "../src/wire/http/http-exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange, type Reply } from "./memory-exchange.ts";
 
 /** A request as an upstream sees it. */
 export interface SentRequest {
   /** POST where absent. */
-  method?: "GET" | "POST";
+  method?: HttpMethod;
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;

@@ -166,10 +166,7 @@ describe("genai 2: an API of the vendor that the gateway does not serve yet", ()
     const httpOptions = { baseUrl: harness.gateway.url };
     return new GoogleGenAI({ apiKey: harness.gateway.key, httpOptions });
   };
-  const model = "gemini/standard";
   const missing: readonly [name: string, says: string, call: (ai: GoogleGenAI) => Promise<unknown>][] = [
-    ["caches.create", "The Context caching API", (ai) => ai.caches.create({ model, config: { contents: "a" } })],
-    ["caches.get", "The Context caching API", (ai) => ai.caches.get({ name: "cachedContents/abc" })],
     ["fileSearchStores.create", "The File search stores API", (ai) => ai.fileSearchStores.create({})],
     [
       "fileSearchStores.importFile",

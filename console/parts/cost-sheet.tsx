@@ -15,6 +15,7 @@ const UNITS: Readonly<Record<string, string>> = {
   image: "/ image",
   session: "/ session",
   gb_day: "/ GB-day",
+  mtok_hour: "/ M token-hours",
 };
 
 const amount = (value: number): string => value.toLocaleString("en-US", { maximumFractionDigits: 3 });

@@ -5,6 +5,7 @@ type Item = OfferPrices["prices"][number]["items"][number];
 const UNITS: Readonly<Record<string, string>> = {
   perMTokens: "/M",
   perMCharacters: "/M characters",
+  perMTokenHours: "/M hours",
   perCount: " each",
   perSecond: "/s",
 };

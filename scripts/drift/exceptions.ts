@@ -594,11 +594,10 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "Google",
     protocol: "HTTP",
-    reason: "Files, caches, batches and stored objects of the provider's account.",
+    reason: "Files, batches and stored objects of the provider's account.",
     names: {
       endpoint: [
         "batchPredictionJobs",
-        "cachedContents",
         "fileSearchStores",
         "files:register",
         "upload",

@@ -1,5 +1,6 @@
 import type { SimulatedTextModel } from "../../src/catalogue/simulated-models.ts";
 import type { FailureName, HostError } from "../host-error.ts";
+import type { StoredCaches } from "../hosts/google/stored-caches.ts";
 import type { Json } from "../json.ts";
 import type { Plan } from "./plan.ts";
 import type { PrefixCache } from "./prefix-cache.ts";
@@ -71,6 +72,8 @@ export interface SimulatorState {
   prefixes: PrefixCache;
   /** How often each key has met each flaky model. */
   flaky: Map<string, number>;
+  /** Google's caches. */
+  caches: StoredCaches;
   tokenDelayMs: number;
 }
 

@@ -45,6 +45,7 @@ export default defineConfig({
           page("Files", "files"),
           page("Batches", "batches"),
           page("Live connections", "live"),
+          page("Caches", "caches"),
           page("Images and videos", "media"),
           page("Speech", "speech"),
           page("Embeddings and reranking", "embeddings"),

@@ -9,6 +9,7 @@ import { Leases } from "../leases/leases.ts";
 import { ObjectContent } from "../objects/object-content.ts";
 import type { Log } from "../observe/log.ts";
 import type { Registry } from "../providers/registry.ts";
+import { CacheKeeper } from "../relay/caches/keep-caches.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Timings } from "../relay/settle/timings.ts";
 import { BATCH_FORMS } from "../server/batches/batch-forms.ts";
@@ -119,6 +120,8 @@ export async function assemble(config: Config, given: Given) {
     alsoCount: telemetry?.genAi && ((receipt) => telemetry.genAi?.count(receipt, systemOf(gateway, receipt.provider))),
   });
   const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);
+  const cacheKeeper = new CacheKeeper(gateway);
+  await cacheKeeper.holdAll();
   const { keys, ledger } = gateway;
   const condition = () => gatewayCondition({ phase: state.phase, keys, ledger, heartbeat, leases });
   const live = new LiveSessions(clock);
@@ -176,6 +179,7 @@ export async function assemble(config: Config, given: Given) {
     operations,
     poller,
     batchRunner,
+    cacheKeeper,
     alerts,
     budgets,
     lag,

@@ -7,6 +7,7 @@ import { rollUpBehind } from "../ledger/roll-up-before.ts";
 import type { Log } from "../observe/log.ts";
 import type { Operations } from "../operations/operations.ts";
 import { buryAbandonedAnswers } from "../relay/background.ts";
+import type { CacheKeeper } from "../relay/caches/keep-caches.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Assembled } from "./assemble.ts";
@@ -25,7 +26,7 @@ export function backgroundWork(
   made: Assembled,
   clockEveryMs: number | undefined,
 ): readonly [name: string, start: () => Cancel | undefined][] {
-  const { config, gateway, storage, operations, journals, leases, budgets, alerts, lag, context } = made;
+  const { config, gateway, storage, operations, cacheKeeper, journals, leases, budgets, alerts, lag, context } = made;
   const { keys, sharedLimits, clock, log } = gateway;
   const tools = { storage, clock, log };
   return [
@@ -38,6 +39,7 @@ export function backgroundWork(
     ["shared limits", () => sharedLimits?.watch()],
     ["instance news", () => leases && shareInstanceNews(gateway, leases)],
     ["sweep", () => sweepRegularly(gateway, operations)],
+    ["caches", () => keepCachesRegularly(cacheKeeper, tools)],
     ["receipt retention", () => deleteOldReceiptsRegularly(config.ledger, tools)],
     ["intent cleanup", () => deleteSettledRegularly(config.ledger, tools)],
     ["receipt roll-up", () => rollUpRegularly(tools)],
@@ -86,6 +88,17 @@ function sweepRegularly(
   };
   sweep();
   return clock.every(SWEEP_MS, sweep);
+}
+
+const CACHES_MS = 30_000;
+
+/** Ends caches that have expired or whose key may not spend any more, and looks whether their providers still have the others. */
+function keepCachesRegularly(keeper: CacheKeeper, { clock, log }: { clock: Clock; log: Log }): Cancel {
+  const run = () => {
+    keeper.run().catch((err: unknown) => log.error({ err }, "failed to look after caches"));
+  };
+  run();
+  return clock.every(CACHES_MS, run);
 }
 
 const buryRegularly = (gateway: Gateway, dialects: DialectRegistry): Cancel =>

@@ -18,6 +18,7 @@ import { spentByOwner } from "../ledger/queries.ts";
 import { Refusals } from "../ledger/refusals.ts";
 import { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
+import { Caches } from "../objects/caches.ts";
 import { ObjectContent } from "../objects/object-content.ts";
 import { Objects } from "../objects/objects.ts";
 import { PartialUploads } from "../objects/partial-uploads.ts";
@@ -161,6 +162,12 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     }),
     objects,
     uploads: new UploadedFiles(uploading),
+    caches: new Caches({
+      storage,
+      clock,
+      random,
+      hold: (owner, costNanoUsd) => admissions.hold({ ...owner, maker: keys.makerOf(owner.keyId) }, costNanoUsd),
+    }),
     batches: new Batches(uploading),
     partialUploads: new PartialUploads(uploading),
     storedConversations,

@@ -1,6 +1,7 @@
 /** The unit of one charge for a hosted tool. A session is one response in which the tool ran. Storage is not billed with calls. */
 export const TOOL_UNITS = ["call", "1k_calls", "image", "session", "gb_day"] as const;
-export type ToolUnit = (typeof TOOL_UNITS)[number];
+/** `mtok_hour`: a million tokens, stored for an hour. Price lists have it as `cache_storage`. */
+export type ToolUnit = (typeof TOOL_UNITS)[number] | "mtok_hour";
 
 /** The price of a hosted tool, as configurations write it. 0 declares the tool free. */
 export interface ToolPrice {
@@ -60,6 +61,8 @@ export const WEB_SEARCH = "web_search";
 export const WEB_FETCH = "web_fetch";
 export const CODE_EXECUTION = "code_execution";
 export const MCP = "mcp";
+/** Tokens that a provider stores for later requests, counted in tokens times hours. */
+export const CACHE_STORAGE = "cache_storage";
 
 /** What happens to a request that uses something without a known price. */
 export const UNPRICED_POLICIES = ["refuse", "mark"] as const;

@@ -100,7 +100,8 @@ export interface Receipt {
     | "translations"
     | "moderations"
     | "completions"
-    | "compactions";
+    | "compactions"
+    | "caches";
   clientDialect: string;
   /** `media` or `service` if the provider's API is not one of the dialects. */
   upstreamDialect: string;

@@ -1,5 +1,5 @@
 import { withoutAbsent } from "../base/without-absent.ts";
-import { type BillingTable, type ToolPrice, WEB_SEARCH } from "../canon/billable.ts";
+import { type BillingTable, CACHE_STORAGE, type ToolPrice, WEB_SEARCH } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import {
@@ -198,13 +198,13 @@ function chargesOf(
   facts: ModelFacts,
   billing: Billing | undefined,
 ): Pick<Offer, "pricings" | "priceMultiples" | "toolPrices"> {
-  const ofModel = (facts.tools ?? []).filter(({ name }) => !set.some((price) => price.name === name));
-  const own = [...set, ...ofModel];
-  const toolPrices = own.length === 0 ? billing?.toolPrices : new ToolPrices(billing?.table.tools ?? [], own);
-  const multiples = billing === undefined ? facts.priceMultiples : { ...billing.multiples, ...facts.priceMultiples };
   const listed = { ...facts.pricings, ...pricings };
   const isFree = isEmpty(listed) && (facts.free === true || pricings !== undefined);
   const all = isFree ? FREE : listed;
+  const ofModel = (facts.tools ?? []).filter(({ name }) => !set.some((price) => price.name === name));
+  const own = [...set, ...ofModel, ...storagePrice(all)];
+  const toolPrices = own.length === 0 ? billing?.toolPrices : new ToolPrices(billing?.table.tools ?? [], own);
+  const multiples = billing === undefined ? facts.priceMultiples : { ...billing.multiples, ...facts.priceMultiples };
   const searching = searchPrice(all, facts, toolPrices, own);
   return {
     pricings: { ...all, ...searching },
@@ -226,6 +226,7 @@ const FREE: Pricings = {
   audio: nothing("perSecond"),
   characters: nothing("perMCharacters"),
   search_unit: nothing("perCount"),
+  cache_storage: nothing("perMTokenHours"),
 };
 
 /** Searches have a price in the price list, too: a tool's price holds where that has none, or where it was set. */
@@ -242,6 +243,10 @@ function searchPrice(
 }
 
 const NANO_PER_USD = 1_000_000_000;
+
+/** The price list's price of storage, as that of a tool: storage is billed apart from calls, but by the same rules. */
+const storagePrice = ({ cache_storage: [price] = [] }: Pricings): ToolPrice[] =>
+  price === undefined ? [] : [{ name: CACHE_STORAGE, unit: "mtok_hour", usd: price.value }];
 
 function toOffer(
   { provider, model, pricings, tools, ...own }: OfferOverlay,

@@ -95,6 +95,7 @@ const LIKELY: Readonly<Record<PriceItem["unit"], readonly [number, number]>> = {
   perCount: [0.00001, 20],
   perSecond: [0.000001, 20],
   perMCharacters: [0.05, 2_000],
+  perMTokenHours: [0.001, 200],
 };
 
 function oddities(model: Model, { provider, pricings }: { provider?: string; pricings: Pricings }): PriceWarning[] {

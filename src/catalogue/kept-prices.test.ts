@@ -99,7 +99,7 @@ describe("the prices stored with a receipt", () => {
   });
 
   test("of an unknown form are rejected", () => {
-    expect(() => readKeptPrices('{"form":3,"pricings":{}}')).toThrow("form 3");
+    expect(() => readKeptPrices('{"form":4,"pricings":{}}')).toThrow("form 4");
   });
 });
 

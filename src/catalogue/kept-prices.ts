@@ -19,6 +19,9 @@ export interface AppliedPrices extends PriceList {
 const FORM = 1;
 /** Includes the prices of hosted tools, which a program that only knows the first version would leave out of the bill. */
 const FORM_WITH_TOOLS = 2;
+/** Includes a price of storage, whose unit earlier versions do not know. */
+const FORM_WITH_STORAGE = 3;
+const FORMS: ReadonlySet<number> = new Set([FORM, FORM_WITH_TOOLS, FORM_WITH_STORAGE]);
 
 /** By the price list, which lives as long as its snapshot; then by terms and discount. */
 const known = new WeakMap<Pricings, Map<string, KeptPrices>>();
@@ -41,7 +44,7 @@ export function keptPrices(
   let kept = variants.get(variant);
   if (kept === undefined) {
     const text = JSON.stringify({
-      form: forTools.length === 0 ? FORM : FORM_WITH_TOOLS,
+      form: formOf(forTools),
       pricings: inOrder(pricings),
       ...(terms.length === 0 ? {} : { terms, price_multiples: multiples }),
       ...(discount === 0 ? {} : { discount_basis_points: discount }),
@@ -52,6 +55,11 @@ export function keptPrices(
     if (variants.size < MAX_VARIANTS) variants.set(variant, kept);
   }
   return kept;
+}
+
+function formOf(forTools: readonly ToolPrice[]): number {
+  if (forTools.length === 0) return FORM;
+  return forTools.some(({ unit }) => unit === "mtok_hour") ? FORM_WITH_STORAGE : FORM_WITH_TOOLS;
 }
 
 const MAX_VARIANTS = 100;
@@ -88,8 +96,7 @@ export function readKeptPrices(text: string): AppliedPrices {
     discount_basis_points?: number;
     tool_prices?: ToolPrice[];
   };
-  if (kept.form !== FORM && kept.form !== FORM_WITH_TOOLS)
-    throw new Error(`prices of form ${kept.form} are not supported by this version`);
+  if (!FORMS.has(kept.form)) throw new Error(`prices of form ${kept.form} are not supported by this version`);
   return {
     pricings: kept.pricings,
     priceMultiples: kept.price_multiples,

@@ -28,7 +28,7 @@ export interface TokenRange {
 
 export interface PriceItem {
   value: number;
-  unit: "perMTokens" | "perCount" | "perSecond" | "perMCharacters";
+  unit: "perMTokens" | "perCount" | "perSecond" | "perMCharacters" | "perMTokenHours";
   currency: "USD";
   /** The price applies only to images or videos of this resolution, such as `1080p` or `2K`. Lists omit such prices. */
   resolution?: string;
@@ -55,8 +55,11 @@ export const PRICE_NAMES = [
 
 export type PriceName = (typeof PRICE_NAMES)[number];
 
-/** Prices that the contract has no name for: of prompt tokens of images, of generated tokens of sound, of characters that are spoken, of a reranker's searches. */
-export const OWN_PRICE_NAMES = ["image_input", "audio_output", "characters", "search_unit"] as const;
+/**
+ * Prices that the contract has no name for: of prompt tokens of images, of generated tokens of sound, of characters that are spoken, of a
+ * reranker's searches, of tokens that a provider stores.
+ */
+export const OWN_PRICE_NAMES = ["image_input", "audio_output", "characters", "search_unit", "cache_storage"] as const;
 
 /** The contract's price list and our additional prices. Lists only show the contract's names. */
 export type AnyPriceName = PriceName | (typeof OWN_PRICE_NAMES)[number];

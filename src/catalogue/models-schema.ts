@@ -13,7 +13,7 @@ const TokenRange = Type.Object(
 const PriceItem = Type.Object(
   {
     value: Type.Number({ minimum: 0 }),
-    unit: Type.Enum(["perMTokens", "perCount", "perSecond", "perMCharacters"]),
+    unit: Type.Enum(["perMTokens", "perCount", "perSecond", "perMCharacters", "perMTokenHours"]),
     currency: Type.Literal("USD"),
     resolution: Type.Optional(Type.String({ pattern: "^[1-9]\\d*[pkK]$" })),
     conditions: Type.Optional(

@@ -51,6 +51,7 @@ const UNIT_WORDS: Readonly<Record<Unit, string>> = {
   perCount: "USD each",
   perSecond: "USD/s",
   perMCharacters: "USD/MCharacters",
+  perMTokenHours: "USD/MTok-hour",
 };
 
 /** Prices are counted in nano-dollars, amounts in millionths: a token price is per million, so both units meet at 10^-12. */

@@ -94,6 +94,7 @@ const SIMULATED_PRICES = {
   prompt: [{ value: 1, unit: "perMTokens" as const, currency: "USD" as const }],
   completion: [{ value: 2, unit: "perMTokens" as const, currency: "USD" as const }],
   input_cache_read: [{ value: 0.1, unit: "perMTokens" as const, currency: "USD" as const }],
+  cache_storage: [{ value: 1, unit: "perMTokenHours" as const, currency: "USD" as const }],
 };
 
 const usd = (value: number, unit: "perCount" | "perSecond" | "perMCharacters") => [

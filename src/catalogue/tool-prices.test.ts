@@ -35,6 +35,18 @@ describe("decision 0083, H41: a hosted tool is priced, free or unknown", () => {
     expect(cost({ advisor: 1, hologram: 2 })).toMatchObject({ costNanoUsd: 0, unpriced: ["advisor", "hologram"] });
   });
 
+  test("decision 0110: storage is billed by tokens and hours, and its prices are kept in a form that older programs refuse", () => {
+    const set = new ToolPrices([], [{ name: "cache_storage", unit: "mtok_hour", usd: 4.5 }]);
+    const usage = { tools: { cache_storage: 250_000.5 } };
+    expect(cost(usage.tools, set)).toMatchObject({
+      costNanoUsd: 1_125_002_250,
+      rule: "nothing used, cache_storage 4.5 USD/MTok-hour",
+    });
+    const { text = "" } = keptPrices({ pricings: {}, toolPrices: set, terms: [], discount: 0 }, usage);
+    expect(JSON.parse(text)).toMatchObject({ form: 3 });
+    expect(priceCall(usage, readKeptPrices(text), []).costNanoUsd).toBe(1_125_002_250);
+  });
+
   test("a configured price replaces the table's, for every version; 0 declares it free", () => {
     const set = new ToolPrices(ENTRIES, [
       { name: "search", unit: "call", usd: 1 },

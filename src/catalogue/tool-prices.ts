@@ -59,6 +59,7 @@ export const NO_TOOL_PRICES = new ToolPrices([]);
 
 const BILLION = 1_000_000_000;
 const THOUSAND = 1_000;
+const MILLION = 1_000_000;
 
 /** What so many uses within one answer cost, in nano-dollars. */
 export function toolCost({ charges }: Pick<KnownTool, "charges">, uses: number): number {
@@ -71,6 +72,7 @@ export function toolCost({ charges }: Pick<KnownTool, "charges">, uses: number):
 function unitsOf(unit: ToolUnit, uses: number): number {
   if (unit === "1k_calls") return uses / THOUSAND;
   if (unit === "session") return uses > 0 ? 1 : 0;
+  if (unit === "mtok_hour") return uses / MILLION;
   return unit === "gb_day" ? 0 : uses;
 }
 
@@ -80,6 +82,7 @@ const UNIT_WORDS: Readonly<Record<ToolUnit, string>> = {
   image: "USD/image",
   session: "USD/session",
   gb_day: "USD/GB-day",
+  mtok_hour: "USD/MTok-hour",
 };
 
 export interface PricedTools {

@@ -20,10 +20,17 @@ const known = new WeakMap<Pricings, WorstPrices | "tiers">();
 
 /**
  * The highest possible cost of a number of tokens at an offer, before any discount. It is computed once per price list; only
- * tiered prices are looked up for every call.
+ * tiered prices are looked up for every call. `cached`: tokens of the prompt that are certainly read from a cache.
  */
-export function worstCost(input: number, output: number, offer: PriceList, terms: readonly string[]): number {
+export function worstCost(
+  input: number,
+  output: number,
+  offer: PriceList,
+  terms: readonly string[],
+  cached = 0,
+): number {
   const { pricings } = offer;
+  if (cached > 0) return worstCachedCost(input, output, offer, terms, cached);
   let worst = known.get(pricings);
   if (worst === undefined) {
     worst = hasTiers(pricings) ? "tiers" : worstAt(pricings, { prompt: 0, completion: 0 });
@@ -31,6 +38,22 @@ export function worstCost(input: number, output: number, offer: PriceList, terms
   }
   const { prompt, answer } = worst === "tiers" ? worstAt(pricings, { prompt: input, completion: output }) : worst;
   return dearestTerms(charge(input, prompt, output, answer), input, terms, offer);
+}
+
+function worstCachedCost(
+  input: number,
+  output: number,
+  offer: PriceList,
+  terms: readonly string[],
+  cached: number,
+): number {
+  const { pricings } = offer;
+  const prompt = input + cached;
+  const size = { prompt, completion: output };
+  const worst = worstAt(pricings, size);
+  const read = nanoPerMillion(pricings, "cacheRead", size) ?? 0;
+  const cost = charge(input, worst.prompt, output, worst.answer) + charge(cached, read, 0, 0);
+  return dearestTerms(cost, prompt, terms, offer);
 }
 
 function worstAt(pricings: Pricings, size: CallSize): WorstPrices {

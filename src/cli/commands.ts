@@ -116,6 +116,9 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("files", "list | delete ID", "list and delete uploaded files", () =>
         import("./commands/files.ts").then(({ files }) => files),
       ),
+      list("caches", "list | delete ID", "list and delete caches at providers", () =>
+        import("./commands/caches.ts").then(({ caches }) => caches),
+      ),
       list("objects", "list | delete ID", "list and delete what clients store: files, conversations and others", () =>
         import("./commands/objects.ts").then(({ objects }) => objects),
       ),

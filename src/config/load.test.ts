@@ -762,7 +762,7 @@ describe("what is refused, with its position", () => {
       [
         "trivium.yaml:4:7: models[0].pricings.promt is not a known field; did you mean prompt?",
         "trivium.yaml:5:26: models[0].pricings.prompt[0].value must be a number of at least 0",
-        "trivium.yaml:5:36: models[0].pricings.prompt[0].unit must be one of perMTokens, perCount, perSecond, perMCharacters; did you mean perMTokens?",
+        "trivium.yaml:5:36: models[0].pricings.prompt[0].unit must be one of perMTokens, perCount, perSecond, perMCharacters, perMTokenHours; did you mean perMTokens?",
         "trivium.yaml:5:56: models[0].pricings.prompt[0].currency must be USD",
       ],
     ],

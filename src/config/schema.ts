@@ -50,7 +50,7 @@ const Price = Type.Optional(
     Type.Object(
       {
         value: Type.Number({ minimum: 0 }),
-        unit: Type.Enum(["perMTokens", "perCount", "perSecond", "perMCharacters"]),
+        unit: Type.Enum(["perMTokens", "perCount", "perSecond", "perMCharacters", "perMTokenHours"]),
         currency: Type.Enum(["USD"]),
         resolution: Type.Optional(
           Type.String({ pattern: "^[1-9]\\d*[pPkK]$", description: "a resolution such as 720p, 1080p, 2K or 4K" }),
@@ -79,6 +79,7 @@ const Pricings = Type.Object(
     audio_output: Price,
     characters: Price,
     search_unit: Price,
+    cache_storage: Price,
   },
   closed,
 );

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { HttpHeaders } from "../wire/http/http-exchange.ts";
+import type { HttpHeaders, HttpMethod } from "../wire/http/http-exchange.ts";
 import type { FittedImageCall } from "./image-call.ts";
 import type { ImageCapabilities } from "./image-capabilities.ts";
 import type { ImageEvent, UpstreamImageReply } from "./image-reply.ts";
@@ -15,7 +15,7 @@ export type FormPart =
 
 /** One request to a provider's media API. The credential is added when it is sent, and only for the provider's own hosts. */
 export interface MediaRequest {
-  method: "GET" | "POST";
+  method: HttpMethod;
   /** A path below the provider's base URL, with its slash; or a complete URL from a response. */
   url: string;
   headers?: Readonly<Record<string, string>>;

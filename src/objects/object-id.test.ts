@@ -31,6 +31,11 @@ test("decision 0087: each kind has the vendors' own form", () => {
   expect(parseObjectId(`msgbatch_${RANDOM}`)).toEqual({ kind: "batch", random: RANDOM });
 });
 
+test("decision 0110: a client of the vendor's cloud names a cache with its project and location", () => {
+  const written = `projects/undefined/locations/us-central1/cachedContents/${RANDOM}`;
+  expect(parseObjectId(written)).toEqual({ kind: "cache", random: RANDOM });
+});
+
 test("strings that no gateway creates are not ids", () => {
   for (const written of [
     "",
@@ -41,7 +46,8 @@ test("strings that no gateway creates are not ids", () => {
     `files/${RANDOM}/more`,
     `gs://bucket/files/${RANDOM}`,
     `https://host.example/?files/${RANDOM}`,
-    `projects/p/locations/l/cachedContents/${RANDOM}`,
+    `projects/p/locations/l/files/${RANDOM}`,
+    `projects/p/cachedContents/${RANDOM}`,
     `xfile-${RANDOM}`,
   ]) {
     expect(parseObjectId(written)).toBeUndefined();

@@ -20,9 +20,9 @@ const KIND_OF_PREFIX = new Map<string, ObjectKind>(
   ),
 );
 
-/** An id in any form, alone or at the end of a URL: one protocol names its files by their URLs. */
+/** An id in any form, alone or at the end of a URL; that of a cache also below a cloud project. One protocol names them so. */
 const ID = new RegExp(
-  `^(?:https?://[^?#]*/)?(?<prefix>${[...KIND_OF_PREFIX.keys()].join("|")})(?<random>[0-9A-Za-z]{${LENGTH}})$`,
+  `^(?:https?://[^?#]*/|projects/[^/]+/locations/[^/]+/(?=${FORMS.cache.genai}))?(?<prefix>${[...KIND_OF_PREFIX.keys()].join("|")})(?<random>[0-9A-Za-z]{${LENGTH}})$`,
 );
 
 /** The parts of an id, whatever its form. */

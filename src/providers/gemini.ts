@@ -3,6 +3,7 @@
 import { headerKey } from "./auth.ts";
 import { GOOGLE_BILLING } from "./billing/google.ts";
 import { googleAdapters } from "./google/adapters.ts";
+import { googleCaches } from "./google/caches.ts";
 import { geminiEmbeddings } from "./google/embeddings.ts";
 import type { GoogleHost } from "./google/host.ts";
 import { googleSpeech } from "./google/speech.ts";
@@ -41,7 +42,18 @@ export const gemini: ProviderDeclaration = {
     },
   },
   media: googleAdapters(HOST),
-  services: { embeddings: [geminiEmbeddings(HOST)], speech: [googleSpeech(HOST)] },
+  services: {
+    embeddings: [geminiEmbeddings(HOST)],
+    speech: [googleSpeech(HOST)],
+    caches: [
+      googleCaches({
+        root: "/v1beta/",
+        collection: () => "/v1beta/cachedContents",
+        model: (name) => `models/${name}`,
+        serves: () => true,
+      }),
+    ],
+  },
   quirks: {
     genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownUrls: OWN_URLS },
     interactions: { mediaUrls: [], ownUrls: OWN_URLS },

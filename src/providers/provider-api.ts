@@ -8,7 +8,7 @@ import type { Authenticator, Signer } from "./credentials.ts";
 
 /** A request to a provider's API as it is sent. */
 interface OutgoingMediaRequest {
-  method: "GET" | "POST";
+  method: MediaRequest["method"];
   url: string;
   headers: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;

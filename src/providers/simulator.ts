@@ -9,6 +9,7 @@ import type { TranscriptionAdapter } from "../services/transcription/transcripti
 import { messagesHeaders } from "./anthropic.ts";
 import { SIMULATOR_BILLING } from "./billing/simulator.ts";
 import { cohereRerank } from "./cohere/services.ts";
+import { googleCaches } from "./google/caches.ts";
 import { googleDialect } from "./google-dialect.ts";
 import { openaiCompletions } from "./openai/completions.ts";
 import { openaiEmbeddings } from "./openai/embeddings.ts";
@@ -133,6 +134,14 @@ export const simulator: ProviderDeclaration = {
     translations: [atOpenai(openaiTranscriptions(TRANSCRIBER))],
     moderations: [atOpenai(openaiModerations((model) => model === "moderation"))],
     completions: [atOpenai(openaiCompletions(() => true))],
+    caches: [
+      googleCaches({
+        root: "/gemini/v1beta/",
+        collection: () => "/gemini/v1beta/cachedContents",
+        model: (name) => `models/${name}`,
+        serves: () => true,
+      }),
+    ],
   },
   quirks: {
     chat: { reasoningHistory: "keep", mediaUrls: ["image"] },

@@ -6,6 +6,7 @@ import { betaHeader } from "./anthropic.ts";
 import { headerKey } from "./auth.ts";
 import { VERTEX_BILLING } from "./billing/google.ts";
 import { googleAdapters } from "./google/adapters.ts";
+import { googleCaches } from "./google/caches.ts";
 import { vertexEmbeddings } from "./google/embeddings.ts";
 import type { GoogleHost } from "./google/host.ts";
 import { googleSpeech } from "./google/speech.ts";
@@ -21,10 +22,11 @@ function host(location: string): string {
 }
 
 /** With a project the full resource name; with an API key alone the express form. */
-function models({ project, location }: Pick<ProviderSettings, "project" | "location">, publisher: string): string {
-  const scope = project ? `/projects/${project}/locations/${location ?? "global"}` : "";
-  return `/v1${scope}/publishers/${publisher}/models`;
-}
+const scope = ({ project, location }: Pick<ProviderSettings, "project" | "location">): string =>
+  project ? `projects/${project}/locations/${location ?? "global"}/` : "";
+
+const models = (settings: Pick<ProviderSettings, "project" | "location">, publisher: string): string =>
+  `/v1/${scope(settings)}publishers/${publisher}/models`;
 
 const isClaude = (model: string): boolean => model.startsWith("claude");
 
@@ -43,7 +45,18 @@ export const vertex: ProviderDeclaration = {
     throw new Error("either credentials (a service account file) or api_key is required");
   },
   media: googleAdapters(HOST),
-  services: { embeddings: vertexEmbeddings(HOST), speech: [googleSpeech(HOST)] },
+  services: {
+    embeddings: vertexEmbeddings(HOST),
+    speech: [googleSpeech(HOST)],
+    caches: [
+      googleCaches({
+        root: "/v1/",
+        collection: (settings) => `/v1/${scope(settings)}cachedContents`,
+        model: (name, settings) => `${scope(settings)}publishers/google/models/${name}`,
+        serves: (model) => !isClaude(model),
+      }),
+    ],
+  },
   dialects: {
     genai: {
       ...googleDialect((settings) => models(settings, "google")),

@@ -16,6 +16,7 @@ import type { ConversationKey } from "../routing/conversations.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
 import { NOT_WATCHED, type Watchdog, type Watched } from "./attempt/watchdog.ts";
+import type { HeldCache } from "./request/held-cache.ts";
 import type { HeldRequest } from "./request/held-request.ts";
 import type { HeldMemory } from "./request/memory-budget.ts";
 import type { AnswerSaver } from "./settle/answer-saver.ts";
@@ -155,6 +156,8 @@ export interface Call {
   earlierNotes?: readonly FieldNote[];
   /** Set if the response is stored for later requests. */
   readonly saver: AnswerSaver | undefined;
+  /** The cache that it reads, which only one credential holds. */
+  readonly cache: HeldCache | undefined;
   /** A second offer was tried while the first was working. */
   hedged: boolean;
   /** The attempt that answered; until one has, the one that was begun last. */

@@ -16,6 +16,7 @@ import type { Files } from "../files/files.ts";
 import type { Refusals } from "../ledger/refusals.ts";
 import type { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
+import type { Caches } from "../objects/caches.ts";
 import type { Objects } from "../objects/objects.ts";
 import type { PartialUploads } from "../objects/partial-uploads.ts";
 import type { UploadedFiles } from "../objects/uploaded-files.ts";
@@ -113,6 +114,8 @@ export interface Gateway extends Sources {
   readonly objects: Objects;
   /** Files among them, with their content. */
   readonly uploads: UploadedFiles;
+  /** Content that providers store for later requests. */
+  readonly caches: Caches;
   /** Requests that run in the background, many together. */
   readonly batches: Batches;
   /** Files that are still arriving, in several requests. */

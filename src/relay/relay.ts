@@ -27,7 +27,7 @@ import { isAbandoned, settle } from "./settle/settle.ts";
  */
 export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<Response> {
   const { admitted, asked } = await admitCall(TEXT, incoming, gateway);
-  const { served, request, saver, background, fallbacks } = asked.fitted;
+  const { served, request, saver, background, fallbacks, cache } = asked.fitted;
   const call: Call = {
     ...admitted,
     request: new HeldRequest(request),
@@ -35,6 +35,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     adapted: adaptedBy(asked),
     billables: asked.billables,
     saver,
+    cache,
   };
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
   if (saver !== undefined && background) {

@@ -62,6 +62,7 @@ const UNIT_WORDS: Readonly<Record<PriceItem["unit"], string>> = {
   perCount: "each",
   perSecond: "per second",
   perMCharacters: "per million characters",
+  perMTokenHours: "per million tokens and hour",
 };
 
 /** The price of ordinary calls: without conditions on size or resolution, or else the first of the list. */

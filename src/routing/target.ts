@@ -108,6 +108,7 @@ export function targetsOf(model: Model, offer: Offer, providers: readonly Provid
     moderations: serviceTargets("moderations"),
     completions: serviceTargets("completions"),
     compactions: serviceTargets("compactions"),
+    caches: serviceTargets("caches"),
   };
   return { text, image, video, services };
 }

@@ -112,13 +112,15 @@ export class Targets {
     model: Model,
     offers: readonly Offer[],
   ): readonly ServiceTarget<Name>[] {
-    const { kind, makes } = SERVED_KINDS[name];
-    if (model.kind !== kind) throw wrongModel(`${model.id} produces ${outputsOf(model)}, not ${makes}. ${SEE_LIST}`);
+    const { kind, makes, instead } = SERVED_KINDS[name];
+    const advice = instead === undefined ? "" : ` ${instead}`;
+    if (model.kind !== kind)
+      throw wrongModel(`${model.id} produces ${outputsOf(model)}, not ${makes}.${advice || ` ${SEE_LIST}`}`);
     const found = offers.flatMap(
       (offer): readonly ServiceTarget<Name>[] => this.#byOffer.get(offer)?.services[name] ?? [],
     );
     if (found.length > 0) return found;
-    throw wrongModel(`None of the providers of ${model.id} (${namesOf(offers)}) produces ${makes} with it.`);
+    throw wrongModel(`None of the providers of ${model.id} (${namesOf(offers)}) produces ${makes} with it.${advice}`);
   }
 
   #media<Kind extends "image" | "video">(model: Model, offers: readonly Offer[], kind: Kind) {

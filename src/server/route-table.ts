@@ -29,9 +29,10 @@ export interface RouteMatch<Handler> {
 }
 
 /** A documented path, such as `/api/keys/{id}`, as a pattern over the decoded path. */
-export function patternOf(path: string): string | RegExp {
+export function patternOf(path: string, mayHaveSlashes = false): string | RegExp {
   if (!path.includes("{")) return path;
-  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+  const value = mayHaveSlashes ? ".+" : "[^/]+";
+  return new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{(\w+)\}/g, `(?<$1>${value})`)}$`);
 }
 
 const NO_PARAMETERS: Readonly<Record<string, string>> = {};

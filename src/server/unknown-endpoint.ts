@@ -25,7 +25,6 @@ const NOT_SUPPORTED: readonly [pattern: RegExp, name: string, instead: string | 
   [/\/evals(\/|$)/, "Evals", undefined],
   [/^\/+ws\//, "Live", "POST /v1beta/models/{model}:streamGenerateContent"],
   [/\/auth_tokens$/, "Ephemeral tokens", undefined],
-  [/\/cachedContents(\/|$)/, "Context caching", "the whole prompt in each request"],
 ];
 
 const missingApi = (path: string) => NOT_SUPPORTED.find(([pattern]) => pattern.test(path));

@@ -1,4 +1,5 @@
 import type { ApiHosts } from "../media/adapter.ts";
+import type { CacheAdapter } from "./cache/cache-adapter.ts";
 import type { CompactionAdapter } from "./compaction/compaction-adapter.ts";
 import type { CompletionAdapter } from "./completion/completion-adapter.ts";
 import type { EmbeddingAdapter } from "./embeddings/embedding-adapter.ts";
@@ -17,6 +18,7 @@ export interface ServiceAdapters {
   moderations: ModerationAdapter;
   completions: CompletionAdapter;
   compactions: CompactionAdapter;
+  caches: CacheAdapter;
 }
 
 export type ServiceName = keyof ServiceAdapters;

@@ -1,7 +1,6 @@
 import { OBJECT_KINDS } from "../../canon/ownership.ts";
-import { ADMIN_FLAGS, connectAdmin } from "../admin-client.ts";
 import { LIST_FLAGS, printAdminList } from "../admin-list.ts";
-import { EXIT, printJson, UsageError } from "../command.ts";
+import { deleteVerb } from "../object-verbs.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
 
 const COLUMNS = ["id", "kind", "state", "created_at", "bytes", "project", "key", "expires_at"] as const;
@@ -22,20 +21,4 @@ const list = defineVerb({
   },
 });
 
-export const deleteObject = defineVerb({
-  name: "delete",
-  usage: "ID",
-  summary: "delete an object; requests that name it are refused from then on",
-  flags: ADMIN_FLAGS,
-  takes: 1,
-  run: async ({ values, positionals: [id] }) => {
-    if (!id) throw new UsageError("Missing id. Run `trivium objects list` to find it.");
-    const client = await connectAdmin(values);
-    const deleted = await client.change("DELETE", `/api/objects/${encodeURIComponent(id)}`);
-    if (values.json) printJson(deleted);
-    else console.log(`Deleted ${id}.`);
-    return EXIT.ok;
-  },
-});
-
-export const objects = withVerbs([list, deleteObject]);
+export const objects = withVerbs([list, deleteVerb("object")]);

@@ -36,6 +36,7 @@ const fields: readonly ObjectField[] = [
 export const genaiObjects = defineObjectFields({
   fields,
   storing: { field: "store" },
+  cache: "cachedContent",
   opaque: [
     "functionDeclarations",
     "args",

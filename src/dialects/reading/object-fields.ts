@@ -36,6 +36,8 @@ interface ObjectTable {
   echoed?: EchoedItems;
   /** A field that makes a host store its response, and the fields that hosts accept only together with it. */
   storing?: StoringSwitch;
+  /** The field of a request in which it can name a cache of the gateway. */
+  cache?: string;
 }
 
 /** Items that repeat calls of an earlier response. Hosts would use the objects that their ids name, so the ids are removed. */
@@ -69,6 +71,7 @@ export interface ObjectFields {
   readonly bare: ReadonlyMap<string, BareItem>;
   readonly storing: StoringSwitch | undefined;
   readonly echoed: EchoedItems | undefined;
+  readonly cache: string | undefined;
   /** A request without any of these names refers to no object: most requests need no walk. */
   readonly names: ReadonlySet<string>;
 }
@@ -124,6 +127,7 @@ export function defineObjectFields({
   bare = [],
   storing,
   echoed,
+  cache,
 }: ObjectTable): ObjectFields {
   const plain = new Map<string, ObjectField>();
   const members = new Map<string, Map<string, ObjectField>>();
@@ -142,6 +146,7 @@ export function defineObjectFields({
     bare: new Map(bare.map((item) => [item.type, item])),
     storing,
     echoed,
+    cache,
     // A bare item has the name of its type only as a value, so its field is the sign.
     names: new Set([...plain.keys(), ...members.keys(), ...bare.map(({ field }) => field)]),
   };

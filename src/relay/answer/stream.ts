@@ -7,6 +7,7 @@ import type { ChunkTaker } from "../../wire/http/http-exchange.ts";
 import type { Attempt } from "../attempt/attempt.ts";
 import { tryPlan } from "../attempt/hedge.ts";
 import { observeBreak } from "../attempt/observe-attempt.ts";
+import { withOwnId } from "../attempt/with-own-id.ts";
 import { type Call, DeadlineError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { capturedController } from "../settle/capture-call.ts";
@@ -222,7 +223,9 @@ class StreamRelay {
     else this.#output.sendKept();
     if (client.disconnected) return;
     if (error.kind === "internal") this.#gateway.log.error({ err: error.cause ?? error }, "internal error in a stream");
-    const shown = attempt?.target.provider.redactError(error) ?? error;
+    const { cache } = this.#call;
+    const named = cache === undefined ? error : withOwnId(error, cache.ids);
+    const shown = attempt?.target.provider.redactError(named) ?? named;
     await this.#output.fail(shown, this.#call, this.#stream?.tap.position);
   }
 

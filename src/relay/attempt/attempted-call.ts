@@ -2,6 +2,7 @@ import type { Principal } from "../../access/principal.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { Timed } from "../../routing/health/health.ts";
 import type { AttemptRecord, Call, ClientPresence } from "../call.ts";
+import type { HeldCache } from "../request/held-cache.ts";
 import type { CallTimer } from "../settle/call-timer.ts";
 
 /** The call that an outcome is recorded for. */
@@ -19,6 +20,8 @@ export interface AttemptedCall<Made extends AttemptRecord = AttemptRecord> exten
   readonly principal?: Pick<Principal, "keyId">;
   /** Absent if the caller limits neither attempts nor time. */
   readonly routing?: Pick<CallRouting, "maxAttempts" | "deadlineMs">;
+  /** The cache that it reads; absent for calls that can read none. */
+  readonly cache?: Pick<HeldCache, "ids"> | undefined;
   attempt: Made | undefined;
   client: Pick<ClientPresence, "disconnected" | "disconnection">;
 }

@@ -8,6 +8,7 @@ import { MemoryExhaustedError } from "../request/memory-budget.ts";
 import type { AttemptedCall, OfferAttempt } from "./attempted-call.ts";
 import { observeAttempt } from "./observe-attempt.ts";
 import { PlanSlots } from "./plan-slots.ts";
+import { withOwnId } from "./with-own-id.ts";
 
 /**
  * The approximate pause before a second attempt at an offer, unless the provider asks for a longer one (H19). It doubles with each
@@ -72,7 +73,8 @@ export async function tryOffers<
           observeAttempt(call, gateway, target, attempt, "abandoned", thrown);
           throw thrown;
         }
-        last = target.provider.redactError(asGatewayError(thrown));
+        const error = asGatewayError(thrown);
+        last = target.provider.redactError(call.cache === undefined ? error : withOwnId(error, call.cache.ids));
         observeAttempt(call, gateway, target, attempt, "failed", last);
         logFailure(gateway, target, last);
         if (call.offersTried.length >= maxAttempts || !mayTryAgain(last, gateway) || mayRepeat?.(last) === false)

@@ -101,7 +101,8 @@ export function adapterCall<Incoming extends IncomingRequest, Request, At extend
       return { served: resolved, request, notes: [...added, ...(read.notes ?? [])], paths, stream, ...planned };
     },
     billables: ({ request }) => kind.billables?.(request) ?? NONE,
-    billedOffers: ({ served: { model, offers } }) => offers.map((offer) => ({ model, offer, sentAs: nameOf })),
+    billedOffers: ({ served: { model }, fits }) =>
+      fits.map(({ target: { offer } }) => ({ model, offer, sentAs: nameOf })),
     estimate: (fitted, request) => ({
       model: fitted.served.model.id,
       dialect: request.incoming.dialect.name,

@@ -1,6 +1,13 @@
 import { hasBudget } from "../../access/level.ts";
 import type { Principal } from "../../access/principal.ts";
-import { type Billable, billableName, strictestPolicy, type UnpricedPolicy, WEB_SEARCH } from "../../canon/billable.ts";
+import {
+  type Billable,
+  billableName,
+  CACHE_STORAGE,
+  strictestPolicy,
+  type UnpricedPolicy,
+  WEB_SEARCH,
+} from "../../canon/billable.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { LONG_CONTEXT, LONG_CONTEXT_TOKENS } from "../../canon/terms.ts";
 import type { Model, Offer } from "../../catalogue/model.ts";
@@ -109,7 +116,9 @@ function producesUnpriced(billable: Billable, produced: string, model: Model, { 
 }
 
 /** What an operator writes in trivium.yaml. */
-const settingOf = ({ kind }: Billable, name: string, { id }: Model): string =>
-  kind === "term"
-    ? `models: [{ id: ${id}, price_multiples: { ${name}: … } }]`
-    : `models: [{ id: ${id}, tools: [{ name: ${name}, unit: call, usd: … }] }]`;
+function settingOf({ kind }: Billable, name: string, { id }: Model): string {
+  if (kind === "term") return `models: [{ id: ${id}, price_multiples: { ${name}: … } }]`;
+  if (name === CACHE_STORAGE)
+    return `models: [{ id: ${id}, pricings: { ${name}: [{ value: …, unit: perMTokenHours, currency: USD }] } }]`;
+  return `models: [{ id: ${id}, tools: [{ name: ${name}, unit: call, usd: … }] }]`;
+}

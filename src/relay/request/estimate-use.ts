@@ -37,6 +37,7 @@ export function estimateUse(
   served: ServedModel,
   request: ReceivedRequest,
   billables: readonly Billable[],
+  cached = 0,
 ): CallEstimate {
   if (incoming.verb === "count_tokens" || !principal.levels.some(countsUse)) return estimate(incoming, served, 0, 0, 0);
   const { model } = served;
@@ -48,7 +49,7 @@ export function estimateUse(
     const cost = mostAfterDiscount(expected, principal, served);
     return estimate(incoming, served, cost, cost, 0);
   }
-  return estimateText(principal, incoming, served, request, billables);
+  return estimateText(principal, incoming, served, request, billables, cached);
 }
 
 const estimate = (
@@ -65,22 +66,26 @@ function estimateText(
   served: ServedModel,
   request: ReceivedRequest,
   billables: readonly Billable[],
+  cached: number,
 ): CallEstimate {
   const { model } = served;
   const { body, surplusBytes } = request;
   const { requests } = incoming.dialect;
-  const input = requests.estimateTokens(body, surplusBytes);
+  const fresh = requests.estimateTokens(body, surplusBytes);
+  const input = fresh + cached;
   const output = outputLimit({ incoming, model, body }, ASSUMED_OUTPUT_TOKENS);
   const terms = namesOf(billables, "term");
   const tools = billables.length === 0 ? 0 : mostForTools(billables, principal, served);
-  const cost = highestCost(principal, served, input, output, terms) + tools;
+  const cost = highestCost(principal, served, { input: fresh, cached, output }, terms) + tools;
   if (requests.outputLimit(body) !== undefined) return estimate(incoming, served, cost, cost, input + output);
   const longest = outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER);
   // An estimate of the response must not block a call forever that asks for no more than its key may use in a minute.
   const most = Math.max(input, tokensPerMinute(principal.levels) ?? input + output);
   // Without a limit by the caller or the model there is no upper bound.
   const highestPossible =
-    longest < Number.MAX_SAFE_INTEGER ? highestCost(principal, served, input, longest, terms) + tools : cost;
+    longest < Number.MAX_SAFE_INTEGER
+      ? highestCost(principal, served, { input: fresh, cached, output: longest }, terms) + tools
+      : cost;
   return estimate(incoming, served, cost, highestPossible, Math.min(input + output, most));
 }
 
@@ -108,30 +113,35 @@ function mostForTools(billables: readonly Billable[], principal: Principal, serv
   return mostAfterDiscount(Math.max(0, ...costs), principal, served);
 }
 
+/** The tokens of a call: those of its prompt that are certainly cached apart from the others. */
+interface CallTokens {
+  input: number;
+  cached: number;
+  output: number;
+}
+
 /** The cost of these tokens at the most expensive offer that may answer. */
 function highestCost(
   principal: Principal,
   { model, offers, fallback }: ServedModel,
-  input: number,
-  output: number,
+  tokens: CallTokens,
   terms: readonly string[],
 ): number {
-  const first = highestCostOf(principal, model, offers, input, output, terms);
+  const first = highestCostOf(principal, model, offers, tokens, terms);
   if (fallback === undefined) return first;
-  return Math.max(first, highestCostOf(principal, fallback.model, fallback.offers, input, output, terms));
+  return Math.max(first, highestCostOf(principal, fallback.model, fallback.offers, tokens, terms));
 }
 
 function highestCostOf(
   { discounts }: Principal,
   model: Model,
   offers: readonly Offer[],
-  input: number,
-  output: number,
+  { input, cached, output }: CallTokens,
   terms: readonly string[],
 ): number {
   let most = 0;
   for (const offer of offers) {
-    const listed = worstCost(input, output, offer, terms);
+    const listed = worstCost(input, output, offer, terms, cached);
     const cost = discounts === undefined ? listed : discounted(listed, discounts.of(model.id, offer.provider));
     if (cost > most) most = cost;
   }

@@ -10,6 +10,7 @@ import type { Targets } from "../../routing/targets.ts";
 import type { Call } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { ServedModel } from "../settle/served-model.ts";
+import { targetOfCache } from "./held-cache.ts";
 
 /** What planning needs to know of a call. */
 export type PlannedCall = Pick<Call, "model" | "routing">;
@@ -20,6 +21,13 @@ export function planText(call: Call, gateway: Gateway, served: ServedModel): Cal
   const { model, offers, modelWhy, fallback } = served;
   const { targets } = gateway.snapshot;
   const dialect = call.incoming.dialect.name;
+  if (call.cache !== undefined) {
+    const held = targetOfCache(
+      call.cache,
+      offers.flatMap((offer) => targets.textOf(offer)),
+    );
+    return { targets: [held], explained: undefined };
+  }
   const candidates = targets.text(model, offers, dialect, needsTools(call, targets, model));
   const only = modelWhy === undefined && fallback === undefined ? candidates.only(preference) : undefined;
   if (only !== undefined) return only;

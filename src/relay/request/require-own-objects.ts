@@ -23,6 +23,8 @@ export async function requireOwnObjects(
   for (const reference of named) {
     const at = owned.indexOf(reference as ObjectReference & NamedObject);
     judge(reference, found[at] ?? "unknown", principal);
+    if (reference.kind === "cache" && found[at] === "own" && reference.path !== fields.cache)
+      throw wrongPlace(reference);
   }
 }
 
@@ -36,3 +38,11 @@ function judge({ path, id, what }: ObjectReference, found: Found, { providerObje
   const message = `${path} refers to ${what} that this key did not create: ${shown}. Requests can refer to objects in a provider's account only if the key or its project has \`provider_objects: true\`; ask the operator of this gateway.`;
   throw new GatewayError("invalid_request", message, { path });
 }
+
+/** Where requests cannot name a cache of the gateway, a host would be sent an id that it does not know. */
+const wrongPlace = ({ path, id }: ObjectReference): GatewayError =>
+  new GatewayError(
+    "invalid_request",
+    `${path} names the cache ${JSON.stringify(id.slice(0, 80))}, which can only be used in cachedContent of generateContent and streamGenerateContent.`,
+    { path },
+  );

@@ -10,6 +10,7 @@ import { type ServedModel, servedModel } from "../settle/served-model.ts";
 import { autoModel } from "./auto-model.ts";
 import { billedOffers } from "./billed-offers.ts";
 import { estimateUse } from "./estimate-use.ts";
+import { findHeldCache, type HeldCache, mayNameCache, requireHolder } from "./held-cache.ts";
 import { inlineFiles, mayNameFiles } from "./inline-files.ts";
 import { listAnswer } from "./list-answer.ts";
 import { readBody } from "./read-body.ts";
@@ -22,6 +23,8 @@ export interface TextRequest extends FittedRequest, Recalled {
   readonly served: ServedModel;
   /** The models that it names to answer if that one declines. */
   readonly fallbacks: FallbackChain | undefined;
+  /** The cache that it reads. */
+  readonly cache: HeldCache | undefined;
 }
 
 /** The stand-in model for checking a request whose model the gateway chooses. */
@@ -67,14 +70,19 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
             { incoming, principal, memory, time: { startedAtMs, deadlineMs: routing.deadlineMs } },
             gateway,
           );
-    if (!(recalling instanceof Promise) && !mayNameFiles(recalling.request)) return serve(recalling, request, gateway);
-    return fitLater(recalling, request, gateway);
+    const { objects } = incoming.dialect.requests;
+    const isPlain =
+      !(recalling instanceof Promise) && !mayNameFiles(recalling.request) && !mayNameCache(recalling.request, objects);
+    return isPlain ? serve(recalling, request, gateway, undefined) : fitLater(recalling, request, gateway);
   },
-  billables: ({ request }, { verb, dialect, options }) =>
-    verb === "generate" ? dialect.requests.billables(request.body, options) : NO_BILLABLES,
+  billables: ({ request, cache }, { verb, dialect, options }) => {
+    if (verb !== "generate") return NO_BILLABLES;
+    const own = dialect.requests.billables(request.body, options);
+    return cache === undefined || cache.billables.length === 0 ? own : [...own, ...cache.billables];
+  },
   billedOffers: ({ served, request }, incoming, gateway) => billedOffers(served, incoming, request.body, gateway),
-  estimate: ({ served, request }, { principal, incoming }, billables) =>
-    estimateUse(principal, incoming, served, request, billables),
+  estimate: ({ served, request, cache }, { principal, incoming }, billables) =>
+    estimateUse(principal, incoming, served, request, billables, cache?.tokens),
   sent: ({ text }) => text,
   verb: ({ verb }) => verb,
   streams: ({ request }, { streamInPath }) => streamInPath ?? request.body["stream"] === true,
@@ -87,17 +95,25 @@ async function fitLater(
   gateway: Gateway,
 ): Promise<TextRequest> {
   const recalled = await recalling;
-  const named = mayNameFiles(recalled.request) ? await inlineFiles(recalled.request, request, gateway) : undefined;
-  return serve(named === undefined ? recalled : { ...recalled, request: named }, request, gateway);
+  const { objects } = request.incoming.dialect.requests;
+  const received = recalled.request;
+  const whole = (mayNameFiles(received) ? await inlineFiles(received, request, gateway) : undefined) ?? received;
+  const held =
+    objects !== undefined && mayNameCache(whole, objects)
+      ? await findHeldCache(whole, objects, request.principal, gateway)
+      : undefined;
+  return serve({ ...recalled, request: held?.request ?? whole }, request, gateway, held?.cache);
 }
 
 function serve(
   { request, saver, background }: Recalled,
   { incoming, principal, routing, resolved }: ResolvedRequest<IncomingCall, Resolved | undefined>,
   gateway: Gateway,
+  cache: HeldCache | undefined,
 ): TextRequest {
   const call = { incoming, principal, routing, body: request.body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
+  if (cache !== undefined) requireHolder(cache, served);
   const fallbacks = incoming.verb === "generate" ? readFallbacks(call, gateway) : undefined;
-  return { served, request, saver, background, fallbacks };
+  return { served, request, saver, background, fallbacks, cache };
 }

@@ -38,10 +38,11 @@ export interface Ending {
   begunAtMs?: number;
 }
 
-/** An offer that continues a response also receives its beginning. */
-function estimateInput({ incoming, body, continued }: Call): number {
+/** An offer that continues a response also receives its beginning. What a cache contains is read in addition to the request. */
+function estimatePrompt({ incoming, body, continued, cache }: Call): Pick<Usage, "input" | "cacheRead"> {
   const prompt = incoming.dialect.requests.estimateTokens(body);
-  return continued === undefined ? prompt : prompt + tokensOfCharacters(continued.at(-1)?.fromCharacters ?? 0);
+  const input = continued === undefined ? prompt : prompt + tokensOfCharacters(continued.at(-1)?.fromCharacters ?? 0);
+  return cache === undefined ? { input } : { input, cacheRead: cache.tokens };
 }
 
 interface BilledUsage {
@@ -79,7 +80,7 @@ function countedUsage(call: Call, gateway: Gateway, ending: Ending): BilledUsage
   if (reported?.output !== undefined) {
     return { usage: reported, source: corrected === undefined ? "measured" : "estimated", corrected };
   }
-  const estimate: Usage = { input: estimateInput(call), output: tokensOfCharacters(generatedCharacters) };
+  const estimate: Usage = { ...estimatePrompt(call), output: tokensOfCharacters(generatedCharacters) };
   // A provider may report only the prompt's tokens; those count.
   const usage = withMedia({ ...estimate, ...reported }, reported, ending.generatedMedia);
   return { usage, source: "estimated", corrected };
@@ -97,7 +98,7 @@ function reportedUsage(
     whole: ending.whole && usage.output !== undefined,
     characters: characters ?? 0,
     stop,
-    estimateInput: () => estimateInput(call),
+    estimatePrompt: () => estimatePrompt(call),
     bounds: usageBounds(call, usage, { characters, reasoningSeen }),
   };
   const own = correctUsage(usage, seen);
@@ -156,7 +157,7 @@ function brokenUsage(call: Call, gateway: Gateway, ending: Ending): Usage {
   const reasoning = Math.max(reported?.reasoning ?? 0, most - passed);
   const all = Math.max(generated, most);
   return {
-    ...(reported?.input === undefined ? { input: estimateInput(call) } : {}),
+    ...(reported?.input === undefined ? estimatePrompt(call) : {}),
     ...reported,
     output: all - reasoning,
     ...(reasoning > 0 ? { reasoning } : {}),

@@ -7,7 +7,7 @@ const seen = (changes: Partial<SeenAnswer> = {}): SeenAnswer => ({
   whole: true,
   characters: 8,
   stop: { unified: "stop", raw: "stop" },
-  estimateInput: () => 50,
+  estimatePrompt: () => ({ input: 50 }),
   bounds: { prompt: 128_000, completion: 1_000 },
   ...changes,
 });

@@ -21,7 +21,7 @@ export interface SeenAnswer {
   whole: boolean;
   characters: number;
   stop: Stop | undefined;
-  estimateInput: () => number;
+  estimatePrompt: () => Pick<Usage, "input" | "cacheRead">;
   bounds: UsageBounds;
 }
 
@@ -45,11 +45,10 @@ export function correctUsage(reported: Usage, seen: SeenAnswer): Corrected {
   for (const reason of reasons) {
     switch (reason) {
       case "prompt_missing":
-        usage.input = seen.estimateInput();
+        usage = { ...usage, ...seen.estimatePrompt() };
         break;
       case "prompt_above_context":
-        usage = withoutCounters(usage, PROMPT);
-        usage.input = seen.estimateInput();
+        usage = { ...withoutCounters(usage, PROMPT), ...seen.estimatePrompt() };
         break;
       case "output_below_text":
         usage.output = tokensOfCharacters(seen.characters);

@@ -80,6 +80,8 @@ interface Description {
   summary: string;
   answers: readonly Answer[];
   bodyMayBeAbsent?: boolean;
+  /** The ids in its path may have slashes, as some protocols write them. */
+  idsMayHaveSlashes?: boolean;
 }
 
 interface Definition<Fields extends QueryFields, Body extends TSchema> extends Description {
@@ -150,7 +152,7 @@ export function openRoute<const Fields extends QueryFields = NoFields, Body exte
 }
 
 function described<Fields extends QueryFields, Body extends TSchema>(route: Definition<Fields, Body>) {
-  const { method, path, id, summary, answers, query, body, bodyMayBeAbsent } = route;
+  const { method, path, id, summary, answers, query, body, bodyMayBeAbsent, idsMayHaveSlashes } = route;
   return {
     method,
     path,
@@ -158,7 +160,7 @@ function described<Fields extends QueryFields, Body extends TSchema>(route: Defi
     summary,
     answers,
     query: query ?? {},
-    ...withoutAbsent({ body, bodyMayBeAbsent }),
+    ...withoutAbsent({ body, bodyMayBeAbsent, idsMayHaveSlashes }),
   };
 }
 

@@ -1,9 +1,10 @@
 import { recordAct } from "../../access/audit.ts";
 import type { Operator } from "../../access/operator-access.ts";
-import { stringAt } from "../../base/json.ts";
+import { numberAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { OBJECT_KINDS, type Owned } from "../../canon/ownership.ts";
 import { anyForm } from "../../objects/object-id.ts";
+import { endCache } from "../../relay/caches/end-cache.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { StoredObject } from "../../storage/tables/objects.ts";
 import { json } from "../openapi/operation.ts";
@@ -50,6 +51,8 @@ function objectView({ id, kind, state, size, purpose, metadata, ...object }: Sto
     state,
     name: stringAt(metadata, "name") ?? null,
     type: stringAt(metadata, "mimeType") ?? null,
+    model: kind === "cache" ? (stringAt(metadata, "model") ?? null) : null,
+    tokens: kind === "cache" ? (numberAt(metadata, "tokens") ?? null) : null,
     purpose: purpose ?? null,
     bytes: size,
     project: object.project,
@@ -68,6 +71,7 @@ export const deleteObjectRoute = adminRoute({
   summary:
     "Delete a stored object by its id: a response, or another object that a client has created. Its content is not shown.",
   roles: ["admin", "project"],
+  idsMayHaveSlashes: true,
   answers: [json(DeletedObjectAnswer, "The object is deleted.")],
   handle: async ({ parameters, operator, connection }, { storage, gateway }) => {
     const id = parameters["id"] ?? "";
@@ -92,7 +96,7 @@ interface FoundObject {
 
 /** For an operator of one project, another project's object does not exist (S09). */
 async function find(id: string, operator: Operator, gateway: Gateway): Promise<FoundObject | undefined> {
-  const { answers, objects, background } = gateway;
+  const { answers, objects, caches, background } = gateway;
   const project = projectOf(operator, undefined);
   const isOurs = (owned: Owned) => project === undefined || owned.project === project;
   const answer = await answers.owner(id);
@@ -105,7 +109,11 @@ async function find(id: string, operator: Operator, gateway: Gateway): Promise<F
     const kind = answer.model === undefined ? "response" : "completion";
     return isOurs(answer) ? { kind, owned: answer, remove } : undefined;
   }
+  const cache = await caches.owner(id);
+  if (cache !== undefined)
+    return isOurs(cache) ? { kind: "cache", owned: cache, remove: () => endCache(cache, gateway) } : undefined;
   const object = await objects.owner(id);
-  if (object === undefined || !isOurs(object)) return undefined;
+  // A cache that is still being created cannot be deleted: its provider has not said yet what to delete.
+  if (object === undefined || object.kind === "cache" || !isOurs(object)) return undefined;
   return { kind: object.kind, owned: object, remove: () => objects.delete(object.id) };
 }

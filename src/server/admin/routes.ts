@@ -99,9 +99,9 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
 
 /** The same in the listener's form. */
 export const adminRoutes = (parts: AdminParts): Route<Handler>[] =>
-  ADMIN_ROUTES.map(({ method, path, roles, isOpen, run }) => ({
+  ADMIN_ROUTES.map(({ method, path, idsMayHaveSlashes, roles, isOpen, run }) => ({
     method,
-    path: patternOf(path),
+    path: patternOf(path, idsMayHaveSlashes),
     ...(roles === "open" || isOpen?.(parts) === true ? { access: "open" } : { access: "admin", roles }),
     dialect: "chat",
     door: "contract",

@@ -10,6 +10,13 @@ import {
   showBatch,
   showMessageBatch,
 } from "./batches.ts";
+import {
+  createCachedContent,
+  deleteCachedContent,
+  getCachedContent,
+  listCachedContents,
+  updateCachedContent,
+} from "./cached-contents.ts";
 import { createChildKey, getChildKey, listChildKeys, revokeChildKey } from "./child-keys.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { compactResponse } from "./compactions.ts";
@@ -134,6 +141,11 @@ export const ENDPOINTS: readonly ClientEndpoint[] = [
   listGenaiBatches,
   showGenaiBatch,
   cancelGenaiBatch,
+  createCachedContent,
+  listCachedContents,
+  getCachedContent,
+  updateCachedContent,
+  deleteCachedContent,
   createUpload,
   addUploadPart,
   completeUpload,

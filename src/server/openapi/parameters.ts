@@ -75,6 +75,7 @@ export const PARAMETERS = {
     style: "deepObject",
     schema: { type: "object", additionalProperties: { type: "string" } },
   },
+  "cache-id": inPath("id", "The id of a cache."),
   "response-id": inPath("id", "The id of a stored response of this project."),
   "video-id": inPath("id", "The id of a video of this project."),
   "after-video": inQuery("after", "The last id of the previous page."),

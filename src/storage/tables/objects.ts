@@ -31,13 +31,14 @@ export interface ObjectCopy {
   expiresAtMs?: number;
 }
 
-const COLUMNS = "id, kind, project, key_id, share, state, size, purpose, metadata, created_at_ms, expires_at_ms";
+export const OBJECT_COLUMNS =
+  "id, kind, project, key_id, share, state, size, purpose, metadata, created_at_ms, expires_at_ms";
 
 /** The most values in one statement. */
 const AT_ONCE = 500;
 
 export async function insertObject(queries: Queries, object: StoredObject): Promise<void> {
-  await queries.query(`INSERT INTO objects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+  await queries.query(`INSERT INTO objects (${OBJECT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
     object.id,
     object.kind,
     object.project,
@@ -240,7 +241,7 @@ export async function listObjects(
     parameters.push(after.createdAtMs, after.id);
   }
   const rows = await queries.query(
-    `SELECT ${COLUMNS} FROM objects WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms ${order}, id ${order} LIMIT ?`,
+    `SELECT ${OBJECT_COLUMNS} FROM objects WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms ${order}, id ${order} LIMIT ?`,
     [...parameters, limit],
   );
   return rows.map(readObject);
@@ -276,11 +277,11 @@ export async function selectObjectPage(
     parameters.push(after.createdAtMs, after.id);
   }
   const sources = [
-    ...(kind === "completion" ? [] : [`SELECT ${COLUMNS} FROM objects`]),
+    ...(kind === "completion" ? [] : [`SELECT ${OBJECT_COLUMNS} FROM objects`]),
     ...(kind === undefined || kind === "completion" ? [LISTED] : []),
   ];
   const rows = await queries.query(
-    `SELECT ${COLUMNS} FROM (${sources.join(" UNION ALL ")}) AS stored
+    `SELECT ${OBJECT_COLUMNS} FROM (${sources.join(" UNION ALL ")}) AS stored
      WHERE ${conditions.join(" AND ")} ORDER BY created_at_ms DESC, id DESC LIMIT ?`,
     [...parameters, limit],
   );
@@ -297,7 +298,7 @@ export async function selectObjects(
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const some: readonly Parameter[] = ids.slice(from, from + AT_ONCE);
     const rows = await queries.query(
-      `SELECT ${COLUMNS} FROM objects WHERE (expires_at_ms IS NULL OR expires_at_ms > ?) AND id IN (${some.map(() => "?").join(", ")})`,
+      `SELECT ${OBJECT_COLUMNS} FROM objects WHERE (expires_at_ms IS NULL OR expires_at_ms > ?) AND id IN (${some.map(() => "?").join(", ")})`,
       [Math.floor(nowMs), ...some],
     );
     for (const row of rows) found.set(text(row, "id"), readObject(row));
@@ -349,16 +350,17 @@ export async function deleteObject(queries: Queries, id: string): Promise<boolea
   return (await queries.query("DELETE FROM objects WHERE id = ? RETURNING id", [id])).length === 1;
 }
 
+/** Caches are not among them: they end at their provider, and their storage is billed. */
 export async function deleteExpiredObjects(queries: Queries, nowMs: number, limit: number): Promise<number> {
   const rows = await queries.query(
     `DELETE FROM objects WHERE id IN (
-       SELECT id FROM objects WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?) RETURNING id`,
+       SELECT id FROM objects WHERE expires_at_ms <= ? AND kind <> 'cache' ORDER BY expires_at_ms LIMIT ?) RETURNING id`,
     [Math.floor(nowMs), limit],
   );
   return rows.length;
 }
 
-function readObject(row: StoredRow): StoredObject {
+export function readObject(row: StoredRow): StoredObject {
   const id = text(row, "id");
   return withoutAbsent({
     id,

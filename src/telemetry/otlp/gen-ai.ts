@@ -33,6 +33,7 @@ const OPERATIONS: Readonly<Record<Receipt["verb"], string>> = {
   moderations: "moderation",
   completions: "text_completion",
   compactions: "compaction",
+  caches: "cache",
 };
 
 /** The name of the operation; our own, as allowed, where the conventions have none. */

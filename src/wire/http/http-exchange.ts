@@ -1,7 +1,9 @@
+export type HttpMethod = "GET" | "POST" | "PATCH" | "DELETE";
+
 /** An outgoing request. */
 export interface HttpRequest {
   /** POST if absent. */
-  method?: "GET" | "POST";
+  method?: HttpMethod;
   url: string;
   headers: Readonly<Record<string, string>>;
   /**

@@ -1,5 +1,6 @@
 import { inOnePiece } from "../../base/one-piece.ts";
 import { HttpFailure } from "./failure.ts";
+import type { HttpMethod } from "./http-exchange.ts";
 import type { RequestUrl } from "./request-url.ts";
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -9,7 +10,7 @@ const OWN = new Set(["host", "content-length", "transfer-encoding", "connection"
 
 /** The head of the request. A value that could end a line early is rejected, not repaired. */
 export function requestHead(
-  method: "GET" | "POST",
+  method: HttpMethod,
   requestUrl: RequestUrl,
   headers: Readonly<Record<string, string>>,
   bodyBytes: number,

@@ -7,6 +7,7 @@ import {
   type TextAdapter,
 } from "../../../text/adapter.ts";
 import { promptUnits, totalTokens } from "../../../text/prompt-units.ts";
+import type { StoredCaches } from "../stored-caches.ts";
 import { type GoogleHost, googleFailure, invalid, modelNotFound } from "./errors.ts";
 import { withCamelNames } from "./proto-json.ts";
 import { readRequest } from "./read-request.ts";
@@ -27,7 +28,7 @@ export function wantsEvents(call: IncomingCall): boolean {
 }
 
 /** Google's generateContent, on either of its hosts. */
-export function googleAdapter(host: GoogleHost, nowMs: () => number): TextAdapter {
+export function googleAdapter(host: GoogleHost, nowMs: () => number, caches: StoredCaches): TextAdapter {
   const plain = (call: IncomingCall): RenderOptions => ({
     host,
     showThoughts: false,
@@ -39,7 +40,9 @@ export function googleAdapter(host: GoogleHost, nowMs: () => number): TextAdapte
     family: "google",
     cachesMarkedOnly: false,
     read(call, model): ReadCall {
-      const { prompt, streamArguments, topLogprobs } = readRequest(bodyOf(call), model, host);
+      const { prompt, streamArguments, topLogprobs } = readRequest(bodyOf(call), model, host, (name) =>
+        caches.tokensFor(call, name),
+      );
       const showThoughts = prompt.thinking === "shown";
       const options = { ...plain(call), showThoughts, streamArguments, topLogprobs };
       return { prompt, stream: isStream(call), render: (plan) => renderGoogle(plan, model, options, nowMs()) };
@@ -59,10 +62,15 @@ export function googleAdapter(host: GoogleHost, nowMs: () => number): TextAdapte
 }
 
 /** The answer of countTokens, which takes a bare conversation or, on Gemini, a whole request. */
-export function countContentTokens(call: IncomingCall, model: SimulatedModel, host: GoogleHost): Json {
+export function countContentTokens(
+  call: IncomingCall,
+  model: SimulatedModel,
+  host: GoogleHost,
+  caches: StoredCaches,
+): Json {
   const body = bodyOf(call);
   const inner = isObject(body.generateContentRequest) ? body.generateContentRequest : body;
-  const { prompt } = readRequest(inner, model, host);
+  const { prompt } = readRequest(inner, model, host, (name) => caches.tokensFor(call, name));
   const total = totalTokens(promptUnits(prompt));
   return {
     totalTokens: total,

@@ -7,7 +7,9 @@ import { isObject, type JsonObject, textOr } from "../../../json.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
 import { anthropicAdapter } from "../../anthropic/text/adapter.ts";
 import { type Cloud, callOnCloud } from "../../anthropic/text/on-cloud.ts";
+import { answerCaches, CACHES } from "../caches.ts";
 import { interactionsAdapter } from "../interactions/adapter.ts";
+import type { StoredCaches } from "../stored-caches.ts";
 import { countContentTokens, googleAdapter, isStream, wantsEvents } from "./adapter.ts";
 import { type GoogleHost, googleError, invalid, missingKey, modelNotFound, wrongKey, wrongToken } from "./errors.ts";
 
@@ -65,8 +67,9 @@ export function googleHost(
   credentials: Credentials,
   tokens: AccessTokens,
   nowMs: () => number,
+  caches: StoredCaches,
 ): Host {
-  const adapter = googleAdapter(host, nowMs);
+  const adapter = googleAdapter(host, nowMs, caches);
   const interactions = interactionsAdapter(nowMs);
 
   function authenticate(exchange: Exchange): string {
@@ -86,7 +89,8 @@ export function googleHost(
     const { body } = exchange;
     if (body === undefined) throw invalid("Invalid JSON payload received. The body is not valid JSON.");
     const call = incomingCall(exchange, body, key, modelName);
-    if (verb === "countTokens") return jsonAnswer(exchange, countContentTokens(call, modelOf(adapter, call), host));
+    if (verb === "countTokens")
+      return jsonAnswer(exchange, countContentTokens(call, modelOf(adapter, call), host, caches));
     if (verb !== "generateContent" && verb !== "streamGenerateContent")
       throw modelNotFound(host, modelName, exchange.path);
     try {
@@ -120,6 +124,8 @@ export function googleHost(
       if (claude !== null) return message(exchange, key, claude[1] ?? "", claude[2] === "streamRawPredict");
       if (host === "gemini" && exchange.method === "POST" && INTERACTIONS.test(exchange.path))
         return interact(exchange, key);
+      const cached = CACHES.exec(exchange.path);
+      if (cached !== null) return jsonAnswer(exchange, answerCaches(exchange, key, cached.groups ?? {}, host));
       const match = COLLECTIONS[host].exec(exchange.path);
       if (match === null) throw googleError(404, "NOT_FOUND", `The requested URL ${exchange.path} was not found.`);
       const named = match[1] === undefined ? undefined : decodeName(match[1]);

@@ -24,8 +24,6 @@ const TOOL = names(
 );
 const DECLARATION = names("name description parameters parametersJsonSchema response responseJsonSchema behavior");
 const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/;
-/** The assumed content of a cached-content resource, since the simulator stores none. */
-const STORED_TOKENS = 1_024;
 
 interface GoogleRequest {
   prompt: Prompt;
@@ -213,7 +211,12 @@ function readSystem(value: Json | undefined): Prompt["system"] {
 }
 
 /** Validates as the host does, and puts the request into the simulator's words. Names are already in camel case. */
-export function readRequest(body: JsonObject, model: SimulatedModel, host: GoogleHost): GoogleRequest {
+export function readRequest(
+  body: JsonObject,
+  model: SimulatedModel,
+  host: GoogleHost,
+  tokensOfCache: (name: string) => number,
+): GoogleRequest {
   refuseUnknown(body, REQUEST_FIELDS[host], "");
   const generation = member(body, "generationConfig", "generationConfig") ?? {};
   refuseUnknown(generation, GENERATION, "generationConfig");
@@ -240,7 +243,7 @@ export function readRequest(body: JsonObject, model: SimulatedModel, host: Googl
       stop: readStop(generation.stopSequences),
       thinking: readThinking(generation, model),
       search,
-      storedTokens: typeof body.cachedContent === "string" ? STORED_TOKENS : 0,
+      storedTokens: typeof body.cachedContent === "string" ? tokensOfCache(body.cachedContent) : 0,
     },
     streamArguments,
     topLogprobs: readLogprobs(generation),

@@ -18,10 +18,14 @@ export function decodeErrorObject(body: unknown, status?: number, retryAfterSeco
     status: status ?? numberAt(error, "code") ?? 500,
     message,
     kind: kindOf(error, message),
-    path: fieldAt(error),
+    path: fieldAt(error) ?? (namesLostCache(message) ? "cachedContent" : undefined),
     retryAfterSeconds: retryDelay(error) ?? retryAfterSeconds,
   });
 }
+
+/** A cache that has expired or belongs to another account. One host answers 403, as for a credential that it rejects. */
+export const namesLostCache = (message: string | undefined): boolean =>
+  message !== undefined && /cached\s?content.*not found|not found.*cached\s?content/i.test(message);
 
 /** A wrong provider key gives a 400. Only a detail's reason or the message distinguishes it from a bad request. */
 function kindOf(error: unknown, message: string | undefined): ErrorKind | undefined {
@@ -29,7 +33,7 @@ function kindOf(error: unknown, message: string | undefined): ErrorKind | undefi
   if (reasons.includes("API_KEY_INVALID") || /api key (not valid|invalid|expired)/i.test(message ?? "")) {
     return "upstream_credentials";
   }
-  return undefined;
+  return namesLostCache(message) ? "invalid_request" : undefined;
 }
 
 /** The first invalid field, if a detail names it. */

@@ -1,0 +1,8 @@
+import { objectVerbs } from "../object-verbs.ts";
+
+export const caches = objectVerbs({
+  kind: "cache",
+  noun: "cache",
+  about: "caches at providers",
+  columns: ["id", "created_at", "name", "model", "tokens", "project", "key", "expires_at"],
+});
