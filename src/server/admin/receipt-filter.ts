@@ -1,5 +1,6 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ReceiptFilter } from "../../storage/receipts/receipt-pages.ts";
+import { wrongField } from "../wrong-field.ts";
 import {
   momentField,
   moneyField,
@@ -8,7 +9,6 @@ import {
   tagField,
   textField,
   wholeField,
-  wrong,
 } from "./query-fields.ts";
 
 /** The filters of receipts, for lists and exports. */
@@ -36,7 +36,7 @@ export const RECEIPT_FIELDS = {
 export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): ReceiptFilter {
   const { model, provider, key, project, outcome, dialect, lane, stream, from, to, min_cost, min_ms, tag, text } =
     query;
-  if (from !== undefined && to !== undefined && from >= to) throw wrong("from", "must be before to");
+  if (from !== undefined && to !== undefined && from >= to) throw wrongField("from", "must be before to");
   return withoutAbsent({
     model,
     provider,

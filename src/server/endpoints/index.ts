@@ -1,15 +1,4 @@
-import {
-  cancelBatch,
-  cancelMessageBatch,
-  createBatch,
-  createMessageBatch,
-  deleteMessageBatch,
-  listBatches,
-  listMessageBatches,
-  readMessageBatch,
-  showBatch,
-  showMessageBatch,
-} from "./batches.ts";
+import { cancelBatch, createBatch, listBatches, showBatch } from "./batches.ts";
 import { createChildKey, getChildKey, listChildKeys, revokeChildKey } from "./child-keys.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { compactResponse } from "./compactions.ts";
@@ -25,6 +14,14 @@ import {
 } from "./genai-batches.ts";
 import { getHealth, getReadiness } from "./health.ts";
 import { editImages, generateImages, predictImages } from "./images.ts";
+import {
+  cancelMessageBatch,
+  createMessageBatch,
+  deleteMessageBatch,
+  listMessageBatches,
+  readMessageBatch,
+  showMessageBatch,
+} from "./message-batches.ts";
 import { createModeration } from "./moderations.ts";
 import { getOpenApi } from "./openapi-page.ts";
 import { getReceipt } from "./receipts.ts";
