@@ -34,4 +34,5 @@ export interface ReceiptData {
   } | null;
   request_id: string | null;
   trace_id: string | null;
+  batch: { id: string; line: number; custom_id: string } | null;
 }

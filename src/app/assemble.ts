@@ -136,7 +136,11 @@ export async function assemble(config: Config, given: Given) {
     storage,
     content: new ObjectContent({ storage, store: given.fileStore, random }),
     forms: BATCH_FORMS,
-    work: new BatchLineWork({ context, routes: routesOf(registry.dialects) }),
+    work: new BatchLineWork({
+      context,
+      routes: routesOf(registry.dialects),
+      assumedOutputTokens: config.batch.assumedOutputTokens,
+    }),
     maxConcurrent: config.batch.maxConcurrent,
     maxLineBytes: config.server.maxBodyBytes,
     leaseMs: timings.batchLeaseMs,

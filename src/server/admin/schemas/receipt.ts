@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
-import { Timing } from "../../openapi/receipt.ts";
+import { BatchPosition, Timing } from "../../openapi/receipt.ts";
 import { Timestamp } from "./answers.ts";
 import { UsageAmounts } from "./usage.ts";
 
@@ -66,6 +66,7 @@ const fields = {
   timing: nullable(Timing),
   request_id: nullable(Type.String({ description: "The value of the header `x-trivium-request-id`." })),
   trace_id: nullable(Type.String()),
+  batch: nullable(BatchPosition),
   instance: nullable(Type.String({ description: "The process that wrote it." })),
   adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
 };
