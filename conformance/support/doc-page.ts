@@ -22,7 +22,12 @@ export function testPage(file: string, { blocks, programs = [] }: DocPage) {
   beforeAll(async () => {
     const gateway = await startTestGateway({ config: { simulator: true } });
     stop = () => gateway.stop();
-    folder = new ExampleFolder({ TRIVIUM_URL: gateway.url, TRIVIUM_API_KEY: gateway.key });
+    folder = new ExampleFolder({
+      TRIVIUM_URL: gateway.url,
+      TRIVIUM_API_KEY: gateway.key,
+      TRIVIUM_ADMIN_URL: gateway.adminUrl,
+      TRIVIUM_ADMIN_SECRET: gateway.adminSecret,
+    });
   });
   afterAll(async () => {
     await stop?.();
