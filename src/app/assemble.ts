@@ -38,6 +38,7 @@ import { type ConfigSource, readConfig } from "./read-config.ts";
 import { makeSnapshot, type SimulatorAccess } from "./snapshot.ts";
 import { telemetrySettings } from "./telemetry-settings.ts";
 import { BudgetWatch } from "./watch-budgets.ts";
+import { ObjectWatch } from "./watch-objects.ts";
 
 interface Given extends ConfigSource {
   instance: string;
@@ -150,6 +151,11 @@ export async function assemble(config: Config, given: Given) {
   gateway.batches.onWork = () => batchRunner.wake();
   const alerts = makeAlerts(config, { gateway, storage, sources, condition });
   const budgets = watchBudgets(gateway, storage, alerts);
+  const objectWatch = new ObjectWatch({
+    storage,
+    clock,
+    onProblem: (err) => log.warn({ err }, "failed to count the objects of clients"),
+  });
   const history = new ConfigHistory({
     started: config,
     read: (text) => readConfig({ ...given, text, catalogue: state.catalogue }),
@@ -163,6 +169,8 @@ export async function assemble(config: Config, given: Given) {
     config: history,
     budgets,
     alerts,
+    objects: objectWatch,
+    lineOutcomes: batchRunner.outcomes,
     lag,
     workers: given.metrics,
     exporter: telemetry?.exporter,
@@ -178,6 +186,7 @@ export async function assemble(config: Config, given: Given) {
     batchRunner,
     alerts,
     budgets,
+    objectWatch,
     lag,
     metrics,
     access,
