@@ -1,38 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { programsPresent } from "../testing/is-present.ts";
-import { ExampleFolder, Page } from "./support/doc-examples.ts";
-import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { expect } from "bun:test";
+import { testPage } from "./support/doc-page.ts";
 
-const page = new Page("docs/batches.md");
-const canPaste = programsPresent("shell examples of docs/batches.md", "curl", "grep", "head", "cut");
-
-let gateway: TestGateway;
-let folder: ExampleFolder;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ config: { simulator: true } });
-  folder = new ExampleFolder({ TRIVIUM_URL: gateway.url, TRIVIUM_API_KEY: gateway.key });
-});
-afterAll(async () => {
-  await gateway.stop();
-  folder.remove();
+const { testShell, testTypescript } = testPage("docs/batches.md", {
+  blocks: { sh: 2, ts: 2 },
+  programs: ["curl", "grep", "head", "cut"],
 });
 
-test("every block of docs/batches.md is run here", () => {
-  expect(page.counts()).toEqual({ sh: 1, ts: 2 });
+testShell("a batch of two requests is created, polled and read", async (page, folder) => {
+  const results = (await folder.shell(page.one("sh", "in.jsonl"))).trim().split("\n");
+  expect(results.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id)).toEqual(["a", "b"]);
 });
 
-describe.skipIf(!canPaste)("docs/batches.md", () => {
-  test("a batch of two requests is created, polled and read", async () => {
-    const results = (await folder.shell(page.one("sh", "in.jsonl"))).trim().split("\n");
-    expect(results.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id)).toEqual(["a", "b"]);
-  });
+testShell("an operator lists the batch, and the receipts of its lines", async (page, folder) => {
+  const shown = await folder.shell(`${page.one("sh", "in.jsonl")}\n${page.one("sh", "batches list")}`);
+  expect(shown).toMatch(/^batch_\w{22} .* completed +2 +0 +2 /m);
+  expect(shown).toContain('"state": "completed"');
+  expect(shown.match(/^rcp_\S+ /gm)).toHaveLength(2);
 });
 
-test("docs/batches.md: Anthropic's SDK reads the results", async () => {
+testTypescript("Anthropic's SDK reads the results", async (page, folder) => {
   expect((await folder.typescript(page.one("ts", "anthropic"))).trim()).toBe("a succeeded\nb succeeded");
 });
 
-test("docs/batches.md: Google's SDK reads the results", async () => {
+testTypescript("Google's SDK reads the results", async (page, folder) => {
   expect((await folder.typescript(page.one("ts", "genai"))).trim()).toBe("1");
 });

@@ -1,43 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { programsPresent } from "../testing/is-present.ts";
-import { ExampleFolder, Page } from "./support/doc-examples.ts";
-import { startTestGateway, type TestGateway } from "./support/test-gateway.ts";
+import { expect } from "bun:test";
+import { testPage } from "./support/doc-page.ts";
 
-// Examples start programs, possibly on a slow machine.
-
-const page = new Page("docs/responses.md");
-const canPaste = programsPresent("shell examples of docs/responses.md", "curl", "grep", "head");
-
-let gateway: TestGateway;
-let folder: ExampleFolder;
-
-beforeAll(async () => {
-  gateway = await startTestGateway({ config: { simulator: true } });
-  folder = new ExampleFolder({ TRIVIUM_URL: gateway.url, TRIVIUM_API_KEY: gateway.key });
-});
-afterAll(async () => {
-  await gateway.stop();
-  folder.remove();
+const { testShell, testTypescript } = testPage("docs/responses.md", {
+  blocks: { sh: 2, ts: 1 },
+  programs: ["curl", "grep", "head"],
 });
 
-test("every block of docs/responses.md is run here", () => {
-  expect(page.counts()).toEqual({ sh: 2, ts: 1 });
+testShell("a conversation continues by the id of its last response", async (page, folder) => {
+  const answer = JSON.parse(await folder.shell(page.one("sh", "previous_response_id"))) as Record<string, unknown>;
+  expect(answer).toMatchObject({ object: "response", status: "completed", store: true });
+  expect(answer["previous_response_id"]).toMatch(/^resp_/);
 });
 
-describe.skipIf(!canPaste)("docs/responses.md", () => {
-  test("a conversation continues by the id of its last response", async () => {
-    const answer = JSON.parse(await folder.shell(page.one("sh", "previous_response_id"))) as Record<string, unknown>;
-    expect(answer).toMatchObject({ object: "response", status: "completed", store: true });
-    expect(answer["previous_response_id"]).toMatch(/^resp_/);
-  });
-
-  test("a background response is polled until it is complete", async () => {
-    const [define = ""] = page.one("sh", "previous_response_id").split("\nfirst=");
-    const status = await folder.shell(`${define}\n${page.one("sh", "background")}`);
-    expect(status).toMatch(/"status": ?"completed"/);
-  });
+testShell("a background response is polled until it is complete", async (page, folder) => {
+  const [define = ""] = page.one("sh", "previous_response_id").split("\nfirst=");
+  const status = await folder.shell(`${define}\n${page.one("sh", "background")}`);
+  expect(status).toMatch(/"status": ?"completed"/);
 });
 
-test("docs/responses.md: OpenAI's SDK continues, lists the input of a response, and deletes it", async () => {
+testTypescript("OpenAI's SDK continues, lists the input of a response, and deletes it", async (page, folder) => {
   expect(await folder.typescript(page.one("ts", "inputItems"))).toMatch(/^3 \S/);
 });

@@ -19,19 +19,23 @@ const PAGES: Readonly<Record<string, Loader>> = {
   providers: async () => (await import("./pages/providers.tsx")).Providers,
   models: async () => (await import("./pages/models.tsx")).Models,
   operations: async () => (await import("./pages/operations.tsx")).Operations,
+  batches: async () => (await import("./pages/batches.tsx")).Batches,
+  files: async () => (await import("./pages/files.tsx")).Files,
   config: async () => (await import("./pages/config.tsx")).Config,
   alerts: async () => (await import("./pages/alerts.tsx")).Alerts,
   audit: async () => (await import("./pages/audit.tsx")).Audit,
   bodies: async () => (await import("./pages/bodies.tsx")).BodiesOfCall,
   call: async () => (await import("./pages/call.tsx")).OneCall,
+  batch: async () => (await import("./pages/batch.tsx")).OneBatch,
 };
 
-/** `/calls/rcp_…` is a different page from `/calls`. */
+/** `/calls/rcp_…` is a different page from `/calls`, and `/batches/batch_…` from `/batches`. */
 function pageOf(path: string): string {
   const [, first = "", second = ""] = path.split("/");
   // Project operators see only the keys and usage of their project.
   if (first === "" && session.value?.role === "project") return "usage";
   if (first === "calls" && second !== "") return "call";
+  if (first === "batches" && second !== "") return "batch";
   return first;
 }
 

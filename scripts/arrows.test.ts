@@ -25,7 +25,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   batches: ["base", "canon", "storage", "files", "objects"],
   capture: ["base", "storage"],
   operations: ["base", "canon", "media", "storage", "catalogue"],
-  alerts: ["base", "canon", "config", "storage", "access"],
+  alerts: ["base", "canon", "config", "storage", "access", "objects"],
   relay: [
     "base",
     "canon",

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { DeliveryCounts } from "../src/alerts/delivery-counts.ts";
 import { alertFamilies } from "../src/app/metrics/alert-families.ts";
 import { gatewayFamilies } from "../src/app/metrics/gateway-families.ts";
+import { objectFamilies } from "../src/app/metrics/object-families.ts";
 import { processFamilies } from "../src/app/metrics/process-families.ts";
 import { toAlerts } from "../src/config/to-alerts.ts";
 import { makeCallFamilies } from "../src/telemetry/call-families.ts";
@@ -27,6 +28,7 @@ test("docs/telemetry.md lists every metric with its type, and the labels of thos
       startedMs: 0,
     }),
     ...alertFamilies({ settings: toAlerts(), deliveries: new DeliveryCounts() }),
+    ...objectFamilies({ sums: [], waiting: { count: 0, sinceMs: undefined } }, { succeeded: 0, failed: 0 }, 0),
     ...processFamilies(0),
     new LoopLag().family(),
     { name: "trivium_telemetry_dropped_total", type: "counter" as const },

@@ -35,4 +35,5 @@ export interface ReceiptData {
   request_id: string | null;
   session_id: string | null;
   trace_id: string | null;
+  batch: { id: string; line: number; custom_id: string } | null;
 }

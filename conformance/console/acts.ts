@@ -126,6 +126,8 @@ export function actAtConsole(visit: () => Visit): void {
         "/calls?range=30d&q=project%3Aresearch",
         "/usage?by=key&range=30d",
         "/keys",
+        "/batches",
+        "/files",
         "/alerts",
         "/audit",
       ]) {
@@ -412,6 +414,83 @@ export function actAtConsole(visit: () => Visit): void {
       await watched.visit("/providers");
       await page.getByRole("region", { name: "simulator" }).getByRole("button", { name: "Test" }).click();
       await page.locator(".tested .state.good").first().waitFor();
+    });
+
+    test("0112: goes from a batch to its files and its calls, and from a call back to the batch", async () => {
+      await watched.visit(`/batches/${gateway.batch}`);
+      const output = page.locator(".facts a[href^='/files?id=']").nth(1);
+      const id = (await output.textContent()) ?? "";
+      await output.click();
+      await page.getByText(id).first().waitFor();
+      expect(await page.locator("table.list tbody tr").count()).toBe(1);
+      expect(await watched.accessibility()).toEqual([]);
+      await page.goBack();
+      await page.getByRole("link", { name: "Calls of this batch" }).click();
+      await page.waitForSelector("table.calls tbody tr");
+      await page.locator("h1").focus();
+      await page.keyboard.press("j");
+      await page.keyboard.press("Enter");
+      await page.locator(".facts").getByRole("link", { name: gateway.batch }).waitFor();
+      await page.getByText(/line \d+, review-\d+/).waitFor();
+    });
+
+    test("0112: cancels a batch with the keyboard, after confirmation", async () => {
+      const headers = { authorization: `Bearer ${TEST_KEY}` };
+      const line = (at: number) => ({
+        custom_id: `line ${at}`,
+        method: "POST",
+        url: "/v1/chat/completions",
+        body: { model: "sim/slow-first-byte-3", messages: [{ role: "user", content: "Hello" }] },
+      });
+      const lines = Array.from({ length: 200 }, (_, at) => JSON.stringify(line(at))).join("\n");
+      const form = new FormData();
+      form.set("purpose", "batch");
+      form.set("file", new File([lines], "slow.jsonl"));
+      const uploaded = await fetch(`${gateway.clientsUrl}/v1/files`, { method: "POST", headers, body: form });
+      const { id: input_file_id } = (await uploaded.json()) as { id: string };
+      const created = await fetch(`${gateway.clientsUrl}/v1/batches`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify({ input_file_id, endpoint: "/v1/chat/completions", completion_window: "24h" }),
+      });
+      const { id } = (await created.json()) as { id: string };
+      await watched.visit("/batches?project=default");
+      const row = page.locator("table.list tbody tr", { hasText: id });
+      await row.getByText(/of 200/).waitFor();
+      const cancel = row.getByRole("button", { name: `Cancel ${id}` });
+      await cancel.focus();
+      await page.keyboard.press("Enter");
+      const dialog = page.getByRole("dialog", { name: "Cancel batch" });
+      expect(await watched.accessibilityInBoth()).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.waitForSelector("dialog", { state: "detached" });
+      await row.getByText("in progress").waitFor();
+      await cancel.focus();
+      await page.keyboard.press("Enter");
+      await dialog.getByRole("button", { name: "Cancel batch" }).focus();
+      await page.keyboard.press("Enter");
+      await row.getByText(/cancell(ing|ed)/).waitFor();
+      await watched.visit("/audit?act=batch.cancel");
+      await page.getByRole("cell", { name: id }).waitFor();
+    });
+
+    test("0112: deletes a file after confirmation, and shows what to do if nothing matches", async () => {
+      await watched.visit("/files?project=default");
+      const row = page.locator("table.list tbody tr", { hasText: "slow.jsonl" });
+      await row.getByRole("button", { name: "Delete slow.jsonl" }).click();
+      await page.getByRole("button", { name: "Delete file" }).click();
+      await page.waitForSelector("dialog", { state: "detached" });
+      await row.waitFor({ state: "detached" });
+      await watched.visit("/files?project=none");
+      await page.getByText("No matching files").waitFor();
+      expect(await watched.accessibility()).toEqual([]);
+      await page.getByRole("button", { name: "Remove filter project none" }).click();
+      await page.waitForSelector("table.list tbody tr");
+      await page.route("**/api/batches?*", (route) => route.fulfill({ json: { data: [], next: null } }));
+      await watched.visit("/batches");
+      await page.getByText("No batches", { exact: true }).waitFor();
+      expect(await watched.accessibility()).toEqual([]);
+      await page.unrouteAll();
     });
 
     test("all of this loads nothing from other origins, violates no policy and logs no error", () => {

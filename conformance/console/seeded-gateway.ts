@@ -5,6 +5,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 import { seed, seedReceipts } from "./seed.ts";
 import { seedAlerts } from "./seed-alerts.ts";
+import { seedBatches } from "./seed-batches.ts";
 
 export interface SeededGateway {
   /** The URL of the console. */
@@ -18,6 +19,8 @@ export interface SeededGateway {
   link: string;
   /** The receipt of a call that was answered by its second offer. */
   retried: string;
+  /** A batch that has ended. */
+  batch: string;
   stop(): Promise<void>;
 }
 
@@ -47,7 +50,11 @@ export async function startSeeded(): Promise<SeededGateway> {
     const headers = { authorization: `Bearer ${adminSecret}`, "content-type": "application/json" };
     const answer = await fetch(adminUrl + path, { method: "POST", headers, body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-    return ((await answer.json()) as { data: { id: string } }).data;
+    return ((await answer.json()) as { data: { id: string; key: string } }).data;
+  };
+  const read = async (path: string): Promise<unknown> => {
+    const answer = await fetch(adminUrl + path, { headers: { authorization: `Bearer ${adminSecret}` } });
+    return ((await answer.json()) as { data: unknown }).data;
   };
   await send("/api/projects", { id: "shop", name: "Web shop", limits: { budget_usd_per_month: 400 } });
   await send("/api/projects", { id: "research", name: "Research" });
@@ -63,7 +70,9 @@ export async function startSeeded(): Promise<SeededGateway> {
   ];
   const made = [];
   for (const { project, share, key } of keys)
-    made.push({ id: (await send("/api/keys", { ...key, project })).id, project, share });
+    made.push({ ...(await send("/api/keys", { ...key, project })), project, share });
+  const [shop = "", hostile = ""] = [made[1]?.key, made[3]?.key];
+  const batch = await seedBatches({ clientsUrl: gateway.url, keys: { shop, hostile }, hostile: HOSTILE, read });
   const receipts = seedReceipts(made, Date.now());
   const storage = await openStorage(`sqlite:${join(folder, "data/trivium.db")}`, system.clock);
   await seed(storage, receipts);
@@ -78,6 +87,7 @@ export async function startSeeded(): Promise<SeededGateway> {
     projectSecret,
     link: gateway.app.consoleUrl,
     retried: receipts.findLast(({ offers, fields }) => offers.length > 1 && fields.length > 0)?.id ?? "",
+    batch,
     stop: async () => {
       await gateway.stop();
       await receiver.stop(true);

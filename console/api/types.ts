@@ -1,9 +1,11 @@
 export type { Alert, AlertSettings, AlertTest } from "../../src/server/admin/schemas/alert.ts";
 export type { Act } from "../../src/server/admin/schemas/audit.ts";
+export type { BatchItem } from "../../src/server/admin/schemas/batch.ts";
 export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";
 export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/config.ts";
 export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";
 export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";
+export type { ObjectItem } from "../../src/server/admin/schemas/object.ts";
 export type { OperationItem } from "../../src/server/admin/schemas/operation.ts";
 export type { Overview } from "../../src/server/admin/schemas/overview.ts";
 export type { OfferPrices } from "../../src/server/admin/schemas/price.ts";

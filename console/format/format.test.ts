@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { money, usd } from "./money.ts";
-import { duration, percent, short, speed } from "./numbers.ts";
+import { bytes, duration, percent, short, speed } from "./numbers.ts";
 import { ago } from "./time.ts";
 
 describe("amounts of money", () => {
@@ -33,6 +33,13 @@ describe("figures", () => {
     [61_000, "61.0 s"],
     [125_000, "2 min 05 s"],
   ])("%p ms is shown as %p", (ms, shown) => expect(duration(ms)).toBe(shown));
+
+  test.each([
+    [0, "0 bytes"],
+    [1_023, "1,023 bytes"],
+    [1_536, "1.5 kB"],
+    [10 * 1024 ** 3, "10 GB"],
+  ])("%p bytes are shown as %p", (size, shown) => expect(bytes(size)).toBe(shown));
 
   test("percentages", () => {
     expect([percent(0, 0), percent(0, 5), percent(1, 10_000), percent(1, 40), percent(3, 4)]).toEqual([

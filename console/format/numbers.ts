@@ -20,6 +20,18 @@ export function percent(part: number, all: number): string {
   return share < 0.1 ? "< 0.1%" : `${share < 10 ? share.toFixed(1) : Math.round(share)}%`;
 }
 
+const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
+
+/** A size in the largest unit that fits. */
+export function bytes(size: number): string {
+  let [value, unit] = [size, 0];
+  while (value >= 1024 && unit < BYTE_UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? whole(value) : decimal(value)} ${BYTE_UNITS[unit]}`;
+}
+
 /** A duration in the largest unit that fits. */
 export function duration(ms: number): string {
   if (ms < 0.95) return `${ms.toFixed(1)} ms`;

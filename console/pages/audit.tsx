@@ -20,6 +20,8 @@ const ACTS = [
   "usage.export",
   "provider.test",
   "operation.cancel",
+  "batch.cancel",
+  "object.delete",
   "alerts.test",
   "alerts.deliver",
 ];

@@ -6,19 +6,13 @@ import { full } from "../format/time.ts";
 import { CopyButton, Outcome, PageHead, Problem, Waiting, words } from "../parts/basics.tsx";
 import { Bodies } from "../parts/bodies.tsx";
 import { CostSheet } from "../parts/cost-sheet.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import { useData } from "../parts/use-data.ts";
 import { nameOfKey } from "../state/names.ts";
 import { place } from "../state/router.ts";
-
-const Fact = ({ name, children }: { name: string; children: preact.ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);
 
 function Facts({ call }: { call: ReceiptDetail }) {
   const { usage } = call;
@@ -64,6 +58,15 @@ function Facts({ call }: { call: ReceiptDetail }) {
         {call.stop !== null && call.stop.raw !== call.stop.unified && <span class="muted"> {call.stop.raw}</span>}
       </Fact>
       <Fact name="Cost">{money(call.cost_nano_usd)}</Fact>
+      {call.batch !== null && (
+        <Fact name="Batch">
+          <a href={`/batches/${call.batch.id}`}>{call.batch.id}</a>
+          <span class="muted">
+            {" "}
+            line {call.batch.line}, {call.batch.custom_id}
+          </span>
+        </Fact>
+      )}
       {call.request_id !== null && (
         <Fact name="Request ID">
           <code>{call.request_id}</code> <CopyButton text={call.request_id} />

@@ -97,8 +97,8 @@ const Nothing = ({ isNarrowed }: { isNarrowed: boolean }) =>
       <p>
         Widen the time range or <a href="/calls">clear the filter</a>. You can filter by <code>model:</code>{" "}
         <code>provider:</code> <code>key:</code> <code>project:</code> <code>outcome:</code> <code>dialect:</code>{" "}
-        <code>lane:</code> <code>stream:</code> <code>tag:</code> <code>cost&gt;</code> <code>ms&gt;</code>. Any other
-        text is matched against IDs and names.
+        <code>lane:</code> <code>stream:</code> <code>tag:</code> <code>batch:</code> <code>cost&gt;</code>{" "}
+        <code>ms&gt;</code>. Any other text is matched against IDs and names.
       </p>
     </Empty>
   ) : (

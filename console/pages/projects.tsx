@@ -24,14 +24,17 @@ function ProjectForm({
     (form) => {
       const name = String(form.get("name") ?? "").trim();
       const limits = readLimits(form, item?.limits);
+      const megabytes = String(form.get("project_mb") ?? "");
       if (item === undefined)
         return change("POST", "/api/projects", {
           id: String(form.get("id") ?? "").trim(),
           ...(name === "" ? {} : { name }),
           limits,
+          ...(megabytes === "" ? {} : { project_mb: Number(megabytes) }),
         });
       const status = form.get("suspended") === null ? "active" : "suspended";
-      return change("PATCH", `/api/projects/${encodeURIComponent(item.id)}`, { name, limits, status });
+      const project_mb = megabytes === "" ? null : Number(megabytes);
+      return change("PATCH", `/api/projects/${encodeURIComponent(item.id)}`, { name, limits, status, project_mb });
     },
     () => {
       onDone();
@@ -52,6 +55,10 @@ function ProjectForm({
           <input name="name" maxLength={100} required={item !== undefined} defaultValue={item?.name ?? ""} />
         </label>
         <LimitFields limits={item?.limits ?? {}} />
+        <label>
+          Storage for files and batches in MB (empty for the default)
+          <input name="project_mb" type="number" min="0" step="any" defaultValue={item?.project_mb ?? ""} />
+        </label>
         {item !== undefined && (
           <label class="check">
             <input type="checkbox" name="suspended" defaultChecked={item.status === "suspended"} />

@@ -9,6 +9,8 @@ export interface CallFilter {
   lane?: string;
   stream?: string;
   tag?: string;
+  /** The ID of a batch, in any form. */
+  batch?: string;
   /** Minimum cost in dollars. */
   cost?: string;
   /** Minimum duration in milliseconds. */
@@ -17,7 +19,18 @@ export interface CallFilter {
   text?: string;
 }
 
-export const NAMES = ["model", "provider", "key", "project", "outcome", "dialect", "lane", "stream", "tag"] as const;
+export const NAMES = [
+  "model",
+  "provider",
+  "key",
+  "project",
+  "outcome",
+  "dialect",
+  "lane",
+  "stream",
+  "tag",
+  "batch",
+] as const;
 const COMPARED = ["cost", "ms"] as const;
 
 const TOKEN = /(?:(\w+)(:|>=?))?(?:"((?:[^"\\]|\\.)*)"|(\S+))/g;

@@ -4,7 +4,7 @@ import { readBilling } from "./billing-input.ts";
 import { JsonInput } from "./json-input.ts";
 import type { ProjectRequest, ProjectUpdate } from "./projects.ts";
 
-const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects", "billing"];
+const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects", "project_mb", "billing"];
 
 /** Reads the JSON description of a new project. */
 export function readProjectRequest(body: unknown): ProjectRequest {
@@ -19,6 +19,7 @@ export function readProjectRequest(body: unknown): ProjectRequest {
     discounts: input.list("discounts"),
     providerObjects: input.flag("provider_objects"),
     objects: input.sharing("objects"),
+    projectMb: input.number("project_mb"),
     billing: readBilling(input, false),
   });
 }
@@ -33,6 +34,7 @@ export function readProjectUpdate(body: unknown): ProjectUpdate {
     status: readStatus(input.text("status")),
     providerObjects: input.flag("provider_objects"),
     objects: input.sharing("objects"),
+    projectMb: input.isNull("project_mb") ? null : input.number("project_mb"),
     billing: readBilling(input, true),
   });
 }

@@ -22,7 +22,7 @@ import { checkName, checkSlug } from "./names.ts";
 /** A project to create; the name defaults to the id. */
 export interface ProjectRequest
   extends Pick<StoredProject, "id">,
-    Partial<Pick<StoredProject, "name" | "limits" | "discounts" | "providerObjects" | "objects">> {
+    Partial<Pick<StoredProject, "name" | "limits" | "discounts" | "providerObjects" | "objects" | "projectMb">> {
   billing?: { unpriced?: UnpricedPolicy };
 }
 
@@ -32,6 +32,8 @@ export interface ProjectUpdate
   /** By their names in files; `null` removes a limit, and limits that are not named stay. */
   limits?: Readonly<Record<string, number | null>>;
   status?: "active" | "suspended";
+  /** `null`: the gateway's setting. */
+  projectMb?: number | null;
   billing?: { unpriced?: UnpricedPolicy | null };
 }
 
@@ -46,6 +48,8 @@ export interface ProjectView {
   status: ProjectStatus;
   provider_objects: boolean;
   objects: Sharing;
+  /** Its share of the space for objects, in MB; `null`: that of `objects.project_mb`. */
+  project_mb: number | null;
   /** `null`: its keys, the gateway or budgets decide. */
   billing: { unpriced: UnpricedPolicy | null };
   /** `null` for a configured project. */
@@ -61,6 +65,7 @@ export const projectView = (project: StoredProject): ProjectView => ({
   status: project.status,
   provider_objects: project.providerObjects === true,
   objects: project.objects ?? "project",
+  project_mb: project.projectMb ?? null,
   billing: { unpriced: project.unpriced ?? null },
   created_at: new Date(project.createdAtMs).toISOString(),
 });
@@ -70,7 +75,12 @@ export function configuredProjects(keys: readonly StaticKey[], stored: readonly 
   const known = new Set(stored.map(({ id }) => id));
   const named = new Set(keys.map(({ project }) => project).filter((id) => !known.has(id)));
   const shared = { limits: {}, discounts: [], status: "active", created_at: null } as const;
-  const settings = { provider_objects: false, objects: "project", billing: { unpriced: null } } as const;
+  const settings = {
+    provider_objects: false,
+    objects: "project",
+    project_mb: null,
+    billing: { unpriced: null },
+  } as const;
   return Array.from(named, (id) => ({ id, from: "file", name: id, ...shared, ...settings }));
 }
 
@@ -95,6 +105,7 @@ export async function createProject(
     createdAtMs: Math.floor(sources.clock.wallMs()),
     providerObjects: request.providerObjects ? true : undefined,
     objects: request.objects,
+    projectMb: checkMegabytes(request.projectMb),
   });
   await storage.transaction(async (queries) => {
     if (!(await insertProject(queries, project))) throw isTaken(id, await selectProject(queries, id));
@@ -137,6 +148,7 @@ export function updateProject(
       status: update.status ?? project.status,
       providerObjects: (update.providerObjects ?? project.providerObjects) ? true : undefined,
       objects: update.objects ?? project.objects,
+      projectMb: (update.projectMb === undefined ? project.projectMb : checkMegabytes(update.projectMb)) ?? undefined,
     });
     await change(queries, project, changed, "project.update", sources, actor);
     return changed;
@@ -169,6 +181,16 @@ async function change(
   await replaceProject(queries, before.id, after);
   const changes = changesOf({ ...projectView(before) }, { ...projectView(after) });
   await recordAct(queries, { ...actor, act, target: before.id, project: before.id, ...changes }, sources);
+}
+
+/** More than any disk has; beyond it, bytes could not be counted exactly. */
+const MAX_MB = 1_000_000_000;
+
+function checkMegabytes<Given extends number | null | undefined>(given: Given): Given {
+  if (typeof given !== "number" || (given >= 0 && given <= MAX_MB)) return given;
+  throw new GatewayError("invalid_request", `\`project_mb\` must be a number from 0 to ${MAX_MB}.`, {
+    path: "project_mb",
+  });
 }
 
 function isTaken(id: string, project: StoredProject | undefined): GatewayError {

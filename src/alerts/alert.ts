@@ -22,12 +22,13 @@ export function makeAlert({ type, text, data }: AlertDraft, { clock, random }: S
 
 const MAX_NAME = 80;
 
-/**
- * A name within a sentence. Chat services read `<…>` as links and `@` as mentions, and a key's name must not notify
- * everybody.
- */
+/** Chat services read `<…>` as links and `@` as mentions, and words of a client must not notify everybody. */
+export const harmless = (words: string): string =>
+  words.replaceAll(/\p{C}/gu, " ").replaceAll("<", "‹").replaceAll(">", "›").replaceAll("@", "＠");
+
+/** A name within a sentence. */
 export function quotedName(name: string): string {
-  const plain = name.replaceAll(/\p{C}/gu, " ").replaceAll("<", "‹").replaceAll(">", "›").replaceAll("@", "＠");
+  const plain = harmless(name);
   return `"${plain.length > MAX_NAME ? `${plain.slice(0, MAX_NAME)}…` : plain}"`;
 }
 

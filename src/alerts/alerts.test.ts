@@ -4,6 +4,8 @@ import { openMemoryStorage } from "../../testing/memory-storage.ts";
 import { system } from "../base/system.ts";
 import { countUnpricedUse } from "../storage/receipts/unpriced-uses.ts";
 import type { Storage } from "../storage/storage.ts";
+import { insertBatch } from "../storage/tables/batches.ts";
+import { insertObject } from "../storage/tables/objects.ts";
 import { dollars, quotedName } from "./alert.ts";
 import { AlertsWorld, HOOK, SETTINGS, TAKEN, used } from "./alerts-world.sample.ts";
 import { type Observation, observeGateway, observeProvider } from "./observation.ts";
@@ -128,6 +130,42 @@ describe("decision 0083: something without a known price", () => {
     await world.clock.pass(1);
     expect(world.sent.at(-1)?.json.data).toMatchObject({ name: "hologram", calls: 2, receipt: "rcp_1" });
     expect(world.sent).toHaveLength(3);
+  });
+});
+
+describe("decision 0112: a batch", () => {
+  test("that failed or expired is reported once, however often any process looks; others are not", async () => {
+    const random = (letter: string) => letter.repeat(22);
+    const insert = async (letter: string, state: string, metadata: object = {}) => {
+      const createdAtMs = world.clock.wallMs();
+      const id = random(letter);
+      const owned = { id, kind: "batch", project: "red", keyId: "key_1", share: "project" } as const;
+      await insertObject(storage, { ...owned, state, size: 0, metadata: { ...metadata }, createdAtMs });
+      await insertBatch(storage, { id, form: "chat", endpoint: "/v1/chat/completions", deadlineAtMs: createdAtMs });
+    };
+    const endedAtMs = world.clock.wallMs() + 5;
+    const errors = [{ code: "invalid_json_line", message: "This line is no object. <!channel>", line: 3 }];
+    await insert("a", "failed", { errors, at: { failed: endedAtMs } });
+    await insert("b", "expired");
+    await insert("c", "completed");
+    await insert("d", "in_progress");
+    for (const alerts of [world.process(), world.process()]) {
+      for (let looks = 0; looks < 3; looks++) await alerts.look();
+      await world.clock.pass(1);
+    }
+    expect(world.sent.map(({ json }) => [json.type, json.data["batch"], json.data["state"]]).toSorted()).toEqual([
+      ["batch.failed", `batch_${random("a")}`, "failed"],
+      ["batch.failed", `batch_${random("b")}`, "expired"],
+    ]);
+    const failed = world.sent.find(({ json }) => json.data["state"] === "failed")?.json;
+    expect(failed?.text).toBe(
+      `The batch batch_${random("a")} of the project "red" failed, and none of its requests were run. Line 3: This line is no object. ‹!channel›`,
+    );
+    expect(failed?.data).toMatchObject({
+      key: "key_1",
+      error: { code: "invalid_json_line", line: 3 },
+      ended_at: new Date(endedAtMs).toISOString(),
+    });
   });
 });
 

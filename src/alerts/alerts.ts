@@ -4,8 +4,10 @@ import type { AlertSettings, WebhookSettings } from "../config/config.ts";
 import { selectUnpricedUses } from "../storage/receipts/unpriced-uses.ts";
 import type { Queries } from "../storage/storage.ts";
 import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/tables/alerts.ts";
+import { selectFailedBatches } from "../storage/tables/batches.ts";
 import { makeAlert } from "./alert.ts";
-import { passedThreshold } from "./budget-alerts.ts";
+import { batchAlert } from "./batch-alerts.ts";
+import { type PassedThreshold, passedThreshold } from "./budget-alerts.ts";
 import { DeliveryCounts } from "./delivery-counts.ts";
 import { type CallCounts, observeErrors, removedFromErrors } from "./error-share.ts";
 import { Incidents } from "./incidents.ts";
@@ -35,6 +37,9 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** The most that one look reports. */
 const MAX_UNPRICED = 100;
+/** A batch ends at most a day after it was created. */
+const BATCHES_SINCE_MS = 2 * DAY_MS;
+const MAX_BATCHES = 1_000;
 /** Names already reported are remembered, so that the storage is not queried for each of them again. */
 const MAX_KNOWN = 10_000;
 
@@ -52,6 +57,7 @@ export class Alerts {
   #looking: Promise<void> | undefined;
   #counting: Promise<void> | undefined;
   #unpriced: Promise<void> | undefined;
+  #batches: Promise<void> | undefined;
 
   constructor(options: AlertsOptions) {
     this.#options = options;
@@ -100,18 +106,27 @@ export class Alerts {
     this.#unpriced ??= this.#lookAtUnpriced().finally(() => {
       this.#unpriced = undefined;
     });
-    await Promise.all([this.#looking, this.#counting, this.#unpriced]);
+    this.#batches ??= this.#lookAtBatches().finally(() => {
+      this.#batches = undefined;
+    });
+    await Promise.all([this.#looking, this.#counting, this.#unpriced, this.#batches]);
+  }
+
+  async #lookAtBatches(): Promise<void> {
+    const { storage, clock, onProblem } = this.#options;
+    try {
+      const range = { sinceMs: clock.wallMs() - BATCHES_SINCE_MS, limit: MAX_BATCHES };
+      await this.#tellNew((await selectFailedBatches(storage, range)).map(batchAlert));
+    } catch (error) {
+      onProblem(error, "looking for failed batches failed");
+    }
   }
 
   async #lookAtUnpriced(): Promise<void> {
     const { storage, clock, onProblem } = this.#options;
     try {
       const uses = await selectUnpricedUses(storage, { sinceMs: clock.wallMs() - DAY_MS, limit: MAX_UNPRICED });
-      for (const use of uses) {
-        const alert = unpricedAlert(use);
-        if (!this.#known.has(alert.claims[0] ?? "")) await this.#tellOnce(alert);
-      }
-      if (uses.length > 0) this.#outbox.kick();
+      await this.#tellNew(uses.map(unpricedAlert));
     } catch (error) {
       onProblem(error, "reading use without a known price failed");
     }
@@ -171,8 +186,14 @@ export class Alerts {
     this.#outbox.kick();
   }
 
+  async #tellNew(alerts: readonly PassedThreshold[]): Promise<void> {
+    const unknown = alerts.filter(({ claims: [claim = ""] }) => !this.#known.has(claim));
+    for (const alert of unknown) await this.#tellOnce(alert);
+    if (unknown.length > 0) this.#outbox.kick();
+  }
+
   /** The process that inserts the row first sends the alert, which is stored in the same transaction. */
-  async #tellOnce({ claims, expiresAtMs, draft }: NonNullable<ReturnType<typeof passedThreshold>>): Promise<void> {
+  async #tellOnce({ claims, expiresAtMs, draft }: PassedThreshold): Promise<void> {
     const [highest = ""] = claims;
     await this.#options.storage.transaction(async (queries) => {
       const taken = await takeClaims(queries, claims, expiresAtMs);

@@ -19,7 +19,7 @@ import {
   selectItemHeads,
   selectItemsById,
 } from "../storage/tables/conversations.ts";
-import { changeObject, type StoredObject, selectObjects, sumObjectSizes } from "../storage/tables/objects.ts";
+import { changeObject, fullShare, type StoredObject, selectObjects } from "../storage/tables/objects.ts";
 import { type Sealer, UnreadableSeal } from "./sealer.ts";
 
 interface StoredConversationsOptions extends Sources {
@@ -123,7 +123,8 @@ export class StoredConversations {
       createdAtMs: Math.floor(clock.wallMs()),
       expiresAtMs: this.#expiry(),
     });
-    if (!(await insertConversation(storage, object, sealed, limits.maxProjectBytes))) throw this.#full(project);
+    const full = await insertConversation(storage, object, sealed, limits.maxProjectBytes);
+    if (full !== undefined) throw shareUsed(project, full);
     return conversationOf(object);
   }
 
@@ -160,7 +161,7 @@ export class StoredConversations {
     const sealed = await this.#sealAll(object, items);
     const added = { items: sealed, size: sumOf(sealed), expiresAtMs: this.#expiry() };
     const outcome = await addItemsWithin(storage, object, added, limits.maxProjectBytes);
-    if (outcome === "full") throw this.#full(object.project);
+    if (typeof outcome === "object") throw shareUsed(object.project, outcome);
     if (outcome === "gone") return undefined;
     return sealed.map((item, index) => ({ id: item.id, text: items[index]?.text ?? "" }));
   }
@@ -222,8 +223,10 @@ export class StoredConversations {
     const { storage, limits } = this.#options;
     const object = await this.#object(reader, id);
     if (object === undefined) return "missing";
-    if (grows && (await sumObjectSizes(storage, object.project)) >= limits.maxProjectBytes)
-      throw this.#full(object.project);
+    if (grows) {
+      const full = await fullShare(storage, { project: object.project, size: 1 }, limits.maxProjectBytes);
+      if (full !== undefined) throw shareUsed(object.project, full);
+    }
     return this.#before(object, undefined, maxBytes, take);
   }
 
@@ -283,10 +286,6 @@ export class StoredConversations {
   #expiry(): number | undefined {
     const { clock, limits } = this.#options;
     return limits.retentionMs === undefined ? undefined : Math.floor(clock.wallMs() + limits.retentionMs);
-  }
-
-  #full(project: string) {
-    return shareUsed(project, this.#options.limits);
   }
 
   async #object(reader: Reader, id: string): Promise<StoredObject | undefined> {

@@ -40,6 +40,7 @@ import { type ConfigSource, readConfig } from "./read-config.ts";
 import { makeSnapshot, type SimulatorAccess } from "./snapshot.ts";
 import { telemetrySettings } from "./telemetry-settings.ts";
 import { BudgetWatch } from "./watch-budgets.ts";
+import { ObjectWatch } from "./watch-objects.ts";
 
 interface Given extends ConfigSource {
   instance: string;
@@ -142,7 +143,11 @@ export async function assemble(config: Config, given: Given) {
     storage,
     content: new ObjectContent({ storage, store: given.fileStore, random }),
     forms: BATCH_FORMS,
-    work: new BatchLineWork({ context, routes: routesOf(registry.dialects) }),
+    work: new BatchLineWork({
+      context,
+      routes: routesOf(registry.dialects),
+      assumedOutputTokens: config.batch.assumedOutputTokens,
+    }),
     maxConcurrent: config.batch.maxConcurrent,
     maxLineBytes: config.server.maxBodyBytes,
     leaseMs: timings.batchLeaseMs,
@@ -152,6 +157,11 @@ export async function assemble(config: Config, given: Given) {
   gateway.batches.onWork = () => batchRunner.wake();
   const alerts = makeAlerts(config, { gateway, storage, sources, condition });
   const budgets = watchBudgets(gateway, storage, alerts);
+  const objectWatch = new ObjectWatch({
+    storage,
+    clock,
+    onProblem: (err) => log.warn({ err }, "failed to count the objects of clients"),
+  });
   const history = new ConfigHistory({
     started: config,
     read: (text) => readConfig({ ...given, text, catalogue: state.catalogue }),
@@ -166,6 +176,8 @@ export async function assemble(config: Config, given: Given) {
     config: history,
     budgets,
     alerts,
+    objects: objectWatch,
+    lineOutcomes: batchRunner.outcomes,
     lag,
     workers: given.metrics,
     exporter: telemetry?.exporter,
@@ -182,6 +194,7 @@ export async function assemble(config: Config, given: Given) {
     cacheKeeper,
     alerts,
     budgets,
+    objectWatch,
     lag,
     metrics,
     access,

@@ -26,13 +26,27 @@ export function backgroundWork(
   made: Assembled,
   clockEveryMs: number | undefined,
 ): readonly [name: string, start: () => Cancel | undefined][] {
-  const { config, gateway, storage, operations, cacheKeeper, journals, leases, budgets, alerts, lag, context } = made;
+  const {
+    config,
+    gateway,
+    storage,
+    operations,
+    cacheKeeper,
+    journals,
+    leases,
+    budgets,
+    objectWatch,
+    alerts,
+    lag,
+    context,
+  } = made;
   const { keys, sharedLimits, clock, log } = gateway;
   const tools = { storage, clock, log };
   return [
     ["key watch", () => keys.startWatching()],
     ["catalogue watch", () => watchCatalogue(made)],
     ["budget watch", () => budgets.start()],
+    ["object watch", () => objectWatch.start()],
     ["alert deliveries", () => alerts.start()],
     ["event loop lag", () => lag.watch(clock)],
     ["clock watch", () => watchSteps(gateway, storage, clockEveryMs)],

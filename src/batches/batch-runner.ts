@@ -70,7 +70,7 @@ interface BatchRunnerOptions extends Sources {
   maxLineBytes: number;
   leaseMs: number;
   onProblem: (error: unknown, what: string) => void;
-  /** Called when a batch ends, for alerts and the log. */
+  /** Called when a batch ends, for the log. */
   onEnded?: (batch: { id: string; project: string; state: BatchState; errors?: readonly BatchError[] }) => void;
 }
 
@@ -88,6 +88,8 @@ const PAUSE_MS = 2_000;
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #owner: string;
+  /** How many of the lines that this process has run succeeded or failed. */
+  readonly outcomes = { succeeded: 0, failed: 0 };
   readonly #running = new Set<Promise<void>>();
   #stopTicking: Cancel | undefined;
   #isTicking = false;
@@ -290,7 +292,8 @@ export class BatchRunner {
       else await this.#cancelRevoked(line.batchId);
       return;
     }
-    await endLine(storage, line, this.#owner, result);
+    if (!(await endLine(storage, line, this.#owner, result))) return;
+    this.outcomes[hasSucceeded({ state: "ended", ...result }) ? "succeeded" : "failed"]++;
   }
 
   async #cancelRevoked(id: string): Promise<void> {

@@ -1,15 +1,18 @@
+import type { Owned } from "../canon/ownership.ts";
 import type { LineCounts } from "../storage/tables/batches.ts";
 
 /** The states of the protocol that tells most of them apart. Other protocols show several of them as one. */
-export type BatchState =
-  | "validating"
-  | "failed"
-  | "in_progress"
-  | "finalizing"
-  | "completed"
-  | "expired"
-  | "cancelling"
-  | "cancelled";
+export const BATCH_STATES = [
+  "validating",
+  "failed",
+  "in_progress",
+  "finalizing",
+  "completed",
+  "expired",
+  "cancelling",
+  "cancelled",
+] as const;
+export type BatchState = (typeof BATCH_STATES)[number];
 
 /** Why a batch failed as a whole. */
 export interface BatchError {
@@ -37,7 +40,8 @@ export interface BatchMetadata {
 }
 
 /** A batch that a client has created. */
-export interface Batch extends BatchMetadata {
+export interface Batch extends BatchMetadata, Owned {
+  keyId: string;
   /** The random part of its id. */
   id: string;
   form: string;

@@ -6,7 +6,7 @@ import { newObjectRandom, parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
 import { type ObjectOwner, shareUsed, type UploadLimits } from "../objects/uploaded-files.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type BatchTerms, countLines, insertBatch, selectBatches } from "../storage/tables/batches.ts";
+import { type BatchTerms, countLines, insertBatch, NO_LINES, selectBatches } from "../storage/tables/batches.ts";
 import {
   changeObject,
   insertObjectWithin,
@@ -38,8 +38,6 @@ export interface NewBatch extends Pick<BatchMetadata, "inputId" | "client" | "na
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 export const ENDED: ReadonlySet<BatchState> = new Set(["completed", "failed", "expired", "cancelled"]);
-
-const NO_COUNTS = { total: 0, open: 0, succeeded: 0, failed: 0, cancelled: 0, expired: 0, costNanoUsd: 0 };
 
 /** Batches as clients see them: created, listed, polled and cancelled. */
 export class Batches {
@@ -73,12 +71,12 @@ export class Batches {
     };
     const blobs = batch.blobs ?? (await selectBlobs(storage, inputId ?? ""));
     const { maxProjectBytes } = limits;
-    const isKept = await insertObjectWithin(storage, object, blobs, maxProjectBytes, (queries) =>
+    const full = await insertObjectWithin(storage, object, blobs, maxProjectBytes, (queries) =>
       insertBatch(queries, terms),
     );
-    if (!isKept) throw shareUsed(owner.project, limits);
+    if (full !== undefined) throw shareUsed(owner.project, full);
     this.onWork();
-    return batchOf(object, terms, NO_COUNTS);
+    return batchOf(object, terms, NO_LINES);
   }
 
   async find(reader: Reader, id: string): Promise<Batch | undefined> {
@@ -96,6 +94,12 @@ export class Batches {
     const page: ObjectPage = { kind: "batch", order, after: from, limit: limit + 1 };
     const found = await listObjects(storage, reader, page, clock.wallMs());
     return { batches: await this.#withLines(found.slice(0, limit)), hasMore: found.length > limit };
+  }
+
+  /** Those of any project, newest first; for operators. */
+  async listAll(...asked: Parameters<Objects["list"]>): Promise<Batch[]> {
+    const [filter, page] = asked;
+    return this.#withLines(await this.#options.objects.list({ ...filter, kind: "batch" }, page));
   }
 
   /** Lines that have not begun are not run; those that run are finished and billed. */
@@ -136,7 +140,7 @@ export class Batches {
     const [terms, counts] = [await selectBatches(storage, ids), await countLines(storage, ids)];
     return objects.flatMap((object) => {
       const known = terms.get(object.id);
-      return known === undefined ? [] : [batchOf(object, known, counts.get(object.id) ?? NO_COUNTS)];
+      return known === undefined ? [] : [batchOf(object, known, counts.get(object.id) ?? NO_LINES)];
     });
   }
 }
@@ -154,8 +158,9 @@ export function withMoment(
 
 function batchOf(object: StoredObject, { form, endpoint, deadlineAtMs }: BatchTerms, counts: Batch["counts"]): Batch {
   const metadata = object.metadata as unknown as BatchMetadata;
-  const { id, state, createdAtMs } = object;
-  return { ...metadata, id, form, endpoint, state: state as BatchState, createdAtMs, deadlineAtMs, counts };
+  const { id, project, keyId, share, state, createdAtMs } = object;
+  const owned = { project, keyId, share };
+  return { ...metadata, ...owned, id, form, endpoint, state: state as BatchState, createdAtMs, deadlineAtMs, counts };
 }
 
 const ended = ({ state }: StoredObject): GatewayError =>

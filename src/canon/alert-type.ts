@@ -2,6 +2,7 @@
 export const ALERT_TYPES = [
   "budget.threshold",
   "spend.unpriced",
+  "batch.failed",
   "provider.down",
   "provider.up",
   "gateway.degraded",

@@ -76,6 +76,16 @@ export interface CallTiming {
   gatewayMs: number;
 }
 
+/** The line of a batch that led to a call. */
+export interface BatchPosition {
+  /** The id of the batch. All of its forms end in the same characters. */
+  id: string;
+  /** In its input, counted from one. */
+  line: number;
+  /** The client's name for the line. */
+  customId: string;
+}
+
 /** What happened to one call. The ledger keeps it; `GET /api/v1/generation?id=` shows it. */
 export interface Receipt {
   id: string;
@@ -141,6 +151,8 @@ export interface Receipt {
   traceId?: string;
   /** The process that wrote it. Like `adjusts`, for operators. Absent in rows of earlier versions. */
   instance?: string;
+  /** Set if the call was a line of a batch. */
+  batch?: BatchPosition;
   /** Tags of the call and its key. Absent if there are none. */
   tags?: readonly string[];
   /** The receipt that this one corrects. Its cost is added to that receipt's, and it has no call of its own. */

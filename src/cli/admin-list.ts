@@ -19,12 +19,13 @@ interface Given {
   config?: string | undefined;
 }
 
-/** Prints a list of the Admin API: these columns of each item, or all of it as JSON. */
+/** Prints a list of the Admin API: these columns of each item, as `shown` makes them, or all of it as JSON. */
 export async function printAdminList(
   given: Given,
   path: string,
   query: Readonly<Record<string, string | undefined>>,
   columns: readonly string[],
+  shown: (item: JsonObject) => JsonObject = (item) => item,
 ): Promise<number> {
   const most = readWholeNumber("--limit", given.limit, 1, MOST) ?? 1;
   const found = await (await connectAdmin(given)).list(path, query, most);
@@ -32,7 +33,7 @@ export async function printAdminList(
   else
     printTable(
       columns,
-      found.map((item) => columns.map((column) => cell(item, column))),
+      found.map(shown).map((item) => columns.map((column) => cell(item, column))),
     );
   return EXIT.ok;
 }

@@ -113,6 +113,9 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("operations", "list | cancel ID", "list and cancel videos and background responses", () =>
         import("./commands/operations.ts").then(({ operations }) => operations),
       ),
+      list("batches", "list | show ID | cancel ID", "list, show, and cancel batches", () =>
+        import("./commands/batches.ts").then(({ batches }) => batches),
+      ),
       list("files", "list | delete ID", "list and delete uploaded files", () =>
         import("./commands/files.ts").then(({ files }) => files),
       ),

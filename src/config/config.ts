@@ -59,8 +59,12 @@ export interface Config {
   retention: { ms: number; maxFileBytes: number; maxTotalBytes: number; maxProjectBytes: number };
   /** The size of uploaded files, and how long one is kept that does not say; if absent, until it is deleted. */
   objects: { maxFileBytes: number; maxProjectBytes: number; retentionMs?: number };
-  /** How many lines of batches run at once, in all processes together. */
-  batch: { maxConcurrent: number };
+  batch: {
+    /** How many lines of batches run at once, in all processes together. */
+    maxConcurrent: number;
+    /** What is reserved for the response of a line that sets no limit. */
+    assumedOutputTokens: number;
+  };
   /** Bounds of live connections. */
   live: typeof DEFAULT_LIVE;
   /** How much is kept on disk while the storage is unavailable; 0 disables it. */

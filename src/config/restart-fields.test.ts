@@ -40,6 +40,7 @@ test("docs/configuration.md, Reload: every field that needs a restart is named, 
       ["objects.max_file_mb", "objects.project_mb", "objects.default_days"],
     ],
     ["batch: { max_concurrent: 1 }", ["batch.max_concurrent"]],
+    ["batch: { assumed_output_tokens: 1 }", ["batch.assumed_output_tokens"]],
     [
       "responses: { store: false, retention_hours: 1, max_mb: 1 }",
       ["responses.store", "responses.retention_hours", "responses.max_mb"],

@@ -27,6 +27,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "objects.default_days": ({ objects }) => objects.retentionMs,
   "batch.max_concurrent": ({ batch }) => batch.maxConcurrent,
   "live.max_frame_mb": ({ live }) => live.maxFrameBytes,
+  "batch.assumed_output_tokens": ({ batch }) => batch.assumedOutputTokens,
   "ledger.journal_mb": ({ ledger }) => ledger.journalBytes,
   "ledger.intents": ({ ledger }) => ledger.intents,
   "ledger.retention_days": ({ ledger }) => ledger.retentionDays,

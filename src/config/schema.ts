@@ -345,7 +345,13 @@ export const RootFile = Type.Object(
       ),
     ),
     batch: Type.Optional(
-      Type.Object({ max_concurrent: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })) }, closed),
+      Type.Object(
+        {
+          max_concurrent: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+          assumed_output_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
+        },
+        closed,
+      ),
     ),
     live: Type.Optional(
       Type.Object(

@@ -69,7 +69,10 @@ export function toConfig(
       maxProjectBytes: Math.round((file.objects?.project_mb ?? 10_240) * BYTES_PER_MEGABYTE),
       retentionMs: file.objects?.default_days === undefined ? undefined : file.objects.default_days * 24 * MS_PER_HOUR,
     }),
-    batch: { maxConcurrent: file.batch?.max_concurrent ?? 8 },
+    batch: {
+      maxConcurrent: file.batch?.max_concurrent ?? 8,
+      assumedOutputTokens: file.batch?.assumed_output_tokens ?? 4096,
+    },
     live: toLive(file.live),
     ledger: {
       journalBytes: Math.round((file.ledger?.journal_mb ?? 256) * BYTES_PER_MEGABYTE),

@@ -43,6 +43,9 @@ const COLUMNS: Readonly<Record<string, (receipt: Receipt) => Cell>> = {
   request_id: (receipt) => receipt.requestId ?? null,
   session_id: (receipt) => receipt.sessionId ?? null,
   trace_id: (receipt) => receipt.traceId ?? null,
+  batch_id: (receipt) => receipt.batch?.id ?? null,
+  batch_line: (receipt) => receipt.batch?.line ?? null,
+  batch_custom_id: (receipt) => receipt.batch?.customId ?? null,
   instance: (receipt) => receipt.instance ?? null,
   adjusts: (receipt) => receipt.adjusts ?? null,
   // Tags contain no spaces.

@@ -159,6 +159,7 @@ describe("receiptView", () => {
         request_id: "req_1",
         session_id: null,
         trace_id: "4bf92f3577b34da6a3ce929d0e0e4736",
+        batch: { id: "batch_1", line: 7, custom_id: "row 7" },
       },
     });
     expect(receiptView(receipt).data).toMatchObject({

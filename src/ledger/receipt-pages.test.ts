@@ -31,6 +31,7 @@ const receiptAt = (index: number): Receipt => {
     // Two calls for each request, and a trace that few calls belong to.
     requestId: `req_${timePrefix(createdAtMs - (index % 2) * (HOUR_MS / 4))}abc${index - (index % 2)}`,
     ...(index % 50 === 0 ? { traceId: `${String(index).padStart(16, "0")}a3ce929d0e0e4736` } : {}),
+    ...(index % 8 === 0 ? { batch: { id: "batch_8", line: index + 1, customId: `row ${index}` } } : {}),
     ...(index === 40 ? { provider: "Rare_100%" } : {}),
   });
 };
@@ -102,6 +103,13 @@ function pagesContract(databases: TestDatabases): void {
       [{ provider: "Rare_100%", fromMs: START_MS + 11 * HOUR_MS, toMs: START_MS + 12 * HOUR_MS }, () => false],
       [{ provider: "Rare_100%", toMs: START_MS + 10 * HOUR_MS }, () => false],
       [{ provider: "Rare_100%", fromMs: START_MS + 11 * HOUR_MS }, () => false],
+      [{ batch: "batch_8" }, (receipt: Receipt) => receipt.batch?.id === "batch_8"],
+      [
+        { batch: "batch_8", outcome: "failed", key: "key_1", fromMs: START_MS + HOUR_MS },
+        ({ batch, outcome, key, createdAtMs }: Receipt) =>
+          batch?.id === "batch_8" && outcome !== "ok" && key === "key_1" && createdAtMs > START_MS,
+      ],
+      [{ batch: "batch_of_none" }, () => false],
       [{ key: "key_of_none" }, () => false],
       [{ project: "theirs" }, () => false],
     ] satisfies [ReceiptFilter, (receipt: Receipt) => boolean][])(
@@ -134,6 +142,24 @@ function pagesContract(databases: TestDatabases): void {
       const second = await listReceipts(storage, filter, { limit: 5, after: first.next ?? "" });
       expect(second.receipts.map(({ id }) => id)).toEqual([many[0]?.id ?? ""]);
       expect(second.next).toBeUndefined();
+    });
+
+    test("decision 0112: the receipts of a batch are found by an index, however many others there are", async () => {
+      const createdAtMs = START_MS - HOUR_MS / 2;
+      const others = Array.from({ length: 41_000 }, (_, index) => {
+        const { batch, ...other } = sampleReceipt({
+          id: `rcp_${timePrefix(createdAtMs)}${String(index).padStart(6, "0")}`,
+          createdAtMs,
+          offers: [],
+          fields: [],
+        });
+        return index < 2 && batch !== undefined ? { ...other, batch: { ...batch, id: "batch_old" } } : other;
+      });
+      for (let at = 0; at < others.length; at += 1_000) await insertReceipts(storage, others.slice(at, at + 1_000));
+      const page = await listReceipts(storage, { batch: "batch_old" }, { limit: 5 });
+      expect(page.receipts.map(({ id }) => id)).toEqual([others[1]?.id ?? "", others[0]?.id ?? ""]);
+      expect(page).not.toContainAnyKeys(["next", "searchedBackToMs"]);
+      expect(page.receipts[0]?.batch).toEqual({ id: "batch_old", line: 7, customId: "row 7" });
     });
 
     test("S09: a receipt is found by its id, for a project only its own", async () => {

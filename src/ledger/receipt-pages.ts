@@ -139,12 +139,15 @@ async function nextPart(
 ): Promise<(IdRange & { isFull: boolean }) | undefined> {
   if (range.firstId >= range.endId) return undefined;
   if (hasTrace(filter)) return { ...range, isFull: false };
-  const within = hasDimensions(filter) ? await hourWith(storage, filter, range, newestFirst) : range;
+  const { batch } = filter;
+  const isSummed = batch === undefined && hasDimensions(filter);
+  const within = isSummed ? await hourWith(storage, filter, range, newestFirst) : range;
   if (within === undefined) return undefined;
   // A part includes its first id and excludes its end.
   const bound = await selectIdAt(storage, within, {
     offset: newestFirst ? ROWS_AT_ONCE - 1 : ROWS_AT_ONCE,
     newestFirst,
+    batch,
   });
   if (bound === undefined) return { ...within, isFull: false };
   return { ...within, ...(newestFirst ? { firstId: bound } : { endId: bound }), isFull: true };

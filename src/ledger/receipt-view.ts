@@ -1,4 +1,4 @@
-import type { CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
+import type { BatchPosition, CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { type CorrectionReason, type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";
 
@@ -70,6 +70,8 @@ interface ReceiptView {
     request_id: string | null;
     session_id: string | null;
     trace_id: string | null;
+    /** `null`: it was no line of a batch. */
+    batch: { id: string; line: number; custom_id: string } | null;
   };
 }
 
@@ -115,9 +117,12 @@ export function receiptView(receipt: Receipt): ReceiptView {
       request_id: receipt.requestId ?? null,
       session_id: receipt.sessionId ?? null,
       trace_id: receipt.traceId ?? null,
+      batch: receipt.batch === undefined ? null : batchView(receipt.batch),
     },
   };
 }
+
+const batchView = ({ id, line, customId }: BatchPosition) => ({ id, line, custom_id: customId });
 
 const timingView = (timing: CallTiming): NonNullable<ReceiptView["data"]["timing"]> => ({
   provider_first_content_ms: timing.providerFirstContentMs,

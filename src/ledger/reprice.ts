@@ -108,6 +108,7 @@ function correctionOf(receipt: Receipt, again: Exclude<PricedAgain, { skipped: s
     usage: {},
     usageSource: receipt.usageSource,
     totalMs: 0,
+    batch: receipt.batch,
     tags: receipt.tags,
     ...again,
   });

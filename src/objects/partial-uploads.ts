@@ -114,8 +114,8 @@ export class PartialUploads {
     } finally {
       if (kept !== "kept") await contents.remove([written]).catch(() => undefined);
     }
-    if (kept === "full") throw shareUsed(object.project, limits);
     if (kept === "moved") throw notPending(id);
+    if (kept !== "kept") throw shareUsed(object.project, kept);
     return { id: `part_${written.blob.slice("file_".length)}`, createdAtMs: Math.floor(clock.wallMs()) };
   }
 

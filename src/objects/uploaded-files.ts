@@ -5,6 +5,7 @@ import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
 import type { ByteRange, FileContent } from "../files/file-store.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
+  type FullShare,
   insertObjectWithin,
   listObjects,
   type ObjectBlob,
@@ -18,7 +19,7 @@ import type { Objects } from "./objects.ts";
 
 export interface UploadLimits {
   maxFileBytes: number;
-  /** For the content of all objects of a project. */
+  /** For the content of all objects of a project that has no share of its own. */
   maxProjectBytes: number;
   /** How long a file is kept that does not say; if absent, until it is deleted. */
   retentionMs?: number | undefined;
@@ -107,12 +108,13 @@ export class UploadedFiles {
     });
     let isKept = false;
     try {
-      isKept = await insertObjectWithin(storage, object, blobs, this.limits.maxProjectBytes);
+      const full = await insertObjectWithin(storage, object, blobs, this.limits.maxProjectBytes);
+      if (full !== undefined) throw shareUsed(owner.project, full);
+      isKept = true;
     } finally {
       // If the row may have been written after all, the sweep decides.
       if (!isKept) await this.discard(blobs).catch(() => undefined);
     }
-    if (!isKept) throw shareUsed(owner.project, this.limits);
     return fileOf(object);
   }
 
@@ -165,9 +167,9 @@ export function fileOf({ id, size, purpose = "", metadata, createdAtMs, expiresA
   return withoutAbsent({ id, name, mimeType, purpose, size, sha256, createdAtMs, expiresAtMs });
 }
 
-export const shareUsed = (project: string, { maxProjectBytes }: Pick<UploadLimits, "maxProjectBytes">): GatewayError =>
+export const shareUsed = (project: string, { maxBytes }: FullShare): GatewayError =>
   new GatewayError(
     "forbidden",
-    `The objects of the project "${project}" take all of its ${Math.round(maxProjectBytes / 1024 ** 2)} MB. Delete some, or ask the operator of this gateway to raise \`objects.project_mb\`.`,
+    `The objects of the project "${project}" take all of its ${Math.round(maxBytes / 1024 ** 2)} MB. Delete some, or ask the operator of this gateway to raise \`objects.project_mb\`, or the \`project_mb\` of the project.`,
     { code: "storage_limit_exceeded" },
   );

@@ -3,7 +3,7 @@ import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Billable } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
-import type { Continuation, FieldNote, KeptPrices, OfferTried, Receipt } from "../canon/receipt.ts";
+import type { BatchPosition, Continuation, FieldNote, KeptPrices, OfferTried, Receipt } from "../canon/receipt.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { AttemptCapture, CallCapture } from "../capture/call-capture.ts";
 import type { Naming } from "../catalogue/catalogue.ts";
@@ -42,6 +42,9 @@ export interface ClientConnection {
 
 /** How a call is admitted and recorded that no client waits for. */
 export interface BatchLine {
+  readonly batch: BatchPosition;
+  /** The assumed length of a response without a limit. */
+  readonly assumedOutputTokens: number;
   /** For each call that its request leads to: a fallback is a call of its own. */
   enter(): Entry;
   /** Takes the receipt of each, which is stored together with the result. */

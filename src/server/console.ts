@@ -34,6 +34,8 @@ const PAGES = [
   "keys",
   "projects",
   "operations",
+  "batches",
+  "files",
   "config",
   "alerts",
   "audit",

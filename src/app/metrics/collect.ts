@@ -7,9 +7,11 @@ import type { Family } from "../../telemetry/family.ts";
 import type { LoopLag } from "../../telemetry/loop-lag.ts";
 import type { OtlpExporter } from "../../telemetry/otlp/exporter.ts";
 import type { BudgetWatch } from "../watch-budgets.ts";
+import type { ObjectWatch } from "../watch-objects.ts";
 import { alertFamilies } from "./alert-families.ts";
 import { gatewayFamilies } from "./gateway-families.ts";
 import { type MetricsOfWorkers, mergeWorkers } from "./merge-workers.ts";
+import { type LineOutcomes, objectFamilies } from "./object-families.ts";
 import { processFamilies } from "./process-families.ts";
 
 interface Parts {
@@ -19,6 +21,8 @@ interface Parts {
   config: Pick<AdminConfig, "lastReload">;
   budgets: Pick<BudgetWatch, "uses">;
   alerts: Pick<Alerts, "settings" | "deliveries">;
+  objects: Pick<ObjectWatch, "counted">;
+  lineOutcomes: LineOutcomes;
   lag: LoopLag;
   /** Absent if nothing is exported. */
   exporter: OtlpExporter | undefined;
@@ -38,12 +42,13 @@ interface CollectedMetrics {
  * reaches.
  */
 export function collectMetrics(parts: Parts): CollectedMetrics {
-  const { gateway, alerts, lag, workers, exporter } = parts;
+  const { gateway, alerts, objects, lineOutcomes, lag, workers, exporter } = parts;
   const startedMs = gateway.clock.wallMs();
   const own = () => [
     ...gateway.metrics.families(),
     ...gatewayFamilies({ ...parts, startedMs }),
     ...alertFamilies(alerts),
+    ...objectFamilies(objects.counted, lineOutcomes, gateway.clock.wallMs()),
     ...processFamilies(startedMs),
     lag.family(),
     ...(exporter === undefined ? [] : [exporter.family()]),

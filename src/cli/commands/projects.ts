@@ -26,8 +26,18 @@ import {
   readUnpricedChange,
   UNPRICED_FLAG,
 } from "../key-flags.ts";
+import { readWholeNumber } from "../whole-number.ts";
 import { withStorage } from "../with-storage.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
+
+const PROJECT_MB_FLAG = {
+  type: "string",
+  value: "MB",
+  about: "how much space its stored objects may take (default: `objects.project_mb` of the configuration)",
+} as const;
+
+const readMegabytesChange = (word: string): number | null =>
+  word === "default" ? null : (readWholeNumber("--project-mb", word, 0) ?? null);
 
 const create = defineVerb({
   name: "create",
@@ -46,6 +56,7 @@ const create = defineVerb({
       ...OBJECTS_FLAG,
       about: "who can access stored objects: all keys of the project, or only the key that created them",
     },
+    "project-mb": PROJECT_MB_FLAG,
     unpriced: UNPRICED_FLAG,
     ...GATEWAY_FLAGS,
   },
@@ -62,6 +73,7 @@ const create = defineVerb({
       ...(values["provider-objects"] ? { providerObjects: true } : {}),
       ...withoutAbsent({
         objects: values.objects === undefined ? undefined : readSharing(values.objects),
+        projectMb: readWholeNumber("--project-mb", values["project-mb"], 0),
         billing: values.unpriced === undefined ? undefined : { unpriced: readUnpriced(values.unpriced) },
       }),
     };
@@ -147,6 +159,7 @@ const update = defineVerb({
       ...OBJECTS_FLAG,
       about: "who can access stored objects: all keys of the project, or only the key that created them",
     },
+    "project-mb": { ...PROJECT_MB_FLAG, about: `${PROJECT_MB_FLAG.about}; "default" removes the setting` },
     unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
     ...GATEWAY_FLAGS,
   },
@@ -161,6 +174,7 @@ const update = defineVerb({
       ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
       ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
       ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),
+      ...(values["project-mb"] === undefined ? {} : { projectMb: readMegabytesChange(values["project-mb"]) }),
       ...(values.suspend ? { status: "suspended" as const } : {}),
       ...(values.activate ? { status: "active" as const } : {}),
       ...(values["provider-objects"] ? { providerObjects: true } : {}),

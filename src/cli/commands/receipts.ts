@@ -35,6 +35,7 @@ const list = defineVerb({
     lane: { type: "string", value: "LANE", about: "only this lane: native or translated" },
     stream: { type: "string", value: "true|false", about: "only streamed or only non-streamed calls" },
     tag: { type: "string", value: "TAG", about: "only receipts with this tag" },
+    batch: { type: "string", value: "ID", about: "only receipts of the lines of this batch" },
     from: { type: "string", value: "DATE", about: "start of the range, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
     to: { type: "string", value: "DATE", about: "end of the range (exclusive)" },
     "min-cost": { type: "string", value: "USD", about: "only calls that cost at least this much" },
@@ -47,10 +48,10 @@ const list = defineVerb({
     ...LIST_FLAGS,
   },
   run: async ({ values }) => {
-    const { model, provider, key, project, outcome, dialect, lane, stream, tag, from, to, text } = values;
+    const { model, provider, key, project, outcome, dialect, lane, stream, tag, batch, from, to, text } = values;
     const least = { min_cost: values["min-cost"], min_ms: values["min-ms"] };
-    const query = { model, provider, key, project, outcome, dialect, lane, stream, tag, from, to, text, ...least };
-    return printAdminList(values, "/api/receipts", query, COLUMNS);
+    const filter = { model, provider, key, project, outcome, dialect, lane, stream, tag, batch, from, to, text };
+    return printAdminList(values, "/api/receipts", { ...filter, ...least }, COLUMNS);
   },
 });
 

@@ -73,12 +73,13 @@ function estimateText(
   const { requests } = incoming.dialect;
   const fresh = requests.estimateTokens(body, surplusBytes);
   const input = fresh + cached;
-  const output = outputLimit({ incoming, model, body }, ASSUMED_OUTPUT_TOKENS);
+  const output = outputLimit({ incoming, model, body }, incoming.line?.assumedOutputTokens ?? ASSUMED_OUTPUT_TOKENS);
   const terms = namesOf(billables, "term");
   const tools = billables.length === 0 ? 0 : mostForTools(billables, principal, served);
   const cost = highestCost(principal, served, { input: fresh, cached, output }, terms) + tools;
   if (requests.outputLimit(body) !== undefined) return estimate(incoming, served, cost, cost, input + output);
-  const longest = outputLimit({ incoming, model, body }, Number.MAX_SAFE_INTEGER);
+  // A line of a batch reserves what it was expected to cost when the batch was made.
+  const longest = outputLimit({ incoming, model, body }, incoming.line?.assumedOutputTokens ?? Number.MAX_SAFE_INTEGER);
   // An estimate of the response must not block a call forever that asks for no more than its key may use in a minute.
   const most = Math.max(input, tokensPerMinute(principal.levels) ?? input + output);
   // Without a limit by the caller or the model there is no upper bound.

@@ -143,6 +143,8 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (bill.corrected !== undefined) receipt.corrected = bill.corrected;
   const tags = unionOfTags(call.principal.tags, call.incoming.tags);
   if (tags !== undefined) receipt.tags = tags;
+  const { line } = call.incoming;
+  if (line !== undefined) receipt.batch = line.batch;
   gateway.runningCalls--;
   call.memory.release();
   call.client.release();
@@ -151,7 +153,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (call.trace !== undefined) traceCall(call, call.trace, gateway, receipt);
   if (gateway.events.watched) publishCallEnded(receipt, gateway);
   if (call.capture !== undefined) settleCapture(call.capture, call, gateway);
-  return call.incoming.line?.settle(receipt) ?? gateway.ledger.write(receipt, gateway.runningCalls === 0);
+  return line?.settle(receipt) ?? gateway.ledger.write(receipt, gateway.runningCalls === 0);
 }
 
 /** The gateway's own time before the provider was called, if there was one attempt. */

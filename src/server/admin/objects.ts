@@ -3,7 +3,7 @@ import type { Operator } from "../../access/operator-access.ts";
 import { numberAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { OBJECT_KINDS, type Owned } from "../../canon/ownership.ts";
-import { anyForm } from "../../objects/object-id.ts";
+import { anyForm, parseObjectId } from "../../objects/object-id.ts";
 import { endCache } from "../../relay/caches/end-cache.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { StoredObject } from "../../storage/tables/objects.ts";
@@ -24,6 +24,7 @@ export const listObjectsRoute = adminRoute({
   roles: ["admin", "viewer", "project"],
   query: {
     ...PAGE_FIELDS,
+    id: textField("Only the object with this id, in any form."),
     kind: oneOfField("Only objects of this kind.", OBJECT_KINDS),
     project: textField("Only objects of this project."),
     key: textField("Only objects of the key with this id."),
@@ -32,7 +33,8 @@ export const listObjectsRoute = adminRoute({
   handle: async ({ query, operator }, { gateway }) => {
     const limit = limitOf(query);
     const { kind, key, after } = query;
-    const filter = { kind, key, project: projectOf(operator, query.project) };
+    const id = query.id === undefined ? undefined : (parseObjectId(query.id)?.random ?? query.id);
+    const filter = { id, kind, key, project: projectOf(operator, query.project) };
     const page = { limit: limit + 1, after: after === undefined ? undefined : readPlace(after) };
     const found = await gateway.objects.list(filter, page);
     const shown = found.slice(0, limit);
@@ -96,7 +98,7 @@ interface FoundObject {
 
 /** For an operator of one project, another project's object does not exist (S09). */
 async function find(id: string, operator: Operator, gateway: Gateway): Promise<FoundObject | undefined> {
-  const { answers, objects, caches, background } = gateway;
+  const { answers, objects, caches, batches, background } = gateway;
   const project = projectOf(operator, undefined);
   const isOurs = (owned: Owned) => project === undefined || owned.project === project;
   const answer = await answers.owner(id);
@@ -115,5 +117,7 @@ async function find(id: string, operator: Operator, gateway: Gateway): Promise<F
   const object = await objects.owner(id);
   // A cache that is still being created cannot be deleted: its provider has not said yet what to delete.
   if (object === undefined || object.kind === "cache" || !isOurs(object)) return undefined;
-  return { kind: object.kind, owned: object, remove: () => objects.delete(object.id) };
+  // The receipts of lines that run would be lost with a batch, so it must have ended.
+  const remove = () => (object.kind === "batch" ? batches.delete(object, id) : objects.delete(object.id));
+  return { kind: object.kind, owned: object, remove };
 }

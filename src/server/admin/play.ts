@@ -1,6 +1,7 @@
 import { GatewayError } from "../../canon/error.ts";
+import { wrongField } from "../wrong-field.ts";
 import { type AdminCall, type AdminParts, adminRoute } from "./define-route.ts";
-import { type QueryField, wrong } from "./query-fields.ts";
+import type { QueryField } from "./query-fields.ts";
 
 /** A path of the clients' listener, with its query. */
 const publicPath: QueryField<string> = {
@@ -8,7 +9,7 @@ const publicPath: QueryField<string> = {
     // It is resolved against that listener's own address: anything that could name another host is rejected, and so
     // is a path that changes when it is resolved.
     if (/^\/(?![/\\])[\w\-./:@%?=&~+]{0,1000}$/.test(text) && isResolved(text)) return text;
-    throw wrong(name, "must be a path such as /v1/chat/completions");
+    throw wrongField(name, "must be a path such as /v1/chat/completions");
   },
   schema: { type: "string", pattern: "^/" },
   about: "The client path to call, such as /v1/chat/completions.",
@@ -34,7 +35,7 @@ const play = async (
   { request, query, connection }: AdminCall<{ path: string | undefined }, unknown>,
   { listener, clientsUrl }: AdminParts,
 ) => {
-  if (query.path === undefined) throw wrong("path", "is missing");
+  if (query.path === undefined) throw wrongField("path", "is missing");
   const url = new URL(query.path, clientsUrl());
   const headers = new Headers({ host: url.host });
   for (const name of PASSED) {

@@ -2,6 +2,7 @@ import type { TimeZone } from "../../base/time-zone.ts";
 import { isDay, readTimestamp } from "../../base/timestamp.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { MAX_TAG_LENGTH, TAG_PATTERN } from "../../canon/tags.ts";
+import { wrongField } from "../wrong-field.ts";
 
 /** A query parameter of the Admin API: how it is parsed, and how the OpenAPI document describes it. */
 export interface QueryField<Value> {
@@ -35,17 +36,13 @@ export function readQuery<Fields extends QueryFields>(
       if (ignoreUnknown) continue;
       throw unknownName(name, Object.keys(fields));
     }
-    if (query.getAll(name).length > 1) throw wrong(name, "is given more than once");
+    if (query.getAll(name).length > 1) throw wrongField(name, "is given more than once");
   }
   for (const [name, field] of Object.entries(fields)) {
     const text = query.get(name);
     values[name] = text === null ? undefined : field.read(text, name);
   }
   return values as QueryValues<Fields>;
-}
-
-export function wrong(name: string, problem: string): GatewayError {
-  return new GatewayError("invalid_request", `${name} ${problem}.`, { path: name });
 }
 
 function unknownName(name: string, known: readonly string[]): GatewayError {
@@ -58,10 +55,11 @@ function unknownName(name: string, known: readonly string[]): GatewayError {
 
 /** A name or an id: bounded, and without characters that a storage cannot hold. */
 export function checkText(text: string, name: string): string {
-  if (text === "" || text.length > MAX_TEXT_LENGTH) throw wrong(name, `must have 1 to ${MAX_TEXT_LENGTH} characters`);
+  if (text === "" || text.length > MAX_TEXT_LENGTH)
+    throw wrongField(name, `must have 1 to ${MAX_TEXT_LENGTH} characters`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u001f\u007f\ufffd]/.test(text) || !text.isWellFormed()) {
-    throw wrong(name, "must be text in UTF-8 without control characters");
+    throw wrongField(name, "must be text in UTF-8 without control characters");
   }
   return text;
 }
@@ -75,7 +73,7 @@ export const textField = (about: string): QueryField<string> => ({
 export const tagField = (about: string): QueryField<string> => ({
   read: (text, name) => {
     if (new RegExp(TAG_PATTERN).test(text)) return text;
-    throw wrong(name, `must be one tag of 1 to ${MAX_TAG_LENGTH} letters, digits and _ . : = / -, such as team-a`);
+    throw wrongField(name, `must be one tag of 1 to ${MAX_TAG_LENGTH} letters, digits and _ . : = / -, such as team-a`);
   },
   schema: { type: "string", pattern: TAG_PATTERN },
   about,
@@ -86,7 +84,7 @@ export function wholeField(about: string, minimum: number, maximum: number): Que
     read: (text, name) => {
       const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
       if (value >= minimum && value <= maximum) return value;
-      throw wrong(name, `must be a whole number from ${minimum} to ${maximum}`);
+      throw wrongField(name, `must be a whole number from ${minimum} to ${maximum}`);
     },
     schema: { type: "integer", minimum, maximum },
     about,
@@ -98,7 +96,7 @@ export function oneOfField<const Word extends string>(about: string, words: read
     read: (text, name) => {
       const found = words.find((word) => word === text);
       if (found !== undefined) return found;
-      throw wrong(name, `must be one of ${words.join(", ")}`);
+      throw wrongField(name, `must be one of ${words.join(", ")}`);
     },
     schema: { type: "string", enum: words },
     about,
@@ -125,7 +123,7 @@ export const zonedMomentField = (about: string): QueryField<(zone: TimeZone) => 
 function readMoment(text: string, name: string): number {
   const ms = text.length <= 40 && /^\d{4}-/.test(text) ? readTimestamp(text) : undefined;
   if (ms !== undefined && ms >= 0 && new Date(ms).getUTCFullYear() <= LAST_YEAR) return ms;
-  throw wrong(name, "must be a date such as 2026-11-16 or a time such as 2026-11-16T08:00:00Z");
+  throw wrongField(name, "must be a date such as 2026-11-16 or a time such as 2026-11-16T08:00:00Z");
 }
 
 const NANO_PER_USD = 1_000_000_000;
@@ -135,7 +133,7 @@ export const moneyField = (about: string): QueryField<number> => ({
   read: (text, name) => {
     const [, whole = "", fraction = ""] = /^(\d{1,6})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
     if (whole !== "") return Number(whole) * NANO_PER_USD + Number(fraction.padEnd(9, "0"));
-    throw wrong(name, "must be an amount in USD from 0 to 999999.999999999, such as 0.05");
+    throw wrongField(name, "must be an amount in USD from 0 to 999999.999999999, such as 0.05");
   },
   schema: { type: "number", minimum: 0 },
   about,
@@ -156,7 +154,7 @@ export function pageOf<Item>(
   idOf: (item: Item) => string,
 ): { data: Item[]; next: string | null } {
   const start = after === undefined ? 0 : items.findIndex((item) => idOf(item) === after) + 1;
-  if (after !== undefined && start === 0) throw wrong("after", "is not the id of an item of this list");
+  if (after !== undefined && start === 0) throw wrongField("after", "is not the id of an item of this list");
   const data = items.slice(start, start + limitOf({ limit }));
   const last = data.at(-1);
   return { data, next: last !== undefined && start + data.length < items.length ? idOf(last) : null };

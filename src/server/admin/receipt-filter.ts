@@ -1,15 +1,26 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
+import { anyForm, parseObjectId } from "../../objects/object-id.ts";
 import type { ReceiptFilter } from "../../storage/receipts/receipt-pages.ts";
+import { wrongField } from "../wrong-field.ts";
 import {
   momentField,
   moneyField,
   oneOfField,
+  type QueryField,
   type QueryValues,
   tagField,
   textField,
   wholeField,
-  wrong,
 } from "./query-fields.ts";
+
+const batchField = (about: string): QueryField<string> => ({
+  ...textField(about),
+  read: (text, name) => {
+    const named = parseObjectId(text);
+    if (named?.kind !== "batch") throw wrongField(name, "must be the id of a batch, such as batch_…");
+    return anyForm(named.kind, named.random);
+  },
+});
 
 /** The filters of receipts, for lists and exports. */
 export const RECEIPT_FIELDS = {
@@ -28,15 +39,16 @@ export const RECEIPT_FIELDS = {
   min_cost: moneyField("Only calls that cost at least this, in USD."),
   min_ms: wholeField("Only calls that took at least this many milliseconds.", 0, 86_400_000),
   tag: tagField("Only receipts with this tag."),
+  batch: batchField("Only receipts of the lines of the batch with this id, in any of its forms."),
   text: textField(
     "The start of a receipt id, a request id (13 or more characters) or a trace id (16 or more), or part of the name of a model, provider or key.",
   ),
 };
 
 export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): ReceiptFilter {
-  const { model, provider, key, project, outcome, dialect, lane, stream, from, to, min_cost, min_ms, tag, text } =
-    query;
-  if (from !== undefined && to !== undefined && from >= to) throw wrong("from", "must be before to");
+  const { model, provider, key, project, outcome, dialect, lane, stream } = query;
+  const { from, to, min_cost, min_ms, tag, batch, text } = query;
+  if (from !== undefined && to !== undefined && from >= to) throw wrongField("from", "must be before to");
   return withoutAbsent({
     model,
     provider,
@@ -51,6 +63,7 @@ export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): Receip
     toMs: to,
     minCostNanoUsd: min_cost,
     tag,
+    batch,
     text,
   });
 }

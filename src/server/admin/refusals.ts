@@ -8,9 +8,10 @@ import {
   sumRefusals,
 } from "../../storage/tables/refusals.ts";
 import { json } from "../openapi/operation.ts";
+import { wrongField } from "../wrong-field.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
-import { momentField, oneOfField, type QueryField, textField, wrong } from "./query-fields.ts";
+import { momentField, oneOfField, type QueryField, textField } from "./query-fields.ts";
 
 const MAX_GROUPS = 1_000;
 const DAY_MS = 86_400_000;
@@ -22,7 +23,7 @@ const dimensions: QueryField<RefusalDimension[]> = {
     const found = text.split(",").map((word) => REFUSAL_DIMENSIONS.find((dimension) => dimension === word));
     const known = found.filter((dimension) => dimension !== undefined);
     if (found.length <= 2 && known.length === found.length && new Set(known).size === known.length) return known;
-    throw wrong(name, `must be one or two of ${REFUSAL_DIMENSIONS.join(", ")}, separated by a comma`);
+    throw wrongField(name, `must be one or two of ${REFUSAL_DIMENSIONS.join(", ")}, separated by a comma`);
   },
   schema: { type: "string" },
   about: `The dimensions to group by: one or two of ${REFUSAL_DIMENSIONS.join(", ")}. Default: reason.`,
@@ -65,7 +66,7 @@ export const showRefusals = adminRoute({
     const { by = ["reason"], reason, key, address } = query;
     const toMs = query.to ?? gateway.clock.wallMs() + 1;
     const fromMs = query.from ?? toMs - DAY_MS;
-    if (fromMs >= toMs) throw wrong("from", "must be before to");
+    if (fromMs >= toMs) throw wrongField("from", "must be before to");
     // Includes what this process has counted so far; others write theirs every ten seconds.
     await gateway.refusals.write();
     const project = projectOf(operator, query.project);

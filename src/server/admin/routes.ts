@@ -4,6 +4,7 @@ import { patternOf, type Route } from "../route-table.ts";
 import type { Handler } from "../routed-request.ts";
 import { deliverAlert, listAlerts, showAlertSettings, testAlerts } from "./alerts.ts";
 import { listAudit } from "./audit.ts";
+import { cancelBatchRoute, listBatchesRoute, showBatchRoute } from "./batches.ts";
 import { showBodiesRoute } from "./bodies.ts";
 import { listCatalogueUpdates, removeCatalogueUpdate, updateCatalogueRoute } from "./catalogue.ts";
 import { checkConfig, showConfig } from "./config.ts";
@@ -88,6 +89,9 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   cancelOperation,
   listObjectsRoute,
   deleteObjectRoute,
+  listBatchesRoute,
+  showBatchRoute,
+  cancelBatchRoute,
   listAlerts,
   showAlertSettings,
   testAlerts,

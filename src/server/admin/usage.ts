@@ -14,18 +14,11 @@ import { usageView } from "../../ledger/receipt-view.ts";
 import { selectUnpricedUses } from "../../storage/receipts/unpriced-uses.ts";
 import { USAGE_DIMENSIONS, type UsageDimension } from "../../storage/receipts/usage-question.ts";
 import { json } from "../openapi/operation.ts";
+import { wrongField } from "../wrong-field.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
-import {
-  oneOfField,
-  type QueryField,
-  tagField,
-  textField,
-  wholeField,
-  wrong,
-  zonedMomentField,
-} from "./query-fields.ts";
+import { oneOfField, type QueryField, tagField, textField, wholeField, zonedMomentField } from "./query-fields.ts";
 import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
 import { UsageAnswer } from "./schemas/usage.ts";
 
@@ -38,7 +31,7 @@ const dimensions: QueryField<UsageDimension[]> = {
     const found = text.split(",").map((word) => USAGE_DIMENSIONS.find((dimension) => dimension === word));
     const known = found.filter((dimension) => dimension !== undefined);
     if (found.length <= 2 && known.length === found.length && new Set(known).size === known.length) return known;
-    throw wrong(name, `must be one or two of ${USAGE_DIMENSIONS.join(", ")}, separated by a comma`);
+    throw wrongField(name, `must be one or two of ${USAGE_DIMENSIONS.join(", ")}, separated by a comma`);
   },
   schema: { type: "string" },
   about: `The dimensions to group by: one or two of ${USAGE_DIMENSIONS.join(", ")}. Default: \`model\`.`,
@@ -51,7 +44,7 @@ const zone: QueryField<TimeZone> = {
     } catch {
       // Reported below: the engines' messages differ.
     }
-    throw wrong(name, "must be the name of a time zone such as Europe/Berlin");
+    throw wrongField(name, "must be the name of a time zone such as Europe/Berlin");
   },
   schema: { type: "string" },
   about: "The time zone of days. Default: UTC.",
@@ -90,12 +83,12 @@ export const showUsage = adminRoute({
   handle: async ({ query, operator }, { storage, gateway }) => {
     const { by = ["model"], days, from, to, key, model, provider, dialect, outcome, tag } = query;
     if (days !== undefined && (from !== undefined || to !== undefined))
-      throw wrong("days", "cannot be combined with from or to");
+      throw wrongField("days", "cannot be combined with from or to");
     const ofZone = query.zone ?? TimeZone.utc;
     const nowMs = gateway.clock.wallMs();
     const untilMs = to?.(ofZone) ?? lastDays(1, nowMs).untilMs;
     const sinceMs = from?.(ofZone) ?? lastDays(days ?? 30, to === undefined ? nowMs : untilMs).sinceMs;
-    if (sinceMs >= untilMs) throw wrong("from", "must be before to");
+    if (sinceMs >= untilMs) throw wrongField("from", "must be before to");
     const project = projectOf(operator, query.project);
     const filter = withoutAbsent({ project, keyId: key, model, provider, dialect, outcome, tag, zone: query.zone });
     const range = { ...filter, by, sinceMs, untilMs };

@@ -3,6 +3,7 @@ import { parseObject } from "../../base/json.ts";
 import type { LineToRun, LineWork } from "../../batches/batch-runner.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
+import { anyForm } from "../../objects/object-id.ts";
 import { RelayError } from "../../relay/answer/relay-error.ts";
 import { NO_CONNECTION } from "../../relay/background.ts";
 import type { BatchLine } from "../../relay/call.ts";
@@ -14,6 +15,8 @@ import { BATCH_FORMS } from "./batch-forms.ts";
 
 interface LineWorkOptions {
   context: ServerContext;
+  /** What is reserved for the response of a line that sets no limit. */
+  assumedOutputTokens: number;
   routes: readonly Route<Handler>[];
 }
 
@@ -24,10 +27,12 @@ const CURED_BY_TIME: ReadonlySet<GatewayError["kind"]> = new Set(["rate_limited"
 export class BatchLineWork implements LineWork {
   readonly #context: ServerContext;
   readonly #table: RouteTable<Handler>;
+  readonly #assumedOutputTokens: number;
   #releaseHeld: (() => void)[] = [];
 
-  constructor({ context, routes }: LineWorkOptions) {
+  constructor({ context, routes, assumedOutputTokens }: LineWorkOptions) {
     this.#context = context;
+    this.#assumedOutputTokens = assumedOutputTokens;
     this.#table = new RouteTable(routes);
   }
 
@@ -37,7 +42,8 @@ export class BatchLineWork implements LineWork {
     if (principal === undefined) return 0;
     const entry = new EstimatingEntry();
     try {
-      await this.#handle(line, { principal, line: { enter: () => entry, settle: () => Promise.resolve() } });
+      const estimating = { ...this.#terms(line), enter: () => entry, settle: () => Promise.resolve() };
+      await this.#handle(line, { principal, line: estimating });
     } catch {
       // It is refused again when it is run, and then the client learns why.
     }
@@ -67,6 +73,7 @@ export class BatchLineWork implements LineWork {
     const receipts: Receipt[] = [];
     let isEnded = false;
     const running: BatchLine = {
+      ...this.#terms(line),
       enter: () => gateway.admissions.enterLine(principal),
       settle: async (receipt) => {
         // What goes on after the response must not be lost with it.
@@ -85,6 +92,11 @@ export class BatchLineWork implements LineWork {
     } finally {
       isEnded = true;
     }
+  }
+
+  #terms({ batch, line, customId }: LineToRun): Pick<BatchLine, "batch" | "assumedOutputTokens"> {
+    const id = anyForm("batch", batch.id);
+    return { batch: { id, line, customId }, assumedOutputTokens: this.#assumedOutputTokens };
   }
 
   #handle(line: LineToRun, onBehalf: NonNullable<RoutedRequest["onBehalf"]>): Response | Promise<Response> {

@@ -1,19 +1,19 @@
 import { sharingOf } from "../../access/principal.ts";
-import { isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Batch, BatchState } from "../../batches/batch.ts";
-import { ENDED } from "../../batches/batches.ts";
-import { GatewayError } from "../../canon/error.ts";
 import { objectId } from "../../objects/object-id.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import { CHAT_ENDPOINTS } from "../batches/batch-forms.ts";
+import { noSuchObject } from "../no-such-object.ts";
 import { BatchAnswer, BatchListAnswer } from "../openapi/batch-answers.ts";
 import { json } from "../openapi/operation.ts";
-import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
+import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
 import { dropInPath } from "./paths.ts";
+import { batchIdOf, withBatch } from "./with-batch.ts";
 import { withCaller } from "./with-caller.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -104,30 +104,11 @@ export const cancelBatch: ClientEndpoint = {
   parameters: ["batch-id"],
   answers: [json(BatchAnswer, "The batch.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
-    const batch = await gateway.batches.cancel(principal, idOf(routed));
-    if (batch === undefined) throw noSuchBatch(routed);
+    const batch = await gateway.batches.cancel(principal, batchIdOf(routed));
+    if (batch === undefined) throw noSuchObject("batch", batchIdOf(routed));
     return Response.json(encode(batch));
   }),
 };
-
-function withBatch(
-  handle: (batch: Batch, routed: RoutedRequest, context: ServerContext) => Promise<Response>,
-): Handler {
-  return withCaller(async (principal, routed, context) => {
-    const batch = await context.gateway.batches.find(principal, idOf(routed));
-    if (batch === undefined) throw noSuchBatch(routed);
-    return handle(batch, routed, context);
-  });
-}
-
-const idOf = ({ parameters }: RoutedRequest): string => parameters["id"] ?? "";
-
-const noSuchBatch = (routed: RoutedRequest): GatewayError =>
-  new GatewayError(
-    "not_found",
-    `There is no batch ${JSON.stringify(idOf(routed).slice(0, 100))}, or this key may not use it.`,
-    { code: "batch_not_found" },
-  );
 
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : Math.floor(ms / 1000));
 
@@ -182,171 +163,4 @@ function readMetadata(body: JsonObject): Record<string, string> | undefined {
   const isValid = entries.every(([key, value]) => key.length <= 64 && typeof value === "string" && value.length <= 512);
   if (!isValid || entries.length > 16) throw wrongField("metadata", "must have at most 16 short texts");
   return metadata as Record<string, string>;
-}
-
-const wrongField = (path: string, problem: string): GatewayError =>
-  new GatewayError("invalid_request", `${path} ${problem}.`, { path });
-
-// Anthropic's form.
-
-export const createMessageBatch: ClientEndpoint = {
-  method: "POST",
-  paths: dropInPath("/v1/messages/batches"),
-  id: "createMessageBatch",
-  summary: "Run messages in the background",
-  dialect: "messages",
-  request: Type.Object(
-    { requests: Type.Array(Type.Object({ custom_id: Type.String(), params: Type.Object({}) })) },
-    { title: "MessageBatchRequest" },
-  ),
-  answers: [json(BatchAnswer, "The batch.")],
-  handle: withCaller(async (principal, { request }, { gateway }) => {
-    const { maxFileBytes } = gateway.uploads.limits;
-    const body = await readSmallBody(
-      request,
-      Math.min(maxFileBytes, gateway.snapshot.maxBodyBytes),
-      principal,
-      gateway,
-    );
-    const requests = body["requests"];
-    if (!Array.isArray(requests) || requests.length === 0 || !requests.every(isObject)) {
-      throw wrongField("requests", "must be an array of requests, each with custom_id and params");
-    }
-    refuseLines(requests);
-    const lines = requests.map((line) => `${JSON.stringify(line)}\n`).join("");
-    const blob = await gateway.uploads.write(Buffer.from(lines));
-    try {
-      const terms = { form: "messages", endpoint: "/v1/messages", window: "24h", windowMs: DAY_MS, blobs: [blob] };
-      const batch = await gateway.batches.create({ ...principal, share: sharingOf(principal) }, terms);
-      return Response.json(encodeMessages(batch, gateway.publicUrl()));
-    } catch (thrown) {
-      await gateway.uploads.discard([blob]).catch(() => undefined);
-      throw thrown;
-    }
-  }),
-};
-
-/** This protocol has no state for a batch that failed as a whole, so what would make it fail is refused at once. */
-function refuseLines(requests: readonly JsonObject[]): void {
-  const seen = new Set<string>();
-  for (const [index, line] of requests.entries()) {
-    const id = stringAt(line, "custom_id");
-    if (!id) throw wrongField(`requests[${index}].custom_id`, "is missing");
-    if (seen.has(id)) throw wrongField(`requests[${index}].custom_id`, "was used before in this batch");
-    seen.add(id);
-    const parameters = objectAt(line, "params");
-    if (parameters === undefined) throw wrongField(`requests[${index}].params`, "must be an object");
-    if (parameters["stream"] === true)
-      throw wrongField(`requests[${index}].params.stream`, "must not be true in a batch");
-  }
-}
-
-export const listMessageBatches: ClientEndpoint = {
-  method: "GET",
-  paths: dropInPath("/v1/messages/batches"),
-  id: "listMessageBatches",
-  summary: "List batches, newest first",
-  dialect: "messages",
-  answers: [json(BatchListAnswer, "A page of batches.")],
-  handle: withCaller(async (principal, { query }, { gateway }) => {
-    const limit = readLimit(query.get("limit"), "limit", { most: 1_000, unsaid: 20 });
-    const page = { after: query.get("after_id") ?? undefined, limit, order: "desc" as const };
-    const { batches, hasMore } = await gateway.batches.list(principal, page);
-    const data = batches.map((batch) => encodeMessages(batch, gateway.publicUrl()));
-    return Response.json({
-      data,
-      has_more: hasMore,
-      first_id: data[0]?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
-    });
-  }),
-};
-
-export const showMessageBatch: ClientEndpoint = {
-  method: "GET",
-  paths: dropInPath("/v1/messages/batches/{id}"),
-  id: "getMessageBatch",
-  summary: "Show the state of a batch",
-  dialect: "messages",
-  parameters: ["batch-id"],
-  answers: [json(BatchAnswer, "The batch.")],
-  handle: withBatch(async (batch, _routed, { gateway }) => Response.json(encodeMessages(batch, gateway.publicUrl()))),
-};
-
-export const cancelMessageBatch: ClientEndpoint = {
-  method: "POST",
-  paths: dropInPath("/v1/messages/batches/{id}/cancel"),
-  id: "cancelMessageBatch",
-  summary: "Cancel a batch; requests that are running are finished",
-  dialect: "messages",
-  parameters: ["batch-id"],
-  answers: [json(BatchAnswer, "The batch.")],
-  handle: withCaller(async (principal, routed, { gateway }) => {
-    const batch = await gateway.batches.cancel(principal, idOf(routed));
-    if (batch === undefined) throw noSuchBatch(routed);
-    return Response.json(encodeMessages(batch, gateway.publicUrl()));
-  }),
-};
-
-export const deleteMessageBatch: ClientEndpoint = {
-  method: "DELETE",
-  paths: dropInPath("/v1/messages/batches/{id}"),
-  id: "deleteMessageBatch",
-  summary: "Delete a batch that has ended",
-  dialect: "messages",
-  parameters: ["batch-id"],
-  answers: [json(Type.Object({ id: Type.String(), type: Type.Literal("message_batch_deleted") }), "It is deleted.")],
-  handle: withCaller(async (principal, routed, { gateway }) => {
-    if (!(await gateway.batches.delete(principal, idOf(routed)))) throw noSuchBatch(routed);
-    return Response.json({ id: idOf(routed), type: "message_batch_deleted" });
-  }),
-};
-
-export const readMessageBatch: ClientEndpoint = {
-  method: "GET",
-  paths: dropInPath("/v1/messages/batches/{id}/results"),
-  id: "readMessageBatch",
-  summary: "Read the results of a batch that has ended",
-  dialect: "messages",
-  parameters: ["batch-id"],
-  answers: [{ description: "A result for each request, one a line.", contentType: "application/x-jsonl" }],
-  handle: withCaller(async (principal, routed, { gateway }) => {
-    const batch = await gateway.batches.find(principal, idOf(routed));
-    if (batch === undefined) throw noSuchBatch(routed);
-    const [error] = batch.errors ?? [];
-    if (error !== undefined) throw new GatewayError("invalid_request", `This batch did not run: ${error.message}`);
-    if (batch.outputId === undefined) {
-      throw new GatewayError("not_found", "This batch has no results yet. Poll it until it has ended.");
-    }
-    const file = await gateway.uploads.find(principal, objectId("file", "chat", batch.outputId));
-    const content = file && (await gateway.uploads.open(file));
-    if (content === undefined) throw noSuchBatch(routed);
-    return new Response(content, { headers: { "content-type": "application/x-jsonl" } });
-  }),
-};
-
-function encodeMessages(batch: Batch, publicUrl: string) {
-  const { state, counts, at, createdAtMs, deadlineAtMs } = batch;
-  const id = objectId("batch", "messages", batch.id);
-  const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
-  const isEnded = ENDED.has(state);
-  return {
-    id,
-    type: "message_batch",
-    processing_status: isEnded ? "ended" : state === "cancelling" ? "canceling" : "in_progress",
-    request_counts: {
-      processing: counts.open,
-      succeeded: counts.succeeded,
-      errored: counts.failed,
-      canceled: counts.cancelled,
-      expired: counts.expired,
-    },
-    ended_at: isEnded ? time(at[state]) : null,
-    created_at: time(createdAtMs),
-    expires_at: time(deadlineAtMs),
-    archived_at: null,
-    cancel_initiated_at: time(at["cancelling"]),
-    results_url:
-      batch.outputId === undefined ? null : `${publicUrl.replace(/\/+$/, "")}/v1/messages/batches/${id}/results`,
-  };
 }

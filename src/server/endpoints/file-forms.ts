@@ -1,7 +1,7 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
-import { GatewayError } from "../../canon/error.ts";
 import { objectId } from "../../objects/object-id.ts";
 import type { FileDescription, FilePage, UploadedFile } from "../../objects/uploaded-files.ts";
+import { wrongField } from "../wrong-field.ts";
 
 /** How one protocol writes files. All of them show the same files. */
 export interface FileForm {
@@ -39,14 +39,11 @@ const chatForm: FileForm = {
     const purpose = fields.get("purpose");
     if (purpose === undefined || !PURPOSES.includes(purpose)) {
       const found = purpose === undefined ? "it is missing" : `it is "${purpose.slice(0, 40)}"`;
-      const message = `purpose must be one of ${PURPOSES.join(", ")}; ${found}.`;
-      throw new GatewayError("invalid_request", message, { path: "purpose" });
+      throw wrongField("purpose", `must be one of ${PURPOSES.join(", ")}; ${found}`);
     }
     const anchor = fields.get("expires_after[anchor]");
     if (anchor !== undefined && anchor !== "created_at") {
-      throw new GatewayError("invalid_request", "expires_after.anchor must be created_at.", {
-        path: "expires_after.anchor",
-      });
+      throw wrongField("expires_after.anchor", "must be created_at");
     }
     return { purpose, expiresAfterMs: readSeconds(fields.get("expires_after[seconds]"), "expires_after.seconds") };
   },
@@ -135,9 +132,7 @@ function readSeconds(written: string | undefined, path: string): number | undefi
   if (written === undefined) return undefined;
   const seconds = Number(written);
   if (Number.isInteger(seconds) && seconds >= HOUR_S && seconds <= MAX_SECONDS) return seconds * 1000;
-  throw new GatewayError("invalid_request", `${path} must be a whole number from ${HOUR_S} to ${MAX_SECONDS}.`, {
-    path,
-  });
+  throw wrongField(path, `must be a whole number from ${HOUR_S} to ${MAX_SECONDS}`);
 }
 
 export function readLimit(
@@ -148,5 +143,5 @@ export function readLimit(
   if (written === null) return unsaid;
   const limit = Number(written);
   if (Number.isInteger(limit) && limit >= 1 && limit <= most) return limit;
-  throw new GatewayError("invalid_request", `${path} must be a whole number from 1 to ${most}.`, { path });
+  throw wrongField(path, `must be a whole number from 1 to ${most}`);
 }

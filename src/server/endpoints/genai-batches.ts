@@ -5,18 +5,19 @@ import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Batch, BatchState } from "../../batches/batch.ts";
 import { ENDED } from "../../batches/batches.ts";
-import { GatewayError } from "../../canon/error.ts";
 import { objectId } from "../../objects/object-id.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import type { ObjectBlob } from "../../storage/tables/objects.ts";
+import { noSuchObject } from "../no-such-object.ts";
 import { GenaiBatchAnswer } from "../openapi/batch-answers.ts";
 import { json } from "../openapi/operation.ts";
 import { MODEL_IN_PATH } from "../openapi/parameters.ts";
-import type { RoutedRequest } from "../routed-request.ts";
+import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
 import { dropInPath, verbEndpointPaths } from "./paths.ts";
+import { batchIdOf, withBatch } from "./with-batch.ts";
 import { withCaller } from "./with-caller.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -110,11 +111,9 @@ export const showGenaiBatch: ClientEndpoint = {
   dialect: "genai",
   parameters: ["batch-id"],
   answers: [json(GenaiBatchAnswer, "The batch.")],
-  handle: withCaller(async (principal, routed, { gateway }) => {
-    const batch = await gateway.batches.find(principal, idOf(routed));
-    if (batch === undefined) throw noSuchBatch(routed);
-    return Response.json(await encode(batch, principal, gateway));
-  }),
+  handle: withBatch(async (batch, _routed, { gateway }, principal) =>
+    Response.json(await encode(batch, principal, gateway)),
+  ),
 };
 
 export const cancelGenaiBatch: ClientEndpoint = {
@@ -132,7 +131,8 @@ export const cancelGenaiBatch: ClientEndpoint = {
   parameters: ["batch-id"],
   answers: [json(Type.Object({}), "It is being cancelled.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
-    if ((await gateway.batches.cancel(principal, idOf(routed))) === undefined) throw noSuchBatch(routed);
+    if ((await gateway.batches.cancel(principal, batchIdOf(routed))) === undefined)
+      throw noSuchObject("batch", batchIdOf(routed));
     return Response.json({});
   }),
 };
@@ -146,12 +146,10 @@ export const deleteGenaiBatch: ClientEndpoint = {
   parameters: ["batch-id"],
   answers: [json(Type.Object({}), "It is deleted.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
-    if (!(await gateway.batches.delete(principal, idOf(routed)))) throw noSuchBatch(routed);
+    if (!(await gateway.batches.delete(principal, batchIdOf(routed)))) throw noSuchObject("batch", batchIdOf(routed));
     return Response.json({});
   }),
 };
-
-const idOf = ({ parameters }: RoutedRequest): string => `batches/${parameters["id"] ?? ""}`;
 
 const STATES: Readonly<Record<BatchState, string>> = {
   validating: "BATCH_STATE_PENDING",
@@ -214,13 +212,3 @@ async function encode(batch: Batch, principal: Principal, gateway: Gateway): Pro
   });
   return withoutResults(batch, { inlinedResponses: { inlinedResponses } });
 }
-
-const noSuchBatch = (routed: RoutedRequest): GatewayError =>
-  new GatewayError(
-    "not_found",
-    `There is no batch ${JSON.stringify(idOf(routed).slice(0, 100))}, or this key may not use it.`,
-    { code: "batch_not_found" },
-  );
-
-const wrongField = (path: string, problem: string): GatewayError =>
-  new GatewayError("invalid_request", `${path} ${problem}.`, { path });

@@ -1,15 +1,4 @@
-import {
-  cancelBatch,
-  cancelMessageBatch,
-  createBatch,
-  createMessageBatch,
-  deleteMessageBatch,
-  listBatches,
-  listMessageBatches,
-  readMessageBatch,
-  showBatch,
-  showMessageBatch,
-} from "./batches.ts";
+import { cancelBatch, createBatch, listBatches, showBatch } from "./batches.ts";
 import {
   createCachedContent,
   deleteCachedContent,
@@ -43,6 +32,14 @@ import {
 import { getHealth, getReadiness } from "./health.ts";
 import { editImages, generateImages, predictImages } from "./images.ts";
 import { openResponses } from "./live-responses.ts";
+import {
+  cancelMessageBatch,
+  createMessageBatch,
+  deleteMessageBatch,
+  listMessageBatches,
+  readMessageBatch,
+  showMessageBatch,
+} from "./message-batches.ts";
 import { createModeration } from "./moderations.ts";
 import { getOpenApi } from "./openapi-page.ts";
 import { getReceipt } from "./receipts.ts";

@@ -1,9 +1,9 @@
 import { sharingOf } from "../../access/principal.ts";
 import { Type } from "../../base/type.ts";
-import { GatewayError } from "../../canon/error.ts";
 import { typeOfUpload } from "../../files/type-of-name.ts";
 import type { UploadedFile } from "../../objects/uploaded-files.ts";
 import { receiveUpload } from "../../relay/request/read-form.ts";
+import { noSuchObject } from "../no-such-object.ts";
 import { DeletedFileAnswer, FileAnswer, FileListAnswer } from "../openapi/file-answers.ts";
 import { file, json } from "../openapi/operation.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
@@ -94,7 +94,7 @@ export const readFile: ClientEndpoint = {
   handle: withFile(async (found, routed, { gateway }) => {
     routed.connection.hold();
     const content = await gateway.uploads.open(found).finally(() => routed.connection.rest());
-    if (content === undefined) throw noSuchFile(routed);
+    if (content === undefined) throw noSuchObject("file", idOf(routed));
     return new Response(content, {
       headers: {
         // Content from a client must not run as a page of this origin.
@@ -118,7 +118,7 @@ export const deleteFile: ClientEndpoint = {
   answers: [json(DeletedFileAnswer, "The file is deleted.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
     const id = idOf(routed);
-    if (!(await gateway.uploads.delete(id, mayDelete(principal, gateway)))) throw noSuchFile(routed);
+    if (!(await gateway.uploads.delete(id, mayDelete(principal, gateway)))) throw noSuchObject("file", idOf(routed));
     return Response.json(fileFormOf(routed.dialect).deleted(id));
   }),
 };
@@ -142,7 +142,7 @@ type FileHandler = (found: UploadedFile, routed: RoutedRequest, context: ServerC
 function withFile(handle: FileHandler): Handler {
   return withCaller(async (principal, routed, context) => {
     const found = await context.gateway.uploads.find(principal, idOf(routed));
-    if (found === undefined) throw noSuchFile(routed);
+    if (found === undefined) throw noSuchObject("file", idOf(routed));
     return handle(found, routed, context);
   });
 }
@@ -151,9 +151,4 @@ function withFile(handle: FileHandler): Handler {
 function idOf({ parameters, dialect }: RoutedRequest): string {
   const id = parameters["id"] ?? "";
   return dialect.name === "genai" && !id.includes("/") ? `files/${id}` : id;
-}
-
-function noSuchFile(routed: RoutedRequest): GatewayError {
-  const message = `There is no file ${JSON.stringify(idOf(routed).slice(0, 100))}, or this key may not use it.`;
-  return new GatewayError("not_found", message, { code: "file_not_found" });
 }

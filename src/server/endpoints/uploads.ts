@@ -11,9 +11,11 @@ import { readArriving, readSmallBody } from "../../relay/request/read-body.ts";
 import { receiveUpload } from "../../relay/request/read-form.ts";
 import { countedCaller } from "../counted-caller.ts";
 import { presentsCredential } from "../credential.ts";
+import { noSuchObject } from "../no-such-object.ts";
 import { FileAnswer, UploadAnswer, UploadPartAnswer } from "../openapi/file-answers.ts";
 import { json } from "../openapi/operation.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
+import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { fileFormOf } from "./file-forms.ts";
 import { dropInPath } from "./paths.ts";
@@ -41,7 +43,7 @@ export const createUpload: ClientEndpoint = {
     const body = await readSmallBody(request, MAX_BODY_BYTES, principal, gateway);
     const announced = numberAt(body, "bytes");
     if (announced === undefined || !Number.isInteger(announced) || announced < 0)
-      throw wrongField("bytes", "a whole number of bytes");
+      throw wrongField("bytes", "must be a whole number of bytes");
     const name = stringAt(body, "filename") ?? wanted("filename");
     const mimeType = typeOfUpload(stringAt(body, "mime_type") ?? wanted("mime_type"), name);
     const description = { name, mimeType, ...fileFormOf(dialect).describe(fieldsOf(body)) };
@@ -92,7 +94,7 @@ export const completeUpload: ClientEndpoint = {
     const { part_ids: parts } = await readSmallBody(request, MAX_BODY_BYTES, principal, gateway);
     const isList = (value: unknown): value is string[] =>
       Array.isArray(value) && value.every((part) => typeof part === "string");
-    if (!isList(parts)) throw wrongField("part_ids", "an array of part ids");
+    if (!isList(parts)) throw wrongField("part_ids", "must be an array of part ids");
     const stored = await gateway.partialUploads.complete(upload, parts);
     const file = fileFormOf(dialect).entry(stored, gateway.publicUrl());
     return Response.json({ ...encode({ ...upload, state: "completed" }), file });
@@ -141,7 +143,7 @@ const beginResumable: Handler = withCaller(async (principal, { request }, { gate
   const written = headers.get("x-goog-upload-header-content-length");
   const announced = Number(written ?? Number.NaN);
   if (!Number.isInteger(announced) || announced < 0) {
-    throw wrongField("X-Goog-Upload-Header-Content-Length", "the size of the file in bytes");
+    throw wrongField("X-Goog-Upload-Header-Content-Length", "must be the size of the file in bytes");
   }
   const isBare = request.headers.get("content-length") === "0";
   const body = isBare ? {} : await readSmallBody(request, MAX_BODY_BYTES, principal, gateway);
@@ -162,7 +164,7 @@ async function continueResumable(id: string, routed: RoutedRequest, { gateway }:
     ? await countedCaller(routed, gateway)
     : await gateway.partialUploads.ownerOf(id);
   const upload = reader && (await gateway.partialUploads.find(reader, id));
-  if (reader === undefined || upload === undefined) throw noSuchUpload(id);
+  if (reader === undefined || upload === undefined) throw noSuchObject("upload", id);
   if (upload.fileId !== undefined) {
     // The client lost the response to its last request.
     const stored = await gateway.uploads.find(reader, objectId("file", "genai", upload.fileId));
@@ -218,7 +220,7 @@ function withUpload(handle: UploadHandler): Handler {
   return withCaller(async (principal, routed, context) => {
     const id = routed.parameters["id"] ?? "";
     const upload = await context.gateway.partialUploads.find(principal, id);
-    if (upload === undefined) throw noSuchUpload(id);
+    if (upload === undefined) throw noSuchObject("upload", id);
     return handle(upload, routed, context, principal);
   });
 }
@@ -246,14 +248,6 @@ function fieldsOf(body: JsonObject): Map<string, string> {
   return new Map(entries.flatMap(([name, value]) => (value == null ? [] : [[String(name), String(value)]])));
 }
 
-const wrongField = (path: string, right: string): GatewayError =>
-  new GatewayError("invalid_request", `${path} must be ${right}.`, { path });
-
 function wanted(path: string): never {
-  throw wrongField(path, "a string");
+  throw wrongField(path, "must be a string");
 }
-
-const noSuchUpload = (id: string): GatewayError =>
-  new GatewayError("not_found", `There is no upload ${JSON.stringify(id.slice(0, 100))}, or this key may not use it.`, {
-    code: "upload_not_found",
-  });

@@ -1,20 +1,12 @@
 import { Type } from "../../base/type.ts";
+import { BATCH_STATES } from "../../batches/batch.ts";
 
 const ChatBatch = Type.Object(
   {
     id: Type.String({ pattern: "^batch_" }),
     object: Type.Literal("batch"),
     endpoint: Type.String(),
-    status: Type.Enum([
-      "validating",
-      "failed",
-      "in_progress",
-      "finalizing",
-      "completed",
-      "expired",
-      "cancelling",
-      "cancelled",
-    ]),
+    status: Type.Enum([...BATCH_STATES]),
     completion_window: Type.String(),
     created_at: Type.Integer(),
     request_counts: Type.Object({ total: Type.Integer(), completed: Type.Integer(), failed: Type.Integer() }),

@@ -38,6 +38,15 @@ export const Timing = Type.Object(
   { title: "Timing", description: "The parts of `total_ms`." },
 );
 
+export const BatchPosition = Type.Object(
+  {
+    id: Type.String(),
+    line: Type.Integer({ minimum: 1, description: "In the input of the batch." }),
+    custom_id: Type.String(),
+  },
+  { title: "BatchPosition", description: "The line of a batch that led to the call." },
+);
+
 /** The receipt of one call (choices 6). Unknown values are null, never 0. */
 export const ReceiptAnswer = Type.Object(
   {
@@ -109,6 +118,7 @@ export const ReceiptAnswer = Type.Object(
       trace_id: nullable(
         Type.String({ description: "The client's trace, or the gateway's own if it exports traces." }),
       ),
+      batch: nullable(BatchPosition),
     }),
   },
   { title: "Receipt" },

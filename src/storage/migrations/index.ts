@@ -32,6 +32,7 @@ import { videoSharing } from "./0031-video-sharing.ts";
 import { objectBlobs } from "./0032-object-blobs.ts";
 import { batches } from "./0033-batches.ts";
 import { conversations } from "./0035-conversations.ts";
+import { batchReceipts } from "./0037-batch-receipts.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -70,4 +71,5 @@ export const MIGRATIONS: readonly Migration[] = [
   objectBlobs,
   batches,
   conversations,
+  batchReceipts,
 ];

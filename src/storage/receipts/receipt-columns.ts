@@ -64,12 +64,13 @@ export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   ...["offers", "fields", "routing", "instance", "adjusts", "priced_by", "tags"].map(ofType("TEXT")),
   ...["request_id", "trace_id"].map(ofType("TEXT")),
   ...["provider_first_content_ms", "provider_stream_ms", "client_ms", "backoff_ms", "queue_ms"].map(ofType("BIGINT")),
+  { name: "batch_id", type: "TEXT" },
 ];
 
 /** The columns of a row in SQLite, where values that many rows share are in other tables. */
 const ROW_COLUMNS: readonly string[] = [
   ...["id", "kind", "writer", "created_at_ms", "cost_nano_usd", "first_content_ms", "total_ms"],
-  ...["offers", "fields", "routing", "adjusts", "priced_by", "tags", "request_id", "trace_id"],
+  ...["offers", "fields", "routing", "adjusts", "priced_by", "tags", "request_id", "trace_id", "batch_id"],
   ...["provider_first_content_ms", "provider_stream_ms", "client_ms", "backoff_ms", "queue_ms"],
   ...USAGE_COUNTERS.map((counter) => USAGE_COLUMNS[counter]),
 ];
@@ -98,6 +99,7 @@ export function rowValues(receipt: Receipt, kind: number, writer: number | null)
     word(tagsText(receipt.tags)),
     word(receipt.requestId),
     word(receipt.traceId),
+    word(receipt.batch?.id),
     // The gateway's own time is the rest of the total, and is not stored.
     whole(timing.providerFirstContentMs),
     whole(timing.providerStreamMs),
@@ -180,6 +182,7 @@ export function receiptValues(receipt: Receipt): Parameter[] {
     whole(timing.clientMs),
     whole(timing.backoffMs),
     whole(timing.queueMs),
+    word(receipt.batch?.id),
   ];
 }
 
@@ -211,16 +214,18 @@ function readPricedBy(text: string): NonNullable<Receipt["pricedBy"]> {
 }
 
 /** The rare fields of a receipt, which share one column because most calls have none of them. */
-interface Rare extends Pick<Receipt, "plan" | "continued" | "hedged" | "corrected" | "unpriced" | "sessionId"> {
+interface Rare
+  extends Pick<Receipt, "plan" | "continued" | "hedged" | "corrected" | "unpriced" | "batch" | "sessionId"> {
   tools?: Usage["tools"];
 }
 
 function routingText(receipt: Receipt): string | undefined {
-  const { plan, continued, hedged, corrected, unpriced, sessionId } = receipt;
+  const { plan, continued, hedged, corrected, unpriced, batch, sessionId } = receipt;
   const { tools } = receipt.usage;
-  const isPlain = plan === undefined && continued === undefined && hedged === undefined && sessionId === undefined;
-  if (isPlain && corrected === undefined && unpriced === undefined && tools === undefined) return undefined;
-  return JSON.stringify({ plan, continued, hedged, corrected, unpriced, sessionId, tools });
+  const isPlain = plan === undefined && continued === undefined && hedged === undefined;
+  const isAlone = batch === undefined && sessionId === undefined;
+  if (isPlain && isAlone && corrected === undefined && unpriced === undefined && tools === undefined) return undefined;
+  return JSON.stringify({ plan, continued, hedged, corrected, unpriced, batch, sessionId, tools });
 }
 
 function readRare(written: string | undefined, usage: Usage): Omit<Rare, "tools"> & Pick<Receipt, "usage"> {

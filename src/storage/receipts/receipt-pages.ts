@@ -25,6 +25,8 @@ export interface ReceiptFilter {
   minCostNanoUsd?: number;
   /** One of its tags. */
   tag?: string;
+  /** The batch that it is a line of. */
+  batch?: string;
   /**
    * The start of the id of a receipt, a request or a trace, or part of the name of the model, the provider or the key,
    * ignoring case.
@@ -105,10 +107,11 @@ function textOf(words: string, engine: Storage["engine"], columns: readonly stri
 const TEXT_COLUMNS = ["model", "upstream_model", "provider", "key_id"];
 
 function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] {
-  const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream } = filter;
+  const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream, batch } = filter;
   return [
     ...dimensionsOf(filter),
     ...tagCondition(filter, engine),
+    ...(batch === undefined ? [] : [{ text: "batch_id = ?", parameters: [batch] }]),
     ...(dialect === undefined ? [] : [{ text: "client_dialect = ?", parameters: [dialect] }]),
     ...(lane === undefined ? [] : [{ text: "lane = ?", parameters: [lane] }]),
     ...(stream === undefined ? [] : [{ text: "stream = ?", parameters: [stream ? 1 : 0] }]),
@@ -126,8 +129,8 @@ export function intentConditions(filter: ReceiptFilter, engine: Storage["engine"
   if (minCostNanoUsd > 0 || minTotalMs > 0 || provider !== undefined || lane !== undefined) return undefined;
   // The outcome is not known yet.
   if (rest.outcome === FAILED) return undefined;
-  // The request and the trace are recorded when the call is settled.
-  if (requestTimeOf(filter) !== undefined || hasTrace(filter)) return undefined;
+  // The request, the trace and the batch are recorded when the call is settled.
+  if (requestTimeOf(filter) !== undefined || hasTrace(filter) || rest.batch !== undefined) return undefined;
   const found = text === undefined || text === "" ? [] : [textOf(text, engine, ["model", "key_id"])];
   return [...conditionsOf(rest, engine), ...found];
 }
@@ -179,16 +182,18 @@ export async function selectReceipts(
 }
 
 /**
- * The id of the receipt at this position from the start of the range, or from its end; undefined if there are fewer.
+ * The id of the receipt at this position from the start of the range, or from its end; undefined if there are fewer. With a batch,
+ * only its receipts count, which an index finds.
  */
 export async function selectIdAt(
   queries: Queries,
   { firstId, endId }: IdRange,
-  { offset, newestFirst }: { offset: number; newestFirst: boolean },
+  { offset, newestFirst, batch }: { offset: number; newestFirst: boolean; batch?: string | undefined },
 ): Promise<string | undefined> {
+  const ofBatch = batch === undefined ? "" : "batch_id = ? AND";
   const [row] = await queries.query(
-    `SELECT id FROM receipts WHERE id >= ? AND id < ? ORDER BY id ${newestFirst ? "DESC" : "ASC"} LIMIT 1 OFFSET ?`,
-    [firstId, endId, offset],
+    `SELECT id FROM receipts WHERE ${ofBatch} id >= ? AND id < ? ORDER BY id ${newestFirst ? "DESC" : "ASC"} LIMIT 1 OFFSET ?`,
+    [...(batch === undefined ? [] : [batch]), firstId, endId, offset],
     REPORT_MS,
   );
   return row === undefined ? undefined : optionalText(row, "id");

@@ -45,6 +45,7 @@ export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
     },
     requestId: "req_1",
     traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
+    batch: { id: "batch_1", line: 7, customId: "row 7" },
     instance: "instance_1",
     tags: ["team-a", "feature=search"],
     ...changes,

@@ -1,7 +1,9 @@
 import type { Receipt } from "../../canon/receipt.ts";
 import { number, optionalNumber, optionalText, text } from "../columns.ts";
 import { insertReceipt } from "../receipts/receipts.ts";
-import type { Queries, Storage, StoredRow } from "../storage.ts";
+import { type Queries, REPORT_MS, type Storage, type StoredRow } from "../storage.ts";
+import { readStoredJson } from "../stored-json.ts";
+import type { StoredObject } from "./objects.ts";
 
 /** The terms of a batch. Its state and its owner are those of its object. */
 export interface BatchTerms {
@@ -236,12 +238,27 @@ export interface LineCounts {
   total: number;
   /** Waiting or running. */
   open: number;
+  running: number;
   succeeded: number;
   failed: number;
   cancelled: number;
   expired: number;
   costNanoUsd: number;
+  /** What the waiting lines may cost. */
+  heldNanoUsd: number;
 }
+
+export const NO_LINES: LineCounts = {
+  total: 0,
+  open: 0,
+  running: 0,
+  succeeded: 0,
+  failed: 0,
+  cancelled: 0,
+  expired: 0,
+  costNanoUsd: 0,
+  heldNanoUsd: 0,
+};
 
 /** The lines of each of these batches, counted by their states. */
 export async function countLines(queries: Queries, ids: readonly string[]): Promise<Map<string, LineCounts>> {
@@ -249,11 +266,11 @@ export async function countLines(queries: Queries, ids: readonly string[]): Prom
   for (const id of ids) {
     const rows = await queries.query(
       `SELECT state, CASE WHEN status < 300 THEN 1 ELSE 0 END AS ok, COUNT(*) AS lines,
-         CAST(COALESCE(SUM(cost_nano_usd), 0) AS BIGINT) AS cost
+         CAST(COALESCE(SUM(cost_nano_usd), 0) AS BIGINT) AS cost, CAST(SUM(held_nano_usd) AS BIGINT) AS held
        FROM batch_lines WHERE batch_id = ? GROUP BY state, CASE WHEN status < 300 THEN 1 ELSE 0 END`,
       [id],
     );
-    const count = { total: 0, open: 0, succeeded: 0, failed: 0, cancelled: 0, expired: 0, costNanoUsd: 0 };
+    const count = { ...NO_LINES };
     for (const row of rows) {
       const lines = number(row, "lines");
       const state = text(row, "state") as LineState;
@@ -262,10 +279,62 @@ export async function countLines(queries: Queries, ids: readonly string[]): Prom
       if (state === "ended") count[number(row, "ok") === 1 ? "succeeded" : "failed"] += lines;
       else if (state === "cancelled" || state === "expired") count[state] += lines;
       else count.open += lines;
+      if (state === "running") count.running += lines;
+      if (state === "waiting") count.heldNanoUsd += number(row, "held");
     }
     counts.set(id, count);
   }
   return counts;
+}
+
+/** A batch that ended without all of its results. */
+export interface FailedBatch extends Pick<StoredObject, "id" | "project" | "keyId" | "createdAtMs" | "metadata"> {
+  state: "failed" | "expired";
+  endpoint: string;
+}
+
+/** Those created since then, the newest first. */
+export async function selectFailedBatches(
+  queries: Queries,
+  { sinceMs, limit }: { sinceMs: number; limit: number },
+): Promise<FailedBatch[]> {
+  const rows = await queries.query(
+    `SELECT objects.id AS id, project, key_id, state, endpoint, metadata, created_at_ms
+     FROM objects JOIN batches ON batches.id = objects.id
+     WHERE kind = 'batch' AND state IN ('failed', 'expired') AND created_at_ms >= ?
+     ORDER BY created_at_ms DESC LIMIT ?`,
+    [Math.floor(sinceMs), limit],
+    REPORT_MS,
+  );
+  return rows.map((row) => ({
+    id: text(row, "id"),
+    project: text(row, "project"),
+    keyId: text(row, "key_id"),
+    state: text(row, "state") === "expired" ? "expired" : "failed",
+    endpoint: text(row, "endpoint"),
+    metadata: readStoredJson<StoredObject["metadata"]>(`batch ${text(row, "id")}`, "metadata", text(row, "metadata")),
+    createdAtMs: number(row, "created_at_ms"),
+  }));
+}
+
+/** The lines of all batches that wait for their turn. */
+export interface WaitingLines {
+  count: number;
+  /** When the oldest batch was created that has any. */
+  sinceMs: number | undefined;
+}
+
+export async function countWaitingLines(queries: Queries): Promise<WaitingLines> {
+  const [row] = await queries.query(
+    `SELECT COUNT(*) AS waiting, (SELECT MIN(created_at_ms) FROM objects WHERE kind = 'batch' AND state = 'in_progress'
+       AND EXISTS (SELECT 1 FROM batch_lines WHERE batch_id = objects.id AND state = 'waiting')) AS since
+     FROM batch_lines WHERE state = 'waiting'`,
+    [],
+    REPORT_MS,
+  );
+  return row === undefined
+    ? { count: 0, sinceMs: undefined }
+    : { count: number(row, "waiting"), sinceMs: optionalNumber(row, "since") };
 }
 
 /** What the lines that wait may cost, by batch. */

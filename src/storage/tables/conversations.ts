@@ -1,6 +1,6 @@
 import { bytes, number, text } from "../columns.ts";
 import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
-import { hasSpace, insertObject, type StoredObject } from "./objects.ts";
+import { type FullShare, insertObject, lackOfSpace, type StoredObject } from "./objects.ts";
 
 /** An item of a conversation; its content is sealed. */
 export interface NewConversationItem {
@@ -29,19 +29,20 @@ interface Added {
 /** The most rows in one statement. */
 const AT_ONCE = 100;
 
-/** Creates a conversation if the objects of its project stay within `maxBytes`, and returns whether it did. */
+/** Creates a conversation within the share of its project, which is `maxBytes` unless it has its own; returns the share if it is full. */
 export async function insertConversation(
   storage: Storage,
   object: StoredObject,
   items: readonly NewConversationItem[],
   maxBytes: number,
-): Promise<boolean> {
+): Promise<FullShare | undefined> {
   return await storage.transaction(async (queries) => {
-    if (!(await hasSpace(storage, queries, object, maxBytes))) return false;
+    const full = await lackOfSpace(storage, queries, object, maxBytes);
+    if (full !== undefined) return full;
     await insertObject(queries, object);
     await queries.query("INSERT INTO conversations (id, next_number) VALUES (?, ?)", [object.id, items.length]);
     await insertItems(queries, object.id, 0, items);
-    return true;
+    return undefined;
   });
 }
 
@@ -51,9 +52,10 @@ export async function addItemsWithin(
   { id, project }: Pick<StoredObject, "id" | "project">,
   added: Added,
   maxBytes: number,
-): Promise<"added" | "full" | "gone"> {
+): Promise<"added" | FullShare | "gone"> {
   return await storage.transaction(async (queries) => {
-    if (!(await hasSpace(storage, queries, { project, size: added.size }, maxBytes))) return "full";
+    const full = await lackOfSpace(storage, queries, { project, size: added.size }, maxBytes);
+    if (full !== undefined) return full;
     return (await appendItems(queries, id, added)) ? "added" : "gone";
   });
 }

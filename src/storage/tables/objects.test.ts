@@ -7,11 +7,15 @@ import {
   deleteExpiredObjects,
   deleteObject,
   insertObject,
+  insertObjectWithin,
   type StoredObject,
   selectObjectCopies,
+  selectObjectPage,
   selectObjects,
+  sumObjects,
   writeObjectCopy,
 } from "./objects.ts";
+import { insertProject } from "./projects.ts";
 
 const NOW = 1_700_000_000_000;
 
@@ -87,6 +91,31 @@ function objectsContract(databases: TestDatabases): void {
         { credential: "two", providerId: "file-b" },
       ]);
       await expect(writeObjectCopy(storage, "none", { credential: "one", providerId: "x" })).rejects.toThrow();
+    });
+
+    test("decision 0112: objects are counted by kind and state, and listed by state and id", async () => {
+      await insertObject(storage, sample({ id: "a", size: 10 }));
+      await insertObject(storage, sample({ id: "b", size: 20 }));
+      await insertObject(storage, sample({ id: "c", kind: "batch", state: "failed", size: 5 }));
+      expect((await sumObjects(storage)).toSorted((a, b) => (a.kind < b.kind ? -1 : 1))).toEqual([
+        { kind: "batch", state: "failed", count: 1, bytes: 5 },
+        { kind: "file", state: "uploaded", count: 2, bytes: 30 },
+      ]);
+      const ids = async (filter: Parameters<typeof selectObjectPage>[1]) =>
+        (await selectObjectPage(storage, filter, { limit: 10 }, NOW)).map(({ id }) => id);
+      expect(await ids({ state: "failed" })).toEqual(["c"]);
+      expect(await ids({ id: "b", kind: "file" })).toEqual(["b"]);
+      expect(await ids({ id: "b", project: "other" })).toEqual([]);
+    });
+
+    test("decision 0112: a project's own share replaces the usual one", async () => {
+      await insertProject(storage, { id: "red", createdAtMs: NOW, projectMb: 1 });
+      const add = (id: string, project: string, size: number) =>
+        insertObjectWithin(storage, sample({ id, project, size }), [], 100);
+      expect(await add("a", "red", 1_000_000)).toBeUndefined();
+      expect(await add("b", "red", 1_000_000)).toEqual({ maxBytes: 1024 ** 2 });
+      expect(await add("c", "blue", 100)).toBeUndefined();
+      expect(await add("d", "blue", 1)).toEqual({ maxBytes: 100 });
     });
 
     test("deleting an object deletes its copies", async () => {

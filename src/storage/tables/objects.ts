@@ -1,7 +1,7 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ObjectKind, Owned, Reader } from "../../canon/ownership.ts";
 import { number, optionalNumber, optionalText, readSharingColumn, text } from "../columns.ts";
-import type { Parameter, Queries, Storage, StoredRow } from "../storage.ts";
+import { type Parameter, type Queries, REPORT_MS, type Storage, type StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 
 /** An object that a client created. Its content is stored elsewhere. */
@@ -34,6 +34,8 @@ export interface ObjectCopy {
 export const OBJECT_COLUMNS =
   "id, kind, project, key_id, share, state, size, purpose, metadata, created_at_ms, expires_at_ms";
 
+const BYTES_PER_MEGABYTE = 1024 ** 2;
+
 /** The most values in one statement. */
 const AT_ONCE = 500;
 
@@ -59,9 +61,15 @@ export interface ObjectBlob {
   size: number;
 }
 
+/** The objects of a project take all of this. */
+export interface FullShare {
+  maxBytes: number;
+}
+
 /**
- * Inserts an object with its content if the content of the project's objects stays within `maxBytes`, and returns whether it did.
- * Instances take turns, so that they cannot all use the same remainder. `also` is part of the same transaction.
+ * Inserts an object with its content if the content of the project's objects stays within its share, which is `maxBytes` unless the
+ * project has its own; returns the share if it is full. Instances take turns, so that they cannot all use the same remainder. `also`
+ * is part of the same transaction.
  */
 export async function insertObjectWithin(
   storage: Storage,
@@ -69,13 +77,14 @@ export async function insertObjectWithin(
   blobs: readonly ObjectBlob[],
   maxBytes: number,
   also?: (queries: Queries) => Promise<void>,
-): Promise<boolean> {
+): Promise<FullShare | undefined> {
   return await storage.transaction(async (queries) => {
-    if (!(await hasSpace(storage, queries, object, maxBytes))) return false;
+    const full = await lackOfSpace(storage, queries, object, maxBytes);
+    if (full !== undefined) return full;
     await insertObject(queries, object);
     await insertBlobs(queries, object.id, 0, blobs);
     await also?.(queries);
-    return true;
+    return undefined;
   });
 }
 
@@ -85,7 +94,7 @@ interface Appended {
   state: string;
   /** Where the new content begins: at the end of the old, if given. */
   offset?: number | undefined;
-  /** For the content of all objects of the project. */
+  /** For the content of all objects of the project, unless it has its own share. */
   maxBytes: number;
 }
 
@@ -95,9 +104,10 @@ export async function appendBlobWithin(
   { id, project }: StoredObject,
   { blob, size }: ObjectBlob,
   { state, offset, maxBytes }: Appended,
-): Promise<"kept" | "full" | "moved"> {
+): Promise<"kept" | "moved" | FullShare> {
   return await storage.transaction(async (queries) => {
-    if (!(await hasSpace(storage, queries, { project, size }, maxBytes))) return "full";
+    const full = await lackOfSpace(storage, queries, { project, size }, maxBytes);
+    if (full !== undefined) return full;
     const [row] = await queries.query(
       `UPDATE objects SET size = size + ? WHERE id = ? AND state = ? AND size = COALESCE(?, size)
        RETURNING (SELECT COALESCE(MAX(number), -1) + 1 FROM object_blobs WHERE object_id = ?) AS next`,
@@ -159,16 +169,36 @@ async function takeBlobs(queries: Queries, id: string): Promise<ObjectBlob[]> {
   return rows.map((row) => ({ blob: text(row, "blob"), size: number(row, "size") }));
 }
 
-/** Whether the content of the project's objects stays within `maxBytes`. Other writers wait until the transaction ends. */
-export async function hasSpace(
+/**
+ * Returns the project's share if adding `size` would exceed it, which is `usualBytes` unless the project has its own. Other writers
+ * wait until the transaction ends.
+ */
+export async function lackOfSpace(
   { engine }: Storage,
   queries: Queries,
-  { project, size }: Pick<StoredObject, "project" | "size">,
-  maxBytes: number,
-): Promise<boolean> {
+  added: Pick<StoredObject, "project" | "size">,
+  usualBytes: number,
+): Promise<FullShare | undefined> {
   // SQLite's transaction holds the write lock from its start; here other writers wait, and readers do not.
   if (engine === "postgres") await queries.query("LOCK TABLE objects IN SHARE ROW EXCLUSIVE MODE");
-  return (await sumObjectSizes(queries, project)) + size <= maxBytes;
+  return fullShare(queries, added, usualBytes);
+}
+
+/** The same at this moment, without a lock. */
+export async function fullShare(
+  queries: Queries,
+  { project, size }: Pick<StoredObject, "project" | "size">,
+  usualBytes: number,
+): Promise<FullShare | undefined> {
+  const [row] = await queries.query(
+    `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS total, (SELECT project_mb FROM projects WHERE id = ?) AS own_mb
+     FROM objects WHERE project = ?`,
+    [project, project],
+  );
+  if (row === undefined) return undefined;
+  const ownMegabytes = optionalNumber(row, "own_mb");
+  const maxBytes = ownMegabytes === undefined ? usualBytes : Math.round(ownMegabytes * BYTES_PER_MEGABYTE);
+  return number(row, "total") + size <= maxBytes ? undefined : { maxBytes };
 }
 
 export async function insertBlobs(
@@ -185,15 +215,6 @@ export async function insertBlobs(
       size,
     ]);
   }
-}
-
-/** The size of the content of a project's objects. */
-export async function sumObjectSizes(queries: Queries, project: string): Promise<number> {
-  const [row] = await queries.query(
-    "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) AS total FROM objects WHERE project = ?",
-    [project],
-  );
-  return row === undefined ? 0 : number(row, "total");
 }
 
 /** The content of an object, in order. */
@@ -249,9 +270,11 @@ export async function listObjects(
 
 /** Which objects an operator lists. */
 interface ObjectFilter {
+  id?: string | undefined;
   kind?: ObjectKind | undefined;
   project?: string | undefined;
   key?: string | undefined;
+  state?: string | undefined;
 }
 
 /** Listed answers are objects to operators, although they are stored with the other answers. The prefix of their ids is the form's. */
@@ -261,13 +284,13 @@ const LISTED = `SELECT SUBSTR(id, LENGTH(id) - 21) AS id, 'completion' AS kind, 
 /** Objects that have not expired, newest first. */
 export async function selectObjectPage(
   queries: Queries,
-  { kind, project, key }: ObjectFilter,
+  { id, kind, project, key, state }: ObjectFilter,
   { limit, after }: Pick<ObjectPage, "limit" | "after">,
   nowMs: number,
 ): Promise<StoredObject[]> {
   const conditions = ["(expires_at_ms IS NULL OR expires_at_ms > ?)"];
   const parameters: Parameter[] = [Math.floor(nowMs)];
-  for (const [column, value] of Object.entries({ kind, project, key_id: key })) {
+  for (const [column, value] of Object.entries({ id, kind, project, key_id: key, state })) {
     if (value === undefined) continue;
     conditions.push(`${column} = ?`);
     parameters.push(value);
@@ -286,6 +309,29 @@ export async function selectObjectPage(
     [...parameters, limit],
   );
   return rows.map(readObject);
+}
+
+/** The objects of a kind that are in one state. */
+export interface ObjectSum {
+  kind: ObjectKind;
+  state: string;
+  count: number;
+  bytes: number;
+}
+
+/** Of all projects. Objects that have expired are counted until they are removed. */
+export async function sumObjects(queries: Queries): Promise<ObjectSum[]> {
+  const rows = await queries.query(
+    "SELECT kind, state, COUNT(*) AS count, CAST(SUM(size) AS BIGINT) AS bytes FROM objects GROUP BY kind, state",
+    [],
+    REPORT_MS,
+  );
+  return rows.map((row) => ({
+    kind: text(row, "kind") as ObjectKind,
+    state: text(row, "state"),
+    count: number(row, "count"),
+    bytes: number(row, "bytes"),
+  }));
 }
 
 /** The objects of any project that have not expired, by id. */

@@ -1,7 +1,7 @@
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { UnpricedPolicy } from "../../canon/billable.ts";
 import type { Sharing } from "../../canon/ownership.ts";
-import { number, optionalText, readSharingColumn, text } from "../columns.ts";
+import { number, optionalNumber, optionalText, readSharingColumn, text } from "../columns.ts";
 import type { Parameter, Queries, StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 import { type Changed, countKeyChange } from "./change-counter.ts";
@@ -22,6 +22,8 @@ export interface StoredProject {
   providerObjects?: boolean;
   /** Who may see what its keys store; absent: all of them. */
   objects?: Sharing;
+  /** Its share of the space for objects, in MB; absent: the gateway's setting. */
+  projectMb?: number;
   /** What happens to requests without a known price; absent if another level decides. */
   unpriced?: UnpricedPolicy;
   createdAtMs: number;
@@ -30,10 +32,10 @@ export interface StoredProject {
 /** The fields of a project that can change. */
 export type ProjectChange = Pick<
   StoredProject,
-  "name" | "limits" | "discounts" | "status" | "providerObjects" | "objects" | "unpriced"
+  "name" | "limits" | "discounts" | "status" | "providerObjects" | "objects" | "projectMb" | "unpriced"
 >;
 
-const COLUMNS = "id, name, limits, discounts, status, created_at_ms, provider_objects, objects, unpriced";
+const COLUMNS = "id, name, limits, discounts, status, created_at_ms, provider_objects, objects, project_mb, unpriced";
 
 /** Inserts the project if its id does not exist, and notifies running servers. Returns whether it is new. */
 export async function insertProject(
@@ -42,7 +44,7 @@ export async function insertProject(
 ): Promise<boolean> {
   const { id, name = id, limits = {}, discounts = [], status = "active", unpriced, createdAtMs } = project;
   const inserted = await queries.query(
-    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
     [
       id,
       name,
@@ -52,6 +54,7 @@ export async function insertProject(
       createdAtMs,
       project.providerObjects ? 1 : 0,
       project.objects ?? null,
+      project.projectMb ?? null,
       unpriced ?? null,
     ],
   );
@@ -65,7 +68,7 @@ export async function insertProject(
 export async function replaceProject(queries: Queries, id: string, project: ProjectChange): Promise<void> {
   const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE projects SET change_number = ?, name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ?, unpriced = ? WHERE id = ?",
+    "UPDATE projects SET change_number = ?, name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ?, project_mb = ?, unpriced = ? WHERE id = ?",
     [
       changeNumber,
       project.name,
@@ -74,6 +77,7 @@ export async function replaceProject(queries: Queries, id: string, project: Proj
       project.status,
       project.providerObjects ? 1 : 0,
       project.objects ?? null,
+      project.projectMb ?? null,
       project.unpriced ?? null,
       id,
     ],
@@ -115,6 +119,7 @@ function readProject(row: StoredRow): StoredProject {
     createdAtMs: number(row, "created_at_ms"),
     providerObjects: number(row, "provider_objects") === 0 ? undefined : true,
     objects: readSharingColumn(row),
+    projectMb: optionalNumber(row, "project_mb"),
     unpriced: readPolicy(optionalText(row, "unpriced")),
   });
 }

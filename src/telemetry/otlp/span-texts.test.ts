@@ -101,6 +101,9 @@ test("observability 1.2: the spans of calls in any order say what each call was,
         "trivium.upstream_dialect": receipt.upstreamDialect,
         "trivium.outcome": receipt.outcome,
         "trivium.cost_usd": 0.00042,
+        "trivium.batch.id": "batch_1",
+        "trivium.batch.line": "7",
+        "trivium.batch.custom_id": "row 7",
         "trivium.fields": "1",
       });
       expect(shown(attempt)["trivium.provider"]).toBe("my-vllm");

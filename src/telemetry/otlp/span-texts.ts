@@ -1,5 +1,5 @@
 import { inOnePiece } from "../../base/one-piece.ts";
-import type { CallTiming, OfferTried } from "../../canon/receipt.ts";
+import type { BatchPosition, CallTiming, OfferTried } from "../../canon/receipt.ts";
 import { outcomeClass } from "../outcome-class.ts";
 import type { TracedAttempt } from "../trace-context.ts";
 import type { RefusedRequest, TracedCall } from "../tracing.ts";
@@ -48,7 +48,7 @@ export class SpanTexts {
       `${callNumbers(receipt)},{"key":"trivium.receipt.id","value":{"stringValue":"${receipt.id}"}}` +
       `${doubleText("trivium.cost_usd", receipt.costNanoUsd / 1e9)}${wholeText("trivium.usage.reasoning_tokens", receipt.usage.reasoning)}` +
       `${doubleText("trivium.usage.seconds", receipt.usage.seconds)}` +
-      `${timingText(receipt.timing)}${receipt.fields.length === 0 ? "" : wholeText("trivium.fields", receipt.fields.length)}]` +
+      `${timingText(receipt.timing)}${receipt.batch === undefined ? "" : batchText(receipt.batch)}${receipt.fields.length === 0 ? "" : wholeText("trivium.fields", receipt.fields.length)}]` +
       `${firstContentText(call)}${kind.inferenceEnd}${attemptsText(call, inference, ended, kind)}`
     );
   }
@@ -173,6 +173,9 @@ const firstContentText = ({ receipt: { firstContentMs }, startedMs }: TracedCall
   firstContentMs === undefined
     ? ""
     : `,"events":[{"timeUnixNano":"${nanoseconds(startedMs + firstContentMs)}","name":"first_content","attributes":[]}]`;
+
+const batchText = ({ id, line, customId }: BatchPosition): string =>
+  `${textText("trivium.batch.id", id)}${wholeText("trivium.batch.line", line)}${textText("trivium.batch.custom_id", customId)}`;
 
 /** The parts of a call's time that it had any of. */
 function timingText(timing: CallTiming | undefined): string {

@@ -1,3 +1,4 @@
+import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { OBJECT_KINDS, SHARING } from "../../../canon/ownership.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
@@ -22,6 +23,8 @@ export const ObjectItem = Type.Object(
   },
   { title: "ObjectItem" },
 );
+
+export type ObjectItem = Static<typeof ObjectItem>;
 
 const DeletedObject = Type.Object(
   {

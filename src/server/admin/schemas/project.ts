@@ -12,6 +12,12 @@ const Objects = Type.Enum([...SHARING], {
   description: "Who may see what its keys store: all of them, or only the key that stored it.",
 });
 
+const ProjectMb = Type.Number({
+  minimum: 0,
+  maximum: 1_000_000_000,
+  description: "How much space its objects may take, in MB. Default: `objects.project_mb` of the configuration.",
+});
+
 export const Project = Type.Object(
   {
     id: Type.String(),
@@ -22,6 +28,7 @@ export const Project = Type.Object(
     status: Type.Enum(["active", "suspended", "deleted"]),
     provider_objects: ProviderObjects,
     objects: Objects,
+    project_mb: nullable(ProjectMb),
     billing: Billing,
     created_at: nullable(Timestamp),
     spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
@@ -41,6 +48,7 @@ export const ProjectRequestBody = Type.Object(
     discounts: Type.Optional(Discounts),
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(Objects),
+    project_mb: Type.Optional(ProjectMb),
     billing: Type.Optional(Billing),
   },
   { title: "ProjectRequest" },
@@ -54,6 +62,7 @@ export const ProjectUpdateBody = Type.Object(
     status: Type.Optional(Type.Enum(["active", "suspended"])),
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(Objects),
+    project_mb: Type.Optional(nullable(ProjectMb)),
     billing: Type.Optional(nullable(Billing)),
   },
   { title: "ProjectUpdate" },

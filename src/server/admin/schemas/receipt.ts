@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
-import { Timing } from "../../openapi/receipt.ts";
+import { BatchPosition, Timing } from "../../openapi/receipt.ts";
 import { Timestamp } from "./answers.ts";
 import { UsageAmounts } from "./usage.ts";
 
@@ -67,6 +67,7 @@ const fields = {
   request_id: nullable(Type.String({ description: "The value of the header `x-trivium-request-id`." })),
   session_id: nullable(Type.String({ description: "The live connection that the call was a turn of." })),
   trace_id: nullable(Type.String()),
+  batch: nullable(BatchPosition),
   instance: nullable(Type.String({ description: "The process that wrote it." })),
   adjusts: nullable(Type.String({ description: "The receipt that this one corrects." })),
 };
