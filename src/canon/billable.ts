@@ -58,6 +58,7 @@ export interface Billable {
 
 export const WEB_SEARCH = "web_search";
 export const WEB_FETCH = "web_fetch";
+export const MODERATION = "moderation";
 export const CODE_EXECUTION = "code_execution";
 export const MCP = "mcp";
 

@@ -56,6 +56,9 @@ export const OPENAI_BILLING: BillingTable = {
     },
     { name: "mcp", match: "mcp(_list_tools|_approval_request)?", price: "free", ...price },
     { name: "tool_search", price: "free", source: SDK, date: DATE },
+    // Moderation models are free. The field may name another model, whose tokens no usage reports.
+    { name: "moderation", price: "free", ...listed },
+    { name: "moderation_by_model", price: "unknown", source: SDK, date: DATE },
     { name: "computer", match: "computer(_use)?(_preview)?", ...byTheCaller },
     { name: "apply_patch", ...byTheCaller },
     { name: "local_shell", ...byTheCaller },
