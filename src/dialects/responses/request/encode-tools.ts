@@ -115,10 +115,15 @@ function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
     ...withoutAbsent({ strict }),
     ...(tool.deferred ? { defer_loading: true } : {}),
     ...ownExtras(scope, tool.extras),
+    ...callersOf(tool, scope),
   };
 }
 
-function encodeCustom({ name, description, format, deferred, extras }: CustomTool, scope: RequestScope): JsonObject {
+const callersOf = ({ callers }: Tool, scope: RequestScope): JsonObject =>
+  isOwn(scope) ? withoutAbsent({ allowed_callers: callers }) : {};
+
+function encodeCustom(tool: CustomTool, scope: RequestScope): JsonObject {
+  const { name, description, format, deferred, extras } = tool;
   const optional = withoutAbsent({ description, format: format && flatFormat(format) });
   return {
     type: "custom",
@@ -126,6 +131,7 @@ function encodeCustom({ name, description, format, deferred, extras }: CustomToo
     ...optional,
     ...(deferred ? { defer_loading: true } : {}),
     ...ownExtras(scope, extras),
+    ...callersOf(tool, scope),
   };
 }
 
