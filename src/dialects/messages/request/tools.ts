@@ -27,7 +27,7 @@ export function decodeTool(value: unknown, path: string, servers?: McpServers): 
   if (/^web_search_\d+$/.test(type)) return decodeWebSearch(fields, { path, ...cache });
   const { cache_control: _cache, ...kept } = raw;
   const name = stringAt(raw, "name") ?? type;
-  const builtIn = builtInTool(type);
+  const builtIn = builtInTool(type, raw);
   if (builtIn === undefined) {
     const native = { type: "native" as const, dialect: "messages", name, raw: kept, path, ...cache };
     return { ...native, ...meaningOf(type, kept, servers) };
