@@ -97,7 +97,7 @@ function serve(
 ): TextRequest {
   const call = { incoming, principal, routing, body: request.body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
-  const fallbacks = incoming.verb === "generate" ? readFallbacks(call, gateway) : undefined;
+  const fallbacks = incoming.verb === "generate" ? readFallbacks(call, served, gateway) : undefined;
   return { served, request, saver, background, fallbacks };
 }
 
