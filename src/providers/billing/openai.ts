@@ -2,7 +2,7 @@ import type { BillingTable } from "../../canon/billable.ts";
 
 const PRICES = "https://platform.openai.com/docs/pricing";
 const LITELLM = "litellm 1.109.1, model_prices_and_context_window_backup.json";
-const SDK = "openai 7.53.0, resources/responses/responses.d.ts";
+const SDK = "openai 7.55.0, resources/responses/responses.d.ts";
 const DATE = "2026-11-18";
 
 const price = { source: PRICES, date: DATE };
