@@ -98,7 +98,7 @@ const javascript = made.bind(undefined, "npm");
 /** Clients of the Responses API, which are run with a model of each wire. */
 const RESPONSES_CLIENTS: readonly Omit<Client, "model" | "protocol">[] = [
   { name: "openai Python", from: "pip", packages: OPENAI_PYTHON, script: "openai_responses_client.py" },
-  { name: "openai 7 (JS)", from: "npm", packages: ["openai@7.53.0", ZOD], script: "openai-responses.mjs" },
+  { name: "openai 7 (JS)", from: "npm", packages: ["openai@7.55.0", ZOD], script: "openai-responses.mjs" },
   { name: "openai 5 (JS)", from: "npm", packages: ["openai@5.23.2", ZOD], script: "openai-responses.mjs" },
   { name: "openai-agents, default model", from: "pip", packages: OPENAI_AGENTS, script: "agents_responses_client.py" },
   { name: "LangChain Responses (Python)", from: "pip", packages: LANGCHAIN, script: "langchain_responses_client.py" },

@@ -103,11 +103,18 @@ export const olderClient = (gateway: TestGateway, key = TEST_KEY): VideoClient =
 const MAX_WAIT_MS = 40_000;
 const POLL_MS = 40;
 
+type Polled = Pick<GenerateVideosOperation, "name" | "done">;
+
+/** What polling needs of a client, whatever its generation. */
+interface Poller<Operation extends Polled> {
+  operations: { getVideosOperation(asked: { operation: Operation }): Promise<Operation> };
+}
+
 /** Polls as a client does, until the operation is done. */
-export async function followToEnd(
-  client: VideoClient,
-  operation: GenerateVideosOperation,
-): Promise<GenerateVideosOperation> {
+export async function followToEnd<Operation extends Polled>(
+  client: Poller<Operation>,
+  operation: Operation,
+): Promise<Operation> {
   const givenUpAtMs = Date.now() + MAX_WAIT_MS;
   let latest = operation;
   while (!latest.done) {

@@ -76,7 +76,7 @@ const described = ({ width, height, seconds, fps, sound }: VideoFacts) =>
 
 describe.each(VIDEO_MODELS.map((model) => [model.id, model] as const))("%s", (id, model) => {
   test(
-    "contract 2.1: two videos under one name, with every parameter, by @google/genai 2",
+    "contract 2.1: two videos under one name, with every parameter, by @google/genai 3",
     async () => {
       const client = newerClient(harness.gateway);
       const before = harness.simulator.stats().mediaJobs;

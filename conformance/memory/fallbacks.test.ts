@@ -25,6 +25,7 @@ beforeAll(async () => {
       keys: [
         { name: "tests", key: TEST_KEY },
         { name: "narrow", key: NARROW, models: ["test/messages"] },
+        { name: "routed", key: ROUTED, routing: { fallback: "test/chat" } },
       ],
     },
   });
@@ -38,6 +39,7 @@ beforeEach(async () => {
 const newReceipts = async () => (await harness.receipts()).filter(({ id }) => !earlier.has(id));
 
 const NARROW = `sk-trv-${"n".repeat(43)}`;
+const ROUTED = `sk-trv-${"r".repeat(43)}`;
 
 const HOSTS = ["messages", "chat", "genai", "responses"] as const;
 const DETAILS = { type: "refusal", category: "cyber", explanation: "Not that." };
@@ -288,7 +290,15 @@ describe("decision 0101: settings of an entry", () => {
     expect(harness.upstream.requests).toHaveLength(0);
   });
 
-  test('"default" is noted, and the requested model answers alone', async () => {
+  test.each([false, true])('"default" is the model that the key falls back to, streamed: %p', async (stream) => {
+    harness.upstream.play(declined("messages", stream), answered("chat", stream));
+    const message = await ask("default", { key: ROUTED, stream });
+    expect(message.stop_reason).toBe("end_turn");
+    expect(message.content).toMatchObject([{ type: "text" }, { type: "fallback" }, { type: "text" }]);
+    expect((await newReceipts()).map(({ model }) => model)).toEqual(["test/messages", "test/chat"]);
+  });
+
+  test('"default" is noted if there is no such model, and the requested model answers alone', async () => {
     harness.upstream.play(declined("messages", false));
     expect((await ask("default")).stop_reason).toBe("refusal");
     const [receipt] = await newReceipts();

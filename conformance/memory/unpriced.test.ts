@@ -127,6 +127,37 @@ describe("decision 0083: what a host does besides generating tokens is billed", 
     });
   });
 
+  test("images that are larger than usual cost more", async () => {
+    const large = item("image_generation_call", { quality: "high", size: "3840x2160", result: "aGk=" });
+    const body = { tools: [{ type: "image_generation", quality: "high", size: "3840x2160" }] };
+    const receipt = await asked("responses", response([large]), { body, key: keyOf("budget") });
+    expect(receipt).toMatchObject({
+      usage: { tools: { "image_generation:high:large": 1 } },
+      cost_nano_usd: TOKENS + 720_000_000,
+      unpriced: [],
+    });
+  });
+
+  test.each(["chat", "responses"] as const)("%s: the moderation of a request is free", async (dialect) => {
+    const chat = {
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      created: 1,
+      model: "upstream-model",
+      choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 10, completion_tokens: 7, total_tokens: 17 },
+    };
+    const answer = dialect === "chat" ? chat : response([]);
+    const moderation = (model: string) =>
+      ({ body: { moderation: { model } }, door: "dropin", key: keyOf("budget") }) as const;
+    const receipt = await asked(dialect, answer, moderation("omni-moderation-latest"));
+    expect(receipt).toMatchObject({ cost_nano_usd: TOKENS, unpriced: [] });
+    expect(await refused(dialect, moderation("gpt-6.1-sol"))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("moderation_by_model"),
+    });
+  });
+
   test("file searches by the call, containers by the session and by size", async () => {
     const receipt = await asked(
       "responses",

@@ -125,7 +125,7 @@ refusals(GENAI_2);
 refusals(GENAI_1);
 
 // Generation 1.20 has no retries at all.
-describe("genai 2, retries", () => {
+describe("genai 3, retries", () => {
   const attempt = (model: string, apiKey = harness.gateway.key) => {
     const { fetch, answers } = watchedFetch();
     const httpOptions = {
@@ -161,7 +161,7 @@ describe("genai 2, retries", () => {
   });
 });
 
-describe("genai 2: an API of the vendor that the gateway does not serve yet", () => {
+describe("genai 3: an API of the vendor that the gateway does not serve yet", () => {
   const client = () => {
     const httpOptions = { baseUrl: harness.gateway.url };
     return new GoogleGenAI({ apiKey: harness.gateway.key, httpOptions });

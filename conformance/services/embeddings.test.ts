@@ -42,9 +42,9 @@ function clients(model: string): Record<string, (text: string) => Promise<readon
       (await openai.embeddings.create({ model, input: text, encoding_format: "float" })).data[0]?.embedding ?? [],
     "openai 5": (text) => created(new OpenAI5(options) as unknown as OpenAI, text),
     "openai 4": (text) => created(new OpenAI4(options) as unknown as OpenAI, text),
-    "@google/genai 2": (text) => contents(new GoogleGenAI(google), text),
+    "@google/genai 3": (text) => contents(new GoogleGenAI(google), text),
     "@google/genai 1": (text) => contents(new GoogleGenAI1(google) as unknown as GoogleGenAI, text),
-    "@google/genai 2, as of a cloud": (text) =>
+    "@google/genai 3, as of a cloud": (text) =>
       contents(new GoogleGenAI(cloud), text, `publishers/${publisher}/models/${name}`),
     "AI SDK, openai-compatible": async (text) =>
       (

@@ -349,7 +349,7 @@ describe.skipIf(!present)("contract 2.5, choices 4: recorded blocked images, and
     expect(failure?.message).toContain("Invalid image data.");
   });
 
-  test("genai 2: an edit whose image the host could not read", async () => {
+  test("genai 3: an edit whose image the host could not read", async () => {
     const client = new Genai2.GoogleGenAI(genaiSetup(true));
     const reference = new Genai2.RawReferenceImage();
     reference.referenceImage = { imageBytes: PNG, mimeType: "image/png" };

@@ -90,7 +90,7 @@ const generateWith1 = async (prompt: string, durationSeconds: number) => {
 
 describe.skipIf(!present)("contract 2.1, 2.2, 2.3: the recorded video", () => {
   test.each([
-    ["genai 2", generateWith2],
+    ["genai 3", generateWith2],
     ["genai 1", generateWith1],
   ])("%s submits it, polls it to its end and downloads it", async (_name, generate) => {
     const { instances, parameters } = recordedRequest();

@@ -11,6 +11,11 @@ import { KNOWN_COUNTERS as GENAI_COUNTERS } from "../../src/dialects/genai/answe
 import * as genaiStops from "../../src/dialects/genai/answer/stop-reason.ts";
 import { genai } from "../../src/dialects/genai/index.ts";
 import { GenerateContentRequest } from "../../src/dialects/genai/schema/request.ts";
+import { HostedToolUses as InteractionToolUses } from "../../src/dialects/interactions/answer/hosted-tool-uses.ts";
+import { KNOWN_COUNTERS as INTERACTIONS_COUNTERS } from "../../src/dialects/interactions/answer/known-counters.ts";
+import * as interactionsStops from "../../src/dialects/interactions/answer/stop-reason.ts";
+import { interactions } from "../../src/dialects/interactions/index.ts";
+import { InteractionsRequest } from "../../src/dialects/interactions/schema/request.ts";
 import { KNOWN_COUNTERS as MESSAGES_COUNTERS } from "../../src/dialects/messages/answer/known-counters.ts";
 import { readPasses } from "../../src/dialects/messages/answer/read-passes.ts";
 import { REQUESTS } from "../../src/dialects/messages/answer/server-tools.ts";
@@ -76,8 +81,19 @@ const countsToolUsage = (path: string): boolean => {
   return unknown === undefined && Object.keys(counted).length > 0;
 };
 const countsMessages = knowsCounters(MESSAGES_COUNTERS);
+const countsInteractions = knowsCounters(INTERACTIONS_COUNTERS);
+/** The usage of a model that a tool called, which the item shows together with the model's name. */
+const countsItemUsage = (path: string): boolean => {
+  const [holder = "", counter = ""] = path.split(".");
+  const usage = { model: "model", [counter]: 1 };
+  return (
+    HostedToolUses.in({ output: [{ type: "image_generation_call", [holder]: usage }] }).addTo({})?.unknown === undefined
+  );
+};
 
-export const DIALECT_KNOWLEDGE: Readonly<Record<"chat" | "responses" | "messages" | "genai", Knowledge>> = {
+export const DIALECT_KNOWLEDGE: Readonly<
+  Record<"chat" | "responses" | "messages" | "genai" | "interactions", Knowledge>
+> = {
   chat: {
     schema: ChatRequest,
     vocabulary: vocabulary(chat),
@@ -101,7 +117,10 @@ export const DIALECT_KNOWLEDGE: Readonly<Record<"chat" | "responses" | "messages
     stop: (word) =>
       responsesStops.decodeStop({ status: "incomplete", incomplete_details: { reason: word } }, false).unified !==
       "other",
-    counter: (path) => (path.startsWith("tool_usage.") ? countsToolUsage(path) : countsResponses(path)),
+    counter: (path) => {
+      if (path.startsWith("tool_usage.")) return countsToolUsage(path);
+      return path.startsWith("svg_usage.") ? countsItemUsage(path) : countsResponses(path);
+    },
   },
   messages: {
     schema: MessagesRequest,
@@ -127,5 +146,17 @@ export const DIALECT_KNOWLEDGE: Readonly<Record<"chat" | "responses" | "messages
     tier: knowsTiers(genai, GOOGLE_BILLING),
     stop: (word) => genaiStops.encodeStop(genaiStops.decodeStop(word), true) === word,
     counter: knowsCounters(GENAI_COUNTERS),
+  },
+  interactions: {
+    schema: InteractionsRequest,
+    vocabulary: vocabulary(interactions),
+    tool: knowsTools(interactions, GOOGLE_BILLING, typed),
+    toolsOf: (step) => Object.keys(InteractionToolUses.in({ steps: [{ type: step }] }).addTo({})?.tools ?? {}),
+    tier: knowsTiers(interactions, GOOGLE_BILLING),
+    stop: (status) =>
+      interactionsStops.decodeStop({ status }, false).unified !== "other" ||
+      interactionsStops.failureIn({ status }) !== undefined,
+    // A step reports its share of the usage, and the usage so far. A counter of either is one of the whole.
+    counter: (path) => countsInteractions(path.replace(/^(?:step|total)_usage\./, "")),
   },
 };

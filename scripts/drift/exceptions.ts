@@ -18,6 +18,9 @@ const DETAIL = "A detail that no other protocol has; clients of this protocol re
 const NOT_FORWARDED =
   "Names an account, a workspace or a user of the vendor's, which the gateway's own credential does not have.";
 const PASSED = "Fields that the schema does not list are passed on to hosts of this API.";
+const VIDEO_TOKENS =
+  "Tokens of a generated video have a price of their own, which no price list has: billed as text, and named as unpriced.";
+const UNREAD = "An option that is not sent: the receipt lists it as dropped.";
 const REFUSED = "A value that the schema does not list is refused, so no response has what follows from it.";
 
 export const EXCEPTIONS: readonly Exceptions[] = [
@@ -44,25 +47,31 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "responses",
-    reason: "Tokens of another model that a tool called have no price: the receipt names them as unpriced.",
-    names: {
-      counter: [
-        "svg_usage.input_tokens",
-        "svg_usage.output_tokens",
-        "svg_usage.reasoning_tokens",
-        "svg_usage.total_tokens",
-      ],
-    },
-  },
-  {
-    vendor: "OpenAI",
-    protocol: "responses",
     reason: "Several agents in one response are a beta, and the header that enables it is not forwarded.",
     names: {
       tool: ["multi_agent"],
       item: ["agent_message", "multi_agent_call", "multi_agent_call_output"],
       answer: ["agent"],
       parameter: ["agent", "multi_agent"],
+    },
+  },
+
+  {
+    vendor: "Google",
+    protocol: "genai",
+    reason: VIDEO_TOKENS,
+    names: { counter: ["candidatesTokensDetails.VIDEO.tokenCount"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "interactions",
+    reason: VIDEO_TOKENS,
+    names: {
+      counter: [
+        "output_tokens_by_modality.video.tokens",
+        "step_usage.output_tokens_by_modality.video.tokens",
+        "total_usage.output_tokens_by_modality.video.tokens",
+      ],
     },
   },
 
@@ -82,16 +91,26 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "responses",
-    reason: "Items of tools that no other protocol has; providers of the protocol receive and send them unchanged.",
+    reason:
+      "Items of tools that the client runs. They are read by the name of their tool, and become calls and results elsewhere.",
     names: {
       item: [
         "apply_patch_call",
         "apply_patch_call_output",
-        "compaction_trigger",
         "computer_call_output",
-        "file_search_call",
         "local_shell_call",
         "local_shell_call_output",
+      ],
+    },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: "Items of tools that no other protocol has; providers of the protocol receive and send them unchanged.",
+    names: {
+      item: [
+        "compaction_trigger",
+        "file_search_call",
         "mcp_approval_request",
         "mcp_approval_response",
         "mcp_list_tools",
@@ -111,7 +130,6 @@ export const EXCEPTIONS: readonly Exceptions[] = [
         "timeout",
       ],
       parameter: [
-        "allowed_callers",
         "async",
         "computer_use",
         "computer_use_preview",
@@ -138,6 +156,13 @@ export const EXCEPTIONS: readonly Exceptions[] = [
       parameter: ["access_programs", "context_compression", "personality", "policy", "variables", "version"],
       answer: ["misalignment", "prompt_cache_diagnostics"],
     },
+  },
+  {
+    vendor: "OpenAI",
+    protocol: "responses",
+    reason: NATIVE,
+    only: "Python",
+    names: { answer: ["input_transformations"] },
   },
   {
     vendor: "OpenAI",
@@ -191,7 +216,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "images",
-    reason: PASSED,
+    reason: UNREAD,
     names: { parameter: ["complexity", "frame_count", "frame_duration_ms", "safety_identifier", "svg"] },
   },
   {
@@ -202,6 +227,12 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   },
   {
     vendor: "OpenAI",
+    protocol: "videos",
+    reason: "The gateway writes this response itself, and leaves it out.",
+    names: { answer: ["misalignment"] },
+  },
+  {
+    vendor: "OpenAI",
     protocol: "image edits",
     reason: REFUSED,
     names: { parameter: ["output_format=gif"] },
@@ -209,7 +240,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "image edits",
-    reason: PASSED,
+    reason: UNREAD,
     names: { parameter: ["complexity", "frame_count", "frame_duration_ms", "markup", "safety_identifier"] },
   },
   {
@@ -222,7 +253,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "OpenAI",
     protocol: "image edits",
-    reason: PASSED,
+    reason: UNREAD,
     only: "Python",
     names: { parameter: ["svg"] },
   },
@@ -302,7 +333,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
         "tool_removal",
         "web_fetch_tool_result",
       ],
-      parameter: ["allowed_callers", "caller", "eager_input_streaming", "response_inclusion", "skills", "toolset_name"],
+      parameter: ["caller", "eager_input_streaming", "response_inclusion", "skills", "toolset_name"],
       answer: [
         "caller",
         "expires_at",
@@ -351,6 +382,13 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     protocol: "messages",
     reason: NOT_FORWARDED,
     names: { parameter: ["user_profile_id", "workspace_id"] },
+  },
+  {
+    vendor: "Anthropic",
+    protocol: "messages",
+    reason:
+      "Bills a customer of the vendor whom a header names. The header is not forwarded, so the vendor refuses such a request instead of billing it.",
+    names: { parameter: ["billing_policy"] },
   },
 
   // Google.
@@ -446,7 +484,7 @@ export const EXCEPTIONS: readonly Exceptions[] = [
   {
     vendor: "Google",
     protocol: "images",
-    reason: PASSED,
+    reason: UNREAD,
     names: { parameter: ["baseSteps", "includeSafetyAttributes"] },
   },
   {
@@ -454,6 +492,102 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     protocol: "embeddings",
     reason: "An option of few models, which is noted as not sent.",
     names: { parameter: ["audioTrackExtraction", "documentOcr"] },
+  },
+
+  // Interactions.
+  {
+    vendor: "Google",
+    protocol: "interactions",
+    reason:
+      "Steps of hosted tools, whose uses are counted. Providers of the protocol receive and send them unchanged, others do not have them.",
+    names: {
+      item: [
+        "code_execution_call",
+        "code_execution_result",
+        "file_search_call",
+        "file_search_result",
+        "google_maps_call",
+        "google_maps_result",
+        "google_search_call",
+        "google_search_result",
+        "mcp_server_tool_call",
+        "mcp_server_tool_result",
+        "processing_call",
+        "processing_result",
+        "retrieval_call",
+        "retrieval_result",
+        "url_context_call",
+        "url_context_result",
+      ],
+      content: [
+        "code_execution_call",
+        "code_execution_result",
+        "file_search_call",
+        "file_search_result",
+        "google_maps_call",
+        "google_maps_result",
+        "google_search_call",
+        "google_search_result",
+        "mcp_server_tool_call",
+        "mcp_server_tool_result",
+        "processing_call",
+        "processing_result",
+        "retrieval_call",
+        "retrieval_result",
+        "url_context_call",
+        "url_context_result",
+      ],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "interactions",
+    reason: "Agents, environments and webhooks are refused, with the path of the field.",
+    names: {
+      parameter: ["antigravity", "code-mender", "deep-research", "remote", "uris", "user_metadata"],
+      answer: ["environment_id"],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "interactions",
+    reason: "Agents, environments and webhooks are refused, with the path of the field.",
+    only: "Python",
+    names: { answer: ["antigravity", "code-mender", "deep-research"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "interactions",
+    reason: "A host continues only what it stores itself; the response is returned as incomplete.",
+    names: { answer: ["continuation_ids"] },
+  },
+  {
+    vendor: "Google",
+    protocol: "interactions",
+    reason: NATIVE,
+    names: {
+      parameter: [
+        "civic_integrity",
+        "dangerous_content",
+        "harassment",
+        "hate_speech",
+        "image_dangerous_content",
+        "image_harassment",
+        "image_hate",
+        "image_sexually_explicit",
+        "jailbreak",
+        "sexually_explicit",
+      ],
+    },
+  },
+  {
+    vendor: "Google",
+    protocol: "interactions",
+    reason: DETAIL,
+    names: {
+      answer: ["custom_metadata", "media_id", "page_number", "place_citation", "rate", "speech_metadata", "word_info"],
+      parameter: ["place_citation", "speech_metadata", "word_info"],
+    },
   },
 
   // Headers.
@@ -644,16 +778,6 @@ export const EXCEPTIONS: readonly Exceptions[] = [
         "http_error",
         "mcp_protocol_error",
         "mcp_tool_execution_error",
-        "pending_safety_checks",
-        "click",
-        "double_click",
-        "drag",
-        "keypress",
-        "move",
-        "screenshot",
-        "scroll",
-        "wait",
-        "actions",
         "direct",
         "caller_id",
       ],

@@ -7,6 +7,12 @@ import { GenerateContentRequest } from "../../src/dialects/genai/schema/request.
 import type { ImageRequest } from "../../src/media/image-request.ts";
 import { createImageEventEncoder } from "../../src/media/images-api/image-events.ts";
 import { ImageEditRequest, ImageGenerationRequest } from "../../src/media/images-api/schema.ts";
+import {
+  VideoCreateRequest,
+  VideoEditRequest,
+  VideoExtendRequest,
+  VideoRemixRequest,
+} from "../../src/media/videos-api/schema.ts";
 import { CompactionRequest } from "../../src/services/compaction/schema.ts";
 import { CompletionRequest } from "../../src/services/completion/schema.ts";
 import { EmbeddingsRequest } from "../../src/services/embeddings/schema.ts";
@@ -49,7 +55,7 @@ const FOLDERS: Readonly<Record<Vendor, { typescript: string; python: string }>> 
 const service = (folders: readonly string[], schema?: TSchema): Knowledge =>
   withoutAbsent({ vocabulary: vocabularyOf(["dialects/answer", ...folders]), schema });
 
-const { chat, responses, messages, genai } = DIALECT_KNOWLEDGE;
+const { chat, responses, messages, genai, interactions } = DIALECT_KNOWLEDGE;
 
 /** The events that the gateway writes to streams of images. */
 const IMAGE_EVENTS = [true, false].flatMap((edit) => {
@@ -61,6 +67,8 @@ const images = (schema: TSchema): Knowledge => ({
   ...service(["media", "providers/openai"], schema),
   event: (type) => IMAGE_EVENTS.includes(type),
 });
+
+const videos = (schema: TSchema): Knowledge => service(["media/videos-api", "providers/openai"], schema);
 
 const OPENAI: readonly Subject[] = [
   ...subjectsOf("OpenAI", "chat", chat, [
@@ -95,6 +103,20 @@ const OPENAI: readonly Subject[] = [
   ]),
   ...subjectsOf("OpenAI", "image edits", images(ImageEditRequest), [
     ["request", "images.d.ts", "ImageEditParamsBase", "image_edit_params.py"],
+  ]),
+  ...subjectsOf("OpenAI", "videos", videos(VideoCreateRequest), [
+    ["request", "videos.d.ts", "VideoCreateParams", "video_create_params.py"],
+    ["answer", "videos.d.ts", "Video", "video.py"],
+    ["answer", "videos.d.ts", "VideoDeleteResponse", "video_delete_response.py"],
+  ]),
+  ...subjectsOf("OpenAI", "videos", videos(VideoRemixRequest), [
+    ["request", "videos.d.ts", "VideoRemixParams", "video_remix_params.py"],
+  ]),
+  ...subjectsOf("OpenAI", "videos", videos(VideoEditRequest), [
+    ["request", "videos.d.ts", "VideoEditParams", "video_edit_params.py"],
+  ]),
+  ...subjectsOf("OpenAI", "videos", videos(VideoExtendRequest), [
+    ["request", "videos.d.ts", "VideoExtendParams", "video_extend_params.py"],
   ]),
   ...subjectsOf("OpenAI", "embeddings", service(["services/embeddings", "providers/openai"], EmbeddingsRequest), [
     ["request", "embeddings.d.ts", "EmbeddingCreateParams", "embedding_create_params.py"],
@@ -162,6 +184,23 @@ const GOOGLE: readonly Subject[] = [
   ]),
   ...subjectsOf("Google", "genai", { ...google, schema: Content }, [["request", "genai.d.ts", "Content", "types.py"]]),
   ...subjectsOf("Google", "genai", google, [["answer", "genai.d.ts", "GenerateContentResponse", "types.py"]]),
+  ...subjectsOf("Google", "interactions", { ...interactions, ofLibrary: /^(?:api_version|sdkHttpResponse|output_)/ }, [
+    [
+      "request",
+      "genai.d.ts",
+      "Interactions.InteractionCreateParams",
+      "_gaos/types/interactions/createmodelinteraction.py",
+      "CreateModelInteraction",
+    ],
+    ["answer", "genai.d.ts", "Interactions.Interaction", "_gaos/types/interactions/interaction.py", "Interaction"],
+    [
+      "events",
+      "genai.d.ts",
+      "Interactions.InteractionSSEEvent",
+      "_gaos/types/interactions/interactionsseevent.py",
+      "InteractionSSEEvent",
+    ],
+  ]),
   ...subjectsOf("Google", "images", media, [
     ["request", "genai.d.ts", "GenerateImagesConfig", "types.py"],
     ["request", "genai.d.ts", "EditImageConfig", "types.py"],

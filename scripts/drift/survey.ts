@@ -40,6 +40,8 @@ const KIND_OF_MEMBER: Readonly<Record<string, Kind>> = {
   input: "item",
   output: "item",
   item: "item",
+  steps: "item",
+  step: "item",
 };
 
 const TIER = /^(?:service_?tier|speed|trafficType|ttl)$/i;
@@ -98,7 +100,7 @@ class Walk {
   #visit(shape: Shape, place: Place): void {
     for (const word of shape.words) this.#word(word, place);
     for (const type of shape.types) {
-      if (type.members.get("type")?.words.size) this.#kinds(type, place);
+      if (tagOf(type).length > 0) this.#kinds(type, place);
       else this.#members(type, place.path, objectsIn(place.nodes));
     }
   }
@@ -122,7 +124,7 @@ class Walk {
 
   /** A type with a tag is one of several kinds. */
   #kinds(type: DeclaredType, place: Place): void {
-    for (const word of type.members.get("type")?.words ?? []) this.#kind(word, type, place);
+    for (const word of tagOf(type)) if (word !== PLACEHOLDER) this.#kind(word, type, place);
   }
 
   #kind(word: string, type: DeclaredType, place: Place): void {
@@ -176,7 +178,7 @@ class Walk {
     path: string,
     nodes: readonly SchemaNode[] | undefined,
   ): void {
-    if (member === "type" || OPEN.test(member) || (path === "" && this.#knowledge.ofLibrary?.test(member))) return;
+    if (TAGS.includes(member) || OPEN.test(member) || (path === "" && this.#knowledge.ofLibrary?.test(member))) return;
     if (USAGE.test(member) && !this.#isRequest) {
       this.#counters(shape, member === "usage" || member === "usageMetadata" ? "" : member, []);
       return;
@@ -229,6 +231,14 @@ class Walk {
     );
   }
 }
+
+/** The members that say of which kind an object is. */
+const TAGS = ["type", "event_type"];
+
+/** An SDK's kind for everything that it does not know. */
+const PLACEHOLDER = "UNKNOWN";
+
+const tagOf = ({ members }: DeclaredType): string[] => TAGS.flatMap((tag) => [...(members.get(tag)?.words ?? [])]);
 
 const objectsIn = (nodes: readonly SchemaNode[] | undefined): readonly SchemaNode[] | undefined => {
   const objects = nodes?.filter(({ type, properties }) => type === "object" || properties !== undefined);

@@ -59,6 +59,7 @@ export interface Billable {
 
 export const WEB_SEARCH = "web_search";
 export const WEB_FETCH = "web_fetch";
+export const MODERATION = "moderation";
 export const CODE_EXECUTION = "code_execution";
 export const MCP = "mcp";
 /** Tokens that a provider stores for later requests, counted in tokens times hours. */

@@ -1,10 +1,13 @@
 import { isObject, type JsonObject } from "../base/json.ts";
 import { putField } from "../base/put-field.ts";
 import { type CanonCall, type Extra, pathOfExtra } from "./call.ts";
+import { fieldPath } from "./field-names.ts";
 import type { Notes } from "./notes.ts";
 import type { Part } from "./part.ts";
 
 const REASON = "only its own protocol has this field, and this provider uses another one";
+
+const BY_THE_MODEL = "only the model calls tools at this provider, not the programs that it writes";
 
 type Crossing = NonNullable<Extra["crosses"]>["as"];
 
@@ -15,7 +18,12 @@ export function reportExtras(call: CanonCall, notes: Notes, sent: readonly Cross
     if (crosses === undefined || !sent.includes(crosses.as)) notes.dropped(pathOfExtra(extra), REASON);
     else for (const path of crosses.without) notes.dropped(path, REASON);
   }
-  for (const tool of call.tools) report(tool.extras, tool.path, notes);
+  for (const tool of call.tools) {
+    report(tool.extras, tool.path, notes);
+    if (tool.callers?.some((caller) => caller !== "direct")) {
+      notes.approximated(fieldPath(call.fieldNames, tool, "callers"), BY_THE_MODEL);
+    }
+  }
   for (const part of call.system) reportPart(part, notes);
   for (const turn of call.turns) {
     report(turn.extras, turn.path, notes);

@@ -10,6 +10,7 @@ export type FieldName =
   | "isError"
   | "name"
   | "strict"
+  | "callers"
   | "description"
   | "allowedDomains"
   | "blockedDomains"

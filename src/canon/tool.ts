@@ -9,6 +9,8 @@ interface ToolBase {
   loaded?: true;
   /** Not shown to the model until a tool search finds it. */
   deferred?: true;
+  /** Who may call it: `direct` is the model, others are programs that it writes. Absent if only the model may. */
+  callers?: readonly unknown[];
   extras?: JsonObject;
 }
 

@@ -7,14 +7,14 @@ import file from "./models.json";
 import { ModelEntry, ModelsFile } from "./models-schema.ts";
 
 describe("models.json", () => {
-  test("every model is valid, every id is unique, and there are 203", () => {
+  test("every model is valid, every id is unique, and there are 205", () => {
     const entry = Compile(ModelEntry);
     for (const model of file.models) {
       expect({ id: model.id, errors: entry.Errors(model) }).toEqual({ id: model.id, errors: [] });
     }
     expect(Compile(ModelsFile).Check(file)).toBe(true);
-    expect(file.models).toHaveLength(203);
-    expect(new Set(file.models.map((model) => model.id)).size).toBe(203);
+    expect(file.models).toHaveLength(205);
+    expect(new Set(file.models.map((model) => model.id)).size).toBe(205);
   });
 
   test("choices 6: every text model has a rank of quality, and no other has one", () => {
@@ -104,7 +104,7 @@ describe("models.json", () => {
     expect(kinds).toEqual({
       image: 36,
       video: 19,
-      text: 113,
+      text: 115,
       embedding: 22,
       rerank: 4,
       speech: 5,

@@ -207,6 +207,7 @@ test("repeated keys, errors, and anything this parser may read differently are l
     `${"k".repeat(1100)}: 1`,
     `a: ${"[".repeat(40)}${"]".repeat(40)}`,
     "a: -0x1F",
+    '{\n "a": [\n  1\n ]\n# c\n}',
   ];
   const wrong = [
     "a: 1\n  b: 2",

@@ -15,7 +15,7 @@ export const NOWHERE: Position = { line: 0, column: 0 };
  */
 export function readDocument(source: string): MapNode | undefined {
   const text = source.replaceAll("\r\n", "\n");
-  if (AMBIGUOUS.test(text) || (!text.startsWith("{") && CLOSING_LINE.test(text))) return undefined;
+  if (AMBIGUOUS.test(text) || (text.startsWith("{") ? COMMENT_LINE : CLOSING_LINE).test(text)) return undefined;
   const positions: Position[] = [];
   const marked = mark(hideReferences(text), positions);
   try {
@@ -48,6 +48,9 @@ const AMBIGUOUS = new RegExp(
 
 /** A closing bracket at the start of a line. The runtime does not check its indentation. */
 const CLOSING_LINE = /^ *[\]}]/m;
+
+/** A comment at the start of a line. Between an element and its closing bracket, the package reports it as an error. */
+const COMMENT_LINE = /^#/m;
 
 /** A line end, or the end of a key: its closing quote, the colon, and the spaces before and after the colon. */
 const LINE_OR_KEY = /\n|(?<=[^\s,:?[\\{-])(?:["'] *:| *:(?=[\s,[\]{}]|$)) */g;

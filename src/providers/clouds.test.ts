@@ -84,6 +84,12 @@ describe("Claude on Vertex (providers 1.3)", () => {
   test("names that begin with claude go to the publisher's own paths, others to Google's", async () => {
     expect(vertex.dialectsFor("claude-sonnet-4-5@20250929")).toEqual(["messages"]);
     expect(vertex.dialectsFor("gemini-2.5-pro")).toEqual(["genai"]);
+    expect(vertex.dialectsFor("gemini-3.8-flash", "interactions")).toEqual(["interactions"]);
+    expect((await vertex.endpoint(call({ dialect: "interactions", model: "gemini-3.8-flash" }))).url).toBe(
+      "https://aiplatform.eu.rep.googleapis.com/v1beta1/projects/p/locations/eu/interactions",
+    );
+    const express = provider({ kind: "vertex", apiKey: new Secret("key-of-vertex") });
+    expect(express.dialectsFor("gemini-3.8-flash", "interactions")).toEqual([]);
     const claude = { dialect: "messages", model: "claude-opus-4-6" } as const;
     const base = "https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers";
     expect((await vertex.endpoint(call(claude))).url).toBe(`${base}/anthropic/models/claude-opus-4-6:rawPredict`);

@@ -56,8 +56,10 @@ export interface SpokenDialect {
   headers?(call: UpstreamCall): Record<string, string>;
   /** A host at a configured `base_url` may not support it: it is used there only if `dialects` lists it. */
   optional?: true;
+  /** Used only for offers that name it. */
+  byName?: true;
   /** Whether the host serves a model, by its upstream name, in this dialect; absent: all. */
-  serves?: (model: string) => boolean;
+  serves?: (model: string, settings: ProviderSettings) => boolean;
   /** Default: server-sent events. */
   framing?: Framing;
   /** Where the host's body differs from the dialect's own. */
@@ -167,8 +169,10 @@ export class Provider {
     this.tracesCalls = settings.traceContext ?? declaration.tracesCalls ?? false;
     this.publishers = declaration.publishers;
     const spoken = spokenAt(settings.baseUrl, declaration);
-    const enabled =
-      settings.baseUrl === undefined ? spoken : spoken.filter((dialect) => !declaration.dialects[dialect]?.optional);
+    const enabled = spoken.filter((dialect) => {
+      const { optional, byName } = declaration.dialects[dialect] ?? {};
+      return !byName && (settings.baseUrl === undefined || !optional);
+    });
     this.dialects = settings.dialects?.filter((dialect) => spoken.includes(dialect)) ?? enabled;
     this.#nameable = settings.dialects === undefined ? spoken : this.dialects;
     this.atHome = settings.baseUrl === undefined;
@@ -208,7 +212,7 @@ export class Provider {
   /** The dialects in which this model is served, the best first; only one if its offer names it. */
   dialectsFor(upstreamModel: string, named?: string): readonly string[] {
     const spoken = named === undefined ? this.dialects : this.#nameable.filter((dialect) => dialect === named);
-    return spoken.filter((dialect) => this.#spoken(dialect).serves?.(upstreamModel) ?? true);
+    return spoken.filter((dialect) => this.#spoken(dialect).serves?.(upstreamModel, this.#settings) ?? true);
   }
 
   /** Apart from those of media, only the dialect itself knows what they mean. */

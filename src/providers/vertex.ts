@@ -69,6 +69,13 @@ export const vertex: ProviderDeclaration = {
       headers: ({ options }: UpstreamCall<MessagesOptions>) => betaHeader(options),
       body: { remove: ["model"], set: () => ({ anthropic_version: "vertex-2023-10-16" }) },
     },
+    // A preview, which exists only below a project: in express mode the host answers 404.
+    interactions: {
+      byName: true,
+      serves: (model, { project }) => project !== undefined && !isClaude(model),
+      generate: (_call, { project = "", location = "global" }) =>
+        `/v1beta1/projects/${project}/locations/${location}/interactions`,
+    },
   },
   quirks: {
     genai: { mediaUrls: ["image", "document", "audio", "video"] },

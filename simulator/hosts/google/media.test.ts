@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type GenerateContentResponse, GoogleGenAI, RawReferenceImage } from "@google/genai";
 import { GoogleGenAI as GoogleGenAIEarlier } from "genai-1";
+import { type GenerateContentResponse, GoogleGenAI, RawReferenceImage } from "genai-2";
 import { type HostReply, MediaHostHarness } from "../../../testing/media-host-harness.ts";
 import type { Json, JsonObject } from "../../json.ts";
 import { videoFacts } from "../../media/video-facts.ts";

@@ -2,6 +2,7 @@ import { arrayAt, isObject, type JsonObject, numberAt, stringAt } from "../../ba
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 import { billableTools } from "../reading/billable-tools.ts";
+import { moderationBillable } from "../reading/moderation-billable.ts";
 import { askedTerms } from "../reading/priced-fields.ts";
 import { PRICED_FIELDS } from "./native.ts";
 
@@ -13,10 +14,12 @@ export function billables(body: JsonObject): readonly Billable[] {
   const live = body["search_parameters"];
   const plugins = body["plugins"];
   const custom = body["compound_custom"];
+  const moderation = moderationBillable(body);
   if (terms.length === 0 && !isObject(search) && !isObject(live) && plugins === undefined && !isObject(custom)) {
-    return tools;
+    return moderation === undefined ? tools : [...tools, moderation];
   }
   const found: Billable[] = [...tools, ...terms];
+  if (moderation !== undefined) found.push(moderation);
   if (isObject(search)) found.push(SEARCH);
   if (isObject(live) && stringAt(live, "mode") !== "off") {
     const most = numberAt(live, "max_search_results");

@@ -1,6 +1,7 @@
 import { WEB_SEARCH } from "../../canon/billable.ts";
 import { decodeError } from "../answer/error-object.ts";
 import type { ClientCodec, DecodeAnswerContext, UpstreamCodec } from "../codec.ts";
+import { isModeration } from "../reading/moderation-billable.ts";
 import { decodeResponse } from "./answer/decode-response.ts";
 import { ChatStreamDecoder } from "./answer/decode-stream.ts";
 import { encodeResponse } from "./answer/encode-response.ts";
@@ -32,6 +33,7 @@ export const chatCodec: UpstreamCodec & ClientCodec = {
   },
   limitsReasoning: ({ limitsReasoning }: ChatQuirks) => limitsReasoning,
   isUncounted: (tool) => tool === WEB_SEARCH || tool.startsWith("plugin:"),
+  takesHosted: (crossing, { accountFields }: ChatQuirks) => accountFields && isModeration(crossing),
   takesSearch: ({ webSearch }: ChatQuirks) => webSearch,
   goesOn: ({ prefill }: ChatQuirks) => prefill !== "none",
   showsImages: true,

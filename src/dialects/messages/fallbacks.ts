@@ -19,10 +19,10 @@ const SETTINGS: ReadonlySet<string> = new Set(["model", "max_tokens", "output_co
 /** `fallbacks`: models that answer in turn if the requested one declines for policy reasons. */
 export const messagesFallbacks: ModelFallbacks = {
   field: FIELD,
-  read: (body) => {
-    const value = body[FIELD];
-    // The vendor's own choice for its models is not known here, so `"default"` is noted and only the requested model answers.
-    if (value === undefined || value === null || value === "default") return undefined;
+  read: (body, usual) => {
+    // Without a usual fallback, `"default"` is noted and only the requested model answers.
+    const value = body[FIELD] === "default" ? usual && [{ model: usual }] : body[FIELD];
+    if (value === undefined || value === null) return undefined;
     if (!Array.isArray(value)) refuse(FIELD, 'must be a list of objects with a model, or "default"');
     if (value.length === 0) return undefined;
     if (value.length > MAX_ENTRIES) refuse(FIELD, `must have at most ${MAX_ENTRIES} entries; it has ${value.length}`);

@@ -44,6 +44,6 @@ export interface FallbackAnswer {
 export interface ModelFallbacks {
   /** The field that names them. */
   readonly field: string;
-  /** Undefined if the request names none. Throws if it does so in a wrong way. */
-  read(body: JsonObject): FallbackChain | undefined;
+  /** Undefined if the request names none. `usual` is the one that its key or the operator names. Throws if the field is wrong. */
+  read(body: JsonObject, usual?: string): FallbackChain | undefined;
 }

@@ -2,6 +2,7 @@ import { arrayAt, type JsonObject, numberAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { billableTools, type ReadTool, staying } from "../reading/billable-tools.ts";
+import { moderationBillable } from "../reading/moderation-billable.ts";
 import { askedTerms } from "../reading/priced-fields.ts";
 import { toolName } from "./answer/tool-name.ts";
 import { PRICED_FIELDS } from "./native.ts";
@@ -14,6 +15,8 @@ export function billables(body: JsonObject): readonly Billable[] {
   const read: ReadTool = (tool, type) => ({ name: toolName(tool, type), ...withoutAbsent({ most }) });
   const tools = billableTools(body["tools"], "tools", read);
   const loaded = loadedBillables(body, read);
+  const moderation = moderationBillable(body);
+  if (moderation !== undefined) return [...tools, ...loaded, ...terms, moderation];
   return terms.length + loaded.length === 0 ? tools : [...tools, ...loaded, ...terms];
 }
 

@@ -1,6 +1,7 @@
 import { type JsonObject, numberAt } from "../../base/json.ts";
 import { CODE_EXECUTION, MCP, WEB_SEARCH } from "../../canon/billable.ts";
 import type { ClientCodec, DecodeAnswerContext, TokenCounting, UpstreamCodec } from "../codec.ts";
+import { isModeration } from "../reading/moderation-billable.ts";
 import { decodeResponse } from "./answer/decode-response.ts";
 import { ResponsesStreamDecoder } from "./answer/decode-stream.ts";
 import { encodeResponse } from "./answer/encode-response.ts";
@@ -46,6 +47,7 @@ export const responsesCodec: UpstreamCodec & ClientCodec = {
   takesTool,
   takesSearch: (quirks: ResponsesQuirks) => takesTool(WEB_SEARCH, quirks),
   takesHosted: (crossing, quirks: ResponsesQuirks) => {
+    if (isModeration(crossing)) return quirks.accountFields;
     const type = HOSTED_TYPES.get(crossing);
     return type !== undefined && takesTool(type, quirks);
   },

@@ -17,6 +17,7 @@ import { needsCanon } from "./needs-canon.ts";
 import { responsesObjects } from "./object-fields.ts";
 import type { ResponsesQuirks } from "./quirks.ts";
 import { responsesFileParts } from "./request/file-parts.ts";
+import { namedModels } from "./request/named-models.ts";
 import { decodeReasoning } from "./request/reasoning.ts";
 import { checkResponsesRequest } from "./schema/check-request.ts";
 import { storedResponses } from "./stored.ts";
@@ -50,6 +51,7 @@ export const responses: Dialect = {
     fileParts: responsesFileParts,
     pricedFields: PRICED_FIELDS,
     billables,
+    namedModels,
     conversation: { before: ["instructions", "tools"], turns: "input" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError, belongsInStream },

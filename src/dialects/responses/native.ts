@@ -28,6 +28,7 @@ import { CALL_ID } from "./request/encode-items.ts";
 import { SEALED, STATE_FIELDS } from "./request/encode-request.ts";
 import { MIN_OUTPUT, RAISED } from "./request/encode-settings.ts";
 import { loadsTools } from "./request/loaded-tools.ts";
+import { sentSvg } from "./request/named-models.ts";
 import { OWN_ORIGIN } from "./request/reasoning.ts";
 import { unsentMembers } from "./request/unsent-members.ts";
 
@@ -56,7 +57,7 @@ export function prepareRequest(
     notes.list.push(...empty.notes);
   }
   const kept = remove.filter((field) => !(field in set));
-  const source = fitTools(fitItems(request, body), body, quirks, notes);
+  const source = fitTools(fitItems(request, body), body, context, notes);
   const terms = namesOfTerms(askedTerms(body, PRICED_FIELDS));
   return { payload: editBody(source, { set, remove: kept }, body), notes: notes.list, terms };
 }
@@ -117,17 +118,26 @@ function fitItems(request: ReceivedRequest, body: JsonObject): BodySource {
 
 /**
  * Removes members of tools that are not sent: web search settings that the provider does not support (R26), and a model other than the
- * requested one (S07).
+ * requested one (S07). A model that draws images has the provider's name for it.
  */
-function fitTools(source: BodySource, body: JsonObject, quirks: ResponsesQuirks, notes: Notes): BodySource {
+function fitTools(
+  source: BodySource,
+  body: JsonObject,
+  { quirks, upstreamName }: NativeRequestContext<ResponsesQuirks>,
+  notes: Notes,
+): BodySource {
   const changes = new Map<number, Change>();
   for (const [index, tool] of arrayAt(body, "tools").entries()) {
-    const unsent = isObject(tool) ? unsentMembers(tool, quirks) : [];
-    if (unsent.length === 0) continue;
+    if (!isObject(tool)) continue;
+    const unsent = unsentMembers(tool, quirks);
+    const drawing = sentSvg(tool, upstreamName);
+    if (unsent.length === 0 && drawing === undefined) continue;
     for (const { member, reason } of unsent) notes.dropped(`tools[${index}].${member}`, reason);
+    if (drawing?.reason !== undefined) notes.dropped(`tools[${index}].svg.model`, drawing.reason);
     changes.set(index, (text) => {
       const edit = new ObjectEdit(text);
       for (const { member } of unsent) edit.remove(member);
+      if (drawing !== undefined) edit.set("svg", JSON.stringify(drawing.svg));
       return edit.toString();
     });
   }

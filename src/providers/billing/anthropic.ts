@@ -1,7 +1,7 @@
 import type { BillingTable } from "../../canon/billable.ts";
 
 const PRICES = "https://platform.claude.com/docs/en/about-claude/pricing";
-const SDK = "@anthropic-ai/sdk 1.8.0, resources/beta/messages/messages.d.ts";
+const SDK = "@anthropic-ai/sdk 1.10.0, resources/beta/messages/messages.d.ts";
 const DATE = "2026-11-18";
 
 const price = { source: PRICES, date: DATE };

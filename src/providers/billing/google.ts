@@ -3,7 +3,7 @@ import { ANTHROPIC_BILLING } from "./anthropic.ts";
 
 const PRICES = "https://ai.google.dev/gemini-api/docs/pricing";
 const LITELLM = "litellm 1.109.1, model_prices_and_context_window_backup.json";
-const SDK = "@google/genai 2.32.0, dist/genai.d.ts";
+const SDK = "@google/genai 3.1.0, dist/genai.d.ts";
 const DATE = "2026-11-18";
 
 const price = { source: PRICES, date: DATE };

@@ -2,11 +2,12 @@ import type { BillingTable } from "../../canon/billable.ts";
 
 const PRICES = "https://platform.openai.com/docs/pricing";
 const LITELLM = "litellm 1.109.1, model_prices_and_context_window_backup.json";
-const SDK = "openai 7.53.0, resources/responses/responses.d.ts";
+const SDK = "openai 7.55.0, resources/responses/responses.d.ts";
 const DATE = "2026-11-18";
 
 const price = { source: PRICES, date: DATE };
 const listed = { source: LITELLM, date: DATE };
+const calculated = { source: "https://platform.openai.com/docs/guides/image-generation", date: DATE };
 /** The client runs the tool; the vendor only charges for tokens. */
 const byTheCaller = { price: "free", source: SDK, date: DATE } as const;
 
@@ -43,8 +44,21 @@ export const OPENAI_BILLING: BillingTable = {
     { name: "image_generation", match: "image_generation:high", price: { unit: "image", usd: 0.25 }, ...listed },
     { name: "image_generation:xhigh", price: { unit: "image", usd: 0.25 }, ...listed },
     { name: "image_generation:max", price: { unit: "image", usd: 0.41 }, ...listed },
+    // The same for sizes that only newer models accept: 2880x2880 takes the most tokens of all.
+    { name: "image_generation:low:large", price: { unit: "image", usd: 0.02 }, ...calculated },
+    { name: "image_generation:medium:large", price: { unit: "image", usd: 0.18 }, ...calculated },
+    { name: "image_generation:xhigh:large", price: { unit: "image", usd: 0.32 }, ...calculated },
+    {
+      name: "image_generation:large",
+      match: "image_generation:(high|max):large",
+      price: { unit: "image", usd: 0.72 },
+      ...calculated,
+    },
     { name: "mcp", match: "mcp(_list_tools|_approval_request)?", price: "free", ...price },
     { name: "tool_search", price: "free", source: SDK, date: DATE },
+    // Moderation models are free. The field may name another model, whose tokens no usage reports.
+    { name: "moderation", price: "free", ...listed },
+    { name: "moderation_by_model", price: "unknown", source: SDK, date: DATE },
     { name: "computer", match: "computer(_use)?(_preview)?", ...byTheCaller },
     { name: "apply_patch", ...byTheCaller },
     { name: "local_shell", ...byTheCaller },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SentCall } from "../../../testing/sent-call.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Pricings } from "../../catalogue/model.ts";
 import { expectedImageCost, expectedImageUsage } from "./expected-image-cost.ts";
 import { ImageGateway, PNG } from "./image-gateway.sample.ts";
@@ -15,13 +16,27 @@ describe("H23: the possible cost of images is reserved before they are generated
   });
 
   test("by their number where each has a price, else by the most tokens of their quality", () => {
-    expect(expectedImageUsage(3, "high", each(0.02))).toEqual({ images: 3 });
-    const tokens = (quality?: string) => expectedImageUsage(2, quality, byTokens).imageOutput;
-    expect([tokens("low"), tokens("medium"), tokens("standard")]).toEqual([816, 3_168, 3_168]);
+    expect(expectedImageUsage(3, { quality: "high" }, each(0.02))).toEqual({ images: 3 });
+    const tokens = (quality?: string) => expectedImageUsage(2, withoutAbsent({ quality }), byTokens).imageOutput;
+    expect([tokens("low"), tokens("medium"), tokens("standard")]).toEqual([816, 3_512, 3_512]);
     expect([tokens("xhigh"), tokens("max")]).toEqual([11_860, 26_684]);
     // The model chooses, and may choose the best.
-    expect([tokens("high"), tokens("auto"), tokens()]).toEqual([12_480, 12_480, 12_480]);
+    expect([tokens("high"), tokens("auto"), tokens()]).toEqual([14_048, 14_048, 14_048]);
     expect(expectedImageCost(2, { quality: "low" }, [{ pricings: byTokens }])).toBe(816 * 40_000);
+  });
+
+  test.each([
+    ["high", 1024, 1024, 7_024],
+    ["high", 3840, 2160, 13_342],
+    ["high", 2880, 2880, 23_719],
+    ["max", 3840, 2160, 13_342],
+    ["xhigh", 3840, 2160, 5_930],
+    ["medium", 3840, 2160, 3_336],
+    ["low", 1024, 1024, 408],
+    [undefined, 3840, 2160, 13_342],
+  ])("by their size where it is set: %s, %i x %i", (quality, width, height, tokens) => {
+    const settings = withoutAbsent({ quality, size: { width, height } });
+    expect(expectedImageUsage(1, settings, byTokens).imageOutput).toBe(tokens);
   });
 });
 

@@ -65,7 +65,7 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
     images.play(images.paints(0, PNG, { usage: { input_tokens: 20, output_tokens: 0 } }));
     await images.generated({ model: "test/tokens", quality: "medium" });
     expect(await images.rows()).toMatchObject([
-      { usage_image_output: 1_584, usage_source: "estimated", cost_nano_usd: 20 * 5_000 + 1_584 * 40_000 },
+      { usage_image_output: 1_756, usage_source: "estimated", cost_nano_usd: 20 * 5_000 + 1_756 * 40_000 },
     ]);
   });
 
@@ -74,7 +74,7 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
     await images.generated({ model: "test/completion" });
     // The most that an image takes is image tokens, which have no price here.
     expect(await images.rows()).toMatchObject([
-      { usage_images: 1, usage_image_output: 6_240, usage_source: "estimated" },
+      { usage_images: 1, usage_image_output: 7_024, usage_source: "estimated" },
     ]);
   });
 
@@ -125,7 +125,7 @@ describe("docs/media.md, what is billed: to the nano-dollar", () => {
 });
 
 describe("H26, H27: a usage that cannot be true", () => {
-  const MOST_TOKENS = 1_584;
+  const MOST_TOKENS = 1_756;
   const host =
     (usage: string): Script =>
     (reply, request) => {

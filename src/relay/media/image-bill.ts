@@ -48,7 +48,7 @@ export function billOfImages(
   if ((tokens > 0 && tokens <= mostTokens(made)) || !isPricedByTokens(pricings)) return { usage, pricings };
   // Images have tokens. A provider that reports none, or more than any model generates, has not counted them and will bill them all
   // the same (H26).
-  const expected = expectedImageUsage(made, requestSent(call).call.quality, pricings);
+  const expected = expectedImageUsage(made, requestSent(call).call, pricings);
   return { usage: { ...usage, output: 0, reasoning: 0, ...expected }, pricings, estimated: true };
 }
 
@@ -80,6 +80,6 @@ export function billOfCall(call: ImageRelay, outcome: string, endedAtMs: number)
 /** Adds the images that were requested from a provider and aborted: whether they were made is unknown. */
 function withExpected({ usage, pricings }: BilledUsage, call: ImageRelay, images: number): Usage {
   const missing = Math.max(0, images - (usage.images ?? 0));
-  const expected = expectedImageUsage(missing, requestSent(call).call.quality, pricings);
+  const expected = expectedImageUsage(missing, requestSent(call).call, pricings);
   return sumUsage(usage, expected);
 }

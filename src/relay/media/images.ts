@@ -1,3 +1,4 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
 import type { ImageTarget } from "../../routing/target.ts";
 import { jsonChunks } from "../../wire/json-chunks.ts";
@@ -33,7 +34,7 @@ const IMAGES = adapterCall<IncomingImages, ImageRequest, ImageTarget, void>({
   },
   fit: (request, target) => void fitImage(request, target),
   estimate: ({ call }) => {
-    const kind = { quality: call.quality, ...resolutionOf(call) };
+    const kind = { ...withoutAbsent({ quality: call.quality, size: call.size }), ...resolutionOf(call) };
     return ({ offer }) => ({ costNanoUsd: expectedImageCost(call.count, kind, [offer]), tokens: 0 });
   },
 });

@@ -3,7 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Model } from "../../catalogue/model.ts";
 import type { FallbackChain, FallbackModelEntry } from "../../dialects/request/model-fallbacks.ts";
 import type { Gateway } from "../gateway.ts";
-import type { ServingCall } from "../settle/served-model.ts";
+import type { ServedModel, ServingCall } from "../settle/served-model.ts";
 
 type Named = Pick<FallbackModelEntry, "model" | "path">;
 
@@ -11,9 +11,9 @@ type Named = Pick<FallbackModelEntry, "model" | "path">;
  * The models that a request names to answer if the requested one declines; undefined if it names none. These, and models that a
  * host calls for the request, are checked before anything is sent: they must exist, write text and be allowed for the key (S05).
  */
-export function readFallbacks(call: ServingCall, gateway: Gateway): FallbackChain | undefined {
+export function readFallbacks(call: ServingCall, served: ServedModel, gateway: Gateway): FallbackChain | undefined {
   const { dialect } = call.incoming;
-  const chain = dialect.fallbacks?.read(call.body);
+  const chain = dialect.fallbacks?.read(call.body, served.fallback?.model.id);
   for (const named of dialect.requests.namedModels?.(call.body) ?? NONE) checkModel(named, call, gateway);
   for (const entry of chain?.entries ?? NONE) checkModel(entry, call, gateway);
   return chain;

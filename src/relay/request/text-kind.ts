@@ -114,6 +114,6 @@ function serve(
   const call = { incoming, principal, routing, body: request.body };
   const served = resolved === undefined ? autoModel(call, gateway) : servedModel(resolved, call, gateway);
   if (cache !== undefined) requireHolder(cache, served);
-  const fallbacks = incoming.verb === "generate" ? readFallbacks(call, gateway) : undefined;
+  const fallbacks = incoming.verb === "generate" ? readFallbacks(call, served, gateway) : undefined;
   return { served, request, saver, background, fallbacks, cache };
 }

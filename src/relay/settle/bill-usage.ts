@@ -52,12 +52,15 @@ function billPass({ kind, model, usage }: UsagePass, by: BilledBy): BilledLeg {
   if (model === undefined) return billedLeg(usage, by.prices, by.terms, by.discount);
   const known = findOffer(by.catalogue, by.provider, model);
   if (known === undefined) {
-    const unknown = sumUsage(usage, { unknown: [`usage.iterations.${kind}`] });
+    const unknown = sumUsage(usage, { unknown: [counterOf(kind)] });
     return { ...billedLeg(unknown, by.prices, by.terms, by.discount), otherModel: true };
   }
   const discount = by.discounts?.of(known.id, known.offer.provider) ?? 0;
   return { ...billedLeg(usage, known.offer, by.terms, discount), otherModel: true };
 }
+
+/** Where responses report a pass: in a list of the usage, or in the item of a tool. */
+const counterOf = (kind: string): string => (kind.endsWith("_usage") ? kind : `usage.iterations.${kind}`);
 
 /** Finds an offer by the provider's name of the model. */
 export function findOffer(

@@ -9,9 +9,11 @@ import { CHAT_ENDPOINTS } from "../batches/batch-forms.ts";
 import { noSuchObject } from "../no-such-object.ts";
 import { BatchAnswer, BatchListAnswer } from "../openapi/batch-answers.ts";
 import { json } from "../openapi/operation.ts";
+import type { Handler } from "../routed-request.ts";
 import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
+import { listGenaiBatches, showGenaiBatch } from "./genai-batches.ts";
 import { dropInPath } from "./paths.ts";
 import { batchIdOf, withBatch } from "./with-batch.ts";
 import { withCaller } from "./with-caller.ts";
@@ -68,20 +70,24 @@ export const listBatches: ClientEndpoint = {
   id: "listBatches",
   summary: "List batches, newest first",
   dialect: "chat",
+  shared: true,
   answers: [json(BatchListAnswer, "A page of batches.")],
-  handle: withCaller(async (principal, { query }, { gateway }) => {
-    const limit = readLimit(query.get("limit"), "limit", { most: 100, unsaid: 20 });
-    const page = { after: query.get("after") ?? undefined, limit, order: "desc" as const };
-    const { batches, hasMore } = await gateway.batches.list(principal, page);
-    const data = batches.map(encode);
-    return Response.json({
-      object: "list",
-      data,
-      first_id: data[0]?.id ?? null,
-      last_id: data.at(-1)?.id ?? null,
-      has_more: hasMore,
-    });
-  }),
+  handle: inFormOf(
+    listGenaiBatches,
+    withCaller(async (principal, { query }, { gateway }) => {
+      const limit = readLimit(query.get("limit"), "limit", { most: 100, unsaid: 20 });
+      const page = { after: query.get("after") ?? undefined, limit, order: "desc" as const };
+      const { batches, hasMore } = await gateway.batches.list(principal, page);
+      const data = batches.map(encode);
+      return Response.json({
+        object: "list",
+        data,
+        first_id: data[0]?.id ?? null,
+        last_id: data.at(-1)?.id ?? null,
+        has_more: hasMore,
+      });
+    }),
+  ),
 };
 
 export const showBatch: ClientEndpoint = {
@@ -90,10 +96,20 @@ export const showBatch: ClientEndpoint = {
   id: "getBatch",
   summary: "Show the state of a batch",
   dialect: "chat",
+  shared: true,
   parameters: ["batch-id"],
   answers: [json(BatchAnswer, "The batch.")],
-  handle: withBatch(async (batch) => Response.json(encode(batch))),
+  handle: inFormOf(
+    showGenaiBatch,
+    withBatch(async (batch) => Response.json(encode(batch))),
+  ),
 };
+
+/** Newer SDKs of another vendor use the same paths, and are recognised by their headers. */
+const inFormOf =
+  (other: ClientEndpoint, own: Handler): Handler =>
+  (routed, context) =>
+    (routed.dialect.name === other.dialect ? other.handle : own)(routed, context);
 
 export const cancelBatch: ClientEndpoint = {
   method: "POST",

@@ -121,7 +121,7 @@ export const cancelGenaiBatch: ClientEndpoint = {
   paths: [
     {
       door: "dropin",
-      path: /^\/v1beta\/batches\/(?<id>[^/:]+):cancel$/,
+      path: /^\/v1(?:beta)?\/batches\/(?<id>[^/:]+):cancel$/,
       documented: [{ path: "/v1beta/batches/{id}:cancel", suffix: "" }],
     },
   ],
@@ -139,7 +139,13 @@ export const cancelGenaiBatch: ClientEndpoint = {
 
 export const deleteGenaiBatch: ClientEndpoint = {
   method: "DELETE",
-  paths: dropInPath("/v1beta/batches/{id}"),
+  paths: [
+    {
+      door: "dropin",
+      path: /^\/v1(?:beta)?\/batches\/(?<id>[^/:]+)$/,
+      documented: [{ path: "/v1beta/batches/{id}", suffix: "" }],
+    },
+  ],
   id: "deleteGenaiBatch",
   summary: "Delete a batch that has ended",
   dialect: "genai",

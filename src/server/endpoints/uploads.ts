@@ -118,7 +118,13 @@ export const cancelUpload: ClientEndpoint = {
 /** The resumable protocol of one vendor: a request that begins an upload, and requests to the URL that it returns. */
 export const resumeUpload: ClientEndpoint = {
   method: "POST",
-  paths: dropInPath("/upload/v1beta/files"),
+  paths: [
+    {
+      door: "dropin",
+      path: /^\/upload\/v1(?:beta)?\/files$/,
+      documented: [{ path: "/upload/v1beta/files", suffix: "" }],
+    },
+  ],
   id: "resumeUpload",
   summary: "Upload a file with the resumable protocol",
   dialect: "genai",

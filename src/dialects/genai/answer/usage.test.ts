@@ -41,6 +41,17 @@ describe("H27: a total larger than its parts counts as generated", () => {
   });
 });
 
+test("decision 0083: tokens of a generated video are an unknown counter, those of the prompt are not", () => {
+  const usage = read({
+    promptTokenCount: 10,
+    promptTokensDetails: [{ modality: "VIDEO", tokenCount: 8 }],
+    candidatesTokenCount: 50,
+    candidatesTokensDetails: [{ modality: "VIDEO", tokenCount: 40 }],
+    totalTokenCount: 60,
+  });
+  expect(usage).toEqual({ input: 10, output: 50, unknown: ["usageMetadata.candidatesTokensDetails.VIDEO.tokenCount"] });
+});
+
 describe("H36, H38: a token counts once", () => {
   const details = (modality: string, tokenCount: number) => [{ modality, tokenCount }];
 

@@ -1,7 +1,9 @@
 import type { KnownCounters } from "../../answer/unknown-counters.ts";
 
 const MODALITIES = ["text", "image", "audio", "video", "document"];
-const DETAILS = ["input", "cached", "output", "tool_use"].map((kind) => `${kind}_tokens_by_modality`);
+const INPUTS = ["input", "cached", "tool_use"].map((kind) => `${kind}_tokens_by_modality`);
+/** Tokens of a generated video cost more than those of text, and no price list has a price for them. */
+const OUTPUT_MODALITIES = MODALITIES.filter((modality) => modality !== "video");
 
 /** Every number in `usage` that the decoder counts or that is known to add nothing to a bill. */
 export const KNOWN_COUNTERS: KnownCounters = {
@@ -14,7 +16,8 @@ export const KNOWN_COUNTERS: KnownCounters = {
     "total_tokens",
     // Part of the input: its value before the host continued its own response.
     "initial_input_tokens",
-    ...DETAILS.flatMap((details) => MODALITIES.map((modality) => `${details}.${modality}.tokens`)),
+    ...INPUTS.flatMap((details) => MODALITIES.map((modality) => `${details}.${modality}.tokens`)),
+    ...OUTPUT_MODALITIES.map((modality) => `output_tokens_by_modality.${modality}.tokens`),
   ],
   // The uses of hosted tools, which are counted by name.
   others: ["grounding_tool_count"],

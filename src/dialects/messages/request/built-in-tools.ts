@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../base/json.ts";
+import { type JsonObject, numberAt } from "../../../base/json.ts";
 
 /** A tool that this dialect's models know by its type, described so that any other model understands it too. */
 interface BuiltInTool {
@@ -75,8 +75,50 @@ const MEMORY: BuiltInTool = {
   },
 };
 
+const POSITION = { type: "array", items: { type: "integer" } };
+
+function sizeOf(tool: JsonObject): string {
+  const [width, height] = [numberAt(tool, "display_width_px"), numberAt(tool, "display_height_px")];
+  if (width === undefined || height === undefined) return "";
+  return `, which is ${width} pixels wide and ${height} pixels high`;
+}
+
+/** Positions are in pixels of the screen that the tool declares, which the client scales its screenshots to. */
+const computer = (tool: JsonObject): BuiltInTool => ({
+  description:
+    "Uses the screen, mouse and keyboard of a computer. Positions are in pixels, counted from the top left corner of the screen" +
+    `${sizeOf(tool)}. Take a screenshot first, and after each step to see its effect.`,
+  schema: {
+    type: "object",
+    properties: {
+      action: {
+        type: "string",
+        enum: [
+          ...["screenshot", "left_click", "right_click", "middle_click", "double_click", "triple_click", "mouse_move"],
+          ...["left_click_drag", "left_mouse_down", "left_mouse_up", "scroll", "type", "key", "hold_key", "wait"],
+          ...["cursor_position", ...(tool["enable_zoom"] === true ? ["zoom"] : [])],
+        ],
+        description:
+          "What to do. Clicks, mouse_move and scroll take a coordinate; left_click_drag goes from start_coordinate to coordinate; type " +
+          "takes text; key and hold_key take key names in text, such as ctrl+s; hold_key and wait take a duration.",
+      },
+      coordinate: { ...POSITION, description: "The position, as x and y." },
+      start_coordinate: { ...POSITION, description: "For left_click_drag: where to begin, as x and y." },
+      text: { type: "string", description: "The text to type, the keys to press, or keys to hold during a click." },
+      scroll_direction: { type: "string", enum: ["up", "down", "left", "right"], description: "For scroll." },
+      scroll_amount: { type: "integer", description: "For scroll: the number of wheel clicks." },
+      duration: { type: "number", description: "For hold_key and wait: seconds." },
+      ...(tool["enable_zoom"] === true
+        ? { region: { ...POSITION, description: "For zoom: the left, top, right and bottom edge." } }
+        : {}),
+    },
+    required: ["action"],
+  },
+});
+
 /** Built-in tools that the client runs; undefined for hosted ones. */
-export function builtInTool(type: string): BuiltInTool | undefined {
+export function builtInTool(type: string, tool: JsonObject): BuiltInTool | undefined {
+  if (/^computer_\d+$/.test(type)) return computer(tool);
   if (/^bash_\d+$/.test(type)) return BASH;
   if (/^memory_\d+$/.test(type)) return MEMORY;
   return /^text_editor_\d+$/.test(type) ? TEXT_EDITOR : undefined;

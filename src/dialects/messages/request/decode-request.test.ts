@@ -8,12 +8,13 @@ describe("decoding for other targets", () => {
     decodeRequest({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }], ...more });
 
   test("contract 2.10: built-in client tools become functions with the documented arguments", () => {
-    const [bash, editor, memory, other] = decode({
+    const [bash, editor, memory, computer, other] = decode({
       tools: [
         { type: "bash_20250124", name: "bash" },
         { type: "text_editor_20250728", name: "str_replace_based_edit_tool" },
         { type: "memory_20250818", name: "memory" },
-        { type: "computer_20250124", name: "computer" },
+        { type: "computer_20250124", name: "computer", display_width_px: 1024, display_height_px: 768 },
+        { type: "hologram_20260101", name: "hologram" },
       ],
     }).tools;
     expect(bash).toMatchObject({
@@ -29,7 +30,13 @@ describe("decoding for other targets", () => {
       },
     });
     expect(memory).toMatchObject({ type: "function", name: "memory", schema: { required: ["command"] } });
-    expect(other).toMatchObject({ type: "native", dialect: "messages", name: "computer" });
+    expect(computer).toMatchObject({
+      type: "function",
+      name: "computer",
+      description: expect.stringContaining("768 pixels high"),
+      schema: { required: ["action"] },
+    });
+    expect(other).toMatchObject({ type: "native", dialect: "messages", name: "hologram" });
   });
 
   test("every field has its path; unknown fields become extras, fields that the gateway handles do not", () => {

@@ -2,6 +2,7 @@ import type { FieldNames } from "../../../canon/field-names.ts";
 
 export const FIELD_NAMES: FieldNames = {
   cache: "cache_control",
+  callers: "allowed_callers",
   isError: "is_error",
   allowedDomains: "allowed_domains",
   blockedDomains: "blocked_domains",

@@ -27,7 +27,7 @@ export function decodeTool(value: unknown, path: string, servers?: McpServers): 
   if (/^web_search_\d+$/.test(type)) return decodeWebSearch(fields, { path, ...cache });
   const { cache_control: _cache, ...kept } = raw;
   const name = stringAt(raw, "name") ?? type;
-  const builtIn = builtInTool(type);
+  const builtIn = builtInTool(type, raw);
   if (builtIn === undefined) {
     const native = { type: "native" as const, dialect: "messages", name, raw: kept, path, ...cache };
     return { ...native, ...meaningOf(type, kept, servers) };
@@ -36,7 +36,7 @@ export function decodeTool(value: unknown, path: string, servers?: McpServers): 
 }
 
 /** Settings without which a tool does the same. Limits of what it may read must not get lost on the way to another dialect. */
-const HARMLESS: ReadonlySet<string> = new Set(["citations", "max_uses", "max_content_tokens"]);
+const HARMLESS: ReadonlySet<string> = new Set(["allowed_callers", "citations", "max_uses", "max_content_tokens"]);
 
 function meaningOf(
   type: string,
@@ -66,8 +66,19 @@ function decodeFunction(fields: Fields, common: Common): FunctionTool {
   const schema = fields.object("input_schema");
   const strict = fields.boolean("strict");
   const deferred = fields.boolean("defer_loading") === true ? (true as const) : undefined;
+  const callers = fields.array("allowed_callers");
   const extras = fields.rest();
-  return withoutAbsent({ type: "function" as const, name, description, schema, strict, deferred, ...common, extras });
+  return withoutAbsent({
+    type: "function" as const,
+    name,
+    description,
+    schema,
+    strict,
+    deferred,
+    callers,
+    ...common,
+    extras,
+  });
 }
 
 /** A newer version's date goes to the extras: what it adds is specific to this dialect. */
@@ -187,6 +198,7 @@ function encodeFunction(tool: FunctionTool, { call, strict, notes }: ToolTarget)
     input_schema: kept && call.dialect !== "messages" ? lowerEnforcedSchema(object, tool.path, notes) : object,
     ...(kept ? { strict: true } : {}),
     ...(tool.deferred ? { defer_loading: true } : {}),
+    ...(call.dialect === "messages" ? { allowed_callers: tool.callers } : {}),
   });
 }
 

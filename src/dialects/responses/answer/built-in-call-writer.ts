@@ -3,7 +3,7 @@ import { GatewayError } from "../../../canon/error.ts";
 import { fitToolId } from "../../../canon/tool-id.ts";
 import { requireSmallArguments } from "../../answer/answer-bounds.ts";
 import { DeltaForm } from "../../answer/delta-form.ts";
-import type { BuiltInTool } from "../request/built-in-tools.ts";
+import type { BuiltInTool } from "../request/built-in-tool.ts";
 import { CALL_ID } from "../request/encode-items.ts";
 import type { ItemStatus } from "./answer-items.ts";
 import { type ItemPlace, itemAdded, itemDone, type OpenItem } from "./open-item.ts";

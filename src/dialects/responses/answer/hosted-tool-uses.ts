@@ -1,6 +1,8 @@
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../../base/json.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
 import { WEB_SEARCH } from "../../../canon/billable.ts";
-import { addToolUse, countAt, type Usage } from "../../../canon/usage.ts";
+import { addToolUse, countAt, sumUsage, type Usage, type UsagePass } from "../../../canon/usage.ts";
+import { generatedTokens } from "../../answer/generated-tokens.ts";
 import { type KnownCounters, unknownCounters } from "../../answer/unknown-counters.ts";
 import { toolName } from "./tool-name.ts";
 
@@ -32,6 +34,8 @@ export class HostedToolUses {
   /** Calls that have begun, by tool. A started use is billed, even if its end was not received (H26). */
   readonly #begun = new Map<string, number>();
   readonly #ended = new Map<string, number>();
+  /** Tokens of other models that tools called, one pass for each model. */
+  readonly #passes: UsagePass[] = [];
   /** Counters that cannot be billed. */
   readonly #unknown = new Set<string>();
 
@@ -79,12 +83,21 @@ export class HostedToolUses {
     if (searched !== undefined) this.#addUnknown(`tool_usage.${WEB_SEARCH}`, searched, SEARCH_COUNTERS);
   }
 
-  /** A tool may call another model, and report its tokens in the item. No price is known for them. */
+  /** A tool may call another model, and report its tokens in the item. They are billed like any other pass of that model (H33). */
   #reportUsageOf(item: JsonObject): void {
     for (const key in item) {
       const usage = key.endsWith(ITEM_USAGE) ? item[key] : undefined;
-      if (isObject(usage)) this.#addUnknown(key, usage, NO_COUNTERS);
+      if (!isObject(usage)) continue;
+      const model = stringAt(usage, "model");
+      this.#addUnknown(key, usage, model === undefined ? NO_COUNTERS : ITEM_COUNTERS);
+      if (model !== undefined) this.#addPass(key, model, tokensOf(usage));
     }
+  }
+
+  #addPass(kind: string, model: string, usage: Usage): void {
+    const known = this.#passes.find((pass) => pass.model === model) ?? this.#passes[MAX_PASSES - 1];
+    if (known === undefined) this.#passes.push({ kind, model, usage });
+    else known.usage = sumUsage(known.usage, usage);
   }
 
   #addUnknown(holder: string, raw: JsonObject, known: KnownCounters): void {
@@ -97,6 +110,7 @@ export class HostedToolUses {
 
   addTo(usage: Usage | undefined): Usage | undefined {
     let counted = this.#calls === 0 ? usage : { ...usage, rounds: this.#calls + 1 };
+    if (this.#passes.length > 0) counted = { ...counted, passes: [...this.#passes] };
     for (const [name, uses] of this.#allUses()) {
       counted = name === WEB_SEARCH ? { ...counted, searches: uses } : addToolUse(counted, name, uses);
     }
@@ -127,6 +141,19 @@ function hostedTool(type: string): string | undefined {
 const SEARCH_COUNTERS: KnownCounters = { counts: ["num_requests"] };
 const ITEM_USAGE = "_usage";
 const NO_COUNTERS: KnownCounters = { counts: [] };
+const ITEM_COUNTERS: KnownCounters = { counts: ["input_tokens", "output_tokens", "reasoning_tokens", "total_tokens"] };
+/** No response calls more models. Those beyond the limit are billed with the last one. */
+const MAX_PASSES = 8;
+
+function tokensOf(raw: JsonObject): Usage {
+  const input = countAt(raw, "input_tokens") ?? 0;
+  const generated = generatedTokens({
+    completion: countAt(raw, "output_tokens"),
+    reasoning: countAt(raw, "reasoning_tokens"),
+    behindPrompt: (countAt(raw, "total_tokens") ?? 0) - input,
+  });
+  return { input, output: generated?.said ?? 0, ...withoutAbsent({ reasoning: generated?.thought }) };
+}
 
 const increment = (counts: Map<string, number>, key: string, by = 1): void => {
   counts.set(key, (counts.get(key) ?? 0) + by);

@@ -110,8 +110,23 @@ describe("H26: work besides generating is counted by its items", () => {
     });
   });
 
-  test("decision 0083: tokens of another model that a tool called are unknown counters", () => {
-    const svg_usage = { model: "m", input_tokens: 5, output_tokens: 7, reasoning_tokens: 0, total_tokens: 12 };
+  test("H33: tokens of another model that a tool called are a pass of that model", () => {
+    const svg_usage = { model: "m", input_tokens: 5, output_tokens: 7, reasoning_tokens: 3, total_tokens: 12 };
+    const drawn = { type: "image_generation_call", status: "completed", svg_usage };
+    const usage = { input: 10, output: 8, reasoning: 6 };
+    expect(work(drawn, drawn)).toMatchObject({ passes: [{ kind: "svg_usage", model: "m", usage }] });
+    expect(work(drawn)?.unknown).toBeUndefined();
+    const more = { ...drawn, svg_usage: { ...svg_usage, audio_tokens: 9 } };
+    expect(work(more)?.unknown).toEqual(["svg_usage.audio_tokens"]);
+    const many = Array.from({ length: 20 }, (_, index) => ({
+      ...drawn,
+      svg_usage: { ...svg_usage, model: `m${index}` },
+    }));
+    expect(work(...many)?.passes?.map((pass) => pass.usage.input)).toEqual([5, 5, 5, 5, 5, 5, 5, 65]);
+  });
+
+  test("decision 0083: tokens of a model without a name are unknown counters", () => {
+    const svg_usage = { input_tokens: 5, output_tokens: 7, reasoning_tokens: 0, total_tokens: 12 };
     const drawn = { type: "image_generation_call", status: "completed", svg_usage };
     expect(work(drawn, drawn)?.unknown).toEqual([
       "svg_usage.input_tokens",

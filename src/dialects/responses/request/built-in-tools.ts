@@ -1,24 +1,8 @@
 import { arrayAt, isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
 import { stringifyInOrder } from "../../../wire/ordered-json.ts";
-
-/** A tool that the client runs and that this dialect's models know by its type. Other models get it as a function. */
-export interface BuiltInTool {
-  /** The type of the tool, and the name of the function. */
-  name: string;
-  description: string;
-  schema: JsonObject;
-  /** The prefix of item ids. */
-  prefix: string;
-  /** What distinguishes an item without arguments. */
-  empty: JsonObject;
-  /** A call as the arguments of the function. */
-  argumentsOf(item: JsonObject): JsonObject;
-  /** The reverse: what distinguishes the item. Undefined if the arguments do not make a call. */
-  callOf(input: JsonObject): JsonObject | undefined;
-  /** The text of a result, and whether it reports a failure. */
-  resultOf(item: JsonObject): { text: string; isError?: true };
-}
+import type { BuiltInTool } from "./built-in-tool.ts";
+import { COMPUTER } from "./computer-tool.ts";
 
 /** Null means absent. */
 const present = (object: unknown): JsonObject =>
@@ -59,7 +43,7 @@ const SHELL: BuiltInTool = {
     return { action, environment: { type: "local" } };
   },
   resultOf: (item) => ({
-    text: stringifyInOrder(
+    content: stringifyInOrder(
       arrayAt(item, "output").map((ran) => {
         const { outcome, ...streams } = present(ran);
         return { ...streams, outcome: present(outcome) };
@@ -97,7 +81,7 @@ const LOCAL_SHELL: BuiltInTool = {
     const user = stringAt(input, "user");
     return { action: { type: "exec", command, env, ...withoutAbsent({ timeout_ms, working_directory, user }) } };
   },
-  resultOf: (item) => ({ text: stringAt(item, "output") ?? "" }),
+  resultOf: (item) => ({ content: stringAt(item, "output") ?? "" }),
 };
 
 const PATCH_TYPES: ReadonlySet<string | undefined> = new Set(["create_file", "update_file", "delete_file"]);
@@ -130,13 +114,13 @@ const APPLY_PATCH: BuiltInTool = {
     return diff === undefined ? undefined : { operation: { type, path, diff } };
   },
   resultOf: (item) => ({
-    text: stringAt(item, "output") ?? stringAt(item, "status") ?? "",
+    content: stringAt(item, "output") ?? stringAt(item, "status") ?? "",
     ...(stringAt(item, "status") === "failed" ? { isError: true as const } : {}),
   }),
 };
 
 const BUILT_IN: ReadonlyMap<string, BuiltInTool> = new Map(
-  [SHELL, LOCAL_SHELL, APPLY_PATCH].map((tool) => [tool.name, tool]),
+  [SHELL, LOCAL_SHELL, APPLY_PATCH, COMPUTER].map((tool) => [tool.name, tool]),
 );
 
 /** The tool by its definition in a request. Undefined for a shell in a provider's container, and for everything else. */

@@ -7,7 +7,8 @@ import { nativeOf } from "../../../canon/opaque-carriers.ts";
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from "../../../canon/part.ts";
 import { parseInOrder, stringifyInOrder } from "../../../wire/ordered-json.ts";
 import { SignedParts, unwrapCarrier } from "../../request/carriers.ts";
-import { type BuiltInTool, builtInItem } from "./built-in-tools.ts";
+import type { BuiltInTool } from "./built-in-tool.ts";
+import { builtInItem } from "./built-in-tools.ts";
 import { decodeContent, isResultContent, nativePart } from "./content.ts";
 import { isClientItem } from "./is-client-item.ts";
 import type { Namespaces } from "./namespaces.ts";
@@ -95,9 +96,12 @@ class ItemReader {
 
   #builtInResult(tool: BuiltInTool, item: JsonObject, path: string): ToolResultPart {
     const callId = this.#builtIn.get(outputOf(item)) ?? "";
-    const { text, isError } = tool.resultOf(item);
+    const { content: given, isError } = tool.resultOf(item);
     const native = { dialect: "responses", tool: tool.name, raw: item };
-    const content: TextPart[] = [{ type: "text", text, path: `${path}.output` }];
+    const content: ToolResultPart["content"] =
+      typeof given === "string"
+        ? [{ type: "text", text: given, path: `${path}.output` }]
+        : decodeContent(given, `${path}.output`).filter(isResultContent);
     return { type: "tool-result", callId, content, ...withoutAbsent({ isError }), native, path, ...callerOf(item) };
   }
 

@@ -12,6 +12,7 @@ import { freeTextFunction } from "../../request/free-text-tool.ts";
 import { noteUnsentSettings } from "../../request/note-unsent-settings.ts";
 import { isStrict, objectSchema } from "../../request/strict-schema.ts";
 import { builtInTool } from "./built-in-tools.ts";
+import { sentSvg } from "./named-models.ts";
 import { isOwn, knowsTool, ownExtras, pathIn, type RequestScope } from "./request-scope.ts";
 import { unsentMembers } from "./unsent-members.ts";
 
@@ -114,17 +115,23 @@ function encodeFunction(tool: FunctionTool, scope: RequestScope): JsonObject {
     parameters: schema,
     ...withoutAbsent({ strict }),
     ...(tool.deferred ? { defer_loading: true } : {}),
+    ...callersOf(tool, scope),
     ...ownExtras(scope, tool.extras),
   };
 }
 
-function encodeCustom({ name, description, format, deferred, extras }: CustomTool, scope: RequestScope): JsonObject {
+const callersOf = ({ callers }: Tool, scope: RequestScope): JsonObject =>
+  isOwn(scope) ? withoutAbsent({ allowed_callers: callers }) : {};
+
+function encodeCustom(tool: CustomTool, scope: RequestScope): JsonObject {
+  const { name, description, format, deferred, extras } = tool;
   const optional = withoutAbsent({ description, format: format && flatFormat(format) });
   return {
     type: "custom",
     name,
     ...optional,
     ...(deferred ? { defer_loading: true } : {}),
+    ...callersOf(tool, scope),
     ...ownExtras(scope, extras),
   };
 }
@@ -163,7 +170,10 @@ function sentMembers(wire: JsonObject, path: string, { context, notes }: Request
   const unsent = unsentMembers(wire, context.quirks);
   for (const { member, reason } of unsent) notes.dropped(`${path}.${member}`, reason);
   const names = unsent.map(({ member }) => member);
-  return Object.fromEntries(Object.entries(wire).filter(([member]) => !names.includes(member)));
+  const drawing = sentSvg(wire, context.upstreamName);
+  if (drawing?.reason !== undefined) notes.dropped(`${path}.svg.model`, drawing.reason);
+  const sent = Object.fromEntries(Object.entries(wire).filter(([member]) => !names.includes(member)));
+  return drawing === undefined ? sent : { ...sent, svg: drawing.svg };
 }
 
 /** Flat here, unlike in chat (R18). */

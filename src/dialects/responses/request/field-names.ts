@@ -2,6 +2,7 @@ import type { FieldNames } from "../../../canon/field-names.ts";
 
 export const FIELD_NAMES: FieldNames = {
   cache: "prompt_cache_breakpoint",
+  callers: "allowed_callers",
   signature: "encrypted_content",
   citations: "annotations",
   title: "filename",

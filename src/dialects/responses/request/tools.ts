@@ -89,10 +89,11 @@ function decodeFunction(fields: Fields, path: string): FunctionTool {
   const description = fields.string("description");
   const schema = fields.object("parameters");
   const strict = fields.boolean("strict");
+  const callers = fields.array("allowed_callers");
   return {
     type: "function",
     name,
-    ...withoutAbsent({ description, schema, strict }),
+    ...withoutAbsent({ description, schema, strict, callers }),
     ...isDeferred(fields),
     path,
     ...extrasOf(fields),
@@ -103,10 +104,11 @@ function decodeCustom(fields: Fields, path: string): CustomTool {
   const name = fields.string("name") ?? "";
   const description = fields.string("description");
   const format = decodeToolFormat(fields.object("format"));
+  const callers = fields.array("allowed_callers");
   return {
     type: "custom",
     name,
-    ...withoutAbsent({ description, format }),
+    ...withoutAbsent({ description, format, callers }),
     ...isDeferred(fields),
     path,
     ...extrasOf(fields),

@@ -1,8 +1,11 @@
-import { isObject } from "../../../base/json.ts";
+import { arrayAt, isObject } from "../../../base/json.ts";
 import { GatewayError } from "../../../canon/error.ts";
 import { type CheckRules, refuse } from "../../reading/check.ts";
 import { checkBase64, checkDataUrl } from "../../reading/check-base64.ts";
 import { ROUTING_FIELDS } from "../../reading/routing-fields.ts";
+import { loadsTools } from "../request/loaded-tools.ts";
+import { otherModelIn } from "../request/named-models.ts";
+import { isNamespace } from "../request/namespaces.ts";
 import type { ResponsesRequest } from "./request.ts";
 
 /** State that only the vendor's own account stores, with what to use instead. */
@@ -31,16 +34,30 @@ export const responsesRules: CheckRules<ResponsesRequest> = {
       refuse("input", `must be a non-empty string or array of items; ${found}`);
     }
     if (typeof items !== "string") checkItems(items, "input");
+    body.tools?.forEach((tool, index) => {
+      if (isNamespace(tool)) checkInnerTools(arrayAt(tool, "tools"), `tools[${index}].tools`);
+    });
   },
 };
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Tools in namespaces and tools that items add must not call other models: only the request's own list is checked for them (S07). */
+function checkInnerTools(tools: readonly unknown[], path: string): void {
+  for (const [index, tool] of tools.entries()) {
+    const at = `${path}[${index}]`;
+    const member = otherModelIn(tool);
+    if (member !== undefined) refuse(`${at}.${member}`, "is not supported here: name the model in a tool of `tools`");
+    if (isNamespace(tool)) checkInnerTools(arrayAt(tool, "tools"), `${at}.tools`);
+  }
+}
 
 /** Messages and tool outputs contain parts. */
 export function checkItems(items: readonly unknown[], name: string): void {
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
     if (!isObject(item)) continue;
+    if (loadsTools(item)) checkInnerTools(arrayAt(item, "tools"), `${name}[${index}].tools`);
     for (const field of ["content", "output"]) {
       const parts = item[field];
       if (Array.isArray(parts)) checkParts(parts, () => `${name}[${index}].${field}`);
