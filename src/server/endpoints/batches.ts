@@ -1,5 +1,5 @@
 import { sharingOf } from "../../access/principal.ts";
-import { isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Batch, BatchState } from "../../batches/batch.ts";
@@ -8,6 +8,8 @@ import { GatewayError } from "../../canon/error.ts";
 import { objectId } from "../../objects/object-id.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import { CHAT_ENDPOINTS } from "../batches/batch-forms.ts";
+import { storeRequests } from "../batches/store-requests.ts";
+import { mayDelete } from "../may-delete.ts";
 import { BatchAnswer, BatchListAnswer } from "../openapi/batch-answers.ts";
 import { json } from "../openapi/operation.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
@@ -201,20 +203,7 @@ export const createMessageBatch: ClientEndpoint = {
   ),
   answers: [json(BatchAnswer, "The batch.")],
   handle: withCaller(async (principal, { request }, { gateway }) => {
-    const { maxFileBytes } = gateway.uploads.limits;
-    const body = await readSmallBody(
-      request,
-      Math.min(maxFileBytes, gateway.snapshot.maxBodyBytes),
-      principal,
-      gateway,
-    );
-    const requests = body["requests"];
-    if (!Array.isArray(requests) || requests.length === 0 || !requests.every(isObject)) {
-      throw wrongField("requests", "must be an array of requests, each with custom_id and params");
-    }
-    refuseLines(requests);
-    const lines = requests.map((line) => `${JSON.stringify(line)}\n`).join("");
-    const blob = await gateway.uploads.write(Buffer.from(lines));
+    const blob = await storeRequests(request, gateway);
     try {
       const terms = { form: "messages", endpoint: "/v1/messages", window: "24h", windowMs: DAY_MS, blobs: [blob] };
       const batch = await gateway.batches.create({ ...principal, share: sharingOf(principal) }, terms);
@@ -225,21 +214,6 @@ export const createMessageBatch: ClientEndpoint = {
     }
   }),
 };
-
-/** This protocol has no state for a batch that failed as a whole, so what would make it fail is refused at once. */
-function refuseLines(requests: readonly JsonObject[]): void {
-  const seen = new Set<string>();
-  for (const [index, line] of requests.entries()) {
-    const id = stringAt(line, "custom_id");
-    if (!id) throw wrongField(`requests[${index}].custom_id`, "is missing");
-    if (seen.has(id)) throw wrongField(`requests[${index}].custom_id`, "was used before in this batch");
-    seen.add(id);
-    const parameters = objectAt(line, "params");
-    if (parameters === undefined) throw wrongField(`requests[${index}].params`, "must be an object");
-    if (parameters["stream"] === true)
-      throw wrongField(`requests[${index}].params.stream`, "must not be true in a batch");
-  }
-}
 
 export const listMessageBatches: ClientEndpoint = {
   method: "GET",
@@ -297,7 +271,7 @@ export const deleteMessageBatch: ClientEndpoint = {
   parameters: ["batch-id"],
   answers: [json(Type.Object({ id: Type.String(), type: Type.Literal("message_batch_deleted") }), "It is deleted.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
-    if (!(await gateway.batches.delete(principal, idOf(routed)))) throw noSuchBatch(routed);
+    if (!(await gateway.batches.delete(idOf(routed), mayDelete(principal, gateway)))) throw noSuchBatch(routed);
     return Response.json({ id: idOf(routed), type: "message_batch_deleted" });
   }),
 };

@@ -10,6 +10,7 @@ import { objectId } from "../../objects/object-id.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import type { ObjectBlob } from "../../storage/tables/objects.ts";
+import { mayDelete } from "../may-delete.ts";
 import { GenaiBatchAnswer } from "../openapi/batch-answers.ts";
 import { json } from "../openapi/operation.ts";
 import { MODEL_IN_PATH } from "../openapi/parameters.ts";
@@ -146,7 +147,7 @@ export const deleteGenaiBatch: ClientEndpoint = {
   parameters: ["batch-id"],
   answers: [json(Type.Object({}), "It is deleted.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
-    if (!(await gateway.batches.delete(principal, idOf(routed)))) throw noSuchBatch(routed);
+    if (!(await gateway.batches.delete(idOf(routed), mayDelete(principal, gateway)))) throw noSuchBatch(routed);
     return Response.json({});
   }),
 };

@@ -1,10 +1,10 @@
 import { sharingOf } from "../../access/principal.ts";
 import { Type } from "../../base/type.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { isVisible, type Owned } from "../../canon/ownership.ts";
 import { typeOfUpload } from "../../files/type-of-name.ts";
 import type { UploadedFile } from "../../objects/uploaded-files.ts";
 import { receiveUpload } from "../../relay/request/read-form.ts";
+import { mayDelete } from "../may-delete.ts";
 import { DeletedFileAnswer, FileAnswer, FileListAnswer } from "../openapi/file-answers.ts";
 import { file, json } from "../openapi/operation.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
@@ -118,10 +118,7 @@ export const deleteFile: ClientEndpoint = {
   answers: [json(DeletedFileAnswer, "The file is deleted.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
     const id = idOf(routed);
-    // A key may delete what its child keys have stored, without seeing it.
-    const may = (owned: Owned) =>
-      isVisible(owned, principal) || gateway.keys.makerOf(owned.keyId ?? "")?.keyId === principal.keyId;
-    if (!(await gateway.uploads.delete(id, may))) throw noSuchFile(routed);
+    if (!(await gateway.uploads.delete(id, mayDelete(principal, gateway)))) throw noSuchFile(routed);
     return Response.json(fileFormOf(routed.dialect).deleted(id));
   }),
 };
