@@ -134,7 +134,7 @@ describe("choices 12: an uploaded file works with every model, whatever the SDK 
             const sent = upstream.seen.at(-1);
             expect(wireOf(sent?.path ?? "")).toBe(wire);
             const kind = Object.keys(UPLOADED_KINDS).find((one) => UPLOADED_KINDS[one] === name);
-            expect(partWith(sent?.body ?? "", name)).toBe(documented[`${kind} ${wire}`]);
+            expect(documented[`${kind} ${wire}`]).toContain(partWith(sent?.body ?? "", name) ?? "dropped");
             // The gateway's id means nothing to the host.
             expect(sent?.body).not.toContain(random(id));
           });
@@ -149,7 +149,7 @@ describe("choices 12: an uploaded file works with every model, whatever the SDK 
     expect(JSON.stringify(items.data)).toContain(id ?? "");
     await openai.responses.create({ model: "test/genai", input: "And now?", previous_response_id: first.id });
     const sent = upstream.seen.at(-1)?.body ?? "";
-    expect(partWith(sent, "notes.txt")).toBe(documented["text genai"]);
+    expect(documented["text genai"]).toContain(partWith(sent, "notes.txt") ?? "dropped");
   });
 
   test("H56: an unknown id and another project's id are refused alike, with the path", async () => {

@@ -67,7 +67,7 @@ export const UPLOADED_KINDS: Readonly<Record<string, UploadedName>> = {
 };
 
 /** The table of docs/files.md: what a file of each kind becomes at each wire, as `image chat`. */
-export function documentedParts(): Record<string, string> {
+export function documentedParts(): Record<string, string[]> {
   const page = readFileSync(join(import.meta.dir, "../../docs/files.md"), "utf8");
   const rows = page
     .split("\n")
@@ -78,7 +78,10 @@ export function documentedParts(): Record<string, string> {
         .split("|")
         .slice(1, -1)
         .map((cell) => cell.trim().replaceAll("`", ""));
-      return ["chat", "responses", "messages", "genai"].map((wire, index) => [`${kind} ${wire}`, cells[index] ?? ""]);
+      return ["chat", "responses", "messages", "genai"].map((wire, index) => [
+        `${kind} ${wire}`,
+        (cells[index] ?? "").split(" or ").sort(),
+      ]);
     }),
   );
 }

@@ -15,6 +15,7 @@ import { json } from "../openapi/operation.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
+import { listGenaiBatches, showGenaiBatch } from "./genai-batches.ts";
 import { dropInPath } from "./paths.ts";
 import { withCaller } from "./with-caller.ts";
 
@@ -70,8 +71,9 @@ export const listBatches: ClientEndpoint = {
   id: "listBatches",
   summary: "List batches, newest first",
   dialect: "chat",
+  shared: true,
   answers: [json(BatchListAnswer, "A page of batches.")],
-  handle: withCaller(async (principal, { query }, { gateway }) => {
+  handle: orInGenai(listGenaiBatches, async (principal, { query }, { gateway }) => {
     const limit = readLimit(query.get("limit"), "limit", { most: 100, unsaid: 20 });
     const page = { after: query.get("after") ?? undefined, limit, order: "desc" as const };
     const { batches, hasMore } = await gateway.batches.list(principal, page);
@@ -92,10 +94,21 @@ export const showBatch: ClientEndpoint = {
   id: "getBatch",
   summary: "Show the state of a batch",
   dialect: "chat",
+  shared: true,
   parameters: ["batch-id"],
   answers: [json(BatchAnswer, "The batch.")],
-  handle: withBatch(async (batch) => Response.json(encode(batch))),
+  handle: orInGenai(showGenaiBatch, async (principal, routed, { gateway }) => {
+    const batch = await gateway.batches.find(principal, idOf(routed));
+    if (batch === undefined) throw noSuchBatch(routed);
+    return Response.json(encode(batch));
+  }),
 };
+
+/** Two protocols have the same path; a header shows whose client it is. */
+function orInGenai({ handle }: ClientEndpoint, own: Parameters<typeof withCaller>[0]): Handler {
+  const inChat = withCaller(own);
+  return (routed, context) => (routed.dialect.name === "genai" ? handle(routed, context) : inChat(routed, context));
+}
 
 export const cancelBatch: ClientEndpoint = {
   method: "POST",

@@ -17,7 +17,7 @@ import { MODEL_IN_PATH } from "../openapi/parameters.ts";
 import type { RoutedRequest } from "../routed-request.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
-import { dropInPath, verbEndpointPaths } from "./paths.ts";
+import { BESIDE_V1, verbEndpointPaths, versionedPath } from "./paths.ts";
 import { withCaller } from "./with-caller.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -87,7 +87,7 @@ async function inputOf(
 
 export const listGenaiBatches: ClientEndpoint = {
   method: "GET",
-  paths: dropInPath("/v1beta/batches"),
+  paths: versionedPath("/batches", { versions: BESIDE_V1 }),
   id: "listGenaiBatches",
   summary: "List batches, newest first",
   dialect: "genai",
@@ -105,7 +105,7 @@ export const listGenaiBatches: ClientEndpoint = {
 
 export const showGenaiBatch: ClientEndpoint = {
   method: "GET",
-  paths: dropInPath("/v1beta/batches/{id}"),
+  paths: versionedPath("/batches/{id}", { versions: BESIDE_V1 }),
   id: "getGenaiBatch",
   summary: "Show the state of a batch, and its results",
   dialect: "genai",
@@ -120,13 +120,7 @@ export const showGenaiBatch: ClientEndpoint = {
 
 export const cancelGenaiBatch: ClientEndpoint = {
   method: "POST",
-  paths: [
-    {
-      door: "dropin",
-      path: /^\/v1beta\/batches\/(?<id>[^/:]+):cancel$/,
-      documented: [{ path: "/v1beta/batches/{id}:cancel", suffix: "" }],
-    },
-  ],
+  paths: versionedPath("/batches/{id}:cancel"),
   id: "cancelGenaiBatch",
   summary: "Cancel a batch; requests that are running are finished",
   dialect: "genai",
@@ -140,7 +134,7 @@ export const cancelGenaiBatch: ClientEndpoint = {
 
 export const deleteGenaiBatch: ClientEndpoint = {
   method: "DELETE",
-  paths: dropInPath("/v1beta/batches/{id}"),
+  paths: versionedPath("/batches/{id}"),
   id: "deleteGenaiBatch",
   summary: "Delete a batch that has ended",
   dialect: "genai",
