@@ -68,6 +68,8 @@ const HOLD_MS = 5_000;
 const MAX_TASKS = 4;
 /** Results that are stored in one transaction. */
 const RESULTS_AT_ONCE = 20;
+/** Far less than a call takes. */
+const GROUP_MS = 10;
 const ROWS_AT_ONCE = 100;
 /** When a line is tried again whose input could not be read. */
 const RETRY_MS = 10_000;
@@ -96,6 +98,7 @@ export class BatchRunner {
   #isWanted = false;
   #isAdvancing = false;
   #isAdvanceWanted = false;
+  #isAdvanceSoon = false;
   /** A result could not be stored with others. */
   #storesSingly = false;
   #lastProject = "";
@@ -262,6 +265,16 @@ export class BatchRunner {
     if (state !== undefined) onEnded?.({ id, project: batch.project, state });
   }
 
+  /** A line has ended. Those that end in the next moment are stored together with it. */
+  #advanceSoon(): void {
+    if (this.#isAdvanceSoon || this.#isStopped()) return;
+    this.#isAdvanceSoon = true;
+    this.#options.clock.after(GROUP_MS, () => {
+      this.#isAdvanceSoon = false;
+      this.#advance();
+    });
+  }
+
   /** Stores results, and takes the next lines. */
   #advance(): void {
     this.#isAdvanceWanted = true;
@@ -336,7 +349,7 @@ export class BatchRunner {
       await this.#return(line, RETRY_MS).catch(() => this.#running.delete(line));
     });
     this.#running.set(line, running);
-    void running.then(() => this.#advance());
+    void running.then(() => this.#advanceSoon());
   }
 
   async #run(line: ClaimedLine, batch: OpenBatch): Promise<void> {

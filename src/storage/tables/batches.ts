@@ -84,14 +84,14 @@ export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "k
   hasLines: boolean;
 }
 
-/** Every batch that is not done, oldest first. */
+/** Every batch that is not done, oldest first. SQLite keeps the order of a cross join: there are far fewer batches than objects. */
 export async function selectOpenBatches(queries: Queries): Promise<OpenBatch[]> {
   const rows = await queries.query(
     `SELECT batches.id, form, endpoint, deadline_at_ms, lease_owner, lease_until_ms, project, key_id, state,
        CASE WHEN EXISTS (SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running'))
          THEN 1 ELSE 0 END AS has_lines
-     FROM batches JOIN objects ON objects.id = batches.id
-     WHERE objects.state IN ('validating', 'in_progress', 'cancelling') ORDER BY objects.created_at_ms, batches.id`,
+     FROM batches CROSS JOIN objects WHERE objects.id = batches.id
+     AND objects.state IN ('validating', 'in_progress', 'cancelling') ORDER BY objects.created_at_ms, batches.id`,
   );
   return rows.map((row) => ({
     ...readTerms(row),
@@ -273,7 +273,10 @@ function turnsOf(
   );
 }
 
-/** The first lines of these batches that may run now. */
+/**
+ * The first lines of these batches that may run now. The sum keeps engines from using the index by time, for which they would read
+ * and sort all waiting lines.
+ */
 async function selectWaiting(
   queries: Queries,
   batchIds: readonly string[],
@@ -284,7 +287,7 @@ async function selectWaiting(
   for (const id of batchIds) {
     const rows = await queries.query(
       `SELECT batch_id, line, custom_id, start_at, size, held_nano_usd FROM batch_lines
-       WHERE batch_id = ? AND state = 'waiting' AND lease_until_ms <= ?
+       WHERE batch_id = ? AND state = 'waiting' AND lease_until_ms + 0 <= ?
          AND EXISTS (SELECT 1 FROM objects WHERE id = ? AND state = 'in_progress')
        ORDER BY line LIMIT ?`,
       [id, now, id, limit - found.length],
