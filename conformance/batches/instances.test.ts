@@ -133,7 +133,7 @@ describe.skipIf(!arePresent)("choices 12, H43: batches at three instances", () =
     expect([first, last].map(({ request_counts }) => request_counts.completed)).toEqual([100, 100]);
   }, 90_000);
 
-  test("an instance is killed: the others run its lines again, and every line has one result and one receipt", async () => {
+  test("an instance is killed: the others run its lines again, and every line has one result", async () => {
     provider.delayMs = 50;
     const lines = texts("killed", 400);
     const id = await client.create(urlOf(0), lines);
