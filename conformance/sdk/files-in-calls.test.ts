@@ -94,7 +94,10 @@ const CALLS: Readonly<Record<string, (model: string, id: string, name: Name) => 
     const part = name.endsWith(".png")
       ? { type: "input_image" as const, file_id: id, detail: "auto" as const }
       : { type: "input_file" as const, file_id: id };
-    return openai.responses.create({ model, input: [{ role: "user", content: [{ type: "input_text", text: "Look." }, part] }] });
+    return openai.responses.create({
+      model,
+      input: [{ role: "user", content: [{ type: "input_text", text: "Look." }, part] }],
+    });
   },
   messages: (model, id, name) =>
     anthropic.beta.messages.create({

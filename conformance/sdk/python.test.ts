@@ -94,5 +94,5 @@ describe.skipIf(!isThere)("choices 12: files and batches with the Python SDKs", 
     ]);
     for (const { lines } of Object.values(results))
       for (const name of ["alpha", "beta"]) expect(lines[name]).toContain(`${name} words`);
-  }, 60_000);
+  }, 180_000);
 });
