@@ -95,11 +95,14 @@ describe("H43: what a batch costs", () => {
     const line = (custom_id: string) => ({ custom_id, params: params("test/messages") });
     const many = await poor.messages.batches.create({ requests: Array.from({ length: 50 }, (_, i) => line(`l${i}`)) });
     const refused = await ended(poor, many.id);
-    expect(refused.request_counts).toMatchObject({ succeeded: 0, processing: 0 });
+    expect(refused.request_counts).toEqual({ processing: 0, succeeded: 0, errored: 50, canceled: 0, expired: 0 });
     expect(upstream.seen.length).toBe(0);
-    const headers = { "x-api-key": POOR, "anthropic-version": "2023-06-01" };
-    const results = await fetch(`${gateway.url}/v1/messages/batches/${many.id}/results`, { headers });
-    expect([results.status, await results.text()]).toEqual([400, expect.stringContaining("did not run")]);
+    const errors: string[] = [];
+    for await (const { result } of await poor.messages.batches.results(many.id)) {
+      if (result.type === "errored") errors.push(result.error.error.message);
+    }
+    expect(errors).toHaveLength(50);
+    expect(errors[0]).toContain("budget");
     const few = await ended(poor, (await poor.messages.batches.create({ requests: [line("a"), line("b")] })).id);
     expect(few.request_counts.succeeded).toBe(2);
   });

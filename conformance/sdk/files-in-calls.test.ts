@@ -8,19 +8,25 @@ import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import { type ScriptedUpstream, sendJson, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import {
+  documentedParts,
+  partWith,
+  UPLOADED_FILES,
+  UPLOADED_KINDS,
+  type UploadedName,
+} from "../support/uploaded-parts.ts";
 
-const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
-  "base64",
-);
-const PDF = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF");
-const FILES = {
-  "shot.png": { bytes: PNG, arrives: PNG.toString("base64") },
-  "report.pdf": { bytes: PDF, arrives: PDF.toString("base64") },
-  "notes.txt": { bytes: Buffer.from("the harbour is closed"), arrives: "the harbour is closed" },
-} as const;
-type Name = keyof typeof FILES;
+const FILES = UPLOADED_FILES;
+type Name = UploadedName;
+const MIME_TYPES: Readonly<Record<Name, string>> = {
+  "shot.png": "image/png",
+  "report.pdf": "application/pdf",
+  "notes.txt": "text/plain",
+  "speech.wav": "audio/wav",
+};
 
+/** By kind and wire. */
+const documented = documentedParts();
 const WIRES = ["chat", "responses", "messages", "genai"] as const;
 
 let upstream: ScriptedUpstream;
@@ -57,10 +63,15 @@ const answer = () =>
 
 const UPLOADS: Readonly<Record<string, (name: Name) => Promise<string>>> = {
   openai: async (name) => {
-    const file = await toFile(FILES[name].bytes, name);
+    const file = await toFile(FILES[name], name, { type: MIME_TYPES[name] });
     return (await openai.files.create({ file, purpose: "user_data" })).id;
   },
-  anthropic: async (name) => (await anthropic.beta.files.upload({ file: await toFile(FILES[name].bytes, name) })).id,
+  google: async (name) => {
+    const file = new Blob([FILES[name]], { type: MIME_TYPES[name] });
+    return (await genai.files.upload({ file, config: { mimeType: MIME_TYPES[name] } })).name ?? "";
+  },
+  anthropic: async (name) =>
+    (await anthropic.beta.files.upload({ file: await toFile(FILES[name], name, { type: MIME_TYPES[name] }) })).id,
 };
 
 const random = (id: string): string => id.slice(-22);
@@ -83,7 +94,10 @@ const CALLS: Readonly<Record<string, (model: string, id: string, name: Name) => 
     const part = name.endsWith(".png")
       ? { type: "input_image" as const, file_id: id, detail: "auto" as const }
       : { type: "input_file" as const, file_id: id };
-    return openai.responses.create({ model, input: [{ role: "user", content: [part] }] });
+    return openai.responses.create({
+      model,
+      input: [{ role: "user", content: [{ type: "input_text", text: "Look." }, part] }],
+    });
   },
   messages: (model, id, name) =>
     anthropic.beta.messages.create({
@@ -93,6 +107,7 @@ const CALLS: Readonly<Record<string, (model: string, id: string, name: Name) => 
         {
           role: "user",
           content: [
+            { type: "text", text: "Look." },
             name.endsWith(".png")
               ? { type: "image", source: { type: "file", file_id: id } }
               : { type: "document", source: { type: "file", file_id: id } },
@@ -122,12 +137,10 @@ describe("choices 12: an uploaded file works with every model, whatever the SDK 
             await call(`test/${wire}`, id, name);
             const sent = upstream.seen.at(-1);
             expect(wireOf(sent?.path ?? "")).toBe(wire);
-            const texts = sent?.body.replaceAll("\\n", "\n") ?? "";
-            const { arrives } = FILES[name];
-            const asData = Buffer.from(FILES[name].bytes).toString("base64");
-            expect(texts.includes(arrives) || texts.includes(asData)).toBe(true);
+            const kind = Object.keys(UPLOADED_KINDS).find((one) => UPLOADED_KINDS[one] === name);
+            expect(documented[`${kind} ${wire}`]).toContain(partWith(sent?.body ?? "", name) ?? "dropped");
             // The gateway's id means nothing to the host.
-            expect(texts).not.toContain(random(id));
+            expect(sent?.body).not.toContain(random(id));
           });
         }
 
@@ -140,8 +153,7 @@ describe("choices 12: an uploaded file works with every model, whatever the SDK 
     expect(JSON.stringify(items.data)).toContain(id ?? "");
     await openai.responses.create({ model: "test/genai", input: "And now?", previous_response_id: first.id });
     const sent = upstream.seen.at(-1)?.body ?? "";
-    const { bytes, arrives } = FILES["notes.txt"];
-    expect(sent.includes(arrives) || sent.includes(bytes.toString("base64"))).toBe(true);
+    expect(documented["text genai"]).toContain(partWith(sent, "notes.txt") ?? "dropped");
   });
 
   test("H56: an unknown id and another project's id are refused alike, with the path", async () => {

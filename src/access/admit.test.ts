@@ -543,3 +543,30 @@ describe("admit: cost and memory", () => {
     expect(admissions.tracked).toBe(0);
   });
 });
+
+describe("choices 12: lines of batches", () => {
+  const call = { model: "acme/llama", dialect: "chat", estimatedCostNanoUsd: 0, estimatedTokens: 400 };
+
+  test("use at most three quarters of the tokens of a minute, unless nothing else uses any", () => {
+    const { clock, admissions, admit } = gate();
+    const who = principal({ limits: { tokensPerMinute: 1_000 } });
+    const line = () => admissions.enterLine(who).admit(call);
+    line();
+    expect(line).toThrow("1000 tokens a minute");
+    admit(who, { estimatedTokens: 400 });
+    clock.ms += 61_000;
+    admissions.enterLine(who).admit({ ...call, estimatedTokens: 900 });
+    expect(line).toThrow();
+  });
+
+  test("H23: what a batch may cost is reserved in the turn in which it is checked", async () => {
+    const { admissions, refusal } = gate();
+    const who = principal({ limits: { budgetUsdTotal: 1 } });
+    const both = await Promise.allSettled([admissions.reserve(who, 6e8), admissions.reserve(who, 6e8)]);
+    expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(refusal(who, { estimatedCostNanoUsd: 5e8 }).kind).toBe("budget_exhausted");
+    const [first] = both;
+    if (first?.status === "fulfilled") first.value(0, START_MS);
+    expect(await admissions.reserve(who, 1e9)).toBeFunction();
+  });
+});

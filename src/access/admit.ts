@@ -5,6 +5,7 @@ import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import type { Principal } from "./principal.ts";
 import { checkEntry, checkRequest, checkSessions } from "./rate-limits.ts";
+import { whenShared } from "./share-refusal.ts";
 import { withNeeds } from "./shared-needs.ts";
 import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
 
@@ -15,6 +16,9 @@ export type SpentSums = (level: LevelName, id: string, window: BudgetWindow) => 
 
 /** Identifies the accounts that count a call: those of the key, its parent key, the project and the gateway. */
 export type Owner = Pick<Principal, "keyId" | "project"> & { maker?: Pick<Principal, "keyId"> | undefined };
+
+/** Releases what was held, and counts what was spent. */
+export type Release = (actualNanoUsd: number, atMs: number) => void;
 
 interface AdmissionsOptions extends Clocks {
   /** The ledger's sums when the gateway started. */
@@ -128,14 +132,33 @@ export class Admissions {
 
   /** Throws if a budget has less left than work may cost that is about to be held. */
   requireBudget(principal: Principal, costNanoUsd: number): void {
-    const nowMs = this.#clocks.wallMs();
-    for (const bound of this.#boundsOf(principal).bounds) {
-      checkBudgets(bound, { estimatedCostNanoUsd: costNanoUsd }, nowMs);
+    const { bounds } = this.#boundsOf(principal);
+    const call = { estimatedCostNanoUsd: costNanoUsd, estimatedTokens: 0 };
+    try {
+      for (const bound of bounds) checkBudgets(bound, call, this.#clocks.wallMs());
+    } catch (refusal) {
+      throw withNeeds(refusal, bounds, call);
+    }
+  }
+
+  /**
+   * Reserves money for work that is about to begin. Throws if a budget has less left. Waits a moment if other processes hold it:
+   * the share of one process may be less than the work costs.
+   */
+  async reserve(principal: Principal, costNanoUsd: number): Promise<Release> {
+    const take = () => {
+      this.requireBudget(principal, costNanoUsd);
+      return this.hold(principal, costNanoUsd);
+    };
+    try {
+      return take();
+    } catch (refusal) {
+      return await whenShared(refusal, take, this.#clocks.nowMs);
     }
   }
 
   /** Reserves money at every level for work that outlasts the call that started it. */
-  hold(owner: Owner, costNanoUsd: number): (actualNanoUsd: number, atMs: number) => void {
+  hold(owner: Owner, costNanoUsd: number): Release {
     const accounts = this.#allOf(owner);
     for (const { meter } of accounts) meter.reserved += costNanoUsd;
     return (actualNanoUsd, atMs) => {

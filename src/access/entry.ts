@@ -222,7 +222,7 @@ export class LimitedEntry implements Entry, Admission {
     try {
       for (const bound of bounds) {
         checkBudgets(bound, call, this.atMs);
-        checkTokens(bound, call.estimatedTokens, takenMs, this.atMs);
+        checkTokens(bound, call.estimatedTokens, takenMs, this.atMs, !this.#isCounted);
       }
     } catch (refusal) {
       throw withNeeds(refusal, bounds, call);

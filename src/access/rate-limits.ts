@@ -53,18 +53,23 @@ export function checkRequest(bound: Bound, nowMs: number, wallMs: () => number):
   checkShare(level, account.share, "requestsPerMinute", used, 1, `${requestsPerMinute} requests a minute`, wallMs());
 }
 
+/** The part of a minute's tokens that lines of batches may use. The rest is for clients that wait. */
+const LINES_SHARE = 0.75;
+
 /** Refuses a call that may need more tokens than the level has left in this minute. */
-export function checkTokens(bound: Bound, needed: number, nowMs: number, wallMs: number): void {
+export function checkTokens(bound: Bound, needed: number, nowMs: number, wallMs: number, isLine = false): void {
   const { level, account, tokensPerMinute } = bound;
   if (tokensPerMinute === undefined) return;
   const window = account.tokens;
   const used = window.used(nowMs);
-  if (used + needed > tokensPerMinute) {
+  // A line that needs more than its share runs while nothing else does.
+  const limit = isLine && used > 0 ? Math.floor(tokensPerMinute * LINES_SHARE) : tokensPerMinute;
+  if (used + needed > limit) {
     // The use of other processes is not known here.
     const usedHere = account.share === undefined ? ` has used about ${used},` : "";
     throw limited(
       `${subjectOf(level)} may use ${tokensPerMinute} tokens a minute,${usedHere} and this call may need ${needed}.`,
-      window.secondsUntilFree(nowMs, tokensPerMinute, needed),
+      window.secondsUntilFree(nowMs, limit, needed),
     );
   }
   if (account.share === undefined) return;

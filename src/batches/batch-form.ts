@@ -13,6 +13,8 @@ export interface BatchForm {
   render(line: EndedLine): string;
   /** Lines without a result, and failed ones, are in a file of their own. */
   readonly separatesErrors: boolean;
+  /** The protocol has no state for a batch that cannot run: each of its lines fails. */
+  readonly failsByLine: boolean;
 }
 
 /** A line that was run and succeeded. */

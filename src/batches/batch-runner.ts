@@ -1,64 +1,39 @@
 import type { Cancel } from "../base/clock.ts";
-import { parseObject } from "../base/json.ts";
-import { nextTurn } from "../base/next-turn.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { Receipt } from "../canon/receipt.ts";
 import type { ObjectContent } from "../objects/object-content.ts";
-import { newObjectRandom } from "../objects/object-id.ts";
+import { insertReady, makeReady } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
 import {
-  type BatchTask,
-  type BatchTerms,
   type ClaimedLine,
   claimLines,
-  deleteLines,
-  dropResults,
   endLine,
-  endUnwantedLines,
-  insertLines,
+  endWaitingLines,
+  freeLines,
   type LineResult,
   leaseBatch,
-  type NewLine,
+  type OpenBatch,
+  refuseLines,
   releaseBatch,
-  renewBatchLease,
+  releaseBatches,
+  renewBatchLeases,
   renewLineLeases,
   returnLine,
-  selectBatches,
-  selectEndedLines,
+  selectOpenBatches,
   sumHeld,
 } from "../storage/tables/batches.ts";
-import {
-  changeObject,
-  insertBlobs,
-  insertObject,
-  type ObjectBlob,
-  type StoredObject,
-  selectObjects,
-} from "../storage/tables/objects.ts";
+import { changeObject, type StoredObject, selectObjects } from "../storage/tables/objects.ts";
 import type { BatchError, BatchState } from "./batch.ts";
 import { type BatchForm, hasSucceeded } from "./batch-form.ts";
+import { BatchHolds } from "./batch-holds.ts";
+import { BatchOutput } from "./batch-output.ts";
 import { withMoment } from "./batches.ts";
-import { inputLines } from "./input-lines.ts";
-
-/** A line with the batch that it belongs to. */
-export interface LineToRun {
-  batch: BatchTerms & Pick<StoredObject, "project" | "keyId">;
-  customId: string;
-  line: number;
-  text: string;
-}
-
-/** What the gateway does with lines. */
-export interface LineWork {
-  /** What a line may cost. Zero for one that is going to be refused. */
-  estimate(line: LineToRun): Promise<number>;
-  /** Throws if the key or its project cannot afford it. */
-  requireBudget(batch: LineToRun["batch"], costNanoUsd: number): void;
-  /** `later`: a limit does not allow it now. `revoked`: the key may not call any more. */
-  run(line: LineToRun): Promise<LineResult | "later" | "revoked">;
-  /** Holds what the waiting lines of batches may cost, instead of what it held before. */
-  hold(held: readonly { batch: Pick<StoredObject, "project" | "keyId">; costNanoUsd: number }[]): void;
-}
+import { InputReader } from "./input-reader.ts";
+import { LinePace } from "./line-pace.ts";
+import type { LineWork } from "./line-work.ts";
+import { readInput, removeLines } from "./read-input.ts";
+import { Refusals } from "./refusals.ts";
 
 interface BatchRunnerOptions extends Sources {
   storage: Storage;
@@ -68,326 +43,347 @@ interface BatchRunnerOptions extends Sources {
   /** How many lines run at once, in all processes together. */
   maxConcurrent: number;
   maxLineBytes: number;
+  /** How long output files are kept; if absent, until they are deleted. */
+  retentionMs?: number | undefined;
   leaseMs: number;
+  /** How many processes run lines. */
+  processes: () => number;
+  /** Calls in flight in this process. */
+  runningCalls: () => number;
   onProblem: (error: unknown, what: string) => void;
   /** Called when a batch ends, for the log. */
   onEnded?: (batch: { id: string; project: string; state: BatchState; errors?: readonly BatchError[] }) => void;
 }
 
+/** A line whose result is not stored yet. */
+interface DoneLine {
+  line: ClaimedLine;
+  result: LineResult;
+}
+
 const TICK_MS = 1_000;
-const MAX_LINES = 100_000;
-const LINES_AT_ONCE = 500;
-const TURN_LINES = 50;
-/** How long a line waits that a limit has refused. */
-const PAUSE_MS = 2_000;
+/** How often what other processes have run of a batch is subtracted from what is held for it. */
+const HOLD_MS = 5_000;
+/** Batches whose input is read, or whose output is written, at once. */
+const MAX_TASKS = 4;
+/** Results that are stored in one transaction. */
+const RESULTS_AT_ONCE = 20;
+/** Far less than a call takes. */
+const GROUP_MS = 10;
+const ROWS_AT_ONCE = 100;
+/** When a line is tried again whose input could not be read. */
+const RETRY_MS = 10_000;
 
 /**
- * Runs the lines of batches as ordinary calls. All state is in the storage: any process may read an input, run a line or write an
- * output, each under a lease, and continues where another one died.
+ * Runs the lines of batches as ordinary calls. All state is in the storage. Any process runs lines, each under a lease. One process
+ * at a time has the lease of a batch: it reads the input, holds the money and writes the output. Another takes it over if it dies.
  */
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #owner: string;
   /** How many of the lines that this process has run succeeded or failed. */
   readonly outcomes = { succeeded: 0, failed: 0 };
-  readonly #running = new Set<Promise<void>>();
+  readonly #pace: LinePace;
+  readonly #input: InputReader;
+  readonly #output: BatchOutput;
+  readonly #holds: BatchHolds;
+  readonly #refusals = new Refusals();
+  /** The lines that run here, until their results are stored. */
+  readonly #running = new Map<ClaimedLine, Promise<void>>();
+  readonly #done: DoneLine[] = [];
+  /** Work on whole batches. */
+  readonly #tasks = new Map<string, Promise<void>>();
+  /** As of the last tick. */
+  #open: readonly OpenBatch[] = [];
   #stopTicking: Cancel | undefined;
   #isTicking = false;
   #isWanted = false;
-  #isRefilling = false;
-  #isRefillWanted = false;
-  /** A line has ended since it was last asked whether a batch is finished. */
-  #hasEnded = false;
-  #pausedUntilMs = 0;
-  /** The batches of the lines that run here. */
-  readonly #batches = new Map<string, LineToRun["batch"]>();
+  #isAdvancing = false;
+  #isAdvanceWanted = false;
+  #isAdvanceSoon = false;
+  /** A result could not be stored with others. */
+  #storesSingly = false;
+  #lastProject = "";
 
   constructor(options: BatchRunnerOptions) {
+    const { random, clock, content, work, maxConcurrent, runningCalls, retentionMs } = options;
     this.#options = options;
-    this.#owner = options.random.id();
+    this.#owner = random.id();
+    this.#pace = new LinePace({ clock, max: maxConcurrent, runningCalls });
+    this.#input = new InputReader(content);
+    this.#output = new BatchOutput({ ...options, pace: this.#pace, retentionMs });
+    this.#holds = new BatchHolds((batch, costNanoUsd) => work.hold(batch, costNanoUsd));
   }
 
   start(): void {
-    const { clock, leaseMs } = this.#options;
-    const stopTicking = clock.every(TICK_MS, () => this.wake());
-    const stopRenewing = clock.every(leaseMs / 3, () => {
-      if (this.#running.size === 0) return;
-      this.#report(renewLineLeases(this.#options.storage, this.#lease()), "failed to renew the leases of batch lines");
-    });
+    const { clock, leaseMs, storage } = this.#options;
+    const stops = [
+      clock.every(TICK_MS, () => this.wake()),
+      clock.every(leaseMs / 3, () => {
+        const lines = [...this.#running.keys()];
+        this.#report(renewLineLeases(storage, lines, this.#lease()), "failed to renew the leases of batch lines");
+        const hasBatches = this.#tasks.size > 0 || this.#open.some((batch) => this.#isOwn(batch));
+        if (hasBatches) this.#report(renewBatchLeases(storage, this.#lease()), "failed to renew the leases of batches");
+      }),
+    ];
     this.#stopTicking = () => {
-      stopTicking();
-      stopRenewing();
+      for (const stop of stops) stop();
     };
     this.wake();
   }
 
-  /** Takes no more lines, and waits for those that run. */
+  /** Takes no more lines, and waits for those that run. Other processes continue with the batches at once. */
   async stop(): Promise<void> {
     this.#stopTicking?.();
     this.#stopTicking = undefined;
-    await Promise.all(this.#running);
+    await Promise.all([...this.#running.values(), ...this.#tasks.values()]);
+    this.#advance();
+    while (this.#isAdvancing) await this.#options.clock.sleep(5);
+    await releaseBatches(this.#options.storage, this.#owner);
   }
 
   /** There may be something to do. */
   wake(): void {
     this.#isWanted = true;
-    if (this.#isTicking || this.#stopTicking === undefined) return;
+    if (this.#isTicking || this.#isStopped()) return;
     this.#isTicking = true;
-    const done = this.#work().finally(() => {
+    const done = this.#tick().finally(() => {
       this.#isTicking = false;
       if (this.#isWanted) this.wake();
     });
     this.#report(done, "failed to work on batches");
   }
 
-  async #work(): Promise<void> {
+  readonly #isStopped = (): boolean => this.#stopTicking === undefined;
+
+  async #tick(): Promise<void> {
     const { storage, clock } = this.#options;
-    while (this.#isWanted && this.#stopTicking !== undefined) {
+    while (this.#isWanted && !this.#isStopped()) {
       this.#isWanted = false;
-      await endUnwantedLines(storage, clock.wallMs());
-      await this.#each("new", (batch) => this.#validate(batch));
-      await this.#holdWaiting();
-      this.#refill();
-      await this.#each("finished", (batch) => this.#finish(batch));
+      this.#open = await selectOpenBatches(storage);
+      this.#holds.keepOnly(this.#open.filter((batch) => this.#isOwn(batch)));
+      this.#refusals.keepOnly(this.#open);
+      if (this.#open.length === 0) continue;
+      await freeLines(storage, clock.wallMs());
+      for (const batch of this.#open) await this.#attend(batch);
+      this.#advance();
     }
   }
 
-  async #each(task: BatchTask, work: (batch: BatchTerms) => Promise<void>): Promise<void> {
-    const { storage, clock, leaseMs } = this.#options;
-    const seen = new Set<string>();
-    for (;;) {
-      const batch = await leaseBatch(storage, task, this.#lease(), clock.wallMs());
-      if (batch === undefined) return;
-      if (seen.has(batch.id)) return await releaseBatch(storage, batch.id, this.#owner);
-      seen.add(batch.id);
-      const stopRenewing = clock.every(leaseMs / 3, () => {
-        this.#report(renewBatchLease(storage, batch.id, this.#lease()), "failed to renew the lease of a batch");
-      });
-      try {
-        await work(batch);
-      } finally {
-        stopRenewing();
-        await releaseBatch(storage, batch.id, this.#owner);
+  #isOwn({ leaseOwner }: OpenBatch): boolean {
+    return leaseOwner === this.#owner;
+  }
+
+  /** Does what the process with the lease of a batch has to do. */
+  async #attend(batch: OpenBatch): Promise<void> {
+    const { storage, clock } = this.#options;
+    if (this.#tasks.has(batch.id)) return;
+    // Another process may have time for it.
+    if (batch.state === "validating" && this.#tasks.size >= MAX_TASKS) return;
+    const nowMs = clock.wallMs();
+    if (!this.#isOwn(batch)) {
+      if (batch.leaseUntilMs >= nowMs || !(await leaseBatch(storage, batch.id, this.#lease(), nowMs))) return;
+      batch.leaseOwner = this.#owner;
+    }
+    if (batch.state === "validating") return this.#begin(batch, () => this.#validate(batch));
+    const unwanted =
+      batch.state === "cancelling" ? "cancelled" : batch.deadlineAtMs <= nowMs ? ("expired" as const) : undefined;
+    if (unwanted !== undefined) {
+      for (let ended = ROWS_AT_ONCE; ended === ROWS_AT_ONCE; await this.#pace.rest()) {
+        ended = await endWaitingLines(storage, batch.id, unwanted, ROWS_AT_ONCE);
+        // Perhaps they were the last.
+        if (ended > 0) this.#isWanted = true;
       }
     }
+    if (!batch.hasLines) return this.#begin(batch, () => this.#finish(batch));
+    if (this.#holds.ageMs(batch.id, clock.nowMs()) >= HOLD_MS)
+      this.#holds.set(batch, await sumHeld(storage, batch.id), clock.nowMs());
+  }
+
+  #begin(batch: OpenBatch, work: () => Promise<void>): void {
+    if (this.#tasks.size >= MAX_TASKS) return;
+    const task = work().then(
+      () => {
+        this.#tasks.delete(batch.id);
+        this.wake();
+      },
+      (error: unknown) => {
+        // The next tick tries again.
+        this.#tasks.delete(batch.id);
+        this.#options.onProblem(error, `failed to work on the batch ${batch.id}`);
+      },
+    );
+    this.#tasks.set(batch.id, task);
   }
 
   /** Reads the whole input before any line runs. Nothing runs if one of them is malformed. */
-  async #validate(terms: BatchTerms): Promise<void> {
-    const { storage, work, forms, content, maxLineBytes } = this.#options;
-    const batch = await this.#find(terms.id);
-    const form = forms[terms.form];
-    if (batch === undefined || form === undefined) return;
-    const owned = { ...terms, project: batch.project, keyId: batch.keyId };
-    await deleteLines(storage, terms.id);
-    const input = await content.open(terms.id);
-    const fail = (error: BatchError) => this.#fail(batch, [error]);
-    if (input === undefined) return fail({ code: "input_missing", message: "The input file has been deleted." });
-    let waiting: NewLine[] = [];
-    let held = 0;
-    let count = 0;
-    const insert = async (): Promise<number | undefined> => {
-      const repeated = await insertLines(storage, terms.id, waiting);
-      waiting = [];
-      return repeated;
-    };
-    for await (const found of inputLines(input, maxLineBytes)) {
-      if (found === undefined) {
-        return fail({ code: "line_too_large", message: `A line is larger than ${maxLineBytes} bytes.` });
-      }
-      const { number: line, bytes, start } = found;
-      const refuse = (code: string, message: string) => fail({ code, message, line });
-      if (++count > MAX_LINES) {
-        return refuse("too_many_lines", `The input has more than ${MAX_LINES} lines, which is the limit.`);
-      }
-      const text = bytes.toString();
-      const body = parseObject(text);
-      if (body === undefined) return refuse("invalid_json_line", "This line is not a JSON object.");
-      const customId = form.customId(body);
-      if (!customId) return refuse("missing_custom_id", `This line has no ${form.idField}.`);
-      const problem = form.problem(body, terms.endpoint);
-      if (problem !== undefined) return refuse("invalid_line", problem);
-      const costNanoUsd = await work.estimate({ batch: owned, customId, line, text });
-      held += costNanoUsd;
-      waiting.push({ line, customId, start, size: bytes.length, heldNanoUsd: costNanoUsd });
-      if (count % TURN_LINES === 0) await nextTurn();
-      const repeated = waiting.length === LINES_AT_ONCE ? await insert() : undefined;
-      if (repeated !== undefined) return fail(repeatedId(form, repeated));
-    }
-    const repeated = await insert();
-    if (repeated !== undefined) return fail(repeatedId(form, repeated));
-    if (count === 0) return fail({ code: "empty_input", message: "The input has no lines." });
+  async #validate(batch: OpenBatch): Promise<void> {
+    const { work, forms, clock } = this.#options;
+    const form = forms[batch.form];
+    // It may have been read since it was listed.
+    if (form === undefined || (await this.#find(batch.id))?.state !== "validating") return;
+    const tools = { ...this.#options, pace: this.#pace, isStopped: this.#isStopped };
+    const found = await readInput(batch, form, { ...tools, estimate: (line) => work.estimate(line) });
+    if (found === undefined) return;
+    if ("code" in found) return await this.#fail(batch, [found]);
     try {
-      work.requireBudget(owned, held);
+      await work.reserve(batch, found.heldNanoUsd);
     } catch (refusal) {
       if (!(refusal instanceof GatewayError)) throw refusal;
-      return fail({ code: "insufficient_budget", message: refusal.message });
+      return await this.#refuse(batch, form, refusal);
     }
+    this.#holds.set(batch, found.heldNanoUsd, clock.nowMs());
     await this.#change(batch, ["validating"], "in_progress");
   }
 
-  async #fail(batch: StoredObject, errors: readonly BatchError[]): Promise<void> {
-    await deleteLines(this.#options.storage, batch.id);
+  /** A protocol without a state for it shows the failure in each line. */
+  async #refuse(batch: OpenBatch, form: BatchForm, refusal: GatewayError): Promise<void> {
+    const { storage, work } = this.#options;
+    if (!form.failsByLine) {
+      return await this.#fail(batch, [{ code: "insufficient_budget", message: refusal.message }]);
+    }
+    const result = work.refused(batch, refusal);
+    while (await refuseLines(storage, batch.id, result, ROWS_AT_ONCE)) await this.#pace.rest();
+    await this.#change(batch, ["validating"], "in_progress");
+  }
+
+  async #fail(batch: OpenBatch, errors: readonly BatchError[]): Promise<void> {
+    const { storage, onEnded } = this.#options;
+    await removeLines(storage, batch.id, this.#pace);
     if (!(await this.#change(batch, ["validating"], "failed", { errors }))) return;
-    this.#options.onEnded?.({ id: batch.id, project: batch.project, state: "failed", errors });
+    await releaseBatch(storage, batch.id, this.#owner);
+    onEnded?.({ id: batch.id, project: batch.project, state: "failed", errors });
   }
 
-  async #holdWaiting(): Promise<void> {
-    const { storage, work, clock } = this.#options;
-    const held = await sumHeld(storage);
-    const owners = await selectObjects(storage, [...held.keys()], clock.wallMs());
-    work.hold([...owners.values()].map((batch) => ({ batch, costNanoUsd: held.get(batch.id) ?? 0 })));
-  }
-
-  async #claim(): Promise<void> {
-    const { storage, clock, maxConcurrent } = this.#options;
-    const free = maxConcurrent - this.#running.size;
-    const nowMs = clock.wallMs();
-    if (free <= 0 || nowMs < this.#pausedUntilMs || this.#stopTicking === undefined) return;
-    const limits = { limit: free, maxRunning: maxConcurrent, nowMs };
-    for (const line of await claimLines(storage, this.#lease(), limits)) {
-      const running: Promise<void> = this.#run(line)
-        .catch((error: unknown) => this.#options.onProblem(error, "failed to run a line of a batch"))
-        .finally(() => {
-          this.#running.delete(running);
-          this.#hasEnded = true;
-          this.#refill();
-        });
-      this.#running.add(running);
-    }
-  }
-
-  /** A line has ended: takes the next ones, without looking for anything else to do. */
-  #refill(): void {
-    this.#isRefillWanted = true;
-    if (this.#isRefilling || this.#stopTicking === undefined) return;
-    this.#isRefilling = true;
-    const refill = async () => {
-      while (this.#isRefillWanted && this.#stopTicking !== undefined) {
-        this.#isRefillWanted = false;
-        await this.#claim();
-      }
-    };
-    const done = refill().finally(() => {
-      this.#isRefilling = false;
-      if (this.#running.size > 0 || !this.#hasEnded) return;
-      // Perhaps a batch is finished.
-      this.#hasEnded = false;
-      this.wake();
-    });
-    this.#report(done, "failed to take lines of batches");
-  }
-
-  async #run(line: ClaimedLine): Promise<void> {
-    const { storage, work, content, clock } = this.#options;
-    const batch = await this.#batchOf(line.batchId);
-    const range = { start: line.start, end: line.start + line.size };
-    const input = batch === undefined ? undefined : await content.open(line.batchId, range);
-    if (batch === undefined || input === undefined) return await returnLine(storage, line, this.#owner);
-    const text = await new Response(input).text();
-    const result = await work.run({ batch, customId: line.customId, line: line.line, text });
-    if (result === "later" || result === "revoked") {
-      await returnLine(storage, line, this.#owner);
-      if (result === "later") this.#pausedUntilMs = clock.wallMs() + PAUSE_MS;
-      else await this.#cancelRevoked(line.batchId);
-      return;
-    }
-    if (!(await endLine(storage, line, this.#owner, result))) return;
-    this.outcomes[hasSucceeded({ state: "ended", ...result }) ? "succeeded" : "failed"]++;
-  }
-
-  async #cancelRevoked(id: string): Promise<void> {
-    const batch = await this.#find(id);
-    if (batch !== undefined) await this.#change(batch, ["in_progress"], "cancelling");
-  }
-
-  /** Writes the output, and only then shows the batch as ended. */
-  async #finish(terms: BatchTerms): Promise<void> {
-    const { storage, forms, content } = this.#options;
-    const batch = await this.#find(terms.id);
-    const form = forms[terms.form];
+  async #finish({ id, form: name }: OpenBatch): Promise<void> {
+    const { storage, forms, onEnded } = this.#options;
+    const [batch, form] = [await this.#find(id), forms[name]];
     if (batch === undefined || form === undefined) return;
-    const seen = { succeeded: 0, others: 0, expired: 0 };
-    for await (const line of this.#lines(terms.id)) {
-      if (hasSucceeded(line)) seen.succeeded++;
-      else seen.others++;
-      if (line.state === "expired") seen.expired++;
-    }
-    const outputs: { key: "outputId" | "errorId"; isWanted: (succeeded: boolean) => boolean; count: number }[] =
-      form.separatesErrors
-        ? [
-            { key: "outputId", isWanted: (succeeded) => succeeded, count: seen.succeeded },
-            { key: "errorId", isWanted: (succeeded) => !succeeded, count: seen.others },
-          ]
-        : [{ key: "outputId", isWanted: () => true, count: seen.succeeded + seen.others }];
-    const files: { key: "outputId" | "errorId"; object: StoredObject; blob: ObjectBlob }[] = [];
-    for (const { key, isWanted, count } of outputs) {
-      if (count === 0) continue;
-      const blob = await content.write(this.#rendered(terms.id, form, isWanted), Number.MAX_SAFE_INTEGER);
-      files.push({ key, object: this.#outputFile(batch, key, blob.size), blob });
-    }
-    const state: BatchState = batch.state === "cancelling" ? "cancelled" : seen.expired > 0 ? "expired" : "completed";
-    const isEnded = await storage.transaction(async (queries) => {
-      const ids = Object.fromEntries(files.map(({ key, object }) => [key, object.id]));
-      const metadata = withMoment(batch, state, this.#options.clock.wallMs(), ids);
-      if (!(await changeObject(queries, batch.id, [batch.state], { state, metadata }))) return false;
-      for (const { object, blob } of files) {
-        await insertObject(queries, object);
-        await insertBlobs(queries, object.id, 0, [blob]);
-      }
-      await dropResults(queries, batch.id);
-      return true;
+    // It may have ended since it was listed.
+    const isOpen = batch.state === "in_progress" || batch.state === "cancelling";
+    const state = isOpen ? await this.#output.write(batch, form) : undefined;
+    if (isOpen && state === undefined) return;
+    await releaseBatch(storage, id, this.#owner);
+    if (state !== undefined) onEnded?.({ id, project: batch.project, state });
+  }
+
+  /** A line has ended. Those that end in the next moment are stored together with it. */
+  #advanceSoon(): void {
+    if (this.#isAdvanceSoon || this.#isStopped()) return;
+    this.#isAdvanceSoon = true;
+    this.#options.clock.after(GROUP_MS, () => {
+      this.#isAdvanceSoon = false;
+      this.#advance();
     });
-    if (!isEnded) await content.remove(files.map(({ blob }) => blob));
-    else this.#options.onEnded?.({ id: batch.id, project: batch.project, state });
   }
 
-  #outputFile(batch: StoredObject, key: "outputId" | "errorId", size: number): StoredObject {
-    const { random, clock } = this.#options;
-    return {
-      id: newObjectRandom(random),
-      kind: "file",
-      project: batch.project,
-      keyId: batch.keyId,
-      share: batch.share,
-      state: "uploaded",
-      size,
-      purpose: "batch_output",
-      metadata: {
-        name: `batch_${batch.id}_${key === "outputId" ? "output" : "error"}.jsonl`,
-        mimeType: "application/jsonl",
-      },
-      createdAtMs: Math.floor(clock.wallMs()),
+  /** Stores results, and takes the next lines. */
+  #advance(): void {
+    this.#isAdvanceWanted = true;
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    const advance = async () => {
+      while (this.#isAdvanceWanted) {
+        this.#isAdvanceWanted = false;
+        await this.#storeAndClaim();
+      }
     };
+    const done = advance().finally(() => {
+      this.#isAdvancing = false;
+    });
+    this.#report(done, "failed to store results of batch lines, or to take more");
   }
 
-  async *#rendered(id: string, form: BatchForm, isWanted: (succeeded: boolean) => boolean): AsyncGenerator<Uint8Array> {
-    for await (const line of this.#lines(id)) {
-      if (isWanted(hasSucceeded(line))) yield Buffer.from(`${form.render(line)}\n`);
+  async #storeAndClaim(): Promise<void> {
+    const { storage, clock, maxConcurrent } = this.#options;
+    const done = this.#done.splice(0, this.#storesSingly ? 1 : RESULTS_AT_ONCE);
+    const nowMs = clock.wallMs();
+    const batches = this.#open.filter(
+      ({ id, state, deadlineAtMs }) =>
+        state === "in_progress" && deadlineAtMs > nowMs && !this.#refusals.isPaused(id, nowMs),
+    );
+    // One process must not take all of them: the others would never find one free.
+    const share = Math.max(1, Math.ceil(maxConcurrent / this.#options.processes()));
+    const limit = this.#isStopped() ? 0 : Math.min(share, this.#pace.limit) - this.#running.size + done.length;
+    const isClaiming = limit > 0 && batches.length > 0;
+    if (done.length === 0 && !isClaiming) return;
+    const claim = { limit, maxRunning: maxConcurrent, batches, lastProject: this.#lastProject, nowMs };
+    try {
+      const receipts = await makeReady(
+        storage,
+        done.flatMap(({ result }) => result.receipts),
+      );
+      const { stored, claimed } = await storage.transaction(async (queries) => {
+        const stored: DoneLine[] = [];
+        const lost = new Set<Receipt>();
+        for (const one of done) {
+          if (await endLine(queries, one.line, this.#owner, one.result)) stored.push(one);
+          else for (const receipt of one.result.receipts) lost.add(receipt);
+        }
+        await insertReady(
+          queries,
+          receipts.filter(({ receipt }) => !lost.has(receipt)),
+        );
+        return { stored, claimed: isClaiming ? await claimLines(queries, storage.engine, this.#lease(), claim) : [] };
+      });
+      this.#storesSingly = false;
+      for (const { result } of stored)
+        this.outcomes[hasSucceeded({ state: "ended", ...result }) ? "succeeded" : "failed"]++;
+      for (const { line } of done) this.#running.delete(line);
+      for (const line of claimed) {
+        const batch = batches.find(({ id }) => id === line.batchId);
+        if (batch !== undefined) this.#start(line, batch);
+      }
+      if (this.#done.length > 0) this.#isAdvanceWanted = true;
+      // Perhaps a batch is finished.
+      if (done.length > 0 && this.#running.size === 0) this.wake();
+    } catch (error) {
+      // The results are kept, and stored with the next tick. One that cannot be stored must not keep others.
+      this.#done.push(...done);
+      this.#storesSingly = true;
+      throw error;
     }
   }
 
-  async *#lines(id: string) {
-    for (let from = 0; ; ) {
-      const page = await selectEndedLines(this.#options.storage, id, from, LINES_AT_ONCE);
-      yield* page;
-      const last = page.at(-1);
-      if (last === undefined || page.length < LINES_AT_ONCE) return;
-      from = last.line + 1;
+  #start(line: ClaimedLine, batch: OpenBatch): void {
+    this.#lastProject = batch.project;
+    this.#pace.follow(() => this.#running.size > 0);
+    this.#holds.claim(line);
+    const running = this.#run(line, batch).catch(async (error: unknown) => {
+      this.#options.onProblem(error, "failed to run a line of a batch");
+      await this.#return(line, RETRY_MS).catch(() => this.#running.delete(line));
+    });
+    this.#running.set(line, running);
+    void running.then(() => this.#advanceSoon());
+  }
+
+  async #run(line: ClaimedLine, batch: OpenBatch): Promise<void> {
+    const text = await this.#input.read(line.batchId, line.start, line.size);
+    if (text === undefined) return await this.#return(line, RETRY_MS);
+    const toRun = { batch, customId: line.customId, line: line.line, text };
+    const outcome = await this.#options.work.run(toRun, () => this.#holds.admit(line));
+    if (outcome === "revoked") {
+      await this.#return(line, 0);
+      await this.#cancelRevoked(batch);
+    } else if ("retryAfterMs" in outcome) {
+      this.#refusals.add(line.batchId, this.#options.clock.wallMs() + outcome.retryAfterMs);
+      await this.#return(line, outcome.retryAfterMs);
+    } else {
+      this.#refusals.forget(line.batchId);
+      this.#holds.admit(line);
+      this.#done.push({ line, result: outcome });
     }
   }
 
-  async #batchOf(id: string): Promise<LineToRun["batch"] | undefined> {
-    const known = this.#batches.get(id);
-    if (known !== undefined) return known;
-    const { storage } = this.#options;
-    const object = await this.#find(id);
-    const terms = (await selectBatches(storage, [id])).get(id);
-    if (object === undefined || terms === undefined) return undefined;
-    const batch = { ...terms, project: object.project, keyId: object.keyId };
-    if (this.#batches.size > 100) this.#batches.clear();
-    this.#batches.set(id, batch);
-    return batch;
+  async #return(line: ClaimedLine, afterMs: number): Promise<void> {
+    const { storage, clock } = this.#options;
+    await returnLine(storage, line, this.#owner, clock.wallMs() + afterMs);
+    this.#holds.putBack(line);
+    this.#running.delete(line);
+  }
+
+  async #cancelRevoked(batch: OpenBatch): Promise<void> {
+    if (await this.#change(batch, ["in_progress"], "cancelling")) this.wake();
   }
 
   async #find(id: string): Promise<StoredObject | undefined> {
@@ -395,14 +391,16 @@ export class BatchRunner {
     return (await selectObjects(storage, [id], clock.wallMs())).get(id);
   }
 
-  #change(
-    batch: StoredObject,
+  async #change(
+    { id }: OpenBatch,
     from: readonly BatchState[],
     state: BatchState,
     more: { errors?: readonly BatchError[] } = {},
   ): Promise<boolean> {
     const { storage, clock } = this.#options;
-    return changeObject(storage, batch.id, from, { state, metadata: withMoment(batch, state, clock.wallMs(), more) });
+    const batch = await this.#find(id);
+    if (batch === undefined) return false;
+    return changeObject(storage, id, from, { state, metadata: withMoment(batch, state, clock.wallMs(), more) });
   }
 
   #lease() {
@@ -414,9 +412,3 @@ export class BatchRunner {
     work.catch((error: unknown) => this.#options.onProblem(error, what));
   }
 }
-
-const repeatedId = (form: BatchForm, line: number): BatchError => ({
-  code: "duplicate_custom_id",
-  message: `The ${form.idField} of this line was used before.`,
-  line,
-});

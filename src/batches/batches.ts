@@ -1,7 +1,7 @@
 import type { Sources } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
-import { isVisible, type Reader } from "../canon/ownership.ts";
+import { isVisible, type Owned, type Reader } from "../canon/ownership.ts";
 import { newObjectRandom, parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
 import { type ObjectOwner, shareUsed, type UploadLimits } from "../objects/uploaded-files.ts";
@@ -115,10 +115,10 @@ export class Batches {
     return this.find(reader, id);
   }
 
-  /** Removes a batch that has ended. Its output files stay. Returns false if there is none. */
-  async delete(reader: Reader, id: string): Promise<boolean> {
-    const object = await this.#object(reader, id);
-    if (object === undefined) return false;
+  /** Removes a batch that has ended. Its output files stay. Returns false if there is none that `may` be deleted. */
+  async delete(id: string, may: (owned: Owned) => boolean): Promise<boolean> {
+    const object = await this.#named(id);
+    if (object === undefined || !may(object)) return false;
     if (!ENDED.has(object.state as BatchState)) {
       const message = `This batch has not ended: it is ${object.state}. Cancel it first.`;
       throw new GatewayError("invalid_request", message, { code: "batch_not_ended" });
@@ -127,11 +127,17 @@ export class Batches {
   }
 
   async #object(reader: Reader, id: string): Promise<StoredObject | undefined> {
+    const object = await this.#named(id);
+    return object !== undefined && isVisible(object, reader) ? object : undefined;
+  }
+
+  /** The batch of any key. */
+  async #named(id: string): Promise<StoredObject | undefined> {
     const { storage, clock } = this.#options;
     const named = parseObjectId(id);
     if (named?.kind !== "batch") return undefined;
     const object = (await selectObjects(storage, [named.random], clock.wallMs())).get(named.random);
-    return object?.kind === "batch" && isVisible(object, reader) ? object : undefined;
+    return object?.kind === "batch" ? object : undefined;
   }
 
   async #withLines(objects: readonly StoredObject[]): Promise<Batch[]> {

@@ -1,6 +1,8 @@
 import type { Clock } from "../base/clock.ts";
+import { nextTurn } from "../base/next-turn.ts";
 import { isVisible, type ObjectKind, type Reader } from "../canon/ownership.ts";
 import type { Storage } from "../storage/storage.ts";
+import { deleteLines, selectExpiredBatches } from "../storage/tables/batches.ts";
 import {
   deleteExpiredObjects,
   deleteObject,
@@ -69,6 +71,7 @@ export class Objects {
   async delete(id: string): Promise<boolean> {
     const { storage, content } = this.#options;
     const blobs = await selectBlobs(storage, id);
+    await this.#deleteLines(id);
     if (!(await deleteObject(storage, id))) return false;
     await content.remove(blobs);
     return true;
@@ -83,8 +86,14 @@ export class Objects {
   /** Removes expired objects. Several instances may do so at once. */
   async sweep(): Promise<void> {
     const { storage, clock } = this.#options;
+    for (const id of await selectExpiredBatches(storage, clock.wallMs(), SWEEP_ROWS)) await this.#deleteLines(id);
     for (let sweep = 0; sweep < MAX_SWEEPS; sweep++) {
       if ((await deleteExpiredObjects(storage, clock.wallMs(), SWEEP_ROWS)) < SWEEP_ROWS) break;
     }
+  }
+
+  /** Before the object, and in steps: deleting the hundred thousand lines of a batch at once would block the event loop. */
+  async #deleteLines(id: string): Promise<void> {
+    while (await deleteLines(this.#options.storage, id, SWEEP_ROWS)) await nextTurn();
   }
 }

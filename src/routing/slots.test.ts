@@ -21,15 +21,18 @@ function made(given: Given) {
   const slots = new Slots(clock);
   const limits = limitsOf(given);
   const ends: string[] = [];
-  const wait = (name: string, { keyId = "key", providers = ["a"], withinMs = Number.POSITIVE_INFINITY } = {}) => {
+  const wait = (
+    name: string,
+    { keyId = "key", providers = ["a"], withinMs = Number.POSITIVE_INFINITY, isBelow = false } = {},
+  ) => {
     const { promise: disconnection, resolve: disconnect } = Promise.withResolvers<void>();
-    slots.wait({ keyId, providers, limits, withinMs, disconnection }).then(
+    slots.wait({ keyId, providers, limits, withinMs, disconnection, isBelow }).then(
       (provider) => ends.push(provider === undefined ? `${name} left` : `${name} at ${provider}`),
       (error: unknown) => ends.push(`${name} ${error instanceof GatewayError ? error.kind : String(error)}`),
     );
     return disconnect;
   };
-  const take = (provider: string) => slots.take(provider, limits);
+  const take = (provider: string, isBelow = false) => slots.take(provider, limits, isBelow);
   const settled = () => clock.pass(0);
   return { clock, slots, limits, ends, wait, take, settled };
 }
@@ -50,6 +53,42 @@ describe("choices 8: requests at one time", () => {
     slots.free("a");
     expect(take("a")).toBe(true);
     expect([slots.running, slots.runningAt("a"), slots.runningAt("b")]).toEqual([2, 2, 0]);
+  });
+});
+
+describe("choices 12: calls that no client waits for", () => {
+  test("leave a quarter of the slots free, at each provider and in total", () => {
+    const { take, slots } = made({ overall: 8, perProvider: { a: 4 } });
+    expect([1, 2, 3, 4].map(() => take("a", true))).toEqual([true, true, true, false]);
+    expect(take("a")).toBe(true);
+    expect([1, 2, 3].map(() => take("b", true))).toEqual([true, true, false]);
+    slots.free("a");
+    expect(take("b", true)).toBe(true);
+  });
+
+  test("may use the only slot of a provider", () => {
+    const { take } = made({ perProvider: { a: 1 } });
+    expect([take("a", true), take("a", true)]).toEqual([true, false]);
+  });
+
+  test("wait until no client's call waits, and take no place in its queue", async () => {
+    const { take, wait, slots, ends, settled } = made({ perProvider: { a: 2 }, maxQueue: 1 });
+    expect([take("a"), take("a")]).toEqual([true, true]);
+    wait("line 1", { isBelow: true });
+    wait("line 2", { isBelow: true });
+    wait("call");
+    expect(slots.queued).toBe(1);
+    slots.free("a");
+    await settled();
+    expect(ends).toEqual(["call at a"]);
+    slots.free("a");
+    await settled();
+    // One slot of two stays free.
+    expect(ends).toEqual(["call at a"]);
+    slots.free("a");
+    await settled();
+    expect(ends).toEqual(["call at a", "line 1 at a"]);
+    expect(take("a")).toBe(true);
   });
 });
 

@@ -18,7 +18,12 @@ export interface SlotRequest {
   readonly withinMs: number;
   /** Resolves when the client disconnects, which ends the wait. */
   readonly disconnection: Promise<void>;
+  /** No client waits for it: calls of clients come first. */
+  readonly isBelow?: boolean;
 }
+
+/** The part of the slots that calls may take which no client waits for. The rest stays free for clients. */
+const SHARE_BELOW = 0.75;
 
 /**
  * Limits concurrent requests, per provider and in total, and queues calls that wait for a slot. The queue is short and bounded: a
@@ -28,9 +33,9 @@ export class Slots {
   readonly #clock: Clock;
   #running = 0;
   readonly #runningAt = new Map<string, number>();
-  /** By key, in the order of their turns; the calls of a key in order of arrival. */
-  readonly #waiting = new Map<string, Waiting[]>();
-  #queued = 0;
+  readonly #queue = new TurnQueue();
+  /** As many as lines of batches can run. */
+  readonly #below = new TurnQueue();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -41,7 +46,7 @@ export class Slots {
   }
 
   get queued(): number {
-    return this.#queued;
+    return this.#queue.size;
   }
 
   runningAt(provider: string): number {
@@ -49,8 +54,9 @@ export class Slots {
   }
 
   /** Takes a slot if one is free. Waiting calls come first at their providers. */
-  take(provider: string, limits: SlotLimits): boolean {
-    if (!this.#isFree(provider, limits) || this.#isAwaited(provider)) return false;
+  take(provider: string, limits: SlotLimits, isBelow = false): boolean {
+    if (!this.#isFree(provider, limits, isBelow) || this.#queue.isAwaited(provider)) return false;
+    if (isBelow && this.#below.isAwaited(provider)) return false;
     this.#add(provider);
     return true;
   }
@@ -61,7 +67,8 @@ export class Slots {
     if (left > 0) this.#runningAt.set(provider, left);
     else this.#runningAt.delete(provider);
     this.#running--;
-    this.#serve();
+    this.#queue.serve((request) => this.#give(request));
+    this.#below.serve((request) => this.#give(request));
   }
 
   /**
@@ -70,29 +77,20 @@ export class Slots {
    */
   wait(request: SlotRequest): Promise<string | undefined> {
     const { maxQueue } = request.limits.overload;
-    if (this.#queued >= maxQueue) return Promise.reject(busy(request, `the queue (limit ${maxQueue}) is full`));
-    const waiting = new Waiting(request, (ended) => this.#forget(ended));
-    const ofKey = this.#waiting.get(request.keyId);
-    if (ofKey === undefined) this.#waiting.set(request.keyId, [waiting]);
-    else ofKey.push(waiting);
-    this.#queued++;
+    if (!request.isBelow && this.#queue.size >= maxQueue)
+      return Promise.reject(busy(request, `the queue (limit ${maxQueue}) is full`));
+    const queue = request.isBelow ? this.#below : this.#queue;
+    const waiting = new Waiting(request, (ended) => queue.forget(ended));
+    queue.add(waiting);
     waiting.begin(this.#clock);
     return waiting.slot;
   }
 
-  #isFree(provider: string, limits: SlotLimits): boolean {
-    const { overload } = limits;
-    const { maxConcurrent = Number.POSITIVE_INFINITY } = limits.ofProvider(provider);
+  #isFree(provider: string, limits: SlotLimits, isBelow: boolean): boolean {
     return (
-      this.#running < (overload.maxConcurrent ?? Number.POSITIVE_INFINITY) && this.runningAt(provider) < maxConcurrent
+      this.#running < capacity(limits.overload.maxConcurrent, isBelow) &&
+      this.runningAt(provider) < capacity(limits.ofProvider(provider).maxConcurrent, isBelow)
     );
-  }
-
-  #isAwaited(provider: string): boolean {
-    if (this.#queued === 0) return false;
-    for (const ofKey of this.#waiting.values())
-      for (const { request } of ofKey) if (request.providers.includes(provider)) return true;
-    return false;
   }
 
   #add(provider: string): void {
@@ -100,12 +98,49 @@ export class Slots {
     this.#runningAt.set(provider, this.runningAt(provider) + 1);
   }
 
+  /** Takes a slot for a waiting call. Undefined if there is none. */
+  #give({ providers, limits, isBelow = false }: SlotRequest): string | undefined {
+    const provider = providers.find(
+      (name) => this.#isFree(name, limits, isBelow) && !(isBelow && this.#queue.isAwaited(name)),
+    );
+    if (provider !== undefined) this.#add(provider);
+    return provider;
+  }
+}
+
+const capacity = (limit: number | undefined, isBelow: boolean): number =>
+  limit === undefined ? Number.POSITIVE_INFINITY : isBelow ? Math.max(1, Math.floor(limit * SHARE_BELOW)) : limit;
+
+/** Calls that wait, by key, in the order of their turns; the calls of a key in order of arrival. */
+class TurnQueue {
+  readonly #waiting = new Map<string, Waiting[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  isAwaited(provider: string): boolean {
+    if (this.#size === 0) return false;
+    for (const ofKey of this.#waiting.values())
+      for (const { request } of ofKey) if (request.providers.includes(provider)) return true;
+    return false;
+  }
+
+  add(waiting: Waiting): void {
+    const { keyId } = waiting.request;
+    const ofKey = this.#waiting.get(keyId);
+    if (ofKey === undefined) this.#waiting.set(keyId, [waiting]);
+    else ofKey.push(waiting);
+    this.#size++;
+  }
+
   /** Gives free slots to waiting calls, key by key. */
-  #serve(): void {
-    for (let served = true; served && this.#queued > 0; ) {
+  serve(give: (request: SlotRequest) => string | undefined): void {
+    for (let served = true; served && this.#size > 0; ) {
       served = false;
       for (const [keyId, ofKey] of this.#waiting) {
-        if (!this.#serveOne(ofKey)) continue;
+        if (!serveOne(ofKey, give)) continue;
         // Its turn is over; the other keys come first now.
         const left = this.#waiting.get(keyId);
         if (left !== undefined) {
@@ -118,24 +153,23 @@ export class Slots {
     }
   }
 
-  #serveOne(ofKey: readonly Waiting[]): boolean {
-    for (const waiting of ofKey) {
-      const provider = waiting.request.providers.find((name) => this.#isFree(name, waiting.request.limits));
-      if (provider === undefined) continue;
-      this.#add(provider);
-      waiting.end(provider);
-      return true;
-    }
-    return false;
-  }
-
-  #forget(waiting: Waiting): void {
+  forget(waiting: Waiting): void {
     const { keyId } = waiting.request;
     const ofKey = this.#waiting.get(keyId) ?? [];
     ofKey.splice(ofKey.indexOf(waiting), 1);
     if (ofKey.length === 0) this.#waiting.delete(keyId);
-    this.#queued--;
+    this.#size--;
   }
+}
+
+function serveOne(ofKey: readonly Waiting[], give: (request: SlotRequest) => string | undefined): boolean {
+  for (const waiting of ofKey) {
+    const provider = give(waiting.request);
+    if (provider === undefined) continue;
+    waiting.end(provider);
+    return true;
+  }
+  return false;
 }
 
 /** One call in the queue. */

@@ -99,12 +99,6 @@ function readSource(value: unknown, path: string): ImageSource {
   const fields = new Fields(value);
   const url = fields.string("image_url");
   if (url !== undefined) return readImageText(url, `${path}.image_url`);
-  if (fields.string("file_id") !== undefined) {
-    refuse(
-      `${path}.file_id`,
-      "refers to an uploaded file, which this endpoint does not support; send image_url with a data URL",
-    );
-  }
   return refuse(`${path}.image_url`, "must be a data URL of an image, or an https URL; it is missing");
 }
 

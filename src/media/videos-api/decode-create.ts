@@ -72,11 +72,5 @@ function readReference(value: unknown): ImageSource | undefined {
   const reference = new Fields(value);
   const url = reference.string("image_url");
   if (url !== undefined) return readImageText(url, "input_reference.image_url");
-  if (reference.string("file_id") !== undefined) {
-    refuse(
-      "input_reference.file_id",
-      "refers to an uploaded file, which this endpoint does not support; upload the image as input_reference, or send image_url",
-    );
-  }
   return refuse("input_reference.image_url", "must be a data URL of an image, or an https URL; it is missing");
 }

@@ -1,7 +1,7 @@
 import type { Principal } from "../../access/principal.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { Timed } from "../../routing/health/health.ts";
-import type { AttemptRecord, Call, ClientPresence } from "../call.ts";
+import type { AttemptRecord, Call, ClientPresence, IncomingRequest } from "../call.ts";
 import type { HeldCache } from "../request/held-cache.ts";
 import type { CallTimer } from "../settle/call-timer.ts";
 
@@ -16,6 +16,7 @@ export interface AttemptedCall<Made extends AttemptRecord = AttemptRecord> exten
   readonly startedAtMs?: number;
   /** Absent if the call's phases are not those of this attempt: for a job, or with two offers at once. */
   readonly timer?: CallTimer | undefined;
+  readonly incoming?: Pick<IncomingRequest, "requestId" | "line">;
   /** The caller's key. */
   readonly principal?: Pick<Principal, "keyId">;
   /** Absent if the caller limits neither attempts nor time. */

@@ -128,7 +128,7 @@ class Race<T> {
 
   #start(plan: readonly TextTarget[]): Runner<T> {
     const call = this.#call;
-    const { offersTried, startedAtMs, principal, routing, client, conversation } = call;
+    const { offersTried, startedAtMs, incoming, principal, routing, client, conversation } = call;
     const stopping = Promise.withResolvers<void>();
     let stopped = false;
     const attempted: AttemptedCall<Attempt> = {
@@ -138,6 +138,7 @@ class Race<T> {
       get timer() {
         return call.hedged ? undefined : call.timer;
       },
+      incoming,
       principal,
       routing,
       conversation,

@@ -32,12 +32,17 @@ export class PlanSlots<Planned extends Target> {
     const { slots, snapshot } = this.#gateway;
     const wanted = again === undefined ? this.#left : [again];
     if (wanted.length === 0) return undefined;
-    const free = wanted.find((target) => slots.take(target.offer.provider, snapshot.routing));
+    const free = wanted.find((target) => slots.take(target.offer.provider, snapshot.routing, this.#isLine));
     // Do not wait for a second attempt while another offer may answer.
     if (free === undefined && again !== undefined && this.#left.length > 0) return undefined;
     const target = free ?? (await this.#wait(wanted, withinMs, failure));
     if (again === undefined) this.#left.splice(this.#left.indexOf(target), 1);
     return target;
+  }
+
+  /** Calls of clients come before lines of batches. */
+  get #isLine(): boolean {
+    return this.#call.incoming?.line !== undefined;
   }
 
   async #wait(wanted: readonly Planned[], withinMs: number, failure: GatewayError | undefined): Promise<Planned> {
@@ -48,6 +53,7 @@ export class PlanSlots<Planned extends Target> {
       limits: this.#gateway.snapshot.routing,
       withinMs,
       disconnection: this.#call.client.disconnection,
+      isBelow: this.#isLine,
     });
     const provider = await waiting
       .catch((busy: unknown) => {

@@ -1,5 +1,4 @@
 import type { Principal } from "../../access/principal.ts";
-import { whenShared } from "../../access/share-refusal.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Cache } from "../../objects/caches.ts";
 import type { Gateway } from "../gateway.ts";
@@ -26,11 +25,7 @@ export async function extendCache(
   const heldNanoUsd = isPayer ? storageCost(terms, cache.expiresAtMs - clock.wallMs()) : 0;
   const moreNanoUsd = Math.max(0, storageCost(terms, ttlMs) - heldNanoUsd);
   // Held at once, so that parallel requests cannot extend several caches with the same money (H23).
-  const reserve = () => {
-    if (moreNanoUsd > 0) admissions.requireBudget(principal, moreNanoUsd);
-    return admissions.hold(principal, moreNanoUsd);
-  };
-  const release = await orWhenShared(reserve, clock.nowMs);
+  const release = moreNanoUsd > 0 ? await admissions.reserve(principal, moreNanoUsd) : () => {};
   try {
     if (!(await holder.extend(cache, providerId, ttlMs))) {
       await settleEnd(cache, gateway, clock.wallMs(), requestId);
@@ -56,15 +51,6 @@ export async function extendCache(
     return next;
   } finally {
     release(0, 0);
-  }
-}
-
-/** Waits a moment if other processes hold the rest of a budget. */
-async function orWhenShared<Result>(attempt: () => Result, nowMs: () => number): Promise<Result> {
-  try {
-    return attempt();
-  } catch (refusal) {
-    return await whenShared(refusal, attempt, nowMs);
   }
 }
 

@@ -8,6 +8,7 @@ import { splitForm } from "../../media/images-api/split-form.ts";
 import { decodePredict } from "../../media/predict/decode-predict.ts";
 import { encodePredictions } from "../../media/predict/encode-predictions.ts";
 import type { Gateway } from "../gateway.ts";
+import { inlineImages } from "../request/inline-images.ts";
 import type { HeldMemory } from "../request/memory-budget.ts";
 import { readBody } from "../request/read-body.ts";
 import { formFields, freeUpload, isForm, readForm } from "../request/read-form.ts";
@@ -18,10 +19,13 @@ import type { ImageAnswering, ImageProtocol } from "./image-relay.ts";
 /** Larger images are put into the file store and given by URL. In characters of base64. */
 const INLINE_LIMIT = 28 * 1024 * 1024;
 
+/** Where requests name images. */
+const IMAGE_FIELDS = ["image", "images", "mask"];
+
 /** Contract 2.4: `:predict`. Blocked images are elements of the response, so a response with only blocked images is valid. */
 export const PREDICT: ImageProtocol = {
   blockedInBand: true,
-  read: async (request, memory, gateway) => {
+  read: async (request, { memory }, gateway) => {
     const received = await jsonBody(request, memory, gateway);
     const { body } = received;
     return { body, request: decodePredict(body), sent: received };
@@ -40,22 +44,25 @@ const asImages: ImageProtocol["encode"] = async (reply, answering, gateway) => {
 
 /** Contract part 4: `images/generations`. */
 export const GENERATIONS: ImageProtocol = {
-  read: async (request, memory, gateway) => {
-    const received = await jsonBody(request, memory, gateway);
+  read: async (request, caller, gateway) => {
+    const received = await jsonBody(request, caller.memory, gateway);
     const { body } = received;
-    return { body, request: decodeGeneration(body), sent: received };
+    const inlined = await inlineImages(body, IMAGE_FIELDS, caller, gateway);
+    return { body, request: decodeGeneration(inlined), sent: received };
   },
   encode: asImages,
 };
 
 /** Contract part 4: `images/edits`, a form; the JSON form of the vendor's own API is read too. */
 export const EDITS: ImageProtocol = {
-  read: async (request, memory, gateway) => {
+  read: async (request, caller, gateway) => {
+    const { memory } = caller;
     if (!isForm(request)) {
       refuseOtherTypes(request.headers.get("content-type") ?? "");
       const received = await jsonBody(request, memory, gateway);
       const { body } = received;
-      return { body, request: decodeEditBody(body), sent: received };
+      const inlined = await inlineImages(body, IMAGE_FIELDS, caller, gateway);
+      return { body, request: decodeEditBody(inlined), sent: received };
     }
     const { form, bytes } = await readForm(request, memory, gateway);
     const model = form.find((entry) => entry.name === "model" && "value" in entry);

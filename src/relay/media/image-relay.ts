@@ -1,3 +1,4 @@
+import type { Principal } from "../../access/principal.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { ImageReply } from "../../media/image-reply.ts";
 import type { ImageRequest } from "../../media/image-request.ts";
@@ -14,7 +15,11 @@ export interface IncomingImages extends IncomingRequest {
 /** A client protocol for images. */
 export interface ImageProtocol {
   /** Reads and checks the body. */
-  read(request: Request, memory: HeldMemory, gateway: Gateway): Promise<ReadForAdapter<ImageRequest>>;
+  read(
+    request: Request,
+    caller: { memory: HeldMemory; principal: Principal },
+    gateway: Gateway,
+  ): Promise<ReadForAdapter<ImageRequest>>;
   /** A blocked prompt is reported in the response, image by image (contract 7), and not as an error. */
   blockedInBand?: true;
   encode(reply: ImageReply, call: ImageAnswering, gateway: Gateway): Promise<JsonObject>;

@@ -22,8 +22,8 @@ import { fitImage, requestSent } from "./make-at-offer.ts";
 const IMAGES = adapterCall<IncomingImages, ImageRequest, ImageTarget, void>({
   verb: "images",
   waits: true,
-  read: async ({ request, protocol }, { memory }, gateway) => {
-    const read = await protocol.read(request, memory, gateway);
+  read: async ({ request, protocol }, entered, gateway) => {
+    const read = await protocol.read(request, entered, gateway);
     const { paths, stream } = read.request;
     return { ...read, paths, stream };
   },

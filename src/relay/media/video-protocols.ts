@@ -15,6 +15,7 @@ import { VIDEO_PATHS } from "../../media/videos-api/paths.ts";
 import { operationIdIn } from "../../media/videos-api/video-id.ts";
 import type { Gateway } from "../gateway.ts";
 import type { EnteredRequest } from "../request/enter-request.ts";
+import { inlineImages } from "../request/inline-images.ts";
 import { readBody } from "../request/read-body.ts";
 import { formFields, freeUpload, isForm, readForm } from "../request/read-form.ts";
 import { formText } from "../settle/capture-call.ts";
@@ -35,7 +36,8 @@ export const CREATE_VIDEO: VideoProtocol = {
   read: async ({ request }, entered, gateway) => {
     const { whole, ...read } = await readFields(request, entered, gateway);
     const model = stringAt(whole, "model") ?? DEFAULT_MODEL;
-    return { ...read, model, namedModel: model, decode: () => decodeCreate(whole) };
+    const inlined = await inlineImages(whole, ["input_reference"], entered, gateway);
+    return { ...read, model, namedModel: model, decode: () => decodeCreate(inlined) };
   },
   encode: encodeVideo,
 };

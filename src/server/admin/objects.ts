@@ -118,6 +118,6 @@ async function find(id: string, operator: Operator, gateway: Gateway): Promise<F
   // A cache that is still being created cannot be deleted: its provider has not said yet what to delete.
   if (object === undefined || object.kind === "cache" || !isOurs(object)) return undefined;
   // The receipts of lines that run would be lost with a batch, so it must have ended.
-  const remove = () => (object.kind === "batch" ? batches.delete(object, id) : objects.delete(object.id));
+  const remove = () => (object.kind === "batch" ? batches.delete(id, isOurs) : objects.delete(object.id));
   return { kind: object.kind, owned: object, remove };
 }

@@ -37,6 +37,7 @@ const withBody = (line: JsonObject, key: string): JsonObject => objectAt(line, k
 const chatForm: ServedBatchForm = {
   idField: "custom_id",
   separatesErrors: true,
+  failsByLine: false,
   customId: (line) => stringAt(line, "custom_id"),
   problem: (line, endpoint) => {
     if (line["method"] !== "POST") return 'method must be "POST".';
@@ -61,6 +62,7 @@ const chatForm: ServedBatchForm = {
 const messagesForm: ServedBatchForm = {
   idField: "custom_id",
   separatesErrors: false,
+  failsByLine: true,
   customId: (line) => stringAt(line, "custom_id"),
   problem: (line) => {
     const parameters = objectAt(line, "params");
@@ -88,6 +90,7 @@ const messagesForm: ServedBatchForm = {
 const genaiForm: ServedBatchForm = {
   idField: "key",
   separatesErrors: false,
+  failsByLine: false,
   customId: (line) => stringAt(line, "key"),
   problem: (line) => (objectAt(line, "request") === undefined ? "request must be an object." : undefined),
   requestOf: (line, endpoint) => {

@@ -1,13 +1,13 @@
-import type { CallEstimate, Entry } from "../../access/admit.ts";
+import type { Admission, CallEstimate, Entry, Release } from "../../access/admit.ts";
 import { parseObject } from "../../base/json.ts";
-import type { LineToRun, LineWork } from "../../batches/batch-runner.ts";
+import type { LineOutcome, LineToRun, LineWork } from "../../batches/line-work.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
 import { anyForm } from "../../objects/object-id.ts";
 import { RelayError } from "../../relay/answer/relay-error.ts";
 import { NO_CONNECTION } from "../../relay/background.ts";
 import type { BatchLine } from "../../relay/call.ts";
-import type { LineResult } from "../../storage/tables/batches.ts";
+import type { LineResult, OpenBatch } from "../../storage/tables/batches.ts";
 import type { Route } from "../route-table.ts";
 import { RouteTable } from "../route-table.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
@@ -20,15 +20,17 @@ interface LineWorkOptions {
   routes: readonly Route<Handler>[];
 }
 
-/** Refusals that time cures: the line is run again instead of failing. */
-const CURED_BY_TIME: ReadonlySet<GatewayError["kind"]> = new Set(["rate_limited", "overloaded"]);
+/** When a line is run again that was refused without a time. */
+const RETRY_SECONDS = 5;
+const MAX_RETRY_SECONDS = 60;
 
 /** Runs the lines of batches through the same handlers as the requests of clients. */
 export class BatchLineWork implements LineWork {
   readonly #context: ServerContext;
   readonly #table: RouteTable<Handler>;
   readonly #assumedOutputTokens: number;
-  #releaseHeld: (() => void)[] = [];
+  /** What is held for batches. */
+  readonly #holds = new Map<string, { costNanoUsd: number; release: Release }>();
 
   constructor({ context, routes, assumedOutputTokens }: LineWorkOptions) {
     this.#context = context;
@@ -50,23 +52,26 @@ export class BatchLineWork implements LineWork {
     return entry.costNanoUsd;
   }
 
-  requireBudget({ keyId }: LineToRun["batch"], costNanoUsd: number): void {
-    const { gateway } = this.#context;
-    const principal = gateway.keys.current(keyId);
-    if (principal === undefined || costNanoUsd === 0) return;
-    gateway.admissions.requireBudget(principal, costNanoUsd);
-  }
-
-  hold(held: Parameters<LineWork["hold"]>[0]): void {
+  async reserve(batch: OpenBatch, costNanoUsd: number): Promise<void> {
     const { admissions, keys } = this.#context.gateway;
-    for (const release of this.#releaseHeld) release();
-    this.#releaseHeld = held.map(({ batch: { keyId, project }, costNanoUsd }) => {
-      const release = admissions.hold({ keyId, project, maker: keys.makerOf(keyId) }, costNanoUsd);
-      return () => release(0, 0);
-    });
+    const principal = keys.current(batch.keyId);
+    if (principal === undefined || costNanoUsd === 0) return;
+    this.hold(batch, 0);
+    this.#holds.set(batch.id, { costNanoUsd, release: await admissions.reserve(principal, costNanoUsd) });
   }
 
-  async run(line: LineToRun): Promise<LineResult | "later" | "revoked"> {
+  hold({ id, keyId, project }: OpenBatch, costNanoUsd: number): void {
+    const { admissions, keys } = this.#context.gateway;
+    const held = this.#holds.get(id);
+    if (held?.costNanoUsd === costNanoUsd) return;
+    held?.release(0, 0);
+    this.#holds.delete(id);
+    if (costNanoUsd === 0) return;
+    const release = admissions.hold({ keyId, project, maker: keys.makerOf(keyId) }, costNanoUsd);
+    this.#holds.set(id, { costNanoUsd, release });
+  }
+
+  async run(line: LineToRun, onAdmitted: () => void): Promise<LineOutcome> {
     const { gateway } = this.#context;
     const principal = gateway.keys.current(line.batch.keyId);
     if (principal === undefined) return "revoked";
@@ -74,7 +79,7 @@ export class BatchLineWork implements LineWork {
     let isEnded = false;
     const running: BatchLine = {
       ...this.#terms(line),
-      enter: () => gateway.admissions.enterLine(principal),
+      enter: () => new HeldEntry(gateway.admissions.enterLine(principal), onAdmitted),
       settle: async (receipt) => {
         // What goes on after the response must not be lost with it.
         if (isEnded) await gateway.ledger.write(receipt);
@@ -86,9 +91,12 @@ export class BatchLineWork implements LineWork {
       return { status: response.status, result: await response.text(), receipts };
     } catch (thrown) {
       const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
-      if (receipts.length === 0 && CURED_BY_TIME.has(error.kind)) return "later";
-      const response = this.#route(line).dialect.errors.encode(error, requestIdOf(line));
-      return { status: response.status, result: response.body, receipts };
+      const isFree = receipts.every(({ costNanoUsd }) => costNanoUsd === 0);
+      if (isFree && isCuredByTime(error)) {
+        const seconds = Math.min(MAX_RETRY_SECONDS, Math.max(1, error.retryAfterSeconds ?? RETRY_SECONDS));
+        return { retryAfterMs: seconds * 1000 };
+      }
+      return { ...this.#encode(line.batch, error, requestIdOf(line)), receipts };
     } finally {
       isEnded = true;
     }
@@ -97,6 +105,15 @@ export class BatchLineWork implements LineWork {
   #terms({ batch, line, customId }: LineToRun): Pick<BatchLine, "batch" | "assumedOutputTokens"> {
     const id = anyForm("batch", batch.id);
     return { batch: { id, line, customId }, assumedOutputTokens: this.#assumedOutputTokens };
+  }
+
+  refused(batch: OpenBatch, error: GatewayError): Pick<LineResult, "status" | "result"> {
+    return this.#encode(batch, error, `req_batch_${batch.id}`);
+  }
+
+  #encode({ form }: OpenBatch, error: GatewayError, requestId: string): Pick<LineResult, "status" | "result"> {
+    const { status, body } = this.#context.dialects.get(form).errors.encode(error, requestId);
+    return { status, result: body };
   }
 
   #handle(line: LineToRun, onBehalf: NonNullable<RoutedRequest["onBehalf"]>): Response | Promise<Response> {
@@ -132,6 +149,38 @@ export class BatchLineWork implements LineWork {
 const NO_REQUEST = { path: "", headers: {}, body: {} };
 
 const requestIdOf = ({ batch, line }: LineToRun): string => `req_batch_${batch.id}_${line}`;
+
+/**
+ * Refusals that time cures: the line is run again instead of failing. The cost of a batch is held before it begins, so a budget
+ * that has too little left only for now is one that other calls hold.
+ */
+const isCuredByTime = ({ kind, retryAfterSeconds }: GatewayError): boolean =>
+  kind === "rate_limited" || kind === "overloaded" || (kind === "budget_exhausted" && retryAfterSeconds !== undefined);
+
+/** Gives back what the batch holds for a line in the same turn in which the line reserves it. */
+class HeldEntry implements Entry {
+  readonly #entry: Entry;
+  readonly #onAdmitted: () => void;
+
+  constructor(entry: Entry, onAdmitted: () => void) {
+    this.#entry = entry;
+    this.#onAdmitted = onAdmitted;
+  }
+
+  admit(call: CallEstimate): Admission {
+    this.#onAdmitted();
+    return this.#entry.admit(call);
+  }
+
+  admitShared(call: CallEstimate): Admission | Promise<Admission> {
+    this.#onAdmitted();
+    return this.#entry.admitShared(call);
+  }
+
+  leave(): void {
+    this.#entry.leave();
+  }
+}
 
 /** Learns what a call may cost, and ends it there. */
 class EstimatingEntry implements Entry {

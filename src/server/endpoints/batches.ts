@@ -106,10 +106,9 @@ export const showBatch: ClientEndpoint = {
 };
 
 /** Newer SDKs of another vendor use the same paths, and are recognised by their headers. */
-const inFormOf =
-  (other: ClientEndpoint, own: Handler): Handler =>
-  (routed, context) =>
-    (routed.dialect.name === other.dialect ? other.handle : own)(routed, context);
+function inFormOf(other: ClientEndpoint, own: Handler): Handler {
+  return (routed, context) => (routed.dialect.name === other.dialect ? other.handle : own)(routed, context);
+}
 
 export const cancelBatch: ClientEndpoint = {
   method: "POST",

@@ -13,6 +13,7 @@ import {
   MetadataRequest,
 } from "../../dialects/responses/schema/check-conversation.ts";
 import { requireOwnObjects } from "../../relay/request/require-own-objects.ts";
+import { mayDelete } from "../may-delete.ts";
 import {
   ConversationAnswer,
   ConversationItem,
@@ -21,7 +22,6 @@ import {
 } from "../openapi/conversation-answers.ts";
 import { json } from "../openapi/operation.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
-import { mayDelete } from "./may-delete.ts";
 import { dropInPath } from "./paths.ts";
 import { bodyOf, type MemoryRequest, withMemory } from "./with-memory.ts";
 

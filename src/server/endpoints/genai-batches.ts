@@ -9,6 +9,7 @@ import { objectId } from "../../objects/object-id.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import type { ObjectBlob } from "../../storage/tables/objects.ts";
+import { mayDelete } from "../may-delete.ts";
 import { noSuchObject } from "../no-such-object.ts";
 import { GenaiBatchAnswer } from "../openapi/batch-answers.ts";
 import { json } from "../openapi/operation.ts";
@@ -16,7 +17,7 @@ import { MODEL_IN_PATH } from "../openapi/parameters.ts";
 import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
-import { dropInPath, verbEndpointPaths } from "./paths.ts";
+import { BESIDE_V1, verbEndpointPaths, versionedPath } from "./paths.ts";
 import { batchIdOf, withBatch } from "./with-batch.ts";
 import { withCaller } from "./with-caller.ts";
 
@@ -87,7 +88,7 @@ async function inputOf(
 
 export const listGenaiBatches: ClientEndpoint = {
   method: "GET",
-  paths: dropInPath("/v1beta/batches"),
+  paths: versionedPath("/batches", { versions: BESIDE_V1 }),
   id: "listGenaiBatches",
   summary: "List batches, newest first",
   dialect: "genai",
@@ -105,7 +106,7 @@ export const listGenaiBatches: ClientEndpoint = {
 
 export const showGenaiBatch: ClientEndpoint = {
   method: "GET",
-  paths: dropInPath("/v1beta/batches/{id}"),
+  paths: versionedPath("/batches/{id}", { versions: BESIDE_V1 }),
   id: "getGenaiBatch",
   summary: "Show the state of a batch, and its results",
   dialect: "genai",
@@ -118,13 +119,7 @@ export const showGenaiBatch: ClientEndpoint = {
 
 export const cancelGenaiBatch: ClientEndpoint = {
   method: "POST",
-  paths: [
-    {
-      door: "dropin",
-      path: /^\/v1(?:beta)?\/batches\/(?<id>[^/:]+):cancel$/,
-      documented: [{ path: "/v1beta/batches/{id}:cancel", suffix: "" }],
-    },
-  ],
+  paths: versionedPath("/batches/{id}:cancel"),
   id: "cancelGenaiBatch",
   summary: "Cancel a batch; requests that are running are finished",
   dialect: "genai",
@@ -139,20 +134,15 @@ export const cancelGenaiBatch: ClientEndpoint = {
 
 export const deleteGenaiBatch: ClientEndpoint = {
   method: "DELETE",
-  paths: [
-    {
-      door: "dropin",
-      path: /^\/v1(?:beta)?\/batches\/(?<id>[^/:]+)$/,
-      documented: [{ path: "/v1beta/batches/{id}", suffix: "" }],
-    },
-  ],
+  paths: versionedPath("/batches/{id}"),
   id: "deleteGenaiBatch",
   summary: "Delete a batch that has ended",
   dialect: "genai",
   parameters: ["batch-id"],
   answers: [json(Type.Object({}), "It is deleted.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
-    if (!(await gateway.batches.delete(principal, batchIdOf(routed)))) throw noSuchObject("batch", batchIdOf(routed));
+    if (!(await gateway.batches.delete(batchIdOf(routed), mayDelete(principal, gateway))))
+      throw noSuchObject("batch", batchIdOf(routed));
     return Response.json({});
   }),
 };

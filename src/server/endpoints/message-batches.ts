@@ -1,15 +1,14 @@
 import { sharingOf } from "../../access/principal.ts";
-import { isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { Type } from "../../base/type.ts";
 import type { Batch } from "../../batches/batch.ts";
 import { ENDED } from "../../batches/batches.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { objectId } from "../../objects/object-id.ts";
-import { readSmallBody } from "../../relay/request/read-body.ts";
+import { storeRequests } from "../batches/store-requests.ts";
+import { mayDelete } from "../may-delete.ts";
 import { noSuchObject } from "../no-such-object.ts";
 import { BatchAnswer, BatchListAnswer } from "../openapi/batch-answers.ts";
 import { json } from "../openapi/operation.ts";
-import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
 import { dropInPath } from "./paths.ts";
@@ -30,20 +29,7 @@ export const createMessageBatch: ClientEndpoint = {
   ),
   answers: [json(BatchAnswer, "The batch.")],
   handle: withCaller(async (principal, { request }, { gateway }) => {
-    const { maxFileBytes } = gateway.uploads.limits;
-    const body = await readSmallBody(
-      request,
-      Math.min(maxFileBytes, gateway.snapshot.maxBodyBytes),
-      principal,
-      gateway,
-    );
-    const requests = body["requests"];
-    if (!Array.isArray(requests) || requests.length === 0 || !requests.every(isObject)) {
-      throw wrongField("requests", "must be an array of requests, each with custom_id and params");
-    }
-    refuseLines(requests);
-    const lines = requests.map((line) => `${JSON.stringify(line)}\n`).join("");
-    const blob = await gateway.uploads.write(Buffer.from(lines));
+    const blob = await storeRequests(request, gateway);
     try {
       const terms = { form: "messages", endpoint: "/v1/messages", window: "24h", windowMs: DAY_MS, blobs: [blob] };
       const batch = await gateway.batches.create({ ...principal, share: sharingOf(principal) }, terms);
@@ -54,21 +40,6 @@ export const createMessageBatch: ClientEndpoint = {
     }
   }),
 };
-
-/** This protocol has no state for a batch that failed as a whole, so what would make it fail is refused at once. */
-function refuseLines(requests: readonly JsonObject[]): void {
-  const seen = new Set<string>();
-  for (const [index, line] of requests.entries()) {
-    const id = stringAt(line, "custom_id");
-    if (!id) throw wrongField(`requests[${index}].custom_id`, "is missing");
-    if (seen.has(id)) throw wrongField(`requests[${index}].custom_id`, "was used before in this batch");
-    seen.add(id);
-    const parameters = objectAt(line, "params");
-    if (parameters === undefined) throw wrongField(`requests[${index}].params`, "must be an object");
-    if (parameters["stream"] === true)
-      throw wrongField(`requests[${index}].params.stream`, "must not be true in a batch");
-  }
-}
 
 export const listMessageBatches: ClientEndpoint = {
   method: "GET",
@@ -126,7 +97,8 @@ export const deleteMessageBatch: ClientEndpoint = {
   parameters: ["batch-id"],
   answers: [json(Type.Object({ id: Type.String(), type: Type.Literal("message_batch_deleted") }), "It is deleted.")],
   handle: withCaller(async (principal, routed, { gateway }) => {
-    if (!(await gateway.batches.delete(principal, batchIdOf(routed)))) throw noSuchObject("batch", batchIdOf(routed));
+    if (!(await gateway.batches.delete(batchIdOf(routed), mayDelete(principal, gateway))))
+      throw noSuchObject("batch", batchIdOf(routed));
     return Response.json({ id: batchIdOf(routed), type: "message_batch_deleted" });
   }),
 };

@@ -13,6 +13,17 @@ export const dropInPath = (path: string): EndpointPath[] => [
   { door: "dropin", path: patternOf(path), documented: [{ path, suffix: "" }] },
 ];
 
+/** Paths of the protocol whose clients choose a version. `v1` is left out where another protocol has the same path. */
+export const versionedPath = (rest: string, { before = "", versions = GENAI_VERSIONS } = {}): EndpointPath[] => [
+  {
+    door: "dropin",
+    path: new RegExp(`^${before}/(?:${versions.join("|")})${rest.replaceAll("{id}", "(?<id>[^/:]+)")}$`),
+    documented: [{ path: `${before}/v1beta${rest}`, suffix: "" }],
+  },
+];
+const GENAI_VERSIONS: readonly string[] = ["v1", "v1alpha", "v1beta"];
+export const BESIDE_V1: readonly string[] = ["v1alpha", "v1beta"];
+
 /** A path below the roots of chat completions, at both doors. */
 export const chatPaths = (rest: string): EndpointPath[] =>
   CHAT_ROOTS.map(([door, root, suffix]) => {

@@ -7,8 +7,8 @@ import type { ClientConnection } from "../../relay/call.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { HeldMemory } from "../../relay/request/memory-budget.ts";
 import { countedCaller } from "../counted-caller.ts";
+import { mayDelete } from "../may-delete.ts";
 import type { Handler, RoutedRequest } from "../routed-request.ts";
-import { mayDelete } from "./may-delete.ts";
 
 /** A request for a stored answer, from a known client. */
 interface StoredRequest {

@@ -2,6 +2,7 @@ import { arrayAt, isObject, type JsonObject, parseObject } from "../../base/json
 import { GatewayError } from "../../canon/error.ts";
 import { checkMetadata, MetadataRequest } from "../../dialects/responses/schema/check-conversation.ts";
 import { parseObjectId } from "../../objects/object-id.ts";
+import { mayDelete } from "../may-delete.ts";
 import {
   DeletedCompletion,
   StoredCompletion,
@@ -11,7 +12,6 @@ import {
 import { json } from "../openapi/operation.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { readLimit } from "./file-forms.ts";
-import { mayDelete } from "./may-delete.ts";
 import { dropInPath } from "./paths.ts";
 import { bodyOf, type MemoryRequest, withMemory } from "./with-memory.ts";
 

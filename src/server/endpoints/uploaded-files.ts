@@ -3,14 +3,14 @@ import { Type } from "../../base/type.ts";
 import { typeOfUpload } from "../../files/type-of-name.ts";
 import type { UploadedFile } from "../../objects/uploaded-files.ts";
 import { receiveUpload } from "../../relay/request/read-form.ts";
+import { mayDelete } from "../may-delete.ts";
 import { noSuchObject } from "../no-such-object.ts";
 import { DeletedFileAnswer, FileAnswer, FileListAnswer } from "../openapi/file-answers.ts";
 import { file, json } from "../openapi/operation.ts";
 import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { fileFormOf } from "./file-forms.ts";
-import { mayDelete } from "./may-delete.ts";
-import { dropInPath } from "./paths.ts";
+import { BESIDE_V1, dropInPath, versionedPath } from "./paths.ts";
 import { withCaller } from "./with-caller.ts";
 
 const uploaded = Type.Unsafe<string>({ type: "string", format: "binary", description: "The file." });
@@ -126,15 +126,15 @@ export const deleteFile: ClientEndpoint = {
 /** The same files in the protocol that has its own base path. */
 const inGenai = (endpoint: ClientEndpoint, path: string): ClientEndpoint => ({
   ...endpoint,
-  paths: dropInPath(path),
+  paths: versionedPath(path, { versions: BESIDE_V1 }),
   id: `${endpoint.id}Genai`,
   dialect: "genai",
   shared: false,
 });
 
-export const listGenaiFiles = inGenai(listFiles, "/v1beta/files");
-export const showGenaiFile = inGenai(showFile, "/v1beta/files/{id}");
-export const deleteGenaiFile = inGenai(deleteFile, "/v1beta/files/{id}");
+export const listGenaiFiles = inGenai(listFiles, "/files");
+export const showGenaiFile = inGenai(showFile, "/files/{id}");
+export const deleteGenaiFile = inGenai(deleteFile, "/files/{id}");
 
 type FileHandler = (found: UploadedFile, routed: RoutedRequest, context: ServerContext) => Response | Promise<Response>;
 

@@ -18,7 +18,7 @@ import type { Handler, RoutedRequest, ServerContext } from "../routed-request.ts
 import { wrongField } from "../wrong-field.ts";
 import type { ClientEndpoint } from "./client-endpoint.ts";
 import { fileFormOf } from "./file-forms.ts";
-import { dropInPath } from "./paths.ts";
+import { dropInPath, versionedPath } from "./paths.ts";
 import { withCaller } from "./with-caller.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -118,13 +118,7 @@ export const cancelUpload: ClientEndpoint = {
 /** The resumable protocol of one vendor: a request that begins an upload, and requests to the URL that it returns. */
 export const resumeUpload: ClientEndpoint = {
   method: "POST",
-  paths: [
-    {
-      door: "dropin",
-      path: /^\/upload\/v1(?:beta)?\/files$/,
-      documented: [{ path: "/upload/v1beta/files", suffix: "" }],
-    },
-  ],
+  paths: versionedPath("/files", { before: "/upload" }),
   id: "resumeUpload",
   summary: "Upload a file with the resumable protocol",
   dialect: "genai",

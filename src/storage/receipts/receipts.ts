@@ -46,6 +46,39 @@ async function sqliteRows(storage: Storage, receipts: readonly Receipt[]): Promi
   return rows;
 }
 
+/** A receipt, and in SQLite its row, which refers to other rows that are stored. */
+export interface ReadyReceipt {
+  receipt: Receipt;
+  row: Parameter[] | undefined;
+}
+
+/** Stores what receipts refer to, so that `insertReady` inserts many of them in a transaction. */
+export async function makeReady(storage: Storage, receipts: readonly Receipt[]): Promise<ReadyReceipt[]> {
+  const unkept = newPrices(storage, receipts);
+  if (unkept !== undefined) await keepPrices(storage, unkept);
+  const rows = storage.engine === "sqlite" ? await sqliteRows(storage, receipts) : [];
+  return receipts.map((receipt, index) => ({ receipt, row: rows[index] }));
+}
+
+/** Inserts receipts in the caller's transaction. */
+export async function insertReady(queries: Queries, ready: readonly ReadyReceipt[]): Promise<void> {
+  if (ready.length === 0) return;
+  const inserted: Receipt[] = [];
+  for (const { receipt, row } of ready) {
+    if (row === undefined) continue;
+    const added = await queries.query(`${INSERT_ROW} RETURNING id`, row);
+    if (added.length > 0) inserted.push(receipt);
+  }
+  const ofPostgres = ready.filter(({ row }) => row === undefined);
+  if (ofPostgres.length > 0)
+    await queries.query(INSERT_JSON, [JSON.stringify(ofPostgres.map(({ receipt }) => asJsonRow(receipt)))]);
+  if (inserted.length === 0) return;
+  const { given, statements } = rollUpLate(inserted);
+  const changes = inserted.map(() => 1);
+  for (const [text, parameters] of statements(changes, await queries.query(given)))
+    await queries.query(text, parameters);
+}
+
 /** Inserts one receipt in the caller's transaction. */
 export async function insertReceipt(queries: Queries, receipt: Receipt, engine: Storage["engine"]): Promise<void> {
   const prices = pricesOf(receipt);

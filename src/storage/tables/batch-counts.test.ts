@@ -12,6 +12,7 @@ import {
   insertLines,
   NO_LINES,
   selectFailedBatches,
+  selectOpenBatches,
 } from "./batches.ts";
 import { insertObject } from "./objects.ts";
 
@@ -39,7 +40,8 @@ function countsContract(databases: TestDatabases): void {
       const line = (number: number) => ({ line: number, customId: `c${number}`, start: 0, size: 1, heldNanoUsd: 100 });
       await insertLines(storage, "a", [1, 2, 3, 4, 5].map(line));
       const lease = { owner: "one", untilMs: NOW + 1_000 };
-      const claimed = await claimLines(storage, lease, { limit: 3, maxRunning: 3, nowMs: NOW });
+      const claim = { limit: 3, maxRunning: 3, batches: await selectOpenBatches(storage), lastProject: "", nowMs: NOW };
+      const claimed = await storage.transaction((queries) => claimLines(queries, storage.engine, lease, claim));
       expect(claimed).toHaveLength(3);
       for (const [at, status] of [200, 404].entries()) {
         const running = claimed[at];

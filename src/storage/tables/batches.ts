@@ -1,6 +1,5 @@
 import type { Receipt } from "../../canon/receipt.ts";
 import { number, optionalNumber, optionalText, text } from "../columns.ts";
-import { insertReceipt } from "../receipts/receipts.ts";
 import { type Queries, REPORT_MS, type Storage, type StoredRow } from "../storage.ts";
 import { readStoredJson } from "../stored-json.ts";
 import type { StoredObject } from "./objects.ts";
@@ -77,161 +76,310 @@ export async function selectBatches(queries: Queries, ids: readonly string[]): P
   return new Map(rows.map((row) => [text(row, "id"), readTerms(row)]));
 }
 
-/** `new`: its input was not read yet. `finished`: none of its lines waits or runs. */
-export type BatchTask = "new" | "finished";
-
-const TASKS: Readonly<Record<BatchTask, string>> = {
-  new: "objects.state = 'validating'",
-  finished: `objects.state IN ('in_progress', 'cancelling') AND NOT EXISTS (
-    SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running'))`,
-};
-
-/** Takes the lease of a batch that has this to do, and that no live process works on. */
-export async function leaseBatch(
-  queries: Queries,
-  task: BatchTask,
-  { owner, untilMs }: Lease,
-  nowMs: number,
-): Promise<BatchTerms | undefined> {
-  const now = Math.floor(nowMs);
-  const [row] = await queries.query(
-    `UPDATE batches SET lease_owner = ?, lease_until_ms = ? WHERE id IN (
-       SELECT batches.id FROM batches JOIN objects ON objects.id = batches.id
-       WHERE ${TASKS[task]} AND lease_until_ms < ? ORDER BY objects.created_at_ms LIMIT 1)
-     AND lease_until_ms < ? RETURNING id, form, endpoint, deadline_at_ms`,
-    [owner, Math.floor(untilMs), now, now],
-  );
-  return row === undefined ? undefined : readTerms(row);
+/** A batch that is not done. */
+export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "keyId" | "state"> {
+  /** The process that works on it, until its lease ends. */
+  leaseOwner: string | undefined;
+  leaseUntilMs: number;
+  /** Lines of it wait or run. */
+  hasLines: boolean;
 }
 
-/** False if another process has taken it over. */
-export async function renewBatchLease(queries: Queries, id: string, { owner, untilMs }: Lease): Promise<boolean> {
+/** Every batch that is not done, oldest first. SQLite keeps the order of a cross join: there are far fewer batches than objects. */
+export async function selectOpenBatches(queries: Queries): Promise<OpenBatch[]> {
   const rows = await queries.query(
-    "UPDATE batches SET lease_until_ms = ? WHERE id = ? AND lease_owner = ? RETURNING id",
-    [Math.floor(untilMs), id, owner],
+    `SELECT batches.id, form, endpoint, deadline_at_ms, lease_owner, lease_until_ms, project, key_id, state,
+       CASE WHEN EXISTS (SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running'))
+         THEN 1 ELSE 0 END AS has_lines
+     FROM batches CROSS JOIN objects WHERE objects.id = batches.id
+     AND objects.state IN ('validating', 'in_progress', 'cancelling') ORDER BY objects.created_at_ms, batches.id`,
+  );
+  return rows.map((row) => ({
+    ...readTerms(row),
+    project: text(row, "project"),
+    keyId: text(row, "key_id"),
+    state: text(row, "state"),
+    leaseOwner: optionalText(row, "lease_owner"),
+    leaseUntilMs: number(row, "lease_until_ms"),
+    hasLines: number(row, "has_lines") === 1,
+  }));
+}
+
+/** Takes the lease of a batch that no live process has. */
+export async function leaseBatch(
+  queries: Queries,
+  id: string,
+  { owner, untilMs }: Lease,
+  nowMs: number,
+): Promise<boolean> {
+  const rows = await queries.query(
+    "UPDATE batches SET lease_owner = ?, lease_until_ms = ? WHERE id = ? AND lease_until_ms < ? RETURNING id",
+    [owner, Math.floor(untilMs), id, Math.floor(nowMs)],
   );
   return rows.length === 1;
 }
 
+/** A batch that another process has taken over is not renewed. */
+export async function renewBatchLeases(queries: Queries, { owner, untilMs }: Lease): Promise<void> {
+  await queries.query("UPDATE batches SET lease_until_ms = ? WHERE lease_owner = ?", [Math.floor(untilMs), owner]);
+}
+
 export async function releaseBatch(queries: Queries, id: string, owner: string): Promise<void> {
-  await queries.query("UPDATE batches SET lease_until_ms = 0 WHERE id = ? AND lease_owner = ?", [id, owner]);
-}
-
-/** A validation that a crash interrupted starts again. */
-export async function deleteLines(queries: Queries, batchId: string): Promise<void> {
-  await queries.query("DELETE FROM batch_lines WHERE batch_id = ?", [batchId]);
-}
-
-/** Returns the first line whose custom id was used before, or undefined if all are inserted. */
-export async function insertLines(
-  storage: Storage,
-  batchId: string,
-  lines: readonly NewLine[],
-): Promise<number | undefined> {
-  return await storage.transaction(async (queries) => {
-    for (const { line, customId, start, size, heldNanoUsd } of lines) {
-      const rows = await queries.query(
-        `INSERT INTO batch_lines (batch_id, line, custom_id, start_at, size, state, held_nano_usd)
-         VALUES (?, ?, ?, ?, ?, 'waiting', ?) ON CONFLICT (batch_id, custom_id) DO NOTHING RETURNING line`,
-        [batchId, line, customId, start, size, Math.round(heldNanoUsd)],
-      );
-      if (rows.length === 0) return line;
-    }
-    return undefined;
-  });
-}
-
-/**
- * Takes lines of batches that are in progress: at most `limit`, and only as long as fewer than `maxRunning` run in all processes.
- * Lines of a process that died are taken again. Each project gets its turn, whatever the size of its batches.
- */
-export async function claimLines(
-  storage: Storage,
-  { owner, untilMs }: Lease,
-  { limit, maxRunning, nowMs }: { limit: number; maxRunning: number; nowMs: number },
-): Promise<ClaimedLine[]> {
-  const now = Math.floor(nowMs);
-  return await storage.transaction(async (queries) => {
-    if (storage.engine === "postgres") await queries.query("LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE");
-    const [counted] = await queries.query(
-      "SELECT COUNT(*) AS running FROM batch_lines WHERE state = 'running' AND lease_until_ms >= ?",
-      [now],
-    );
-    const free = Math.min(limit, maxRunning - (counted === undefined ? 0 : number(counted, "running")));
-    if (free <= 0) return [];
-    await queries.query(
-      "UPDATE batch_lines SET state = 'waiting', lease_owner = NULL WHERE state = 'running' AND lease_until_ms < ?",
-      [now],
-    );
-    const rows = await queries.query(
-      `SELECT batch_id, line, custom_id, start_at, size, held_nano_usd FROM (
-         SELECT batch_lines.*, ROW_NUMBER() OVER (PARTITION BY objects.project ORDER BY objects.created_at_ms, batch_id, line) AS turn
-         FROM batches JOIN objects ON objects.id = batches.id JOIN batch_lines ON batch_lines.batch_id = objects.id
-         WHERE objects.state = 'in_progress' AND batch_lines.state = 'waiting'
-           AND batch_lines.line < COALESCE((SELECT MIN(line) FROM batch_lines AS first
-             WHERE first.batch_id = objects.id AND first.state = 'waiting'), 0) + ?
-       ) AS next_lines ORDER BY turn, batch_id, line LIMIT ?`,
-      [free, free],
-    );
-    const lines = rows.map(readClaimed);
-    for (const { batchId, line } of lines) {
-      await queries.query(
-        "UPDATE batch_lines SET state = 'running', lease_owner = ?, lease_until_ms = ? WHERE batch_id = ? AND line = ?",
-        [owner, Math.floor(untilMs), batchId, line],
-      );
-    }
-    return lines;
-  });
-}
-
-export async function renewLineLeases(queries: Queries, { owner, untilMs }: Lease): Promise<void> {
-  await queries.query("UPDATE batch_lines SET lease_until_ms = ? WHERE lease_owner = ? AND state = 'running'", [
-    Math.floor(untilMs),
+  await queries.query("UPDATE batches SET lease_owner = NULL, lease_until_ms = 0 WHERE id = ? AND lease_owner = ?", [
+    id,
     owner,
   ]);
 }
 
+export async function releaseBatches(queries: Queries, owner: string): Promise<void> {
+  await queries.query("UPDATE batches SET lease_owner = NULL, lease_until_ms = 0 WHERE lease_owner = ?", [owner]);
+}
+
+/** Deletes at most `limit` lines of a batch. Returns whether there may be more. */
+export async function deleteLines(queries: Queries, batchId: string, limit: number): Promise<boolean> {
+  const rows = await queries.query(
+    `DELETE FROM batch_lines WHERE batch_id = ? AND line IN (
+       SELECT line FROM batch_lines WHERE batch_id = ? ORDER BY line LIMIT ?) RETURNING line`,
+    [batchId, batchId, limit],
+  );
+  return rows.length === limit;
+}
+
+/** Batches that have expired, and still have lines. */
+export async function selectExpiredBatches(queries: Queries, nowMs: number, limit: number): Promise<string[]> {
+  const rows = await queries.query(
+    `SELECT id FROM objects WHERE expires_at_ms <= ? AND kind = 'batch'
+     AND EXISTS (SELECT 1 FROM batch_lines WHERE batch_id = objects.id) LIMIT ?`,
+    [Math.floor(nowMs), limit],
+  );
+  return rows.map((row) => text(row, "id"));
+}
+
+/** Inserts a few hundred lines at most. Returns the first whose custom id was used before, or undefined if all are inserted. */
+export async function insertLines(
+  queries: Queries,
+  batchId: string,
+  lines: readonly NewLine[],
+): Promise<number | undefined> {
+  if (lines.length === 0) return undefined;
+  const rows = await queries.query(
+    `INSERT INTO batch_lines (batch_id, line, custom_id, start_at, size, state, held_nano_usd)
+     VALUES ${lines.map(() => "(?, ?, ?, ?, ?, 'waiting', ?)").join(", ")}
+     ON CONFLICT (batch_id, custom_id) DO NOTHING RETURNING line`,
+    lines.flatMap(({ line, customId, start, size, heldNanoUsd }) => [
+      batchId,
+      line,
+      customId,
+      start,
+      size,
+      Math.round(heldNanoUsd),
+    ]),
+  );
+  const inserted = new Set(rows.map((row) => number(row, "line")));
+  return lines.find(({ line }) => !inserted.has(line))?.line;
+}
+
+/** Lines of processes that died are run again. */
+export async function freeLines(queries: Queries, nowMs: number): Promise<void> {
+  await queries.query(
+    "UPDATE batch_lines SET state = 'waiting', lease_owner = NULL WHERE state = 'running' AND lease_until_ms < ?",
+    [Math.floor(nowMs)],
+  );
+}
+
+/** Which lines to take. */
+interface LineClaim {
+  /** At most this many. */
+  limit: number;
+  /** Only as long as fewer than this many run in all processes. */
+  maxRunning: number;
+  /** Batches in progress, oldest first. */
+  batches: readonly Pick<OpenBatch, "id" | "project">[];
+  /** Of projects with equally many running lines, those that follow this one come first. */
+  lastProject: string;
+  nowMs: number;
+}
+
 /**
- * Stores the result of a line together with its receipts, so that a crash loses both or neither. False if the lease was lost: then
- * another process runs the line, and this result does not count.
+ * Takes lines of batches that are in progress. The project with the fewest running lines comes first, whatever the size of its
+ * batches. Call it in a transaction.
+ */
+export async function claimLines(
+  queries: Queries,
+  engine: Storage["engine"],
+  { owner, untilMs }: Lease,
+  { limit, maxRunning, batches, lastProject, nowMs }: LineClaim,
+): Promise<ClaimedLine[]> {
+  const now = Math.floor(nowMs);
+  if (engine === "postgres") await queries.query("LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE");
+  const running = await countRunning(queries, now);
+  const free = Math.min(limit, maxRunning - [...running.values()].reduce((sum, lines) => sum + lines, 0));
+  if (free <= 0) return [];
+  const found: ClaimedLine[][] = [];
+  const turns = turnsOf(batches, running, lastProject);
+  for (const { batches: ofProject } of turns) {
+    // Each gets one line at least, and any may get all.
+    if (found.filter((lines) => lines.length > 0).length === free) break;
+    found.push(await selectWaiting(queries, ofProject, free, now));
+  }
+  const counts = turns.map(({ running }) => running);
+  const taken: ClaimedLine[] = [];
+  while (taken.length < free) {
+    const next = found.reduce(
+      (least, lines, index) =>
+        lines.length > 0 && (least < 0 || (counts[index] ?? 0) < (counts[least] ?? 0)) ? index : least,
+      -1,
+    );
+    const line = found[next]?.shift();
+    if (line === undefined) break;
+    counts[next] = (counts[next] ?? 0) + 1;
+    taken.push(line);
+  }
+  for (const [batchId, lines] of byBatch(taken)) {
+    await queries.query(
+      `UPDATE batch_lines SET state = 'running', lease_owner = ?, lease_until_ms = ?
+       WHERE batch_id = ? AND line IN (${lines.map(() => "?").join(", ")})`,
+      [owner, Math.floor(untilMs), batchId, ...lines],
+    );
+  }
+  return taken;
+}
+
+/** How many lines of each batch run in live processes. */
+async function countRunning(queries: Queries, now: number): Promise<Map<string, number>> {
+  const rows = await queries.query(
+    "SELECT batch_id, COUNT(*) AS lines FROM batch_lines WHERE state = 'running' AND lease_until_ms >= ? GROUP BY batch_id",
+    [now],
+  );
+  return new Map(rows.map((row) => [text(row, "batch_id"), number(row, "lines")]));
+}
+
+/** The projects in the order in which they get lines. */
+function turnsOf(
+  batches: LineClaim["batches"],
+  runningOf: ReadonlyMap<string, number>,
+  lastProject: string,
+): { batches: string[]; running: number }[] {
+  const projects = new Map<string, { project: string; batches: string[]; running: number }>();
+  for (const { id, project } of batches) {
+    const known = projects.get(project) ?? { project, batches: [], running: 0 };
+    known.batches.push(id);
+    known.running += runningOf.get(id) ?? 0;
+    projects.set(project, known);
+  }
+  const isLater = ({ project }: { project: string }) => (project > lastProject ? 0 : 1);
+  return [...projects.values()].sort(
+    (one, other) =>
+      one.running - other.running || isLater(one) - isLater(other) || (one.project < other.project ? -1 : 1),
+  );
+}
+
+/**
+ * The first lines of these batches that may run now. The sum keeps engines from using the index by time, for which they would read
+ * and sort all waiting lines.
+ */
+async function selectWaiting(
+  queries: Queries,
+  batchIds: readonly string[],
+  limit: number,
+  now: number,
+): Promise<ClaimedLine[]> {
+  const found: ClaimedLine[] = [];
+  for (const id of batchIds) {
+    const rows = await queries.query(
+      `SELECT batch_id, line, custom_id, start_at, size, held_nano_usd FROM batch_lines
+       WHERE batch_id = ? AND state = 'waiting' AND lease_until_ms + 0 <= ?
+         AND EXISTS (SELECT 1 FROM objects WHERE id = ? AND state = 'in_progress')
+       ORDER BY line LIMIT ?`,
+      [id, now, id, limit - found.length],
+    );
+    found.push(...rows.map(readClaimed));
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+function byBatch(lines: readonly Pick<ClaimedLine, "batchId" | "line">[]): Map<string, number[]> {
+  const grouped = new Map<string, number[]>();
+  for (const { batchId, line } of lines) grouped.set(batchId, [...(grouped.get(batchId) ?? []), line]);
+  return grouped;
+}
+
+/** Only the lines that are still run: one that was given up must not be kept from other processes. */
+export async function renewLineLeases(
+  queries: Queries,
+  lines: readonly Pick<ClaimedLine, "batchId" | "line">[],
+  { owner, untilMs }: Lease,
+): Promise<void> {
+  for (const [batchId, numbers] of byBatch(lines)) {
+    await queries.query(
+      `UPDATE batch_lines SET lease_until_ms = ? WHERE batch_id = ? AND line IN (${numbers.map(() => "?").join(", ")})
+       AND lease_owner = ? AND state = 'running'`,
+      [Math.floor(untilMs), batchId, ...numbers, owner],
+    );
+  }
+}
+
+/**
+ * Stores the result of a line. Its receipts are stored in the same transaction, so that a crash loses both or neither. False if the
+ * lease was lost: then another process runs the line, and this result does not count.
  */
 export async function endLine(
-  storage: Storage,
+  queries: Queries,
   { batchId, line }: Pick<ClaimedLine, "batchId" | "line">,
   owner: string,
   { status, result, receipts }: LineResult,
 ): Promise<boolean> {
-  return await storage.transaction(async (queries) => {
-    const rows = await queries.query(
-      `UPDATE batch_lines SET state = 'ended', lease_owner = NULL, status = ?, result = ?, receipt_id = ?, cost_nano_usd = ?
-       WHERE batch_id = ? AND line = ? AND state = 'running' AND lease_owner = ? RETURNING line`,
-      [status, result, receipts.at(-1)?.id ?? null, sumOfCosts(receipts), batchId, line, owner],
-    );
-    if (rows.length === 0) return false;
-    for (const receipt of receipts) await insertReceipt(queries, receipt, storage.engine);
-    return true;
-  });
+  const rows = await queries.query(
+    `UPDATE batch_lines SET state = 'ended', lease_owner = NULL, status = ?, result = ?, receipt_id = ?, cost_nano_usd = ?
+     WHERE batch_id = ? AND line = ? AND state = 'running' AND lease_owner = ? RETURNING line`,
+    [status, result, receipts.at(-1)?.id ?? null, sumOfCosts(receipts), batchId, line, owner],
+  );
+  return rows.length === 1;
 }
 
-/** Returns a line that could not be run now. */
-export async function returnLine(queries: Queries, { batchId, line }: ClaimedLine, owner: string): Promise<void> {
+/** Returns a line that could not be run now. No process takes it before `fromMs`. */
+export async function returnLine(
+  queries: Queries,
+  { batchId, line }: Pick<ClaimedLine, "batchId" | "line">,
+  owner: string,
+  fromMs: number,
+): Promise<void> {
   await queries.query(
-    `UPDATE batch_lines SET state = 'waiting', lease_owner = NULL WHERE batch_id = ? AND line = ? AND state = 'running'
-     AND lease_owner = ?`,
-    [batchId, line, owner],
+    `UPDATE batch_lines SET state = 'waiting', lease_owner = NULL, lease_until_ms = ?
+     WHERE batch_id = ? AND line = ? AND state = 'running' AND lease_owner = ?`,
+    [Math.floor(fromMs), batchId, line, owner],
   );
 }
 
-/** Ends the lines that have not begun, of batches that were cancelled or whose time is over. */
-export async function endUnwantedLines(queries: Queries, nowMs: number): Promise<void> {
-  const ofBatches = (condition: string) =>
-    `batch_id IN (SELECT batches.id FROM batches JOIN objects ON objects.id = batches.id WHERE ${condition})`;
-  const cancelled = ofBatches("objects.state = 'cancelling'");
-  await queries.query(`UPDATE batch_lines SET state = 'cancelled' WHERE state = 'waiting' AND ${cancelled}`);
-  const late = ofBatches("objects.state = 'in_progress' AND deadline_at_ms <= ?");
-  await queries.query(`UPDATE batch_lines SET state = 'expired' WHERE state = 'waiting' AND ${late}`, [
-    Math.floor(nowMs),
-  ]);
+/** Ends lines that are never run with a result, at most `limit` of them. Returns whether there may be more. */
+export async function refuseLines(
+  queries: Queries,
+  batchId: string,
+  { status, result }: Pick<LineResult, "status" | "result">,
+  limit: number,
+): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE batch_lines SET state = 'ended', status = ?, result = ? WHERE batch_id = ? AND line IN (
+       SELECT line FROM batch_lines WHERE batch_id = ? AND state = 'waiting' ORDER BY line LIMIT ?) RETURNING line`,
+    [status, result, batchId, batchId, limit],
+  );
+  return rows.length === limit;
+}
+
+/** Ends lines that have not begun, of a batch that was cancelled or whose time is over. Returns how many. */
+export async function endWaitingLines(
+  queries: Queries,
+  batchId: string,
+  state: LineState & ("cancelled" | "expired"),
+  limit: number,
+): Promise<number> {
+  const rows = await queries.query(
+    `UPDATE batch_lines SET state = ? WHERE batch_id = ? AND line IN (
+       SELECT line FROM batch_lines WHERE batch_id = ? AND state = 'waiting' ORDER BY line LIMIT ?) RETURNING line`,
+    [state, batchId, batchId, limit],
+  );
+  return rows.length;
 }
 
 export interface LineCounts {
@@ -269,6 +417,7 @@ export async function countLines(queries: Queries, ids: readonly string[]): Prom
          CAST(COALESCE(SUM(cost_nano_usd), 0) AS BIGINT) AS cost, CAST(SUM(held_nano_usd) AS BIGINT) AS held
        FROM batch_lines WHERE batch_id = ? GROUP BY state, CASE WHEN status < 300 THEN 1 ELSE 0 END`,
       [id],
+      await limitFor(queries, id),
     );
     const count = { ...NO_LINES };
     for (const row of rows) {
@@ -337,13 +486,25 @@ export async function countWaitingLines(queries: Queries): Promise<WaitingLines>
     : { count: number(row, "waiting"), sinceMs: optionalNumber(row, "since") };
 }
 
-/** What the lines that wait may cost, by batch. */
-export async function sumHeld(queries: Queries): Promise<Map<string, number>> {
-  const rows = await queries.query(
-    `SELECT batch_id, CAST(SUM(held_nano_usd) AS BIGINT) AS held FROM batch_lines
-     WHERE state = 'waiting' AND held_nano_usd > 0 GROUP BY batch_id`,
+/** From this many lines on, a statement about all lines of a batch is a report: it must not block the event loop. */
+const MANY_LINES = 2_000;
+
+async function limitFor(queries: Queries, batchId: string): Promise<number | undefined> {
+  const [row] = await queries.query("SELECT COALESCE(MAX(line), 0) AS last FROM batch_lines WHERE batch_id = ?", [
+    batchId,
+  ]);
+  return row !== undefined && number(row, "last") > MANY_LINES ? REPORT_MS : undefined;
+}
+
+/** What the lines of a batch that wait may cost. */
+export async function sumHeld(queries: Queries, batchId: string): Promise<number> {
+  const [row] = await queries.query(
+    `SELECT CAST(COALESCE(SUM(held_nano_usd), 0) AS BIGINT) AS held FROM batch_lines
+     WHERE batch_id = ? AND state = 'waiting'`,
+    [batchId],
+    await limitFor(queries, batchId),
   );
-  return new Map(rows.map((row) => [text(row, "batch_id"), number(row, "held")]));
+  return row === undefined ? 0 : number(row, "held");
 }
 
 /** Lines of a batch in order, from one on. */
@@ -366,9 +527,13 @@ export async function selectEndedLines(
   }));
 }
 
-/** The output file has them now. */
-export async function dropResults(queries: Queries, batchId: string): Promise<void> {
-  await queries.query("UPDATE batch_lines SET result = NULL WHERE batch_id = ? AND result IS NOT NULL", [batchId]);
+/** Removes results that are in the output file, of lines within these numbers. */
+export async function dropResults(queries: Queries, batchId: string, from: number, to: number): Promise<void> {
+  await queries.query("UPDATE batch_lines SET result = NULL WHERE batch_id = ? AND line BETWEEN ? AND ?", [
+    batchId,
+    from,
+    to,
+  ]);
 }
 
 const sumOfCosts = (receipts: readonly Receipt[]): number =>
