@@ -2,13 +2,15 @@ import { OperatorAccess } from "../access/operator-access.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import { readKeyFile } from "../answers/key-file.ts";
 import type { Random, Sources } from "../base/sources.ts";
-import { BatchRunner } from "../batches/batch-runner.ts";
+import { BatchRunner, type EndedBatch } from "../batches/batch-runner.ts";
+import { NativeRunner } from "../batches/native-runner.ts";
 import type { Config } from "../config/config.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { Leases } from "../leases/leases.ts";
 import { ObjectContent } from "../objects/object-content.ts";
 import type { Log } from "../observe/log.ts";
 import type { Registry } from "../providers/registry.ts";
+import { ProviderJobs } from "../relay/batch/provider-jobs.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Timings } from "../relay/settle/timings.ts";
 import { BATCH_FORMS } from "../server/batches/batch-forms.ts";
@@ -131,19 +133,40 @@ export async function assemble(config: Config, given: Given) {
     publicUrl: () => state.publicUrl,
     version: VERSION,
   };
-  const batchRunner = new BatchRunner({
+  const batchWork = new BatchLineWork({ context, routes: routesOf(registry.dialects) });
+  const batchOptions = {
     ...sources,
     storage,
     content: new ObjectContent({ storage, store: given.fileStore, random }),
-    forms: BATCH_FORMS,
-    work: new BatchLineWork({ context, routes: routesOf(registry.dialects) }),
-    maxConcurrent: config.batch.maxConcurrent,
+    mode: config.batch.mode,
     maxLineBytes: config.server.maxBodyBytes,
     leaseMs: timings.batchLeaseMs,
-    onProblem: (err, what) => log.error({ err }, what),
-    onEnded: ({ id, project, state, errors }) => log.info({ batch: id, project, state, errors }, "batch ended"),
+    onProblem: (err: unknown, what: string) => log.error({ err }, what),
+    onEnded: ({ id, project, state, errors }: EndedBatch) => log.info({ batch: id, project, state, errors }, "batch ended"),
+  };
+  const nativeRunner = new NativeRunner({
+    ...batchOptions,
+    lines: batchWork,
+    jobs: new ProviderJobs(gateway, storage),
+    lookupMs: timings.batchLookupMs,
+    onWork: () => batchRunner.wake(),
+    onSubmitted: ({ id, provider, lines }) => log.info({ batch: id, provider, lines }, "batch submitted to its provider"),
+    onReturned: ({ id, provider, reason }) =>
+      log.warn({ batch: id, provider, reason }, "provider did not take a batch; the gateway runs it"),
+    onOddities: ({ id, ...odd }) => log.warn({ batch: id, ...odd }, "results of a batch do not match its lines"),
   });
-  gateway.batches.onWork = () => batchRunner.wake();
+  const batchRunner = new BatchRunner({
+    ...batchOptions,
+    forms: BATCH_FORMS,
+    work: batchWork,
+    native: nativeRunner,
+    maxConcurrent: config.batch.maxConcurrent,
+  });
+  gateway.batches.onWork = () => {
+    batchRunner.wake();
+    nativeRunner.wake();
+  };
+  gateway.batches.onPoll = (id) => nativeRunner.poll(id);
   const alerts = makeAlerts(config, { gateway, storage, sources, condition });
   const budgets = watchBudgets(gateway, storage, alerts);
   const history = new ConfigHistory({
@@ -172,6 +195,7 @@ export async function assemble(config: Config, given: Given) {
     operations,
     poller,
     batchRunner,
+    nativeRunner,
     alerts,
     budgets,
     lag,

@@ -38,7 +38,9 @@ import {
 import type { BatchError, BatchState } from "./batch.ts";
 import { type BatchForm, hasSucceeded } from "./batch-form.ts";
 import { withMoment } from "./batches.ts";
+import type { Choice } from "./choose-native.ts";
 import { inputLines } from "./input-lines.ts";
+import type { BatchMode } from "./native-work.ts";
 
 /** A line with the batch that it belongs to. */
 export interface LineToRun {
@@ -60,18 +62,34 @@ export interface LineWork {
   hold(held: readonly { batch: Pick<StoredObject, "project" | "keyId">; costNanoUsd: number }[]): void;
 }
 
+/** A batch that has ended, for the log. */
+export interface EndedBatch {
+  id: string;
+  project: string;
+  state: BatchState;
+  errors?: readonly BatchError[] | undefined;
+}
+
+/** The providers' batch APIs, if they may run batches. */
+interface NativeBatches {
+  choose(batch: LineToRun["batch"], object: StoredObject): Promise<Choice>;
+  wake(): void;
+}
+
 interface BatchRunnerOptions extends Sources {
   storage: Storage;
   content: ObjectContent;
   forms: Readonly<Record<string, BatchForm>>;
   work: LineWork;
+  native: NativeBatches;
+  mode: BatchMode;
   /** How many lines run at once, in all processes together. */
   maxConcurrent: number;
   maxLineBytes: number;
   leaseMs: number;
   onProblem: (error: unknown, what: string) => void;
   /** Called when a batch ends, for alerts and the log. */
-  onEnded?: (batch: { id: string; project: string; state: BatchState; errors?: readonly BatchError[] }) => void;
+  onEnded?: (batch: EndedBatch) => void;
 }
 
 const TICK_MS = 1_000;
@@ -221,7 +239,12 @@ export class BatchRunner {
       if (!(refusal instanceof GatewayError)) throw refusal;
       return fail({ code: "insufficient_budget", message: refusal.message });
     }
+    const choice = await this.#options.native.choose(owned, batch);
+    if (!choice.isNative && this.#options.mode === "native") {
+      return fail({ code: "not_native", message: `No provider's batch API can run this batch. ${choice.reason}` });
+    }
     await this.#change(batch, ["validating"], "in_progress");
+    if (choice.isNative) this.#options.native.wake();
   }
 
   async #fail(batch: StoredObject, errors: readonly BatchError[]): Promise<void> {

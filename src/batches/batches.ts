@@ -46,6 +46,8 @@ export class Batches {
   readonly #options: BatchesOptions;
   /** Called when there is something to do. */
   onWork: () => void = () => {};
+  /** Called before the state of a batch is shown that has not ended. */
+  onPoll: (id: string) => Promise<void> = async () => {};
 
   constructor(options: BatchesOptions) {
     this.#options = options;
@@ -83,7 +85,11 @@ export class Batches {
 
   async find(reader: Reader, id: string): Promise<Batch | undefined> {
     const object = await this.#object(reader, id);
-    return object === undefined ? undefined : (await this.#withLines([object]))[0];
+    if (object === undefined) return undefined;
+    if (ENDED.has(object.state as BatchState)) return (await this.#withLines([object]))[0];
+    await this.onPoll(object.id);
+    const now = await this.#object(reader, id);
+    return now === undefined ? undefined : (await this.#withLines([now]))[0];
   }
 
   async list(

@@ -58,8 +58,12 @@ export interface Config {
   retention: { ms: number; maxFileBytes: number; maxTotalBytes: number; maxProjectBytes: number };
   /** The size of uploaded files, and how long one is kept that does not say; if absent, until it is deleted. */
   objects: { maxFileBytes: number; maxProjectBytes: number; retentionMs?: number };
-  /** How many lines of batches run at once, in all processes together. */
-  batch: { maxConcurrent: number };
+  batch: {
+    /** `auto`: a provider's batch API runs a batch if it can. */
+    mode: "auto" | "own" | "native";
+    /** How many lines of batches run at once, in all processes together. */
+    maxConcurrent: number;
+  };
   /** How much is kept on disk while the storage is unavailable; 0 disables it. */
   ledger: {
     journalBytes: number;
@@ -159,6 +163,8 @@ export interface ProviderSettings {
   maxConcurrent?: number;
   /** Whether the provider receives the trace context; absent: its kind decides. */
   traceContext?: boolean;
+  /** Whether its batch API is used; absent: at the vendor's own address. */
+  batch?: boolean;
   /** Overrides of the gateway's settings. */
   breaker?: Partial<BreakerSettings>;
   project?: string;

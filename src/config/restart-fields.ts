@@ -25,6 +25,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "objects.max_file_mb": ({ objects }) => objects.maxFileBytes,
   "objects.project_mb": ({ objects }) => objects.maxProjectBytes,
   "objects.default_days": ({ objects }) => objects.retentionMs,
+  "batch.mode": ({ batch }) => batch.mode,
   "batch.max_concurrent": ({ batch }) => batch.maxConcurrent,
   "ledger.journal_mb": ({ ledger }) => ledger.journalBytes,
   "ledger.intents": ({ ledger }) => ledger.intents,

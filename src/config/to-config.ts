@@ -68,7 +68,7 @@ export function toConfig(
       maxProjectBytes: Math.round((file.objects?.project_mb ?? 10_240) * BYTES_PER_MEGABYTE),
       retentionMs: file.objects?.default_days === undefined ? undefined : file.objects.default_days * 24 * MS_PER_HOUR,
     }),
-    batch: { maxConcurrent: file.batch?.max_concurrent ?? 8 },
+    batch: { mode: file.batch?.mode ?? "auto", maxConcurrent: file.batch?.max_concurrent ?? 8 },
     ledger: {
       journalBytes: Math.round((file.ledger?.journal_mb ?? 256) * BYTES_PER_MEGABYTE),
       intents: file.ledger?.intents ?? false,

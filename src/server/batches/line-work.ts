@@ -1,11 +1,16 @@
 import type { CallEstimate, Entry } from "../../access/admit.ts";
+import type { Principal } from "../../access/principal.ts";
 import { parseObject } from "../../base/json.ts";
 import type { LineToRun, LineWork } from "../../batches/batch-runner.ts";
+import type { NativeLines, NativeResponse, PreparedRequest } from "../../batches/native-work.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
 import { RelayError } from "../../relay/answer/relay-error.ts";
 import { NO_CONNECTION } from "../../relay/background.ts";
-import type { BatchLine } from "../../relay/call.ts";
+import { billUnread } from "../../relay/batch/bill-unread.ts";
+import { UnfitLineError } from "../../relay/batch/plan-native.ts";
+import { targetById } from "../../relay/batch/target-by-id.ts";
+import type { BatchLine, KeptResponse, PreparingPass } from "../../relay/call.ts";
 import type { LineResult } from "../../storage/tables/batches.ts";
 import type { Route } from "../route-table.ts";
 import { RouteTable } from "../route-table.ts";
@@ -21,7 +26,7 @@ interface LineWorkOptions {
 const CURED_BY_TIME: ReadonlySet<GatewayError["kind"]> = new Set(["rate_limited", "overloaded"]);
 
 /** Runs the lines of batches through the same handlers as the requests of clients. */
-export class BatchLineWork implements LineWork {
+export class BatchLineWork implements LineWork, NativeLines {
   readonly #context: ServerContext;
   readonly #table: RouteTable<Handler>;
   #releaseHeld: (() => void)[] = [];
@@ -87,13 +92,72 @@ export class BatchLineWork implements LineWork {
     }
   }
 
-  #handle(line: LineToRun, onBehalf: NonNullable<RoutedRequest["onBehalf"]>): Response | Promise<Response> {
-    const { route, parameters, dialect, path, headers, body } = this.#route(line);
+  mayRun(keyId: string): boolean {
+    return this.#context.gateway.keys.current(keyId) !== undefined;
+  }
+
+  async prepare(line: LineToRun, target: string | undefined): ReturnType<NativeLines["prepare"]> {
+    const { keys, admissions } = this.#context.gateway;
+    const principal = keys.current(line.batch.keyId);
+    if (principal === undefined) return { refused: true };
+    if (!isForText(line.batch)) return { unfit: `Its requests are sent to ${line.batch.endpoint}.` };
+    let prepared: PreparedRequest | undefined;
+    const native: PreparingPass = {
+      target,
+      take: (request) => {
+        prepared = request;
+      },
+    };
+    const preparing = { enter: () => admissions.enterPrepared(principal), settle: () => Promise.resolve(), native };
+    try {
+      await this.#handle(line, { principal, line: preparing });
+    } catch (thrown) {
+      return thrown instanceof UnfitLineError ? { unfit: thrown.message } : { refused: true };
+    }
+    return prepared ?? { refused: true };
+  }
+
+  async settle(line: LineToRun, target: string, given: NativeResponse): Promise<LineResult> {
+    const { gateway } = this.#context;
+    const { keyId, project } = line.batch;
+    const principal = gateway.keys.ownerOf(keyId) ?? forgottenKey(keyId, project);
+    const receipts: Receipt[] = [];
+    const response: KeptResponse = { ...given, isRead: false };
+    const settling: BatchLine = {
+      enter: () => gateway.admissions.enterDone(principal),
+      settle: async (receipt) => {
+        receipts.push(receipt);
+      },
+      native: { target, response },
+    };
+    try {
+      const answer = await this.#handle(line, { principal, line: settling });
+      return { status: answer.status, result: await answer.text(), receipts };
+    } catch (thrown) {
+      const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
+      const { dialect } = this.#route(line);
+      if (!response.isRead) {
+        const known = targetById(gateway.snapshot, target);
+        if (known === undefined || CURED_BY_TIME.has(error.kind)) throw error;
+        receipts.length = 0;
+        const incoming = { ...this.#incoming(line), dialect, line: settling };
+        await billUnread({ target: known, response, principal, entry: settling.enter(), incoming, error }, gateway);
+      }
+      const encoded = dialect.errors.encode(error, requestIdOf(line));
+      return { status: encoded.status, result: encoded.body, receipts };
+    }
+  }
+
+  #incoming(line: LineToRun) {
+    const { path, headers, body } = this.#route(line);
     const request = new Request(`${this.#context.publicUrl()}${path}`, { method: "POST", headers, body });
+    return { request, requestId: requestIdOf(line), connection: { ...NO_CONNECTION } };
+  }
+
+  #handle(line: LineToRun, onBehalf: NonNullable<RoutedRequest["onBehalf"]>): Response | Promise<Response> {
+    const { route, parameters, dialect } = this.#route(line);
     const routed = {
-      request,
-      requestId: requestIdOf(line),
-      connection: { ...NO_CONNECTION },
+      ...this.#incoming(line),
       operator: undefined,
       onBehalf,
       parameters,
@@ -116,6 +180,21 @@ export class BatchLineWork implements LineWork {
     return { route, parameters, dialect, path, headers: { ...headers, "content-length": length }, body: written };
   }
 }
+
+/** The endpoints of chat completions, responses, messages and generated content. Others are services. */
+const TEXT_ENDPOINT = /^\/v1\/(chat\/completions|responses|messages)$|^\/v1beta\/.*:generateContent$/;
+
+const isForText = ({ endpoint }: LineToRun["batch"]): boolean => TEXT_ENDPOINT.test(endpoint);
+
+/** A key that was removed from the configuration. What it has used is still billed to its project. */
+const forgottenKey = (keyId: string, project: string): Principal => ({
+  keyId,
+  keyName: keyId,
+  project,
+  models: ["*"],
+  limits: {},
+  levels: [],
+});
 
 const NO_REQUEST = { path: "", headers: {}, body: {} };
 

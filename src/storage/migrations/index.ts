@@ -31,6 +31,7 @@ import { catalogueUpdates } from "./0030-catalogue-updates.ts";
 import { videoSharing } from "./0031-video-sharing.ts";
 import { objectBlobs } from "./0032-object-blobs.ts";
 import { batches } from "./0033-batches.ts";
+import { nativeBatches } from "./0034-native-batches.ts";
 import type { Migration } from "./migration.ts";
 
 /** Every migration, in order. One that has been released is never changed; a later one corrects it. */
@@ -68,4 +69,5 @@ export const MIGRATIONS: readonly Migration[] = [
   videoSharing,
   objectBlobs,
   batches,
+  nativeBatches,
 ];

@@ -15,10 +15,10 @@ export interface BatchTerms {
 }
 
 /**
- * `waiting` lines are run next. Those that are `running` have a lease. `ended` lines have a result; `cancelled` and `expired` ones
+ * `waiting` lines are run next. Those that are `running` have a lease, and those that are `submitted` are at a provider's batch API. `ended` lines have a result; `cancelled` and `expired` ones
  * were never run.
  */
-export type LineState = "waiting" | "running" | "ended" | "cancelled" | "expired";
+export type LineState = "waiting" | "running" | "submitted" | "ended" | "cancelled" | "expired";
 
 /** Where a line is in the input of its batch. */
 export interface NewLine {
@@ -75,13 +75,13 @@ export async function selectBatches(queries: Queries, ids: readonly string[]): P
   return new Map(rows.map((row) => [text(row, "id"), readTerms(row)]));
 }
 
-/** `new`: its input was not read yet. `finished`: none of its lines waits or runs. */
+/** `new`: its input was not read yet. `finished`: all of its lines have ended. */
 export type BatchTask = "new" | "finished";
 
 const TASKS: Readonly<Record<BatchTask, string>> = {
   new: "objects.state = 'validating'",
   finished: `objects.state IN ('in_progress', 'cancelling') AND NOT EXISTS (
-    SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running'))`,
+    SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running', 'submitted'))`,
 };
 
 /** Takes the lease of a batch that has this to do, and that no live process works on. */
@@ -268,11 +268,11 @@ export async function countLines(queries: Queries, ids: readonly string[]): Prom
   return counts;
 }
 
-/** What the lines that wait may cost, by batch. */
+/** What the lines may cost that wait, or that a provider's batch API has, by batch. */
 export async function sumHeld(queries: Queries): Promise<Map<string, number>> {
   const rows = await queries.query(
     `SELECT batch_id, CAST(SUM(held_nano_usd) AS BIGINT) AS held FROM batch_lines
-     WHERE state = 'waiting' AND held_nano_usd > 0 GROUP BY batch_id`,
+     WHERE state IN ('waiting', 'submitted') AND held_nano_usd > 0 GROUP BY batch_id`,
   );
   return new Map(rows.map((row) => [text(row, "batch_id"), number(row, "held")]));
 }
