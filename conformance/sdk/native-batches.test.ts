@@ -86,6 +86,26 @@ describe("choices 12: native batches", () => {
     expect(host.counts).toMatchObject({ creations: 1, calls: 0 });
   });
 
+  test("embeddings run at the batch API too", async () => {
+    const line = (custom_id: string, input: unknown) =>
+      JSON.stringify({ custom_id, method: "POST", url: "/v1/embeddings", body: { model: "test/embed", input } });
+    const long = "word ".repeat(1000);
+    const file = new File([`${line("a", long)}\n${line("b", [long, "short"])}`], "in.jsonl");
+    const { id: input_file_id } = await clients.openai.files.create({ file, purpose: "batch" });
+    const window = { completion_window: "24h", input_file_id } as const;
+    const { id } = await clients.openai.batches.create({ ...window, endpoint: "/v1/embeddings" });
+    const outcome = await clients.wait("chat", id);
+    expect(outcome).toMatchObject({ state: "completed", lines: [{ ok: true }, { ok: true }] });
+    const body = JSON.parse(outcome.lines[1]?.text ?? "") as { response: { body: { data: { embedding: number[] }[] } } };
+    expect(body.response.body.data.map(({ embedding }) => embedding)).toEqual([
+      [0.5, 0.25],
+      [0.5, 0.25],
+    ]);
+    expect(host.counts).toMatchObject({ creations: 1, calls: 0 });
+    // 1000 tokens for 1 USD per million, at half the price.
+    expect((await receipts()).map(({ cost_nano_usd }) => cost_nano_usd)).toEqual([500_000, 500_000]);
+  });
+
   test.each(MATRIX)("%s at %s: a bad line and an unknown model fail alone", async (form, _vendor, model) => {
     const outcome = await clients.run(form, [
       { id: "good", model, content: "say-good" },

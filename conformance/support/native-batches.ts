@@ -17,10 +17,22 @@ const ERRORS: Readonly<Record<BatchVendor, object>> = {
   gemini: { error: { code: 3, message: "This line is bad.", status: "INVALID_ARGUMENT" } },
 };
 
+function embeddingsOf(input: unknown): object {
+  const inputs = Array.isArray(input) ? input : [input];
+  const embedding = Buffer.from(new Float32Array([0.5, 0.25]).buffer).toString("base64");
+  return {
+    object: "list",
+    model: "upstream-model",
+    data: inputs.map((_one, index) => ({ object: "embedding", index, embedding })),
+    usage: { prompt_tokens: 1000, total_tokens: 1000 },
+  };
+}
+
 /** Answers with the word `say-…` of the request. `say-bad` fails, and `say-odd` has a counter that nobody knows. */
 function answer(body: Record<string, unknown>, vendor: BatchVendor, endpoint: string): LineAnswer {
   const word = /say-[a-z0-9]+/.exec(JSON.stringify(body))?.[0] ?? "nothing";
   if (word === "say-bad") return { status: 400, body: ERRORS[vendor] };
+  if (endpoint.endsWith("/embeddings")) return { body: embeddingsOf(body["input"]) };
   const dialect = endpoint.endsWith("/responses") ? "responses" : DIALECTS[vendor];
   const usage = plainUsage(dialect, 1000, 500);
   const more = word === "say-odd" ? { hologram_tokens: 7 } : {};
@@ -40,7 +52,11 @@ export function nativeModels(url: string): { providers: Record<string, object>; 
   const offers = [{ provider: "up-unpriced", model: "upstream-model" }];
   return {
     providers: { ...providers, "up-unpriced": unpriced },
-    models: [...scripted.models, { ...chat, id: "test/unpriced", offers }],
+    models: [
+      ...scripted.models,
+      { ...chat, id: "test/unpriced", offers },
+      { ...chat, id: "test/embed", output_modalities: ["embeddings"], reasoning: false },
+    ],
   };
 }
 

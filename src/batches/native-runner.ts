@@ -2,7 +2,7 @@ import type { Cancel } from "../base/clock.ts";
 import { nextTurn } from "../base/next-turn.ts";
 import type { Sources } from "../base/sources.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
-import { deleteLines, releaseBatch, renewBatchLease } from "../storage/tables/batches.ts";
+import { deleteLines } from "../storage/tables/batches.ts";
 import {
   beginCreation,
   changeNativeBatch,
@@ -11,6 +11,8 @@ import {
   leaveLines,
   type NativeBatch,
   type NativeChange,
+  releaseNativeBatch,
+  renewNativeLease,
   type SubmittedLine,
   selectSubmittedLines,
   wantPoll,
@@ -129,7 +131,7 @@ export class NativeRunner {
   #begin(batch: NativeBatch): void {
     const { storage, clock, leaseMs, onProblem } = this.#options;
     const stopRenewing = clock.every(leaseMs / 3, () => {
-      renewBatchLease(storage, batch.id, this.#lease()).catch((error: unknown) =>
+      renewNativeLease(storage, batch.id, this.#lease()).catch((error: unknown) =>
         onProblem(error, "failed to renew the lease of a batch"),
       );
     });
@@ -140,7 +142,7 @@ export class NativeRunner {
       })
       .finally(async () => {
         stopRenewing();
-        await releaseBatch(storage, batch.id, this.#owner);
+        await releaseNativeBatch(storage, batch.id, this.#owner);
       })
       .catch((error: unknown) => onProblem(error, "failed to release a batch"))
       .finally(() => {

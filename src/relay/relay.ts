@@ -6,6 +6,7 @@ import { RelayError } from "./answer/relay-error.ts";
 import { relayStream } from "./answer/stream.ts";
 import { relayUnary } from "./answer/unary.ts";
 import { answerInBackground } from "./background.ts";
+import { onceRouting } from "./batch/once-routing.ts";
 import { planNative } from "./batch/plan-native.ts";
 import { takeLine } from "./batch/take-line.ts";
 import { type Call, DeadlineError, type IncomingCall, type NativePass } from "./call.ts";
@@ -67,7 +68,7 @@ async function relayNativeLine(
 ): Promise<Response> {
   if (native.response === undefined) return takeLine(call, fitted, native, gateway);
   // There is one response, which no second attempt would change.
-  const once = { ...call, routing: { ...call.routing, maxAttempts: 1, hedge: false, deadlineMs: undefined } };
+  const once = { ...call, routing: onceRouting(call.routing) };
   try {
     return await relayUnary(once, gateway, [planNative(once, fitted.served, native, gateway)]);
   } catch (thrown) {

@@ -54,7 +54,7 @@ export interface BatchResult {
 
 /** A vendor's batch API. It keeps no state: whatever must survive a restart is in what it returns. */
 export interface BatchApi extends ApiHosts {
-  /** The dialects of its lines, each with the name of the endpoint. */
+  /** What its lines can be, a dialect or a service, each with the name of the endpoint. */
   readonly endpoints: Readonly<Record<string, string>>;
   /** Headers of calls that a batch can have only once, for all of its lines. */
   readonly sharedHeaders: readonly string[];

@@ -17,7 +17,7 @@ const NOT_RUN: Readonly<Record<string, "cancelled" | "expired">> = {
 };
 
 export const OPENAI_BATCHES: BatchApi = {
-  endpoints: { chat: "/v1/chat/completions", responses: "/v1/responses" },
+  endpoints: { chat: "/v1/chat/completions", responses: "/v1/responses", embeddings: "/v1/embeddings" },
   sharedHeaders: [],
   maxLines: 50_000,
   maxBytes: 200 * MEGABYTE,

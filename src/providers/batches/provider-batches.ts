@@ -10,8 +10,8 @@ export class ProviderBatches extends ProviderApi {
     this.api = api;
   }
 
-  /** Where lines of a dialect are sent; undefined if batches cannot have them. */
-  endpointOf(dialect: string): string | undefined {
-    return Object.hasOwn(this.api.endpoints, dialect) ? this.api.endpoints[dialect] : undefined;
+  /** Where lines of a dialect or a service are sent; undefined if batches cannot have them. */
+  endpointOf(name: string): string | undefined {
+    return Object.hasOwn(this.api.endpoints, name) ? this.api.endpoints[name] : undefined;
   }
 }

@@ -3,7 +3,6 @@ import { GatewayError } from "../../canon/error.ts";
 import type { MediaAnswer, MediaRequest } from "../../media/adapter.ts";
 import type { BatchHost } from "../../providers/batches/batch-api.ts";
 import type { ProviderBatches } from "../../providers/batches/provider-batches.ts";
-import type { TextTarget } from "../../routing/target.ts";
 import {
   type ExchangeOptions,
   isSuccess,
@@ -12,6 +11,7 @@ import {
   readAnswer,
 } from "../attempt/provider-exchange.ts";
 import type { Gateway } from "../gateway.ts";
+import { type BatchTarget, isForService } from "./target-by-id.ts";
 
 /** For requests that carry a whole batch, and for responses that do. */
 const LARGE_MS = 600_000;
@@ -24,11 +24,11 @@ const MAX_RESULT_BYTES = 32 * 1024 * 1024;
 
 /** The host of a target's batch API. */
 export class TargetBatchHost implements BatchHost {
-  readonly #target: TextTarget;
+  readonly #target: BatchTarget;
   readonly #batches: ProviderBatches;
   readonly #gateway: Pick<Gateway, "clock" | "send">;
 
-  constructor(target: TextTarget, batches: ProviderBatches, gateway: Pick<Gateway, "clock" | "send">) {
+  constructor(target: BatchTarget, batches: ProviderBatches, gateway: Pick<Gateway, "clock" | "send">) {
     this.#target = target;
     this.#batches = batches;
     this.#gateway = gateway;
@@ -66,8 +66,11 @@ export class TargetBatchHost implements BatchHost {
     return { clock, send, timeoutMs, signal: new AbortController().signal };
   }
 
-  #refusal({ status, text: body, retryAfterSeconds }: MediaAnswer): GatewayError {
-    const { codec, quirks } = this.#target;
+  #refusal(answer: MediaAnswer): GatewayError {
+    const target = this.#target;
+    const { status, text: body, retryAfterSeconds } = answer;
+    if (isForService(target)) return target.adapter.error(answer).withFailure({ status });
+    const { codec, quirks } = target;
     return codec.decodeError({ status, body, retryAfterSeconds }, quirks).withFailure({ status });
   }
 }

@@ -5,14 +5,14 @@ import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { BATCH } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
-import type { TextTarget } from "../../routing/target.ts";
 import { ClientPresence, type IncomingCall, type KeptResponse } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { CallTimer } from "../settle/call-timer.ts";
 import { type AdmittedCall, closeCall } from "../settle/close-call.ts";
+import { type BatchTarget, isForService } from "./target-by-id.ts";
 
 interface UnreadLine {
-  target: TextTarget;
+  target: BatchTarget;
   response: KeptResponse;
   principal: Principal;
   entry: Entry;
@@ -57,7 +57,7 @@ export async function billUnread(line: UnreadLine, gateway: Gateway): Promise<vo
   };
   gateway.runningCalls++;
   await closeCall(call, gateway, {
-    verb: "generate",
+    verb: isForService(target) ? "embeddings" : "generate",
     clientDialect: incoming.dialect.name,
     upstreamDialect: via,
     lane: "translated",
@@ -75,9 +75,10 @@ export async function billUnread(line: UnreadLine, gateway: Gateway): Promise<vo
   });
 }
 
-function usageOf({ codec, origin, quirks }: TextTarget, { status, body }: KeptResponse): Usage | undefined {
+function usageOf(target: BatchTarget, { status, body }: KeptResponse): Usage | undefined {
   const parsed = status < 300 ? parseObject(body) : undefined;
-  if (parsed === undefined) return undefined;
+  if (parsed === undefined || isForService(target)) return undefined;
+  const { codec, origin, quirks } = target;
   try {
     return codec.decodeResponse(parsed, { origin, quirks, reading: {}, makeId: () => "" }).usage;
   } catch (error) {

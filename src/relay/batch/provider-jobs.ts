@@ -3,17 +3,16 @@ import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import { BATCH } from "../../canon/terms.ts";
 import type { BatchApi } from "../../providers/batches/batch-api.ts";
 import type { ProviderBatches } from "../../providers/batches/provider-batches.ts";
-import type { TextTarget } from "../../routing/target.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { belongsToOther, type NativeBatch } from "../../storage/tables/native-batches.ts";
 import { UncertainError } from "../attempt/provider-exchange.ts";
 import type { Gateway } from "../gateway.ts";
 import { checkBilling } from "../request/check-billing.ts";
 import { TargetBatchHost } from "./batch-host.ts";
-import { targetById } from "./target-by-id.ts";
+import { type BatchTarget, contentOf, targetById } from "./target-by-id.ts";
 
 interface Job {
-  target: TextTarget;
+  target: BatchTarget;
   batches: ProviderBatches;
   api: BatchApi;
   host: TargetBatchHost;
@@ -50,13 +49,13 @@ export class ProviderJobs implements NativeJobs {
 
   line(target: string, id: string, body: string): string {
     const { api, batches, target: found } = this.#job(target);
-    return api.line(id, body, batches.endpointOf(found.via) ?? "");
+    return api.line(id, body, batches.endpointOf(contentOf(found)) ?? "");
   }
 
   async submit(batch: NativeBatch, lines: readonly string[], beforeCreation: () => Promise<void>): Promise<string> {
     return this.#ask(batch, ({ api, host, target, batches }) => {
       const { marker, headers } = batch;
-      const endpoint = batches.endpointOf(target.via) ?? "";
+      const endpoint = batches.endpointOf(contentOf(target)) ?? "";
       return api.submit(host, { marker, headers, endpoint, lines, model: target.offer.upstreamModel }, beforeCreation);
     });
   }

@@ -7,6 +7,7 @@ import type { Call, LaneAttempt, PreparingPass } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { TextRequest } from "../request/text-kind.ts";
 import { planNative, unfitLine } from "./plan-native.ts";
+import { releaseLine } from "./release-line.ts";
 
 /** Prepares the request of a line as its target is sent it. Nothing is sent, and there is no receipt. */
 export async function takeLine(
@@ -20,10 +21,7 @@ export async function takeLine(
     native.take(await prepare(call, fitted, native, gateway));
     return new Response(null, { status: 204 });
   } finally {
-    call.admission.release({ costNanoUsd: 0, tokens: 0 });
-    gateway.runningCalls--;
-    call.memory.release();
-    call.client.release();
+    releaseLine(call, gateway);
   }
 }
 

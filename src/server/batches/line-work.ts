@@ -100,7 +100,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     const { keys, admissions } = this.#context.gateway;
     const principal = keys.current(line.batch.keyId);
     if (principal === undefined) return { refused: true };
-    if (!isForText(line.batch)) return { unfit: `Its requests are sent to ${line.batch.endpoint}.` };
+    if (!isPrepared(line.batch)) return { unfit: `Its requests are sent to ${line.batch.endpoint}.` };
     let prepared: PreparedRequest | undefined;
     const native: PreparingPass = {
       target,
@@ -112,7 +112,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     try {
       await this.#handle(line, { principal, line: preparing });
     } catch (thrown) {
-      return thrown instanceof UnfitLineError ? { unfit: thrown.message } : { refused: true };
+      if (thrown instanceof UnfitLineError) return { unfit: thrown.message };
     }
     return prepared ?? { refused: true };
   }
@@ -181,10 +181,10 @@ export class BatchLineWork implements LineWork, NativeLines {
   }
 }
 
-/** The endpoints of chat completions, responses, messages and generated content. Others are services. */
-const TEXT_ENDPOINT = /^\/v1\/(chat\/completions|responses|messages)$|^\/v1beta\/.*:generateContent$/;
+/** The endpoints that only prepare a request if told so. The others would send it. */
+const PREPARED = /^\/v1\/(chat\/completions|responses|embeddings|messages)$|^\/v1beta\/.*:generateContent$/;
 
-const isForText = ({ endpoint }: LineToRun["batch"]): boolean => TEXT_ENDPOINT.test(endpoint);
+const isPrepared = ({ endpoint }: LineToRun["batch"]): boolean => PREPARED.test(endpoint);
 
 /** A key that was removed from the configuration. What it has used is still billed to its project. */
 const forgottenKey = (keyId: string, project: string): Principal => ({

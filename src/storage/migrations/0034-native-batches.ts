@@ -23,6 +23,8 @@ export const nativeBatches: Migration = {
       polled_at_ms BIGINT NOT NULL DEFAULT 0,
       due_at_ms BIGINT NOT NULL DEFAULT 0,
       cancel_sent BIGINT NOT NULL DEFAULT 0,
+      lease_owner TEXT,
+      lease_until_ms BIGINT NOT NULL DEFAULT 0,
       FOREIGN KEY (id) REFERENCES batches (id) ON DELETE CASCADE
     )`,
     "CREATE INDEX native_batches_due ON native_batches (phase, due_at_ms)",

@@ -31,6 +31,11 @@ export interface NativeBatch extends BatchTerms {
   cancelSent: boolean;
 }
 
+interface Lease {
+  owner: string;
+  untilMs: number;
+}
+
 /** A line that the provider has. */
 export interface SubmittedLine {
   line: number;
@@ -60,21 +65,34 @@ export async function deleteNativeBatch(queries: Queries, id: string): Promise<v
 /** Takes the lease of a batch that has something to do now, and that no live process works on. */
 export async function leaseNativeBatch(
   queries: Queries,
-  { owner, untilMs }: { owner: string; untilMs: number },
+  { owner, untilMs }: Lease,
   nowMs: number,
 ): Promise<NativeBatch | undefined> {
   const now = Math.floor(nowMs);
   const [leased] = await queries.query(
-    `UPDATE batches SET lease_owner = ?, lease_until_ms = ? WHERE id IN (
-       SELECT native_batches.id FROM native_batches
-         JOIN objects ON objects.id = native_batches.id JOIN batches AS free ON free.id = native_batches.id
-       WHERE phase <> 'ended' AND objects.state IN ('in_progress', 'cancelling') AND free.lease_until_ms < ?
-         AND (due_at_ms <= ? OR (phase <> 'creating' AND cancel_sent = 0 AND (objects.state = 'cancelling' OR deadline_at_ms <= ?)))
+    `UPDATE native_batches SET lease_owner = ?, lease_until_ms = ? WHERE id IN (
+       SELECT due.id FROM native_batches AS due
+         JOIN objects ON objects.id = due.id JOIN batches ON batches.id = due.id
+       WHERE phase <> 'ended' AND objects.state IN ('in_progress', 'cancelling') AND due.lease_until_ms < ?
+         AND (due_at_ms <= ?
+           OR (phase <> 'creating' AND cancel_sent = 0 AND (objects.state = 'cancelling' OR deadline_at_ms <= ?)))
        ORDER BY due_at_ms LIMIT 1)
      AND lease_until_ms < ? RETURNING id`,
     [owner, Math.floor(untilMs), now, now, now, now],
   );
   return leased === undefined ? undefined : await selectNativeBatch(queries, text(leased, "id"));
+}
+
+export async function renewNativeLease(queries: Queries, id: string, { owner, untilMs }: Lease): Promise<void> {
+  await queries.query("UPDATE native_batches SET lease_until_ms = ? WHERE id = ? AND lease_owner = ?", [
+    Math.floor(untilMs),
+    id,
+    owner,
+  ]);
+}
+
+export async function releaseNativeBatch(queries: Queries, id: string, owner: string): Promise<void> {
+  await queries.query("UPDATE native_batches SET lease_until_ms = 0 WHERE id = ? AND lease_owner = ?", [id, owner]);
 }
 
 export async function selectNativeBatch(queries: Queries, id: string): Promise<NativeBatch | undefined> {
@@ -129,8 +147,7 @@ export async function beginCreation(
 ): Promise<boolean> {
   return await storage.transaction(async (queries) => {
     const rows = await queries.query(
-      `UPDATE native_batches SET phase = 'creating' WHERE id = ? AND phase = 'new'
-       AND EXISTS (SELECT 1 FROM batches WHERE batches.id = native_batches.id AND lease_owner = ?) RETURNING id`,
+      "UPDATE native_batches SET phase = 'creating' WHERE id = ? AND phase = 'new' AND lease_owner = ? RETURNING id",
       [id, owner],
     );
     if (rows.length === 0) return false;
