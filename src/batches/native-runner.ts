@@ -157,15 +157,23 @@ export class NativeRunner {
     const nowMs = clock.wallMs();
     const object = await this.#cancelRevoked((await selectObjects(storage, [batch.id], nowMs)).get(batch.id));
     if (object === undefined) return;
+    if (batch.deadlineAtMs + GRACE_MS > nowMs) return this.#advance(batch, object, nowMs);
+    // What the provider does not say by now, it never will.
+    await this.#advance(batch, object, nowMs).catch((error: unknown) =>
+      this.#options.onProblem(error, "gave up a batch at a provider"),
+    );
+    await this.#leave(batch, object);
+  }
+
+  async #advance(batch: NativeBatch, object: StoredObject, nowMs: number): Promise<void> {
     const isUnwanted = object.state === "cancelling" || batch.deadlineAtMs <= nowMs;
     if (batch.phase === "new") return isUnwanted ? this.#leave(batch, object) : this.#submit(batch, object);
     if (batch.phase === "creating") return this.#find(batch, object);
-    if (isUnwanted && !batch.cancelSent) await this.#cancel(batch);
     await this.#change(batch, { polledAtMs: nowMs, dueAtMs: nowMs + (isUnwanted ? CLIENT_POLL_MS : POLL_MS) });
+    if (isUnwanted && !batch.cancelSent) await this.#cancel(batch);
     const progress = await this.#options.jobs.poll(batch);
     if (progress.state === "failed") return this.#fail(batch, object, progress.reasons);
     if (progress.state === "ended") return this.#collect(batch, object, progress);
-    if (batch.deadlineAtMs + GRACE_MS <= nowMs) await this.#leave(batch, object);
   }
 
   /** A revoked key or a suspended project cancels its batches. */
@@ -279,7 +287,12 @@ export class NativeRunner {
   /** A batch that has just ended cannot be cancelled: its state decides. */
   async #cancel(batch: NativeBatch): Promise<void> {
     const { jobs, onProblem } = this.#options;
-    await jobs.cancel(batch).catch((error: unknown) => onProblem(error, "failed to cancel a batch at its provider"));
+    try {
+      await jobs.cancel(batch);
+    } catch (thrown) {
+      onProblem(thrown, "failed to cancel a batch at its provider");
+      if (jobs.isUncertain(asGatewayError(thrown))) return;
+    }
     await this.#change(batch, { cancelSent: true });
   }
 

@@ -62,6 +62,9 @@ export async function deleteNativeBatch(queries: Queries, id: string): Promise<v
   await queries.query("DELETE FROM native_batches WHERE id = ?", [id]);
 }
 
+/** A provider that could not be asked to cancel a batch is asked again after this time. */
+const CANCEL_AGAIN_MS = 2_000;
+
 /** Takes the lease of a batch that has something to do now, and that no live process works on. */
 export async function leaseNativeBatch(
   queries: Queries,
@@ -75,10 +78,11 @@ export async function leaseNativeBatch(
          JOIN objects ON objects.id = due.id JOIN batches ON batches.id = due.id
        WHERE phase <> 'ended' AND objects.state IN ('in_progress', 'cancelling') AND due.lease_until_ms < ?
          AND (due_at_ms <= ?
-           OR (phase <> 'creating' AND cancel_sent = 0 AND (objects.state = 'cancelling' OR deadline_at_ms <= ?)))
+           OR (phase <> 'creating' AND cancel_sent = 0 AND polled_at_ms <= ?
+             AND (objects.state = 'cancelling' OR deadline_at_ms <= ?)))
        ORDER BY due_at_ms LIMIT 1)
      AND lease_until_ms < ? RETURNING id`,
-    [owner, Math.floor(untilMs), now, now, now, now],
+    [owner, Math.floor(untilMs), now, now, now - CANCEL_AGAIN_MS, now, now],
   );
   return leased === undefined ? undefined : await selectNativeBatch(queries, text(leased, "id"));
 }
