@@ -69,7 +69,7 @@ const NO_FAULTS: BatchFaults = {
 };
 
 /**
- * A host with the files and batch APIs of three vendors, over HTTP, as their SDKs declare them. A batch ends when it is polled. Requests
+ * A host with the files and batch APIs of three vendors, over HTTP, as their SDKs declare them. A batch ends when it is polled or listed. Requests
  * to the endpoints of single calls are answered as well.
  */
 export class PlayedBatchHost {
@@ -193,9 +193,10 @@ export class PlayedBatchHost {
 
   #list(path: string, response: ServerResponse): void {
     this.counts.lists++;
+    for (const batch of this.batches.values()) this.#progress(batch);
     const shown = [...this.batches.values()].reverse().map((batch) => this.#shown(batch));
-    if (path === "/v1beta/batches") return send(response, { operations: shown });
-    send(response, { data: shown, has_more: false, first_id: null, last_id: null });
+    const isGemini = path === "/v1beta/batches";
+    send(response, isGemini ? { operations: shown } : { data: shown, has_more: false, first_id: null, last_id: null });
   }
 
   #cancel(batch: HostBatch, response: ServerResponse): void {
@@ -272,7 +273,13 @@ export class PlayedBatchHost {
       };
     }
     if (vendor === "anthropic") {
-      const counts = { processing: isEnded ? 0 : lines.length, succeeded: batch.done, errored: 0, canceled: 0, expired: 0 };
+      const counts = {
+        processing: isEnded ? 0 : lines.length,
+        succeeded: batch.done,
+        errored: 0,
+        canceled: 0,
+        expired: 0,
+      };
       const left = isEnded ? lines.length - batch.done : 0;
       return {
         id,
@@ -295,7 +302,8 @@ export class PlayedBatchHost {
 
   #outputFiles(batch: HostBatch): object {
     const lines = this.#resultLines(batch);
-    const isError = (line: string) => ((JSON.parse(line) as { response?: Json }).response?.["status_code"] ?? 500) !== 200;
+    const isError = (line: string) =>
+      ((JSON.parse(line) as { response?: Json }).response?.["status_code"] ?? 500) !== 200;
     const fileOf = (kept: readonly string[], name: string) => {
       if (kept.length === 0) return {};
       const id = `${name}-of-${batch.id}`;
@@ -303,7 +311,10 @@ export class PlayedBatchHost {
       return { [name]: id };
     };
     return {
-      ...fileOf(lines.filter((line) => !isError(line)), "output_file_id"),
+      ...fileOf(
+        lines.filter((line) => !isError(line)),
+        "output_file_id",
+      ),
       ...fileOf(lines.filter(isError), "error_file_id"),
     };
   }
@@ -315,7 +326,11 @@ const send = (response: ServerResponse, value: unknown, status = 200): void =>
 function anthropicLines(text: string): Pick<HostBatch, "name" | "lines" | "endpoint"> {
   const { requests } = JSON.parse(text) as { requests: { custom_id: string; params: Json }[] };
   for (const { custom_id } of requests) if (!/^[a-zA-Z0-9_-]{1,64}$/.test(custom_id)) throw new Error("bad custom_id");
-  return { name: "", endpoint: "/v1/messages", lines: requests.map((one) => ({ id: one.custom_id, body: one.params })) };
+  return {
+    name: "",
+    endpoint: "/v1/messages",
+    lines: requests.map((one) => ({ id: one.custom_id, body: one.params })),
+  };
 }
 
 function geminiLines(text: string): Pick<HostBatch, "name" | "lines" | "endpoint"> {

@@ -80,7 +80,10 @@ try {
     resolve();
   };
   const names = Array.from({ length: lines }, (_, index) => `line-${index}`);
-  const id = await clients.create("chat", names.map((name) => ({ id: name, model, content: `say-${name.slice(5)}` })));
+  const id = await clients.create(
+    "chat",
+    names.map((name) => ({ id: name, model, content: `say-${name.slice(5)}` })),
+  );
   await created;
   if (!gateway.isRunning) await gateway.start();
   for (; killed < kills; ) {
@@ -123,5 +126,7 @@ try {
 }
 console.log(`${values.store}, ${values.vendor}, seed ${values.seed}: ${lines} lines, ${killed} kills`);
 for (const problem of problems) console.error(problem);
-console.log(problems.length === 0 ? "all is well: one batch, one result and one receipt for each line" : "not as it should be");
+console.log(
+  problems.length === 0 ? "all is well: one batch, one result and one receipt for each line" : "not as it should be",
+);
 process.exitCode = problems.length === 0 ? 0 : 1;

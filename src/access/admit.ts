@@ -1,8 +1,8 @@
 import { Account, type Share } from "./account.ts";
 import { boundOf } from "./bound.ts";
 import { checkBudgets } from "./check-budgets.ts";
-import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
 import { DoneEntry } from "./done-entry.ts";
+import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
 import { PreparedEntry } from "./prepared-entry.ts";
 import type { Principal } from "./principal.ts";

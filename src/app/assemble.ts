@@ -142,7 +142,8 @@ export async function assemble(config: Config, given: Given) {
     maxLineBytes: config.server.maxBodyBytes,
     leaseMs: timings.batchLeaseMs,
     onProblem: (err: unknown, what: string) => log.error({ err }, what),
-    onEnded: ({ id, project, state, errors }: EndedBatch) => log.info({ batch: id, project, state, errors }, "batch ended"),
+    onEnded: ({ id, project, state, errors }: EndedBatch) =>
+      log.info({ batch: id, project, state, errors }, "batch ended"),
   };
   const nativeRunner = new NativeRunner({
     ...batchOptions,
@@ -150,7 +151,8 @@ export async function assemble(config: Config, given: Given) {
     jobs: new ProviderJobs(gateway, storage),
     lookupMs: timings.batchLookupMs,
     onWork: () => batchRunner.wake(),
-    onSubmitted: ({ id, provider, lines }) => log.info({ batch: id, provider, lines }, "batch submitted to its provider"),
+    onSubmitted: ({ id, provider, lines }) =>
+      log.info({ batch: id, provider, lines }, "batch submitted to its provider"),
     onReturned: ({ id, provider, reason }) =>
       log.warn({ batch: id, provider, reason }, "provider did not take a batch; the gateway runs it"),
     onOddities: ({ id, ...odd }) => log.warn({ batch: id, ...odd }, "results of a batch do not match its lines"),

@@ -55,11 +55,6 @@ const RESULTS_AT_ONCE = 8;
 const LINES_AT_ONCE = 500;
 const TURN_LINES = 50;
 
-const NO_RESULT: NativeResponse = {
-  status: 502,
-  body: JSON.stringify({ error: { message: "The provider's batch has no result for this request." } }),
-};
-
 /**
  * Runs batches by providers' batch APIs: submits, polls, cancels, and reads results. All state is in the storage, and a process works on
  * a batch while it has its lease. Whatever was interrupted is done again; only the creation of a batch is looked up first.
@@ -272,10 +267,10 @@ export class NativeRunner {
 
   /** The response to the creation of the batch was lost. */
   async #find(batch: NativeBatch, object: StoredObject): Promise<void> {
-    const { jobs, clock, onSubmitted } = this.#options;
+    const { jobs, clock, lookupMs, onSubmitted } = this.#options;
     const found = await jobs.find(batch);
     const nowMs = clock.wallMs();
-    if (found === "unclear") return this.#change(batch, { dueAtMs: nowMs + POLL_MS });
+    if (found === "unclear") return this.#change(batch, { dueAtMs: nowMs + lookupMs });
     if (found !== undefined) {
       await this.#change(batch, { phase: "running", providerId: found.id, dueAtMs: nowMs });
       return onSubmitted?.({ id: batch.id, provider: batch.provider, lines: batch.lineCount });
@@ -318,7 +313,8 @@ export class NativeRunner {
     const settling = new Settling(RESULTS_AT_ONCE);
     const seen = new Set<number>();
     const odd = { strays: 0, repeated: 0, missing: 0 };
-    const undone = object.state === "cancelling" ? "cancelled" : batch.deadlineAtMs <= clock.wallMs() ? "expired" : undefined;
+    const undone =
+      object.state === "cancelling" ? "cancelled" : batch.deadlineAtMs <= clock.wallMs() ? "expired" : undefined;
     for await (const { id, outcome } of jobs.results(batch, progress)) {
       if (this.#stopTicking === undefined) return settling.end();
       const line = lineOf(batch, id);
@@ -335,14 +331,20 @@ export class NativeRunner {
     if (how !== "completed") await leaveLines(storage, batch.id, how);
     for await (const { line } of this.#submitted(batch.id)) {
       odd.missing++;
-      await settling.add(() => this.#settle(batch, object, line, NO_RESULT));
+      await settling.add(() => this.#settle(batch, object, line, undefined));
     }
     await settling.end();
     if (odd.strays + odd.repeated + odd.missing > 0) onOddities?.({ id: batch.id, provider: batch.provider, ...odd });
     await this.#end(batch);
   }
 
-  async #settle(batch: NativeBatch, object: StoredObject, line: number, response: NativeResponse): Promise<void> {
+  /** `response` is undefined if the provider has none. */
+  async #settle(
+    batch: NativeBatch,
+    object: StoredObject,
+    line: number,
+    response: NativeResponse | undefined,
+  ): Promise<void> {
     const { storage, lines } = this.#options;
     const [found] = await selectSubmittedLines(storage, batch.id, line, 1);
     // It has a result already.

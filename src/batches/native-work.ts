@@ -37,9 +37,15 @@ export interface NativeLines {
    * Prepares the request of a line for a target, or for the one that it would go to. `refused`: as an ordinary call it fails by itself.
    * `unfit`: the batch cannot be run by the batch API.
    */
-  prepare(line: LineToRun, target: string | undefined): Promise<PreparedRequest | { refused: true } | { unfit: string }>;
-  /** Turns the provider's response into the client's, and bills it. Throws if the target is not configured any more. */
-  settle(line: LineToRun, target: string, response: NativeResponse): Promise<LineResult>;
+  prepare(
+    line: LineToRun,
+    target: string | undefined,
+  ): Promise<PreparedRequest | { refused: true } | { unfit: string }>;
+  /**
+   * Turns the provider's response into the client's, and bills it. If there is none, the line fails. Throws if the target is not
+   * configured any more.
+   */
+  settle(line: LineToRun, target: string, response: NativeResponse | undefined): Promise<LineResult>;
 }
 
 /** The batch APIs of providers. They throw a GatewayError that a client may read. */

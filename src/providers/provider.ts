@@ -8,9 +8,9 @@ import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.t
 import type { MediaQuirks } from "../dialects/request/media-quirks.ts";
 import type { MediaAdapters } from "../media/adapter.ts";
 import type { ServiceDeclaration } from "../services/service-adapters.ts";
-import { credentialDigest } from "./credential-digest.ts";
 import type { BatchApi } from "./batches/batch-api.ts";
 import { ProviderBatches } from "./batches/provider-batches.ts";
+import { credentialDigest } from "./credential-digest.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
 import { ProviderMedia } from "./media-adapters/provider-media.ts";
 import { type FailedProvider, nameProvider } from "./name-provider.ts";

@@ -46,7 +46,13 @@ const batch = (api: BatchApi, bodies: readonly string[]) => ({
   lines: bodies.map((body, index) => api.line(`tmark-${index + 1}`, body, Object.values(api.endpoints)[0] ?? "")),
 });
 
-const lost = { marker: "tmark", headers: {}, count: 2, sentAtMs: Date.UTC(2026, 10, 18, 12), isOther: async () => false };
+const lost = {
+  marker: "tmark",
+  headers: {},
+  count: 2,
+  sentAtMs: Date.UTC(2026, 10, 18, 12),
+  isOther: async () => false,
+};
 
 describe("decision 0108: OpenAI's batch API", () => {
   test("uploads the lines, records the creation, then creates the batch with its marker", async () => {
@@ -61,7 +67,12 @@ describe("decision 0108: OpenAI's batch API", () => {
     const form = upload?.body !== undefined && "form" in upload.body ? upload.body.form : [];
     const file = form.find(({ name }) => name === "file");
     const text = file !== undefined && "bytes" in file ? Buffer.from(file.bytes).toString() : "";
-    expect(text.trim().split("\n").map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect(
+      text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
       { custom_id: "tmark-1", method: "POST", url: "/v1/chat/completions", body: { a: 1 } },
       { custom_id: "tmark-2", method: "POST", url: "/v1/chat/completions", body: { b: 2 } },
     ]);
@@ -179,7 +190,9 @@ describe("decision 0108: Anthropic's batch API", () => {
 describe("decision 0108: Gemini's batch API", () => {
   test("sends requests inline, under the marker as display name", async () => {
     const host = new ScriptedHost({ "POST /v1beta/models/the-model:batchGenerateContent": '{"name":"batches/b"}' });
-    expect(await GEMINI_BATCHES.submit(host, batch(GEMINI_BATCHES, ['{"contents":[]}']), async () => {})).toBe("batches/b");
+    expect(await GEMINI_BATCHES.submit(host, batch(GEMINI_BATCHES, ['{"contents":[]}']), async () => {})).toBe(
+      "batches/b",
+    );
     const { body } = host.asked[0] ?? {};
     expect(JSON.parse(body !== undefined && "text" in body ? String(body.text) : "")).toEqual({
       batch: {

@@ -86,7 +86,8 @@ function resultOf(text: string): BatchResult {
   const parsed = parseObject(text);
   const id = stringAt(objectAt(parsed, "metadata"), "key");
   const span = findValue(text, ["response"]);
-  if (span !== undefined) return { id, outcome: { type: "response", status: 200, body: text.slice(span.start, span.end) } };
+  if (span !== undefined)
+    return { id, outcome: { type: "response", status: 200, body: text.slice(span.start, span.end) } };
   const error = objectAt(parsed, "error") ?? {};
   const { code } = error;
   const status = typeof code !== "number" ? 500 : code >= 400 ? code : (STATUSES[code] ?? 500);

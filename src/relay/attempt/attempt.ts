@@ -10,7 +10,14 @@ import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { isBrokenText } from "../../wire/is-broken-text.ts";
 import { sendFailure } from "../../wire/send.ts";
 import { KeptExchange } from "../batch/kept-exchange.ts";
-import { type Call, ClientDisconnectedError, EndedError, type KeptResponse, type LaneAttempt, OutrunError } from "../call.ts";
+import {
+  type Call,
+  ClientDisconnectedError,
+  EndedError,
+  type KeptResponse,
+  type LaneAttempt,
+  OutrunError,
+} from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 import { CapturedAnswer } from "../settle/capture-call.ts";
 import { withTrace } from "../settle/trace-call.ts";

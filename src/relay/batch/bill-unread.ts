@@ -16,7 +16,8 @@ interface UnreadLine {
   response: KeptResponse;
   principal: Principal;
   entry: Entry;
-  incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "connection"> & Pick<AdmittedCall["incoming"], "line">;
+  incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "connection"> &
+    Pick<AdmittedCall["incoming"], "line">;
   /** Why its call could not read the response. */
   error: GatewayError;
 }

@@ -17,7 +17,8 @@ export const unfitLine = (reason: string): UnfitLineError => new UnfitLineError(
 export function planNative(call: Call, served: ServedModel, { target: id, response }: NativePass, gateway: Gateway) {
   if (response !== undefined) {
     const answered = id === undefined ? undefined : targetNamed(id, served, gateway);
-    if (answered === undefined) throw new GatewayError("internal", "The offer of this batch is not configured any more.");
+    if (answered === undefined)
+      throw new GatewayError("internal", "The offer of this batch is not configured any more.");
     return answered;
   }
   const [first] = planText(call, gateway, served).targets;

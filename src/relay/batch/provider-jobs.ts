@@ -102,7 +102,10 @@ export class ProviderJobs implements NativeJobs {
   #jobOf({ target, credential, provider }: NativeBatch): Job {
     const job = this.#job(target);
     if (job.batches.credential === credential) return job;
-    throw new GatewayError("internal", `The credential of the provider ${provider} has changed since a batch was submitted.`);
+    throw new GatewayError(
+      "internal",
+      `The credential of the provider ${provider} has changed since a batch was submitted.`,
+    );
   }
 
   #job(id: string): Job {

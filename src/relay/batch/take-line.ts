@@ -1,8 +1,8 @@
-import { refuseNotes } from "../attempt/refuse-notes.ts";
-import { chooseLane } from "../attempt/choose-lane.ts";
-import { completeRequest, prepareForTarget } from "../attempt/upstream-request.ts";
-import { hostedImageTask } from "../answer/hosted-images.ts";
 import type { PreparedRequest } from "../../batches/native-work.ts";
+import { hostedImageTask } from "../answer/hosted-images.ts";
+import { chooseLane } from "../attempt/choose-lane.ts";
+import { refuseNotes } from "../attempt/refuse-notes.ts";
+import { completeRequest, prepareForTarget } from "../attempt/upstream-request.ts";
 import type { Call, LaneAttempt, PreparingPass } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { TextRequest } from "../request/text-kind.ts";
@@ -50,7 +50,9 @@ async function prepare(
   const { body, headers } = await completeRequest(call, target, prepared);
   const text = typeof body === "string" ? body : Buffer.from(body).toString();
   // It becomes one line of a file. Line ends cannot be part of a JSON string.
-  const shared = batches.api.sharedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
+  const shared = batches.api.sharedHeaders.flatMap((name) =>
+    headers[name] === undefined ? [] : [[name, headers[name]]],
+  );
   return {
     target: target.id,
     provider: target.offer.provider,

@@ -117,12 +117,12 @@ export class BatchLineWork implements LineWork, NativeLines {
     return prepared ?? { refused: true };
   }
 
-  async settle(line: LineToRun, target: string, given: NativeResponse): Promise<LineResult> {
+  async settle(line: LineToRun, target: string, given: NativeResponse | undefined): Promise<LineResult> {
     const { gateway } = this.#context;
     const { keyId, project } = line.batch;
     const principal = gateway.keys.ownerOf(keyId) ?? forgottenKey(keyId, project);
     const receipts: Receipt[] = [];
-    const response: KeptResponse = { ...given, isRead: false };
+    const response: KeptResponse = { ...(given ?? NO_RESPONSE), isRead: false };
     const settling: BatchLine = {
       enter: () => gateway.admissions.enterDone(principal),
       settle: async (receipt) => {
@@ -134,7 +134,7 @@ export class BatchLineWork implements LineWork, NativeLines {
       const answer = await this.#handle(line, { principal, line: settling });
       return { status: answer.status, result: await answer.text(), receipts };
     } catch (thrown) {
-      const error = asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
+      const error = given === undefined ? noResult() : asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
       const { dialect } = this.#route(line);
       if (!response.isRead) {
         const known = targetById(gateway.snapshot, target);
@@ -195,6 +195,11 @@ const forgottenKey = (keyId: string, project: string): Principal => ({
   limits: {},
   levels: [],
 });
+
+const NO_RESPONSE: NativeResponse = { status: 502, body: "{}" };
+
+const noResult = (): GatewayError =>
+  new GatewayError("upstream_failed", "The provider's batch has no result for this request.");
 
 const NO_REQUEST = { path: "", headers: {}, body: {} };
 

@@ -47,7 +47,12 @@ function nativeBatchesContract(databases: TestDatabases): void {
         metadata: {},
         createdAtMs: NOW,
       });
-      await insertBatch(storage, { id: ID, form: "chat", endpoint: "/v1/chat/completions", deadlineAtMs: NOW + 10_000 });
+      await insertBatch(storage, {
+        id: ID,
+        form: "chat",
+        endpoint: "/v1/chat/completions",
+        deadlineAtMs: NOW + 10_000,
+      });
       await insertLines(storage, ID, [line(1), line(2), line(3)]);
       await submitLines(storage, ID, [1, 2]);
       await insertNativeBatch(storage, NATIVE);

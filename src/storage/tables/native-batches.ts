@@ -49,7 +49,13 @@ const COLUMNS = `native_batches.id, form, endpoint, deadline_at_ms, target, prov
 
 export async function insertNativeBatch(
   queries: Queries,
-  { id, target, provider, credential, marker }: Pick<NativeBatch, "id" | "target" | "provider" | "credential" | "marker">,
+  {
+    id,
+    target,
+    provider,
+    credential,
+    marker,
+  }: Pick<NativeBatch, "id" | "target" | "provider" | "credential" | "marker">,
 ): Promise<void> {
   await queries.query(
     "INSERT INTO native_batches (id, target, provider, credential, marker, phase) VALUES (?, ?, ?, ?, ?, 'new')",
@@ -136,10 +142,10 @@ export async function changeNativeBatch(queries: Queries, id: string, change: Na
   add("polled_at_ms", change.polledAtMs);
   add("due_at_ms", change.dueAtMs);
   add("cancel_sent", change.cancelSent === undefined ? undefined : Number(change.cancelSent));
-  await queries.query(`UPDATE native_batches SET ${columns.map(([column]) => `${column} = ?`).join(", ")} WHERE id = ?`, [
-    ...columns.map(([, value]) => value),
-    id,
-  ]);
+  await queries.query(
+    `UPDATE native_batches SET ${columns.map(([column]) => `${column} = ?`).join(", ")} WHERE id = ?`,
+    [...columns.map(([, value]) => value), id],
+  );
 }
 
 /** Records that the provider may create the batch from now on. False if another process has taken it over, and may do that itself. */
@@ -195,10 +201,11 @@ export async function leaveLines(
   lines?: readonly number[],
 ): Promise<void> {
   const only = lines === undefined ? "" : ` AND line IN (${lines.map(() => "?").join(", ")})`;
-  await queries.query(
-    `UPDATE batch_lines SET state = ? WHERE batch_id = ? AND state = 'submitted'${only}`,
-    [state, batchId, ...(lines ?? [])],
-  );
+  await queries.query(`UPDATE batch_lines SET state = ? WHERE batch_id = ? AND state = 'submitted'${only}`, [
+    state,
+    batchId,
+    ...(lines ?? []),
+  ]);
 }
 
 /** Submitted lines in order, from one on. */
