@@ -35,7 +35,7 @@ import {
   type StoredObject,
   selectObjects,
 } from "../storage/tables/objects.ts";
-import type { BatchError, BatchState } from "./batch.ts";
+import type { BatchError, BatchState, EndedBatch } from "./batch.ts";
 import { type BatchForm, hasSucceeded } from "./batch-form.ts";
 import { withMoment } from "./batches.ts";
 import type { Choice } from "./choose-native.ts";
@@ -60,14 +60,6 @@ export interface LineWork {
   run(line: LineToRun): Promise<LineResult | "later" | "revoked">;
   /** Holds what the waiting lines of batches may cost, instead of what it held before. */
   hold(held: readonly { batch: Pick<StoredObject, "project" | "keyId">; costNanoUsd: number }[]): void;
-}
-
-/** A batch that has ended, for the log. */
-export interface EndedBatch {
-  id: string;
-  project: string;
-  state: BatchState;
-  errors?: readonly BatchError[] | undefined;
 }
 
 /** The providers' batch APIs, if they may run batches. */

@@ -5,9 +5,8 @@ import type { ObjectContent } from "../objects/object-content.ts";
 import type { Storage } from "../storage/storage.ts";
 import { deleteNativeBatch, insertNativeBatch, leaveLines, submitLines } from "../storage/tables/native-batches.ts";
 import type { StoredObject } from "../storage/tables/objects.ts";
-import type { LineToRun } from "./batch-runner.ts";
 import { inputLines } from "./input-lines.ts";
-import type { BatchMode, NativeJobs, NativeLines, PreparedRequest } from "./native-work.ts";
+import type { BatchMode, NativeJobs, NativeLines, OwnedBatch, PreparedRequest } from "./native-work.ts";
 
 export interface ChooseNativeOptions extends Pick<Sources, "random"> {
   storage: Storage;
@@ -38,7 +37,7 @@ const own = (reason: string): Choice => ({ isNative: false, reason });
  */
 export async function chooseNative(
   options: ChooseNativeOptions,
-  batch: LineToRun["batch"],
+  batch: OwnedBatch,
   { createdAtMs }: Pick<StoredObject, "createdAtMs">,
 ): Promise<Choice> {
   const { storage, jobs, mode } = options;
@@ -60,7 +59,7 @@ export async function chooseNative(
 
 async function submitAll(
   { storage, content, lines, jobs, maxLineBytes }: ChooseNativeOptions,
-  batch: LineToRun["batch"],
+  batch: OwnedBatch,
 ): Promise<PreparedRequest | { reason: string }> {
   const input = await content.open(batch.id);
   if (input === undefined) return { reason: "Its input was deleted." };

@@ -18,11 +18,10 @@ import {
   wantPoll,
 } from "../storage/tables/native-batches.ts";
 import { changeObject, type StoredObject, selectObjects } from "../storage/tables/objects.ts";
-import type { BatchError, BatchState } from "./batch.ts";
-import type { EndedBatch, LineToRun } from "./batch-runner.ts";
+import type { BatchError, BatchState, EndedBatch } from "./batch.ts";
 import { withMoment } from "./batches.ts";
 import { type Choice, type ChooseNativeOptions, chooseNative } from "./choose-native.ts";
-import type { NativeProgress, NativeResponse } from "./native-work.ts";
+import type { NativeLine, NativeProgress, NativeResponse, OwnedBatch } from "./native-work.ts";
 
 interface NativeRunnerOptions extends ChooseNativeOptions, Sources {
   leaseMs: number;
@@ -87,7 +86,7 @@ export class NativeRunner {
   }
 
   /** Whether a provider's batch API runs a batch. Its lines are ready for it then. */
-  choose(batch: LineToRun["batch"], object: StoredObject): Promise<Choice> {
+  choose(batch: OwnedBatch, object: StoredObject): Promise<Choice> {
     return chooseNative(this.#options, batch, object);
   }
 
@@ -363,7 +362,7 @@ export class NativeRunner {
     }
   }
 
-  async #toRun(batch: NativeBatch, object: StoredObject, found: SubmittedLine): Promise<LineToRun> {
+  async #toRun(batch: NativeBatch, object: StoredObject, found: SubmittedLine): Promise<NativeLine> {
     const { start, size, line, customId } = found;
     const input = await this.#options.content.open(batch.id, { start, end: start + size });
     const text = input === undefined ? "" : await new Response(input).text();

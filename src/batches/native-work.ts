@@ -1,10 +1,21 @@
 import type { GatewayError } from "../canon/error.ts";
-import type { LineResult } from "../storage/tables/batches.ts";
+import type { BatchTerms, LineResult } from "../storage/tables/batches.ts";
 import type { NativeBatch } from "../storage/tables/native-batches.ts";
-import type { LineToRun } from "./batch-runner.ts";
+import type { StoredObject } from "../storage/tables/objects.ts";
 
 /** How batches are run: `auto` uses a provider's batch API where it can. */
 export type BatchMode = "auto" | "own" | "native";
+
+/** A batch and its owner. */
+export type OwnedBatch = BatchTerms & Pick<StoredObject, "project" | "keyId">;
+
+/** A line with the batch that it belongs to. */
+export interface NativeLine {
+  batch: OwnedBatch;
+  customId: string;
+  line: number;
+  text: string;
+}
 
 /** The request of a line as a provider's batch API is sent it. */
 export interface PreparedRequest extends Pick<NativeBatch, "target" | "provider" | "credential" | "headers"> {
@@ -38,14 +49,14 @@ export interface NativeLines {
    * `unfit`: the batch cannot be run by the batch API.
    */
   prepare(
-    line: LineToRun,
+    line: NativeLine,
     target: string | undefined,
   ): Promise<PreparedRequest | { refused: true } | { unfit: string }>;
   /**
    * Turns the provider's response into the client's, and bills it. If there is none, the line fails. Throws if the target is not
    * configured any more.
    */
-  settle(line: LineToRun, target: string, response: NativeResponse | undefined): Promise<LineResult>;
+  settle(line: NativeLine, target: string, response: NativeResponse | undefined): Promise<LineResult>;
 }
 
 /** The batch APIs of providers. They throw a GatewayError that a client may read. */

@@ -2,7 +2,13 @@ import type { CallEstimate, Entry } from "../../access/admit.ts";
 import type { Principal } from "../../access/principal.ts";
 import { parseObject } from "../../base/json.ts";
 import type { LineToRun, LineWork } from "../../batches/batch-runner.ts";
-import type { NativeLines, NativeResponse, PreparedRequest } from "../../batches/native-work.ts";
+import type {
+  NativeLine,
+  NativeLines,
+  NativeResponse,
+  OwnedBatch,
+  PreparedRequest,
+} from "../../batches/native-work.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
 import { RelayError } from "../../relay/answer/relay-error.ts";
@@ -96,7 +102,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     return this.#context.gateway.keys.current(keyId) !== undefined;
   }
 
-  async prepare(line: LineToRun, target: string | undefined): ReturnType<NativeLines["prepare"]> {
+  async prepare(line: NativeLine, target: string | undefined): ReturnType<NativeLines["prepare"]> {
     const { keys, admissions } = this.#context.gateway;
     const principal = keys.current(line.batch.keyId);
     if (principal === undefined) return { refused: true };
@@ -117,7 +123,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     return prepared ?? { refused: true };
   }
 
-  async settle(line: LineToRun, target: string, given: NativeResponse | undefined): Promise<LineResult> {
+  async settle(line: NativeLine, target: string, given: NativeResponse | undefined): Promise<LineResult> {
     const { gateway } = this.#context;
     const { keyId, project } = line.batch;
     const principal = gateway.keys.ownerOf(keyId) ?? forgottenKey(keyId, project);
@@ -134,7 +140,8 @@ export class BatchLineWork implements LineWork, NativeLines {
       const answer = await this.#handle(line, { principal, line: settling });
       return { status: answer.status, result: await answer.text(), receipts };
     } catch (thrown) {
-      const error = given === undefined ? noResult() : asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
+      const error =
+        given === undefined ? noResult() : asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
       const { dialect } = this.#route(line);
       if (!response.isRead) {
         const known = targetById(gateway.snapshot, target);
@@ -148,13 +155,13 @@ export class BatchLineWork implements LineWork, NativeLines {
     }
   }
 
-  #incoming(line: LineToRun) {
+  #incoming(line: NativeLine) {
     const { path, headers, body } = this.#route(line);
     const request = new Request(`${this.#context.publicUrl()}${path}`, { method: "POST", headers, body });
     return { request, requestId: requestIdOf(line), connection: { ...NO_CONNECTION } };
   }
 
-  #handle(line: LineToRun, onBehalf: NonNullable<RoutedRequest["onBehalf"]>): Response | Promise<Response> {
+  #handle(line: NativeLine, onBehalf: NonNullable<RoutedRequest["onBehalf"]>): Response | Promise<Response> {
     const { route, parameters, dialect } = this.#route(line);
     const routed = {
       ...this.#incoming(line),
@@ -168,7 +175,7 @@ export class BatchLineWork implements LineWork, NativeLines {
     return route.handle(routed, this.#context);
   }
 
-  #route({ batch, text }: LineToRun) {
+  #route({ batch, text }: NativeLine) {
     const form = BATCH_FORMS[batch.form];
     const { path, headers, body } = form?.requestOf(parseObject(text) ?? {}, batch.endpoint) ?? NO_REQUEST;
     const match = this.#table.find("POST", path);
@@ -184,7 +191,7 @@ export class BatchLineWork implements LineWork, NativeLines {
 /** The endpoints that only prepare a request if told so. The others would send it. */
 const PREPARED = /^\/v1\/(chat\/completions|responses|embeddings|messages)$|^\/v1beta\/.*:generateContent$/;
 
-const isPrepared = ({ endpoint }: LineToRun["batch"]): boolean => PREPARED.test(endpoint);
+const isPrepared = ({ endpoint }: OwnedBatch): boolean => PREPARED.test(endpoint);
 
 /** A key that was removed from the configuration. What it has used is still billed to its project. */
 const forgottenKey = (keyId: string, project: string): Principal => ({
@@ -203,7 +210,7 @@ const noResult = (): GatewayError =>
 
 const NO_REQUEST = { path: "", headers: {}, body: {} };
 
-const requestIdOf = ({ batch, line }: LineToRun): string => `req_batch_${batch.id}_${line}`;
+const requestIdOf = ({ batch, line }: NativeLine): string => `req_batch_${batch.id}_${line}`;
 
 /** Learns what a call may cost, and ends it there. */
 class EstimatingEntry implements Entry {
