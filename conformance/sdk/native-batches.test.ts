@@ -10,8 +10,9 @@ import {
   receiptRows,
   startBatchHost,
 } from "../support/native-batches.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway, TEST_ADMIN_SECRET, type TestGateway } from "../support/test-gateway.ts";
 
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const LIMITED = "trv_limited_key_of_this_test_0001";
 const BATCH_NANO_USD = LIST_NANO_USD / 2;
 
@@ -252,6 +253,45 @@ describe("choices 12: native batches", () => {
     expect(outcome.shown).toContain("Enqueued token limit reached.");
     expect(await receipts()).toEqual([]);
   });
+
+  test("H43: a line whose file was deleted meanwhile is billed, and has the error", async () => {
+    host.faults.isHeld = true;
+    const image = new File([Buffer.from(PNG, "base64")], "a.png", { type: "image/png" });
+    const { id: file_id } = await clients.openai.files.create({ file: image, purpose: "vision" });
+    const content = [
+      { type: "text", text: "say-seen" },
+      { type: "image", source: { type: "file", file_id: file_id.replace("file-", "file_") } },
+    ];
+    const params = { model: "test/messages", max_tokens: 600, messages: [{ role: "user", content }] };
+    const { id } = await clients.anthropic.messages.batches.create({
+      requests: [{ custom_id: "a", params: params as never }],
+    });
+    await until(() => host.counts.creations === 1);
+    await clients.openai.files.delete(file_id);
+    host.faults.isHeld = false;
+    const outcome = await clients.wait("messages", id);
+    expect(outcome.lines.map(({ ok }) => ok)).toEqual([false]);
+    expect((await receipts()).map(({ cost_nano_usd }) => cost_nano_usd)).toEqual([BATCH_NANO_USD]);
+  });
+
+  test("a revoked key cancels its batch at the provider", async () => {
+    host.faults.isHeld = true;
+    host.faults.doneAtCancel = 2;
+    const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}`, "content-type": "application/json" };
+    const made = await fetch(`${gateway.adminUrl}/api/keys`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ name: "short-lived" }),
+    });
+    const { id: keyId, key } = ((await made.json()) as { data: { id: string; key: string } }).data;
+    await new BatchClients(gateway, key).create("chat", requests("test/chat"));
+    await until(() => host.counts.creations === 1);
+    const revoked = await fetch(`${gateway.adminUrl}/api/keys/${keyId}`, { method: "DELETE", headers });
+    expect(revoked.ok).toBe(true);
+    await until(() => host.counts.cancels === 1);
+    while ((await receipts()).length < 2) await Bun.sleep(50);
+    expect(sum(await receipts())).toBe(2 * BATCH_NANO_USD);
+  }, 20_000);
 
   test("asks the provider at most every two seconds, however often clients ask", async () => {
     host.faults.isHeld = true;
