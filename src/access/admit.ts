@@ -1,8 +1,10 @@
 import { Account, type Share } from "./account.ts";
 import { boundOf } from "./bound.ts";
 import { checkBudgets } from "./check-budgets.ts";
+import { DoneEntry } from "./done-entry.ts";
 import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
+import { PreparedEntry } from "./prepared-entry.ts";
 import type { Principal } from "./principal.ts";
 import { checkEntry, checkRequest, checkSessions } from "./rate-limits.ts";
 import { whenShared } from "./share-refusal.ts";
@@ -95,6 +97,16 @@ export class Admissions {
     const keyBounds = this.#boundsOf(principal);
     if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
     return new LimitedEntry(principal, keyBounds, this.#clocks, this.#clocks.nowMs(), { isCounted: false });
+  }
+
+  /** The entry of a request that is only prepared: nothing is counted. */
+  enterPrepared(principal: Principal): Entry {
+    return new PreparedEntry(principal, this.#clocks);
+  }
+
+  /** The entry of work that a provider has done already: it is counted, and nothing can refuse it any more. */
+  enterDone(principal: Principal): Entry {
+    return new DoneEntry(this.#boundsOf(principal), this.#clocks);
   }
 
   /**

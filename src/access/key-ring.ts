@@ -197,6 +197,11 @@ export class KeyRing {
     return known.expiresAtMs <= this.#sources.clock.wallMs() ? undefined : known.principal;
   }
 
+  /** The key whose work is billed, even if it was revoked meanwhile. */
+  ownerOf(keyId: string): Principal | undefined {
+    return this.#known.byId.get(keyId)?.principal;
+  }
+
   /** The parent key, whose limits its calls count against as well. */
   makerOf(keyId: string): Principal | undefined {
     return this.#known.byId.get(keyId)?.principal.maker;

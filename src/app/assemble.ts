@@ -2,13 +2,16 @@ import { OperatorAccess } from "../access/operator-access.ts";
 import type { Alerts } from "../alerts/alerts.ts";
 import { readKeyFile } from "../answers/key-file.ts";
 import type { Random, Sources } from "../base/sources.ts";
+import type { EndedBatch } from "../batches/batch.ts";
 import { BatchRunner } from "../batches/batch-runner.ts";
+import { NativeRunner } from "../batches/native-runner.ts";
 import type { Config } from "../config/config.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { Leases } from "../leases/leases.ts";
 import { ObjectContent } from "../objects/object-content.ts";
 import type { Log } from "../observe/log.ts";
 import type { Registry } from "../providers/registry.ts";
+import { ProviderJobs } from "../relay/batch/provider-jobs.ts";
 import { CacheKeeper } from "../relay/caches/keep-caches.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import type { Timings } from "../relay/settle/timings.ts";
@@ -138,26 +141,50 @@ export async function assemble(config: Config, given: Given) {
     publicUrl: () => state.publicUrl,
     version: VERSION,
   };
-  const batchRunner = new BatchRunner({
+  const batchWork = new BatchLineWork({
+    context,
+    routes: routesOf(registry.dialects),
+    assumedOutputTokens: config.batch.assumedOutputTokens,
+  });
+  const batchOptions = {
     ...sources,
     storage,
     content: new ObjectContent({ storage, store: given.fileStore, random }),
-    forms: BATCH_FORMS,
-    work: new BatchLineWork({
-      context,
-      routes: routesOf(registry.dialects),
-      assumedOutputTokens: config.batch.assumedOutputTokens,
-    }),
-    maxConcurrent: config.batch.maxConcurrent,
+    mode: config.batch.mode,
+    outcomes: { succeeded: 0, failed: 0 },
     maxLineBytes: config.server.maxBodyBytes,
     retentionMs: gateway.uploads.limits.retentionMs,
     processes: () => leases?.instances ?? 1,
     runningCalls: () => gateway.runningCalls,
     leaseMs: timings.batchLeaseMs,
-    onProblem: (err, what) => log.error({ err }, what),
-    onEnded: ({ id, project, state, errors }) => log.info({ batch: id, project, state, errors }, "batch ended"),
+    onProblem: (err: unknown, what: string) => log.error({ err }, what),
+    onEnded: ({ id, project, state, errors }: EndedBatch) =>
+      log.info({ batch: id, project, state, errors }, "batch ended"),
+  };
+  const nativeRunner = new NativeRunner({
+    ...batchOptions,
+    lines: batchWork,
+    jobs: new ProviderJobs(gateway, storage),
+    lookupMs: timings.batchLookupMs,
+    onWork: () => batchRunner.wake(),
+    onSubmitted: ({ id, provider, lines }) =>
+      log.info({ batch: id, provider, lines }, "batch submitted to its provider"),
+    onReturned: ({ id, provider, reason }) =>
+      log.warn({ batch: id, provider, reason }, "provider did not take a batch; the gateway runs it"),
+    onOddities: ({ id, ...odd }) => log.warn({ batch: id, ...odd }, "results of a batch do not match its lines"),
   });
-  gateway.batches.onWork = () => batchRunner.wake();
+  const batchRunner = new BatchRunner({
+    ...batchOptions,
+    forms: BATCH_FORMS,
+    work: batchWork,
+    native: nativeRunner,
+    maxConcurrent: config.batch.maxConcurrent,
+  });
+  gateway.batches.onWork = () => {
+    batchRunner.wake();
+    nativeRunner.wake();
+  };
+  gateway.batches.onPoll = (id) => nativeRunner.poll(id);
   const alerts = makeAlerts(config, { gateway, storage, sources, condition });
   const budgets = watchBudgets(gateway, storage, alerts);
   const objectWatch = new ObjectWatch({
@@ -180,7 +207,7 @@ export async function assemble(config: Config, given: Given) {
     budgets,
     alerts,
     objects: objectWatch,
-    lineOutcomes: batchRunner.outcomes,
+    lineOutcomes: batchOptions.outcomes,
     lag,
     workers: given.metrics,
     exporter: telemetry?.exporter,
@@ -195,6 +222,7 @@ export async function assemble(config: Config, given: Given) {
     poller,
     batchRunner,
     cacheKeeper,
+    nativeRunner,
     alerts,
     budgets,
     objectWatch,

@@ -135,10 +135,11 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
 
   const found = { storage, fileStore, journals, sharing, heartbeat, joined, instance: id, sources, registry, timings };
   const made = await assemble(config, { ...options, ...found, simulator: simulator?.access });
-  const { gateway, state, context, poller, batchRunner, alerts, telemetry, leases } = made;
+  const { gateway, state, context, poller, batchRunner, nativeRunner, alerts, telemetry, leases } = made;
   for (const model of retiredModels(config, state.catalogue, sources.clock.wallMs())) log.warn(tellRetired(model));
   parts.add("operations", () => poller.stop(), { together: true });
   parts.add("batches", () => batchRunner.stop(), { together: true });
+  parts.add("batches at providers", () => nativeRunner.stop(), { together: true });
   parts.add("alerts", () => alerts.stop());
   parts.add("telemetry", telemetry && (() => telemetry.exporter.stop()));
   // The ledger is closed by then, so the unspent rest is known and can be returned.
@@ -167,6 +168,7 @@ async function startParts(parts: Parts, config: Config, storage: Storage, option
   // keys that are shown only once.
   poller.start();
   batchRunner.start();
+  nativeRunner.start();
   const firstStart = await makeFirstKeys(storage, config, sources);
   state.adminHash = await adminHashOf(storage, config);
   const consoleLink = await made.access.createLink();

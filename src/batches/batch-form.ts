@@ -18,5 +18,16 @@ export interface BatchForm {
 }
 
 /** A line that was run and succeeded. */
+/** How many lines have ended well or not since the start. */
+export interface LineOutcomes {
+  succeeded: number;
+  failed: number;
+}
+
+export function countOutcome(outcomes: LineOutcomes, { status }: Pick<EndedLine, "status">): void {
+  if (hasSucceeded({ state: "ended", status })) outcomes.succeeded++;
+  else outcomes.failed++;
+}
+
 export const hasSucceeded = ({ state, status }: Pick<EndedLine, "state" | "status">): boolean =>
   state === "ended" && status !== undefined && status < 300;

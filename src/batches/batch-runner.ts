@@ -24,22 +24,32 @@ import {
   sumHeld,
 } from "../storage/tables/batches.ts";
 import { changeObject, type StoredObject, selectObjects } from "../storage/tables/objects.ts";
-import type { BatchError, BatchState } from "./batch.ts";
-import { type BatchForm, hasSucceeded } from "./batch-form.ts";
+import type { BatchError, BatchState, EndedBatch } from "./batch.ts";
+import { type BatchForm, countOutcome, type LineOutcomes } from "./batch-form.ts";
 import { BatchHolds } from "./batch-holds.ts";
 import { BatchOutput } from "./batch-output.ts";
 import { withMoment } from "./batches.ts";
+import type { Choice } from "./choose-native.ts";
 import { InputReader } from "./input-reader.ts";
 import { LinePace } from "./line-pace.ts";
 import type { LineWork } from "./line-work.ts";
+import type { BatchMode } from "./native-work.ts";
 import { readInput, removeLines } from "./read-input.ts";
 import { Refusals } from "./refusals.ts";
+
+/** The providers' batch APIs, if they may run batches. */
+interface NativeBatches {
+  choose(batch: OpenBatch, object: Pick<StoredObject, "createdAtMs">): Promise<Choice>;
+  wake(): void;
+}
 
 interface BatchRunnerOptions extends Sources {
   storage: Storage;
   content: ObjectContent;
   forms: Readonly<Record<string, BatchForm>>;
   work: LineWork;
+  native: NativeBatches;
+  mode: BatchMode;
   /** How many lines run at once, in all processes together. */
   maxConcurrent: number;
   maxLineBytes: number;
@@ -51,8 +61,10 @@ interface BatchRunnerOptions extends Sources {
   /** Calls in flight in this process. */
   runningCalls: () => number;
   onProblem: (error: unknown, what: string) => void;
+  /** Counts the lines that end here. */
+  outcomes: LineOutcomes;
   /** Called when a batch ends, for the log. */
-  onEnded?: (batch: { id: string; project: string; state: BatchState; errors?: readonly BatchError[] }) => void;
+  onEnded?: (batch: EndedBatch) => void;
 }
 
 /** A line whose result is not stored yet. */
@@ -81,8 +93,6 @@ const RETRY_MS = 10_000;
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #owner: string;
-  /** How many of the lines that this process has run succeeded or failed. */
-  readonly outcomes = { succeeded: 0, failed: 0 };
   readonly #pace: LinePace;
   readonly #input: InputReader;
   readonly #output: BatchOutput;
@@ -233,7 +243,21 @@ export class BatchRunner {
       return await this.#refuse(batch, form, refusal);
     }
     this.#holds.set(batch, found.heldNanoUsd, clock.nowMs());
+    if (!(await this.#chooseNative(batch))) return;
     await this.#change(batch, ["validating"], "in_progress");
+    this.#options.native.wake();
+  }
+
+  /** False if no provider's batch API can run it, and the gateway may not. */
+  async #chooseNative(batch: OpenBatch): Promise<boolean> {
+    const { native, mode } = this.#options;
+    const object = await this.#find(batch.id);
+    if (object === undefined) return false;
+    const choice = await native.choose(batch, object);
+    if (choice.isNative || mode !== "native") return true;
+    const message = `No provider's batch API can run this batch. ${choice.reason}`;
+    await this.#fail(batch, [{ code: "not_native", message }]);
+    return false;
   }
 
   /** A protocol without a state for it shows the failure in each line. */
@@ -327,8 +351,7 @@ export class BatchRunner {
         return { stored, claimed: isClaiming ? await claimLines(queries, storage.engine, this.#lease(), claim) : [] };
       });
       this.#storesSingly = false;
-      for (const { result } of stored)
-        this.outcomes[hasSucceeded({ state: "ended", ...result }) ? "succeeded" : "failed"]++;
+      for (const { result } of stored) countOutcome(this.#options.outcomes, result);
       for (const { line } of done) this.#running.delete(line);
       for (const line of claimed) {
         const batch = batches.find(({ id }) => id === line.batchId);

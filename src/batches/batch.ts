@@ -22,6 +22,14 @@ export interface BatchError {
   line?: number | undefined;
 }
 
+/** A batch that has ended, for the log. */
+export interface EndedBatch {
+  id: string;
+  project: string;
+  state: BatchState;
+  errors?: readonly BatchError[] | undefined;
+}
+
 /** What is stored with the object of a batch. */
 export interface BatchMetadata {
   /** The random part of the id of the input file. Absent if the lines were in the request. */
@@ -49,5 +57,7 @@ export interface Batch extends BatchMetadata, Owned {
   state: BatchState;
   createdAtMs: number;
   deadlineAtMs: number;
+  /** The provider whose batch API runs it; undefined if the gateway runs it. */
+  provider: string | undefined;
   counts: LineCounts;
 }

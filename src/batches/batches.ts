@@ -6,7 +6,14 @@ import { newObjectRandom, parseObjectId } from "../objects/object-id.ts";
 import type { Objects } from "../objects/objects.ts";
 import { type ObjectOwner, shareUsed, type UploadLimits } from "../objects/uploaded-files.ts";
 import type { Storage } from "../storage/storage.ts";
-import { type BatchTerms, countLines, insertBatch, NO_LINES, selectBatches } from "../storage/tables/batches.ts";
+import {
+  type BatchTerms,
+  countLines,
+  insertBatch,
+  NO_LINES,
+  type ShownBatch,
+  selectBatches,
+} from "../storage/tables/batches.ts";
 import {
   changeObject,
   insertObjectWithin,
@@ -44,6 +51,8 @@ export class Batches {
   readonly #options: BatchesOptions;
   /** Called when there is something to do. */
   onWork: () => void = () => {};
+  /** Called before the state of a batch is shown that has not ended. */
+  onPoll: (id: string) => Promise<void> = async () => {};
 
   constructor(options: BatchesOptions) {
     this.#options = options;
@@ -76,12 +85,16 @@ export class Batches {
     );
     if (full !== undefined) throw shareUsed(owner.project, full);
     this.onWork();
-    return batchOf(object, terms, NO_LINES);
+    return batchOf(object, { ...terms, provider: undefined }, NO_LINES);
   }
 
   async find(reader: Reader, id: string): Promise<Batch | undefined> {
     const object = await this.#object(reader, id);
-    return object === undefined ? undefined : (await this.#withLines([object]))[0];
+    if (object === undefined) return undefined;
+    if (ENDED.has(object.state as BatchState)) return (await this.#withLines([object]))[0];
+    await this.onPoll(object.id);
+    const now = await this.#object(reader, id);
+    return now === undefined ? undefined : (await this.#withLines([now]))[0];
   }
 
   async list(
@@ -162,11 +175,26 @@ export function withMoment(
   return { ...known, ...withoutAbsent(more), at: { ...known.at, [state]: Math.floor(nowMs) } };
 }
 
-function batchOf(object: StoredObject, { form, endpoint, deadlineAtMs }: BatchTerms, counts: Batch["counts"]): Batch {
+function batchOf(
+  object: StoredObject,
+  { form, endpoint, deadlineAtMs, provider }: ShownBatch,
+  counts: Batch["counts"],
+): Batch {
   const metadata = object.metadata as unknown as BatchMetadata;
   const { id, project, keyId, share, state, createdAtMs } = object;
   const owned = { project, keyId, share };
-  return { ...metadata, ...owned, id, form, endpoint, state: state as BatchState, createdAtMs, deadlineAtMs, counts };
+  return {
+    ...metadata,
+    ...owned,
+    id,
+    form,
+    endpoint,
+    state: state as BatchState,
+    createdAtMs,
+    deadlineAtMs,
+    provider,
+    counts,
+  };
 }
 
 const ended = ({ state }: StoredObject): GatewayError =>

@@ -29,10 +29,7 @@ export interface ToolEntry extends Known {
   readonly assumed?: number;
 }
 
-/**
- * One row of a vendor's table of terms: service tiers, speeds, regions, cache lifetimes. Terms that a vendor grants only in another API,
- * such as batches, have no row: in a request they are unknown.
- */
+/** One row of a vendor's table of terms: service tiers, speeds, regions, cache lifetimes, batches. */
 export interface TermEntry extends Known {
   /** A multiplier of the ordinary token price, for models without their own. 1 means no extra cost. */
   readonly price: "unknown" | number;

@@ -21,6 +21,8 @@ const PREFIX = /^on_demand_/;
 export const LONG_CONTEXT = "long-context";
 /** The longest prompt that a model accepts on that term. */
 export const LONG_CONTEXT_TOKENS = 1_000_000;
+/** The term of requests that a provider's batch API runs. */
+export const BATCH = "batch";
 
 /**
  * Names the non-standard term on which a call was requested or served, and which changes its price: `priority`, `flex`, `fast`, `geo-us`.
@@ -40,12 +42,12 @@ export interface ServedOn {
   terms: readonly string[];
 }
 
-/** Terms that no provider reports in its responses. */
-const isUnspoken = (term: string): boolean => term === LONG_CONTEXT || term.startsWith("cache-");
+/** Terms that providers need not report in their responses. */
+const isUnspoken = (term: string): boolean => term === LONG_CONTEXT || term === BATCH || term.startsWith("cache-");
 
 /**
  * Replaces the requested terms with those that the response reports. Without a report nothing changes. No provider reports a long context
- * or a cache lifetime.
+ * or a cache lifetime, and some do not report a batch.
  */
 export function reportTerms(served: ServedOn | undefined, word: unknown, second?: unknown, geo?: unknown): void {
   if (served === undefined) return;

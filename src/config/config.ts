@@ -60,6 +60,8 @@ export interface Config {
   /** The size of uploaded files, and how long one is kept that does not say; if absent, until it is deleted. */
   objects: { maxFileBytes: number; maxProjectBytes: number; retentionMs?: number };
   batch: {
+    /** `auto`: a provider's batch API runs a batch if it can. */
+    mode: "auto" | "own" | "native";
     /** How many lines of batches run at once, in all processes together. */
     maxConcurrent: number;
     /** What is reserved for the response of a line that sets no limit. */
@@ -166,6 +168,8 @@ export interface ProviderSettings {
   maxConcurrent?: number;
   /** Whether the provider receives the trace context; absent: its kind decides. */
   traceContext?: boolean;
+  /** Whether its batch API is used; absent: at the vendor's own address. */
+  batch?: boolean;
   /** Overrides of the gateway's settings. */
   breaker?: Partial<BreakerSettings>;
   project?: string;

@@ -39,6 +39,7 @@ test("docs/configuration.md, Reload: every field that needs a restart is named, 
       "objects: { max_file_mb: 1, project_mb: 1, default_days: 1 }",
       ["objects.max_file_mb", "objects.project_mb", "objects.default_days"],
     ],
+    ["batch: { mode: own }", ["batch.mode"]],
     ["batch: { max_concurrent: 1 }", ["batch.max_concurrent"]],
     ["batch: { assumed_output_tokens: 1 }", ["batch.assumed_output_tokens"]],
     [

@@ -25,6 +25,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "objects.max_file_mb": ({ objects }) => objects.maxFileBytes,
   "objects.project_mb": ({ objects }) => objects.maxProjectBytes,
   "objects.default_days": ({ objects }) => objects.retentionMs,
+  "batch.mode": ({ batch }) => batch.mode,
   "batch.max_concurrent": ({ batch }) => batch.maxConcurrent,
   "live.max_frame_mb": ({ live }) => live.maxFrameBytes,
   "batch.assumed_output_tokens": ({ batch }) => batch.assumedOutputTokens,

@@ -347,6 +347,7 @@ export const RootFile = Type.Object(
     batch: Type.Optional(
       Type.Object(
         {
+          mode: Type.Optional(Type.Enum(["auto", "own", "native"])),
           max_concurrent: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
           assumed_output_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
         },
@@ -442,6 +443,7 @@ export const ProviderFile = Type.Object(
     max_concurrent: Type.Optional(MaxConcurrent),
     breaker: Type.Optional(BreakerFile),
     trace_context: Type.Optional(Type.Boolean()),
+    batch: Type.Optional(Type.Boolean()),
     api_key: Type.Optional(Credential),
     dialects: Type.Optional(Type.Array(UpstreamDialect, { minItems: 1 })),
     project: Type.Optional(Text),

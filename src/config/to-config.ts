@@ -70,6 +70,7 @@ export function toConfig(
       retentionMs: file.objects?.default_days === undefined ? undefined : file.objects.default_days * 24 * MS_PER_HOUR,
     }),
     batch: {
+      mode: file.batch?.mode ?? "auto",
       maxConcurrent: file.batch?.max_concurrent ?? 8,
       assumedOutputTokens: file.batch?.assumed_output_tokens ?? 4096,
     },

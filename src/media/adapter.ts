@@ -21,7 +21,7 @@ export interface MediaRequest {
   headers?: Readonly<Record<string, string>>;
   /** Leaves out the credential although the host is the provider's own: the URL is signed. */
   anonymous?: boolean;
-  body?: { json: JsonObject } | { form: readonly FormPart[] };
+  body?: { json: JsonObject } | { form: readonly FormPart[] } | { text: string | Uint8Array<ArrayBuffer> };
 }
 
 /** A response with a 2xx status, or any other that `error` reads. */

@@ -3,6 +3,7 @@
 import type { MessagesOptions } from "../dialects/messages/options.ts";
 import { VERSION_2026 } from "../dialects/messages/version-2026.ts";
 import { headerKey } from "./auth.ts";
+import { ANTHROPIC_BATCHES } from "./batches/anthropic.ts";
 import { ANTHROPIC_BILLING } from "./billing/anthropic.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 
@@ -21,7 +22,7 @@ export const anthropic: ProviderDeclaration = {
   publishers: ["anthropic"],
   publicOwner: "anthropic",
   variables: { api_key: "ANTHROPIC_API_KEY" },
-  fields: { required: ["api_key"], optional: [] },
+  fields: { required: ["api_key"], optional: ["batch"] },
   baseUrl: () => "https://api.anthropic.com",
   authenticate: headerKey("x-api-key"),
   probe: { path: "/v1/models?limit=1", headers: { "anthropic-version": "2023-06-01" } },
@@ -32,6 +33,7 @@ export const anthropic: ProviderDeclaration = {
       headers: messagesHeaders,
     },
   },
+  batches: ANTHROPIC_BATCHES,
   quirks: {
     messages: {
       forwardBetas: true,

@@ -2,6 +2,7 @@
 
 import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
+import { OPENAI_BATCHES } from "./batches/openai.ts";
 import { AZURE_BILLING } from "./billing/openai.ts";
 import { COMPATIBLE_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -37,7 +38,7 @@ export const azureOpenai: ProviderDeclaration = {
   systemName: "azure.ai.openai",
   publishers: [],
   variables: { api_key: "AZURE_OPENAI_API_KEY", base_url: "AZURE_OPENAI_ENDPOINT" },
-  fields: { required: ["base_url", "api_key"], optional: ["api_version", "dialects"] },
+  fields: { required: ["base_url", "api_key"], optional: ["api_version", "dialects", "batch"] },
   baseUrl: () => {
     throw new Error("base_url is required: the URL of the resource, such as https://my-resource.openai.azure.com");
   },
@@ -48,6 +49,7 @@ export const azureOpenai: ProviderDeclaration = {
     chat: { generate: completions },
     responses: { optional: true, generate: responses, origin: "azure-openai" },
   },
+  batches: { ...OPENAI_BATCHES, base: versioned },
   quirks: {
     chat: {
       media: ["image", "document", "audio"],

@@ -1,6 +1,7 @@
 // https://ai.google.dev/api/generate-content
 
 import { headerKey } from "./auth.ts";
+import { GEMINI_BATCHES } from "./batches/gemini.ts";
 import { GOOGLE_BILLING } from "./billing/google.ts";
 import { googleAdapters } from "./google/adapters.ts";
 import { googleCaches } from "./google/caches.ts";
@@ -28,7 +29,7 @@ export const gemini: ProviderDeclaration = {
   publishers: ["google"],
   filesHost: FILES_HOST,
   variables: { api_key: "GEMINI_API_KEY" },
-  fields: { required: ["api_key"], optional: [] },
+  fields: { required: ["api_key"], optional: ["batch"] },
   baseUrl: () => "https://generativelanguage.googleapis.com",
   authenticate: headerKey("x-goog-api-key"),
   // A malformed key is answered with 400.
@@ -54,6 +55,7 @@ export const gemini: ProviderDeclaration = {
       }),
     ],
   },
+  batches: GEMINI_BATCHES,
   quirks: {
     genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownUrls: OWN_URLS },
     interactions: { mediaUrls: [], ownUrls: OWN_URLS },

@@ -1,6 +1,7 @@
 // https://platform.openai.com/docs/api-reference/chat
 
 import { bearer } from "./auth.ts";
+import { OPENAI_BATCHES } from "./batches/openai.ts";
 import { googleDialect } from "./google-dialect.ts";
 import { COMPATIBLE_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -13,7 +14,7 @@ export const openaiCompatible: ProviderDeclaration = {
   kind: "openai-compatible",
   tracesCalls: true,
   publishers: [],
-  fields: { required: ["base_url"], optional: ["api_key", "dialects"] },
+  fields: { required: ["base_url"], optional: ["api_key", "dialects", "batch"] },
   baseUrl: () => {
     throw new Error("an openai-compatible provider requires a base_url");
   },
@@ -36,6 +37,7 @@ export const openaiCompatible: ProviderDeclaration = {
     moderations: [openaiModerations(() => true)],
     completions: [openaiCompletions(() => true)],
   },
+  batches: OPENAI_BATCHES,
   quirks: {
     chat: {
       maxTokensField: "max_tokens",

@@ -3,6 +3,7 @@
 
 import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
+import { OPENAI_BATCHES } from "./batches/openai.ts";
 import { OPENAI_BILLING } from "./billing/openai.ts";
 import { OPENAI_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompactions } from "./openai/compactions.ts";
@@ -21,7 +22,7 @@ export const openai: ProviderDeclaration = {
   billing: OPENAI_BILLING,
   publishers: ["openai"],
   variables: { api_key: "OPENAI_API_KEY" },
-  fields: { required: ["api_key"], optional: ["organization", "project", "dialects"] },
+  fields: { required: ["api_key"], optional: ["organization", "project", "dialects", "batch"] },
   baseUrl: () => "https://api.openai.com/v1",
   authenticate: (settings) => {
     const headers = {
@@ -41,6 +42,7 @@ export const openai: ProviderDeclaration = {
       countTokens: () => "/responses/input_tokens",
     },
   },
+  batches: OPENAI_BATCHES,
   quirks: {
     chat: {
       media: ["image", "document", "audio"],

@@ -67,7 +67,7 @@ export class ProviderApi {
       headers["content-type"] = form.contentType;
       return { method, url, headers, body: form.body };
     }
-    const text = JSON.stringify(body.json);
+    const text = "text" in body ? body.text : JSON.stringify(body.json);
     headers["content-type"] ??= "application/json";
     const signed = sign && this.owns(url) ? sign({ url, headers, body: text }) : {};
     return { method, url, headers: { ...headers, ...signed }, body: text };

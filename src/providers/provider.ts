@@ -8,6 +8,8 @@ import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.t
 import type { MediaQuirks } from "../dialects/request/media-quirks.ts";
 import type { MediaAdapters } from "../media/adapter.ts";
 import type { ServiceDeclaration } from "../services/service-adapters.ts";
+import type { BatchApi } from "./batches/batch-api.ts";
+import { ProviderBatches } from "./batches/provider-batches.ts";
 import { credentialDigest } from "./credential-digest.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
 import { ProviderMedia } from "./media-adapters/provider-media.ts";
@@ -98,6 +100,8 @@ export interface ProviderDeclaration {
   media?: MediaAdapters;
   /** The adapters of its other APIs: embeddings, ranking. */
   services?: ServiceDeclaration;
+  /** The batch API of the vendor's own host. A host at another address may lack it: it is used there only if `batch` is set. */
+  batches?: BatchApi;
   /** The vendor's word for itself in requests, as the owner of objects that every account has, such as its own skills. */
   publicOwner?: string;
   /** Matches the names of hosts that store files uploaded to the vendor. Files at its other hosts are public. */
@@ -150,6 +154,8 @@ export class Provider {
   readonly media: ProviderMedia | undefined;
   /** Undefined if the provider only serves conversations and media. */
   readonly services: ProviderServices | undefined;
+  /** Undefined if the provider has no batch API. */
+  readonly batches: ProviderBatches | undefined;
   readonly billing: BillingTable | undefined;
   readonly #declaration: ProviderDeclaration;
   readonly #settings: ProviderSettings;
@@ -200,6 +206,8 @@ export class Provider {
     this.media = declaration.media && new ProviderMedia(declaration.media, access);
     this.billing = declaration.billing;
     this.services = declaration.services && new ProviderServices(declaration.services, access);
+    const { batches } = declaration;
+    this.batches = batches && (settings.batch ?? this.atHome) ? new ProviderBatches(batches, access) : undefined;
     for (const dialect of this.dialects) {
       this.#quirks.set(dialect, quirksOf(dialect, declaration.quirks));
     }

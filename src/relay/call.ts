@@ -1,6 +1,7 @@
 import type { Admission, Entry } from "../access/admit.ts";
 import type { Principal } from "../access/principal.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { PreparedRequest } from "../batches/native-work.ts";
 import type { Billable } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { BatchPosition, Continuation, FieldNote, KeptPrices, OfferTried, Receipt } from "../canon/receipt.ts";
@@ -49,6 +50,33 @@ export interface BatchLine {
   enter(): Entry;
   /** Takes the receipt of each, which is stored together with the result. */
   settle(receipt: Receipt): Promise<void>;
+  /** Set if a provider's batch API runs it: the call itself then sends nothing. */
+  readonly native?: NativePass | undefined;
+}
+
+/** A line of a batch at a provider's batch API: first its request is prepared, later its response is read. */
+export type NativePass = PreparingPass | AnsweredPass;
+
+/** Prepares the request that the batch API is sent, and ends the call. */
+export interface PreparingPass {
+  /** The id of the target that the batch goes to; undefined for the line that chooses it. */
+  readonly target: string | undefined;
+  take(prepared: PreparedRequest): void;
+  readonly response?: undefined;
+}
+
+/** Continues the call with the response that the batch API returned. */
+export interface AnsweredPass {
+  readonly target: string;
+  readonly response: KeptResponse;
+}
+
+/** A response that arrived earlier. */
+export interface KeptResponse {
+  readonly status: number;
+  readonly body: string;
+  /** It was read by a call, which has a receipt for it. */
+  isRead: boolean;
 }
 
 /** A request of any kind as the server passes it to the relay, before its body is read. */

@@ -6,7 +6,10 @@ import { RelayError } from "./answer/relay-error.ts";
 import { relayStream } from "./answer/stream.ts";
 import { relayUnary } from "./answer/unary.ts";
 import { answerInBackground } from "./background.ts";
-import { type Call, DeadlineError, type IncomingCall } from "./call.ts";
+import { onceRouting } from "./batch/once-routing.ts";
+import { planNative } from "./batch/plan-native.ts";
+import { takeLine } from "./batch/take-line.ts";
+import { type Call, DeadlineError, type IncomingCall, type NativePass } from "./call.ts";
 import { relayTokenCount } from "./count-tokens.ts";
 import type { Gateway } from "./gateway.ts";
 import { relayConversationImages } from "./media/conversation.ts";
@@ -37,6 +40,7 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     saver,
     cache,
   };
+  if (incoming.line?.native !== undefined) return relayNativeLine(call, asked.fitted, incoming.line.native, gateway);
   const answer = (of: Call) => answerOrSettle(of, served, gateway);
   if (saver !== undefined && background) {
     return answerInBackground(call, saver, gateway, answer).catch((thrown: unknown) =>
@@ -53,6 +57,23 @@ export async function relay(incoming: IncomingCall, gateway: Gateway): Promise<R
     return await answerCall(call, served, gateway);
   } catch (thrown) {
     return settleFailed(call, gateway, thrown);
+  }
+}
+
+/** A line that a provider's batch API runs. */
+async function relayNativeLine(
+  call: Call,
+  fitted: TextRequest,
+  native: NativePass,
+  gateway: Gateway,
+): Promise<Response> {
+  if (native.response === undefined) return takeLine(call, fitted, native, gateway);
+  // There is one response, which no second attempt would change.
+  const once = { ...call, routing: onceRouting(call.routing) };
+  try {
+    return await relayUnary(once, gateway, [planNative(once, fitted.served, native, gateway)]);
+  } catch (thrown) {
+    return settleFailed(once, gateway, thrown);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { BillingTable } from "../../canon/billable.ts";
 
 const PRICES = "https://platform.claude.com/docs/en/about-claude/pricing";
+const BATCHES = "https://platform.claude.com/docs/en/build-with-claude/batch-processing";
 const SDK = "@anthropic-ai/sdk 1.10.0, resources/beta/messages/messages.d.ts";
 const DATE = "2026-11-18";
 
@@ -42,7 +43,7 @@ export const ANTHROPIC_BILLING: BillingTable = {
   ],
   terms: [
     // Only the batch API grants it; a request for one answer cannot ask for it.
-    { name: "batch", price: "unknown", ...price },
+    { name: "batch", price: 0.5, source: BATCHES, date: DATE },
     { name: "geo-us", price: 1.1, ...price },
     // Sold by commitment, or at a price of the model's own.
     { name: "priority", price: "unknown", ...price },

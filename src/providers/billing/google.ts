@@ -2,6 +2,7 @@ import type { BillingTable } from "../../canon/billable.ts";
 import { ANTHROPIC_BILLING } from "./anthropic.ts";
 
 const PRICES = "https://ai.google.dev/gemini-api/docs/pricing";
+const BATCHES = "https://ai.google.dev/gemini-api/docs/batch-api";
 const LITELLM = "litellm 1.109.1, model_prices_and_context_window_backup.json";
 const SDK = "@google/genai 3.1.0, dist/genai.d.ts";
 const DATE = "2026-11-18";
@@ -34,6 +35,7 @@ export const GOOGLE_BILLING: BillingTable = {
     { name: "mediaProcessing", ...noPrice },
   ],
   terms: [
+    { name: "batch", price: 0.5, source: BATCHES, date: DATE },
     { name: "flex", price: 0.5, source: LITELLM, date: DATE },
     { name: "priority", price: 1.8, source: LITELLM, date: DATE },
     { name: "deferred", ...noPrice },

@@ -1,6 +1,8 @@
 import type { BillingTable } from "../../canon/billable.ts";
 
 const PRICES = "https://platform.openai.com/docs/pricing";
+const BATCHES = "https://help.openai.com/en/articles/9197833-batch-api-faq";
+const AZURE_BATCHES = "https://learn.microsoft.com/en-us/azure/ai-foundry/openai/how-to/batch";
 const LITELLM = "litellm 1.109.1, model_prices_and_context_window_backup.json";
 const SDK = "openai 7.55.0, resources/responses/responses.d.ts";
 const DATE = "2026-11-18";
@@ -72,6 +74,7 @@ export const OPENAI_BILLING: BillingTable = {
     },
   ],
   terms: [
+    { name: "batch", price: 0.5, source: BATCHES, date: DATE },
     { name: "flex", price: 0.5, ...listed },
     // What these cost differs from model to model: the catalogue has it where it is known.
     { name: "priority", price: "unknown", ...listed },
@@ -90,5 +93,5 @@ export const AZURE_BILLING: BillingTable = {
     if (entry.name === "code_interpreter") return [{ ...entry, price: { unit: "session", usd: 0.033 }, ...listed }];
     return [];
   }),
-  terms: [],
+  terms: [{ name: "batch", price: 0.5, source: AZURE_BATCHES, date: DATE }],
 };

@@ -1,4 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
+import { BATCH } from "../../canon/terms.ts";
 import type { AttemptCapture, CallCapture } from "../../capture/call-capture.ts";
 import { termsBeforeAnswer } from "../../catalogue/price-call.ts";
 import type { OutgoingRequest } from "../../providers/credentials.ts";
@@ -8,7 +9,15 @@ import type { ChunkTaker, HttpAnswer, HttpExchange } from "../../wire/http/http-
 import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { isBrokenText } from "../../wire/is-broken-text.ts";
 import { sendFailure } from "../../wire/send.ts";
-import { type Call, ClientDisconnectedError, EndedError, type LaneAttempt, OutrunError } from "../call.ts";
+import { KeptExchange } from "../batch/kept-exchange.ts";
+import {
+  type Call,
+  ClientDisconnectedError,
+  EndedError,
+  type KeptResponse,
+  type LaneAttempt,
+  OutrunError,
+} from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 import { CapturedAnswer } from "../settle/capture-call.ts";
 import { withTrace } from "../settle/trace-call.ts";
@@ -56,6 +65,15 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     const generatesWhole = !call.stream && call.incoming.verb === "generate";
     this.#timeouts = new AttemptTimeouts(generatesWhole ? wholeTimeoutMs : timeoutMs, this.startedAtMs);
     this.watch();
+  }
+
+  /** The response, if a batch API returned it earlier. */
+  get #kept(): KeptResponse | undefined {
+    return this.call.incoming.line?.native?.response;
+  }
+
+  get isKept(): boolean {
+    return this.#kept !== undefined;
   }
 
   protected get orphans() {
@@ -109,7 +127,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
       if (this.#closed) throw new Error("the attempt ended while its request was being prepared");
       if (this.call.capture !== undefined) this.#beginCapture(this.call.capture, outgoing);
       this.call.timer.to("provider");
-      this.#exchange = this.gateway.send(outgoing);
+      this.#exchange = this.#kept === undefined ? this.gateway.send(outgoing) : new KeptExchange(this.#kept);
       answer = await this.#exchange.answer();
       if (this.capture !== undefined) answer = new CapturedAnswer(answer, this.capture);
     } catch (error) {
@@ -140,7 +158,8 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   #complete(prepared: PreparedRequest): OutgoingRequest | Promise<OutgoingRequest> {
     const { incoming, principal } = this.call;
     this.notes = prepared.notes;
-    this.terms = termsBeforeAnswer(prepared.terms, this.target);
+    const terms = termsBeforeAnswer(prepared.terms, this.target);
+    this.terms = this.#kept === undefined ? terms : [...terms, BATCH];
     if (incoming.strict || principal.strict) refuseNotes(this.notes);
     const outgoing = completeRequest(this.call, this.target, prepared);
     const { trace } = this.call;

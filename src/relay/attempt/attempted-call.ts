@@ -32,6 +32,8 @@ export interface OfferAttempt extends AttemptRecord {
   readonly msSoFar: number;
   /** A second attempt at the same offer need not wait. */
   readonly retryAtOnce?: boolean;
+  /** Its response arrived earlier, so it says nothing about the target's health. */
+  readonly isKept?: boolean;
   /** How its response time counts towards the target's health; undefined if it does not. */
   readonly timed?: Timed | undefined;
   close(): void;

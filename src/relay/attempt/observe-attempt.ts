@@ -25,6 +25,7 @@ export function observeAttempt(
   if (error?.failure !== undefined) tried.failure = error.failure;
   offersTried.push(tried);
   trace?.attemptEnded(attempt, gateway.clock.nowMs());
+  if (attempt.isKept === true) return;
   if (outcome === "answered") {
     gateway.health.answered(target, ms, attempt.timed);
     if (conversation !== undefined) gateway.conversations.remember(conversation, target.id, gateway.clock.nowMs());

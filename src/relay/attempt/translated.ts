@@ -17,6 +17,7 @@ import type {
 import type { ClientAnswer, Dialect, Tap, UpstreamRequest } from "../../dialects/dialect.ts";
 import { askedTerms, namesOfTerms } from "../../dialects/reading/priced-fields.ts";
 import type { UpstreamFailure } from "../../dialects/upstream-failure.ts";
+import type { FetchedMedia } from "../../wire/media-fetch.ts";
 import { bodyInOrder, parseInOrder, stringifyInOrder } from "../../wire/ordered-json.ts";
 import { CallAnswerContext } from "../answer/answer-context.ts";
 import type { ContinuingEncoder } from "../answer/continuing-encoder.ts";
@@ -53,6 +54,8 @@ export class TranslatedLane implements Lane {
     const asked = this.#continuation?.extend(canonical) ?? canonical;
     const call = await resolveMedia(asked, quirks, (url, { signal }) =>
       request.media(url, () => {
+        // Its request was sent earlier.
+        if (incoming.line?.native?.response !== undefined) return Promise.resolve(NO_MEDIA);
         const disconnected = incoming.request.signal;
         return this.#gateway.fetchMedia(url, { signal: AbortSignal.any([signal, disconnected]) });
       }),
@@ -129,6 +132,8 @@ export class TranslatedLane implements Lane {
     });
   }
 }
+
+const NO_MEDIA: FetchedMedia = { bytes: new Uint8Array(), mimeType: "image/png" };
 
 /** The client's request in canonical form, decoded once. */
 export const canonicalCall = (

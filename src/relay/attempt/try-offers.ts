@@ -52,7 +52,7 @@ export async function tryOffers<
       if (target === undefined) break;
       const attempt = slots === undefined ? begin(target) : slots.begin(target, begin);
       call.attempt = attempt;
-      gateway.health.begin(target, attempt);
+      if (attempt.isKept !== true) gateway.health.begin(target, attempt);
       try {
         const result = await use(attempt);
         call.timer?.to("gateway");

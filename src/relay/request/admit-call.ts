@@ -66,7 +66,11 @@ export async function admitCall<
   const { model, calledAs } = fitted.served;
   const stream = kind.streams(fitted, incoming);
   const receiptId = RECEIPT_PREFIX + timePrefix(admission.atMs) + gateway.random.id();
-  if (gateway.intents) {
+  // A line that a batch API runs sends nothing here.
+  const native = incoming.line?.native;
+  const sendsNothing = native !== undefined;
+  const isPrepared = sendsNothing && native.response === undefined;
+  if (gateway.intents && !sendsNothing) {
     try {
       const begun = { receiptId, principal, admission, incoming };
       await keepIntent(begun, { verb: kind.verb(incoming), model, stream }, gateway);
@@ -85,7 +89,7 @@ export async function admitCall<
     model,
     modelInAnswer: incoming.door === "dropin" ? calledAs : model.id,
     stream,
-    capture: sent === undefined ? undefined : captureOf(sent, incoming, gateway),
+    capture: sent === undefined || isPrepared ? undefined : captureOf(sent, incoming, gateway),
     startedAtMs,
     timer,
     client,
@@ -99,6 +103,6 @@ export async function admitCall<
     hedged: false,
     attempt: undefined,
   };
-  if (gateway.events.watched) publishCallBegun(admitted, gateway);
+  if (gateway.events.watched && !sendsNothing) publishCallBegun(admitted, gateway);
   return { admitted, asked };
 }

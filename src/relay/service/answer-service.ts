@@ -1,5 +1,7 @@
 import type { ServiceTarget } from "../../routing/target.ts";
 import type { ServiceName } from "../../services/service-adapters.ts";
+import { onceRouting } from "../batch/once-routing.ts";
+import { planServiceLine, takeServiceLine } from "../batch/take-service-line.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
@@ -9,6 +11,22 @@ import { tryService } from "./try-service.ts";
 
 /** Generates and settles a whole response; then it may be sent. */
 export async function answerService<Name extends ServiceName, Request, Reply, Answer>(
+  call: ServiceCall<Request, Name>,
+  gateway: Gateway,
+  targets: readonly ServiceTarget<Name>[],
+  use: (attempt: ServiceAttempt<Name>) => Promise<Reply>,
+  encode: (reply: Reply) => Answer,
+): Promise<Answer> {
+  const native = call.incoming.line?.native;
+  if (native !== undefined) {
+    const planned = planServiceLine(targets, native);
+    if (native.response === undefined) return takeServiceLine(call, gateway, planned, use, native);
+    return answerOnce({ ...call, routing: onceRouting(call.routing) }, gateway, [planned], use, encode);
+  }
+  return answerOnce(call, gateway, targets, use, encode);
+}
+
+async function answerOnce<Name extends ServiceName, Request, Reply, Answer>(
   call: ServiceCall<Request, Name>,
   gateway: Gateway,
   targets: readonly ServiceTarget<Name>[],

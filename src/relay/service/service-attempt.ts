@@ -1,6 +1,7 @@
 import { GatewayError } from "../../canon/error.ts";
 import { boundNotes } from "../../canon/notes.ts";
 import type { FieldNote } from "../../canon/receipt.ts";
+import { BATCH } from "../../canon/terms.ts";
 import { completionTokens, promptTokens, sumUsage, type Usage, type UsageSource } from "../../canon/usage.ts";
 import type { AttemptCapture } from "../../capture/call-capture.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
@@ -11,7 +12,9 @@ import type { ServiceName } from "../../services/service-adapters.ts";
 import { isSuccess, openExchange, type ProviderExchange, readAnswer } from "../attempt/provider-exchange.ts";
 import { refuseNotes } from "../attempt/refuse-notes.ts";
 import { WatchedAttempt } from "../attempt/watched-attempt.ts";
-import { type Call, ClientDisconnectedError } from "../call.ts";
+import { KeptExchange } from "../batch/kept-exchange.ts";
+import { PreparedError } from "../batch/prepared-error.ts";
+import { type BatchLine, type Call, ClientDisconnectedError, type KeptResponse } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { firstRequestCapture } from "../settle/capture-call.ts";
 import { traceLines } from "../settle/trace-call.ts";
@@ -57,7 +60,7 @@ type WatchedCall = Pick<
   Call,
   "client" | "startedAtMs" | "timer" | "routing" | "principal" | "receiptId" | "memory" | "trace"
 > & {
-  incoming: { strict: boolean };
+  incoming: { strict: boolean; line?: BatchLine | undefined };
   capture?: Call["capture"];
   notes: readonly FieldNote[];
 };
@@ -74,11 +77,23 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
   #used: Used | undefined;
   #held = 0;
   capture: AttemptCapture | undefined;
+  /** The requests that it would send, if they are only prepared. */
+  readonly prepared: MediaRequest[] = [];
 
   constructor(call: WatchedCall, gateway: Gateway, target: ServiceTarget<Name>) {
     super(call, gateway, target);
     this.notes = [...call.notes];
+    if (this.isKept) this.terms = [BATCH];
     this.watch();
+  }
+
+  /** The response, if a batch API returned it earlier. */
+  get #kept(): KeptResponse | undefined {
+    return this.call.incoming.line?.native?.response;
+  }
+
+  get isKept(): boolean {
+    return this.#kept !== undefined;
   }
 
   protected get orphans() {
@@ -166,7 +181,13 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
 
   /** Sends a request. Resolves with a successful response that must be read to its end or closed; throws the error of any other. */
   async open(request: MediaRequest, { idleMs }: OpenOptions = {}): Promise<ProviderExchange> {
-    const { clock, send } = this.gateway;
+    const kept = this.#kept;
+    if (kept === undefined && this.call.incoming.line?.native !== undefined) {
+      this.prepared.push(request);
+      throw new PreparedError("internal", "The request was only prepared.");
+    }
+    const { clock } = this.gateway;
+    const send = kept === undefined ? this.gateway.send : () => new KeptExchange(kept);
     const { wholeTimeoutMs, timeoutMs } = this.target.provider;
     const limitMs = (idleMs === undefined ? wholeTimeoutMs : timeoutMs).firstByte;
     const options = {

@@ -28,6 +28,8 @@ export interface Timings {
   operationLeaseMs: number;
   /** How long the lines of a batch stay with a process that died. */
   batchLeaseMs: number;
+  /** A batch whose creation at its provider was not confirmed is looked up there after this time. */
+  batchLookupMs: number;
   /** How long an instance uses its part of shared limits without a response from their source, and keeps it when it dies. */
   limitLeaseMs: number;
   /** A storage statement that takes longer is given up, with its connection (H29). */
@@ -52,6 +54,7 @@ export const DEFAULT_TIMINGS: Timings = {
   mediaPollFactor: 1,
   operationLeaseMs: 60_000,
   batchLeaseMs: 10_000,
+  batchLookupMs: 30_000,
   limitLeaseMs: 10_000,
   statementMs: STATEMENT_MS,
   heartbeatMs: 5_000,

@@ -1,12 +1,23 @@
 import type { Admission, CallEstimate, Entry, Release } from "../../access/admit.ts";
+import type { Principal } from "../../access/principal.ts";
 import { parseObject } from "../../base/json.ts";
 import type { LineOutcome, LineToRun, LineWork } from "../../batches/line-work.ts";
+import type {
+  NativeLine,
+  NativeLines,
+  NativeResponse,
+  OwnedBatch,
+  PreparedRequest,
+} from "../../batches/native-work.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
 import { anyForm } from "../../objects/object-id.ts";
 import { RelayError } from "../../relay/answer/relay-error.ts";
 import { NO_CONNECTION } from "../../relay/background.ts";
-import type { BatchLine } from "../../relay/call.ts";
+import { billUnread } from "../../relay/batch/bill-unread.ts";
+import { UnfitLineError } from "../../relay/batch/plan-native.ts";
+import { targetById } from "../../relay/batch/target-by-id.ts";
+import type { BatchLine, KeptResponse, PreparingPass } from "../../relay/call.ts";
 import type { LineResult, OpenBatch } from "../../storage/tables/batches.ts";
 import type { Route } from "../route-table.ts";
 import { RouteTable } from "../route-table.ts";
@@ -20,12 +31,14 @@ interface LineWorkOptions {
   routes: readonly Route<Handler>[];
 }
 
+/** Refusals that time cures. */
+const CURED_BY_TIME: ReadonlySet<GatewayError["kind"]> = new Set(["rate_limited", "overloaded"]);
 /** When a line is run again that was refused without a time. */
 const RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 60;
 
 /** Runs the lines of batches through the same handlers as the requests of clients. */
-export class BatchLineWork implements LineWork {
+export class BatchLineWork implements LineWork, NativeLines {
   readonly #context: ServerContext;
   readonly #table: RouteTable<Handler>;
   readonly #assumedOutputTokens: number;
@@ -102,7 +115,7 @@ export class BatchLineWork implements LineWork {
     }
   }
 
-  #terms({ batch, line, customId }: LineToRun): Pick<BatchLine, "batch" | "assumedOutputTokens"> {
+  #terms({ batch, line, customId }: NativeLine): Pick<BatchLine, "batch" | "assumedOutputTokens"> {
     const id = anyForm("batch", batch.id);
     return { batch: { id, line, customId }, assumedOutputTokens: this.#assumedOutputTokens };
   }
@@ -116,13 +129,79 @@ export class BatchLineWork implements LineWork {
     return { status, result: body };
   }
 
-  #handle(line: LineToRun, onBehalf: NonNullable<RoutedRequest["onBehalf"]>): Response | Promise<Response> {
-    const { route, parameters, dialect, path, headers, body } = this.#route(line);
+  mayRun(keyId: string): boolean {
+    return this.#context.gateway.keys.current(keyId) !== undefined;
+  }
+
+  async prepare(line: NativeLine, target: string | undefined): ReturnType<NativeLines["prepare"]> {
+    const { keys, admissions } = this.#context.gateway;
+    const principal = keys.current(line.batch.keyId);
+    if (principal === undefined) return { refused: true };
+    if (!isPrepared(line.batch)) return { unfit: `Its requests are sent to ${line.batch.endpoint}.` };
+    let prepared: PreparedRequest | undefined;
+    const native: PreparingPass = {
+      target,
+      take: (request) => {
+        prepared = request;
+      },
+    };
+    const preparing = {
+      ...this.#terms(line),
+      enter: () => admissions.enterPrepared(principal),
+      settle: () => Promise.resolve(),
+      native,
+    };
+    try {
+      await this.#handle(line, { principal, line: preparing });
+    } catch (thrown) {
+      if (thrown instanceof UnfitLineError) return { unfit: thrown.message };
+    }
+    return prepared ?? { refused: true };
+  }
+
+  async settle(line: NativeLine, target: string, given: NativeResponse | undefined): Promise<LineResult> {
+    const { gateway } = this.#context;
+    const { keyId, project } = line.batch;
+    const principal = gateway.keys.ownerOf(keyId) ?? forgottenKey(keyId, project);
+    const receipts: Receipt[] = [];
+    const response: KeptResponse = { ...(given ?? NO_RESPONSE), isRead: false };
+    const settling: BatchLine = {
+      ...this.#terms(line),
+      enter: () => gateway.admissions.enterDone(principal),
+      settle: async (receipt) => {
+        receipts.push(receipt);
+      },
+      native: { target, response },
+    };
+    try {
+      const answer = await this.#handle(line, { principal, line: settling });
+      return { status: answer.status, result: await answer.text(), receipts };
+    } catch (thrown) {
+      const error =
+        given === undefined ? noResult() : asGatewayError(thrown instanceof RelayError ? thrown.error : thrown);
+      const { dialect } = this.#route(line);
+      if (!response.isRead) {
+        const known = targetById(gateway.snapshot, target);
+        if (known === undefined || CURED_BY_TIME.has(error.kind)) throw error;
+        receipts.length = 0;
+        const incoming = { ...this.#incoming(line), dialect, line: settling };
+        await billUnread({ target: known, response, principal, entry: settling.enter(), incoming, error }, gateway);
+      }
+      const encoded = dialect.errors.encode(error, requestIdOf(line));
+      return { status: encoded.status, result: encoded.body, receipts };
+    }
+  }
+
+  #incoming(line: NativeLine) {
+    const { path, headers, body } = this.#route(line);
     const request = new Request(`${this.#context.publicUrl()}${path}`, { method: "POST", headers, body });
+    return { request, requestId: requestIdOf(line), connection: { ...NO_CONNECTION } };
+  }
+
+  #handle(line: NativeLine, onBehalf: NonNullable<RoutedRequest["onBehalf"]>): Response | Promise<Response> {
+    const { route, parameters, dialect } = this.#route(line);
     const routed = {
-      request,
-      requestId: requestIdOf(line),
-      connection: { ...NO_CONNECTION },
+      ...this.#incoming(line),
       operator: undefined,
       onBehalf,
       parameters,
@@ -133,7 +212,7 @@ export class BatchLineWork implements LineWork {
     return route.handle(routed, this.#context);
   }
 
-  #route({ batch, text }: LineToRun) {
+  #route({ batch, text }: NativeLine) {
     const form = BATCH_FORMS[batch.form];
     const { path, headers, body } = form?.requestOf(parseObject(text) ?? {}, batch.endpoint) ?? NO_REQUEST;
     const match = this.#table.find("POST", path);
@@ -146,9 +225,29 @@ export class BatchLineWork implements LineWork {
   }
 }
 
+/** The endpoints that only prepare a request if told so. The others would send it. */
+const PREPARED = /^\/v1\/(chat\/completions|responses|embeddings|messages)$|^\/v1beta\/.*:generateContent$/;
+
+const isPrepared = ({ endpoint }: OwnedBatch): boolean => PREPARED.test(endpoint);
+
+/** A key that was removed from the configuration. What it has used is still billed to its project. */
+const forgottenKey = (keyId: string, project: string): Principal => ({
+  keyId,
+  keyName: keyId,
+  project,
+  models: ["*"],
+  limits: {},
+  levels: [],
+});
+
+const NO_RESPONSE: NativeResponse = { status: 502, body: "{}" };
+
+const noResult = (): GatewayError =>
+  new GatewayError("upstream_failed", "The provider's batch has no result for this request.");
+
 const NO_REQUEST = { path: "", headers: {}, body: {} };
 
-const requestIdOf = ({ batch, line }: LineToRun): string => `req_batch_${batch.id}_${line}`;
+const requestIdOf = ({ batch, line }: NativeLine): string => `req_batch_${batch.id}_${line}`;
 
 /**
  * Refusals that time cures: the line is run again instead of failing. The cost of a batch is held before it begins, so a budget

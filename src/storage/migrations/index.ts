@@ -31,6 +31,7 @@ import { catalogueUpdates } from "./0030-catalogue-updates.ts";
 import { videoSharing } from "./0031-video-sharing.ts";
 import { objectBlobs } from "./0032-object-blobs.ts";
 import { batches } from "./0033-batches.ts";
+import { nativeBatches } from "./0034-native-batches.ts";
 import { conversations } from "./0035-conversations.ts";
 import { batchReceipts } from "./0037-batch-receipts.ts";
 import type { Migration } from "./migration.ts";
@@ -70,6 +71,7 @@ export const MIGRATIONS: readonly Migration[] = [
   videoSharing,
   objectBlobs,
   batches,
+  nativeBatches,
   conversations,
   batchReceipts,
 ];

@@ -15,11 +15,16 @@ export interface BatchTerms {
   deadlineAtMs: number;
 }
 
+/** The terms of a batch, and the provider whose batch API runs it. */
+export interface ShownBatch extends BatchTerms {
+  provider: string | undefined;
+}
+
 /**
- * `waiting` lines are run next. Those that are `running` have a lease. `ended` lines have a result; `cancelled` and `expired` ones
- * were never run.
+ * `waiting` lines are run next. Those that are `running` have a lease, and those that are `submitted` are at a provider's batch API.
+ * `ended` lines have a result; `cancelled` and `expired` ones were never run.
  */
-export type LineState = "waiting" | "running" | "ended" | "cancelled" | "expired";
+export type LineState = "waiting" | "running" | "submitted" | "ended" | "cancelled" | "expired";
 
 /** Where a line is in the input of its batch. */
 export interface NewLine {
@@ -66,14 +71,15 @@ export async function insertBatch(queries: Queries, { id, form, endpoint, deadli
   ]);
 }
 
-export async function selectBatches(queries: Queries, ids: readonly string[]): Promise<Map<string, BatchTerms>> {
+export async function selectBatches(queries: Queries, ids: readonly string[]): Promise<Map<string, ShownBatch>> {
   if (ids.length === 0) return new Map();
   const marks = ids.map(() => "?").join(", ");
   const rows = await queries.query(
-    `SELECT id, form, endpoint, deadline_at_ms FROM batches WHERE id IN (${marks})`,
+    `SELECT batches.id, form, endpoint, deadline_at_ms, provider FROM batches LEFT JOIN native_batches
+       ON native_batches.id = batches.id AND (provider_id IS NOT NULL OR phase <> 'ended') WHERE batches.id IN (${marks})`,
     ids,
   );
-  return new Map(rows.map((row) => [text(row, "id"), readTerms(row)]));
+  return new Map(rows.map((row) => [text(row, "id"), { ...readTerms(row), provider: optionalText(row, "provider") }]));
 }
 
 /** A batch that is not done. */
@@ -81,7 +87,7 @@ export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "k
   /** The process that works on it, until its lease ends. */
   leaseOwner: string | undefined;
   leaseUntilMs: number;
-  /** Lines of it wait or run. */
+  /** Lines of it have not ended. */
   hasLines: boolean;
 }
 
@@ -89,7 +95,7 @@ export interface OpenBatch extends BatchTerms, Pick<StoredObject, "project" | "k
 export async function selectOpenBatches(queries: Queries): Promise<OpenBatch[]> {
   const rows = await queries.query(
     `SELECT batches.id, form, endpoint, deadline_at_ms, lease_owner, lease_until_ms, project, key_id, state,
-       CASE WHEN EXISTS (SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running'))
+       CASE WHEN EXISTS (SELECT 1 FROM batch_lines WHERE batch_id = batches.id AND state IN ('waiting', 'running', 'submitted'))
          THEN 1 ELSE 0 END AS has_lines
      FROM batches CROSS JOIN objects WHERE objects.id = batches.id
      AND objects.state IN ('validating', 'in_progress', 'cancelling') ORDER BY objects.created_at_ms, batches.id`,
@@ -428,7 +434,8 @@ export async function countLines(queries: Queries, ids: readonly string[]): Prom
       if (state === "ended") count[number(row, "ok") === 1 ? "succeeded" : "failed"] += lines;
       else if (state === "cancelled" || state === "expired") count[state] += lines;
       else count.open += lines;
-      if (state === "running") count.running += lines;
+      // A provider does not say which of the lines that it has are running.
+      if (state === "running" || state === "submitted") count.running += lines;
       if (state === "waiting") count.heldNanoUsd += number(row, "held");
     }
     counts.set(id, count);
@@ -496,11 +503,11 @@ async function limitFor(queries: Queries, batchId: string): Promise<number | und
   return row !== undefined && number(row, "last") > MANY_LINES ? REPORT_MS : undefined;
 }
 
-/** What the lines of a batch that wait may cost. */
+/** What the lines of a batch may cost that wait, or that a provider's batch API has. */
 export async function sumHeld(queries: Queries, batchId: string): Promise<number> {
   const [row] = await queries.query(
     `SELECT CAST(COALESCE(SUM(held_nano_usd), 0) AS BIGINT) AS held FROM batch_lines
-     WHERE batch_id = ? AND state = 'waiting'`,
+     WHERE batch_id = ? AND state IN ('waiting', 'submitted')`,
     [batchId],
     await limitFor(queries, batchId),
   );

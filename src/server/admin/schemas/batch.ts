@@ -13,7 +13,10 @@ export const BatchItem = Type.Object(
     id: Type.String({ description: "Clients of other protocols see another form of it; all forms are accepted." }),
     name: nullable(Type.String()),
     dialect: Type.Enum(["chat", "messages", "genai"], { description: "The protocol of the batch." }),
-    mode: Type.Enum(["own"], { description: "`own`: the gateway runs the lines as ordinary calls." }),
+    mode: Type.Enum(["own", "native"], {
+      description: "`own`: the gateway runs the lines as ordinary calls. `native`: a provider's batch API runs them.",
+    }),
+    provider: nullable(Type.String({ description: "The provider whose batch API runs it." })),
     state: Type.Enum([...BATCH_STATES]),
     endpoint: Type.String({ description: "Where its lines are sent." }),
     project: Type.String(),

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { PlayedBatchHost } from "../testing/batch-host.ts";
+import { TEST_KEY } from "../testing/test-key.ts";
+import { BatchClients, nativeModels, receiptRows, startBatchHost } from "./support/native-batches.ts";
+import { startTestGateway } from "./support/test-gateway.ts";
+
+const LIMITED = "trv_limited_key_of_this_test_0002";
+
+let host: PlayedBatchHost;
+beforeAll(async () => {
+  host = await startBatchHost();
+});
+afterAll(() => host.stop());
+
+const line = (id: string, model: string) => ({ id, model, content: `say-${id}` });
+
+async function withMode(mode: "auto" | "own" | "native", work: (clients: BatchClients) => Promise<void>) {
+  host.reset();
+  const keys = [
+    { name: "tests", key: TEST_KEY },
+    { name: "limited", key: LIMITED, limits: { budget_usd_total: 1 } },
+  ];
+  const gateway = await startTestGateway({ config: { ...nativeModels(host.url), batch: { mode }, keys } });
+  try {
+    await work(new BatchClients(gateway, mode === "native" ? LIMITED : TEST_KEY));
+    return await receiptRows(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+describe("decision 0108: batch.mode", () => {
+  test("own: the gateway runs what a provider's batch API could run", async () => {
+    await withMode("own", async (clients) => {
+      const outcome = await clients.run("chat", [line("a", "test/chat")]);
+      expect(outcome).toMatchObject({ state: "completed", lines: [{ ok: true }] });
+    });
+    expect(host.counts).toMatchObject({ creations: 0, calls: 1 });
+  });
+
+  test("native: a batch that no batch API can run fails, and says why", async () => {
+    const rows = await withMode("native", async (clients) => {
+      const mixed = await clients.run("chat", [line("a", "test/chat"), line("b", "test/messages")]);
+      expect(mixed.state).toBe("failed");
+      expect(mixed.shown).toContain("Line 2: Its requests go to more than one offer.");
+      // choices 11: the price is unknown, and the key has a budget.
+      const unpriced = await clients.run("chat", [line("a", "test/unpriced")]);
+      expect(unpriced.state).toBe("failed");
+      expect(unpriced.shown).toContain("price_multiples: { batch: … }");
+      host.faults.refusals = { status: 400, times: 1 };
+      const refused = await clients.run("chat", [line("a", "test/chat")]);
+      expect(refused.state).toBe("failed");
+      expect(refused.shown).toContain("This batch is refused.");
+      expect(await clients.run("chat", [line("a", "test/chat")])).toMatchObject({ state: "completed" });
+    });
+    expect(host.counts).toMatchObject({ creations: 2, calls: 0 });
+    expect(rows.length).toBe(1);
+  });
+});

@@ -1,0 +1,35 @@
+import type { Admission, CallEstimate, Clocks, Entry } from "./entry.ts";
+import type { Principal } from "./principal.ts";
+import { checkScopes } from "./scopes.ts";
+
+/** The entry and admission of a request that is prepared and not sent. The scopes of its key apply, its limits do not. */
+export class PreparedEntry implements Entry, Admission {
+  readonly #principal: Principal;
+  readonly #clocks: Clocks;
+  atMs = 0;
+
+  constructor(principal: Principal, clocks: Clocks) {
+    this.#principal = principal;
+    this.#clocks = clocks;
+  }
+
+  admit(call: CallEstimate): Admission {
+    this.atMs = this.#clocks.wallMs();
+    checkScopes(this.#principal, call, this.atMs);
+    return this;
+  }
+
+  admitShared(call: CallEstimate): Admission {
+    return this.admit(call);
+  }
+
+  leave(): void {}
+
+  extend(): boolean {
+    return false;
+  }
+
+  release(): void {}
+
+  addRateHeaders(): void {}
+}
