@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { PlayedBatchHost } from "../testing/batch-host.ts";
+import type { PlayedBatchHost } from "../testing/hosts/batch-host.ts";
 import { TEST_KEY } from "../testing/test-key.ts";
 import { BatchClients, nativeModels, receiptRows, startBatchHost } from "./support/native-batches.ts";
 import { startTestGateway } from "./support/test-gateway.ts";

@@ -2,7 +2,7 @@ import type { Operation } from "../src/canon/operation.ts";
 import type { Parameter } from "../src/storage/storage.ts";
 import { selectOperation } from "../src/storage/tables/operations.ts";
 import { Harness, type HarnessOptions, type Machine, makeMachine, UPSTREAM_URL } from "./harness.ts";
-import { MemoryVideoHost } from "./memory-video-host.ts";
+import { MemoryVideoHost } from "./hosts/memory-video-host.ts";
 import type { ReceiptData } from "./receipt-data.ts";
 import type { ReadAnswer, SentCall } from "./sent-call.ts";
 import { TEST_KEY } from "./test-key.ts";

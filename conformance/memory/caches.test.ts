@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { CacheKeeper } from "../../src/relay/caches/keep-caches.ts";
 import { deleteInstance, insertInstance } from "../../src/storage/tables/instances.ts";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
-import { MemoryCacheHost } from "../../testing/memory-cache-host.ts";
+import { MemoryCacheHost } from "../../testing/hosts/memory-cache-host.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
 const COLLEAGUE = "another-key-of-the-same-project";

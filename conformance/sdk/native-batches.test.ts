@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { PlayedBatchHost } from "../../testing/batch-host.ts";
+import type { PlayedBatchHost } from "../../testing/hosts/batch-host.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 import {
   BatchClients,

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI, { toFile } from "openai";
-import { type BatchVendor, type LineAnswer, PlayedBatchHost } from "../../testing/batch-host.ts";
+import { type BatchVendor, type LineAnswer, PlayedBatchHost } from "../../testing/hosts/batch-host.ts";
 import { plainAnswer, plainUsage } from "../../testing/plain-answer.ts";
 import { scriptedModels } from "../../testing/scripted-models.ts";
 import { TEST_ADMIN_SECRET, type TestGateway } from "./test-gateway.ts";

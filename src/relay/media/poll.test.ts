@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { VIDEO_BYTES } from "../../../testing/memory-video-host.ts";
+import { VIDEO_BYTES } from "../../../testing/hosts/memory-video-host.ts";
 import { KEYS, MemoryVideos, type PolledVideo, SILENT_NANO_USD } from "../../../testing/memory-videos.ts";
 import { errorIn } from "../../../testing/sent-call.ts";
 

@@ -436,7 +436,7 @@ export async function countLines(queries: Queries, ids: readonly string[]): Prom
       else count.open += lines;
       // A provider does not say which of the lines that it has are running.
       if (state === "running" || state === "submitted") count.running += lines;
-      if (state === "waiting") count.heldNanoUsd += number(row, "held");
+      if (state === "waiting" || state === "submitted") count.heldNanoUsd += number(row, "held");
     }
     counts.set(id, count);
   }

@@ -1,6 +1,6 @@
-import type { Clock } from "../src/base/clock.ts";
-import type { Reply } from "./memory-exchange.ts";
-import type { Script, SentRequest } from "./memory-network.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import type { Reply } from "../memory-exchange.ts";
+import type { Script, SentRequest } from "../memory-network.ts";
 
 /** A job at the host. */
 export interface HostJob {

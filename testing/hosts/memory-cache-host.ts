@@ -1,7 +1,7 @@
-import type { Clock } from "../src/base/clock.ts";
-import type { Reply } from "./memory-exchange.ts";
-import type { Script } from "./memory-network.ts";
-import { plainAnswer } from "./plain-answer.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import type { Reply } from "../memory-exchange.ts";
+import type { Script } from "../memory-network.ts";
+import { plainAnswer } from "../plain-answer.ts";
 
 /** A cache at the host. */
 export interface HostCache {
