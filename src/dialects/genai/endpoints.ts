@@ -106,10 +106,10 @@ export const VERBS: readonly string[] = [
 
 /** Verbs of the vendor for which the gateway has no endpoint yet, and what does the same. */
 const MISSING_VERBS: ReadonlyMap<string, string> = new Map([
-  ["batchGenerateContent", "The Batch API is not supported yet; use generateContent."],
-  ["asyncBatchEmbedContent", "The Batch API is not supported yet; use batchEmbedContents."],
-  ["cancel", "The Batch API is not supported yet; use one request for each item."],
-  ["register", "The Files API is not supported yet; use base64 data in the request."],
+  ["batchGenerateContent", "Batches are only served at the compatible base URL; use generateContent here."],
+  ["asyncBatchEmbedContent", "Batches of embeddings are not supported; use batchEmbedContents."],
+  ["cancel", "Batches are only served at the compatible base URL; there is nothing to cancel here."],
+  ["register", "Files of a storage bucket cannot be registered; upload them, or use base64 data in the request."],
   ["importFile", "The File search stores API is not supported."],
   ["computeTokens", "Lists of tokens are not supported; use countTokens for their number."],
 ]);
