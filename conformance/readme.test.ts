@@ -313,7 +313,7 @@ describe("docs/media.md", () => {
   });
 
   test("its examples with an API key and with openai write videos", async () => {
-    await folder.typescript(media.one("ts", "files.download("));
+    await folder.typescript(media.one("ts", "files.download(").replace("@google/genai", "genai-2"));
     await folder.typescript(media.one("ts", "videos.create("));
     for (const name of ["sleeping-fox.mp4", "looking-fox.mp4"]) {
       expect(folder.read(name).toString("latin1", 4, 8)).toBe("ftyp");
