@@ -118,7 +118,7 @@ describe.skipIf(!canPack)("the package", () => {
       expect(paths).toContain(path);
     }
     expect(files.find(({ path }) => path === "bin/trivium")?.mode).toBe(0o755);
-    expect(size).toBeLessThan(2 * 1024 * 1024);
+    expect(size).toBeLessThan(3 * 1024 * 1024);
   });
 
   test.skipIf(!canInstall)("installed without install scripts as a dependency, it starts and answers", async () => {

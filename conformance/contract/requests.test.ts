@@ -180,9 +180,9 @@ const UNLISTED: readonly [string, ScriptedDialect, Record<string, unknown>, path
   [
     "a tool",
     "messages",
-    { tools: [{ type: "computer_20250124", name: "computer" }] },
+    { tools: [{ type: "agent_toolset_20260401", name: "agent" }] },
     "tools[0].type",
-    "computer_20250124",
+    "agent_toolset_20260401",
   ],
   [
     "a source",

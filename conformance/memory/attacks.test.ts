@@ -600,14 +600,15 @@ describe("usage cannot be made smaller than what was used", () => {
     },
   );
 
-  test.each(["batch", "scale", "priority"])(
-    "the tier %s that only the response has is marked",
-    async (service_tier) => {
-      const { receipt } = await ask(CHAT_PATH, chat({}), { ...plain("chat"), service_tier }, { key: TEST_KEY });
-      expect(receipt?.unpriced).toEqual([service_tier]);
-      expect(receipt?.cost_nano_usd).toBe(20_000);
-    },
-  );
+  test.each([
+    ["batch", "batch-tier"],
+    ["scale", "scale"],
+    ["priority", "priority"],
+  ])("the tier %s that only the response has is marked", async (service_tier, unpriced) => {
+    const { receipt } = await ask(CHAT_PATH, chat({}), { ...plain("chat"), service_tier }, { key: TEST_KEY });
+    expect(receipt?.unpriced).toEqual([unpriced]);
+    expect(receipt?.cost_nano_usd).toBe(20_000);
+  });
 
   test("a requested cheaper tier that was not granted costs the standard price", async () => {
     const answer = { ...plain("chat"), service_tier: "default" };

@@ -23,6 +23,8 @@ export const LONG_CONTEXT = "long-context";
 export const LONG_CONTEXT_TOKENS = 1_000_000;
 /** The term of requests that a provider's batch API runs. */
 export const BATCH = "batch";
+/** The same word in a request or a response that no batch API runs: nobody is known to sell it. */
+const BATCH_TIER = "batch-tier";
 
 /**
  * Names the non-standard term on which a call was requested or served, and which changes its price: `priority`, `flex`, `fast`, `geo-us`.
@@ -32,7 +34,7 @@ export function termOf(word: unknown, region?: "geo"): string | undefined {
   if (typeof word !== "string") return undefined;
   const term = word.toLowerCase().replace(PREFIX, "");
   if (ORDINARY.has(term)) return undefined;
-  const shown = WORD.test(term) ? term : "other";
+  const shown = term === BATCH ? BATCH_TIER : WORD.test(term) ? term : "other";
   return region === undefined ? shown : `${region}-${shown}`;
 }
 
@@ -60,5 +62,6 @@ export function reportTerms(served: ServedOn | undefined, word: unknown, second?
 
 /** A provider may report the same term in two fields. */
 function addTerm(served: ServedOn, term: string | undefined): void {
-  if (term !== undefined && !served.terms.includes(term)) served.terms = [...served.terms, term];
+  const isKnown = term === undefined || served.terms.includes(term === BATCH_TIER ? BATCH : term);
+  if (!isKnown) served.terms = [...served.terms, term];
 }
