@@ -260,15 +260,12 @@ export class Provider {
     return this.#nameable.includes(dialect) && this.#declaration.dialects[dialect]?.countTokens !== undefined;
   }
 
-  /** The URL and headers of a call. Synchronous, except for providers whose token must be fetched. */
-  endpoint(call: UpstreamCall): UpstreamEndpoint | Promise<UpstreamEndpoint> {
+  /** The URL and headers of a call. Some providers fetch a token for it. */
+  async endpoint(call: UpstreamCall): Promise<UpstreamEndpoint> {
     const spoken = this.#spoken(call.dialect);
     const path = (call.verb === "count_tokens" && spoken.countTokens) || spoken.generate;
     const url = this.#urlAt(spoken.baseUrl ?? this.#baseUrl, path(call, this.#settings));
-    const proof = this.#authenticate();
-    return proof instanceof Promise
-      ? proof.then((credential) => ({ url, headers: this.#headers(call, spoken, credential) }))
-      : { url, headers: this.#headers(call, spoken, proof) };
+    return { url, headers: this.#headers(call, spoken, await this.#authenticate()) };
   }
 
   /** Usually the URL of the previous call: reusing the string makes lookups fast. */

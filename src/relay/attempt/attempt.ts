@@ -20,13 +20,13 @@ import {
 } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 import { CapturedAnswer } from "../settle/capture-call.ts";
-import { withTrace } from "../settle/trace-call.ts";
+import { addTrace } from "../settle/trace-call.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
 import { chooseLane } from "./choose-lane.ts";
 import { connectionFailure } from "./connection-failure.ts";
 import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
-import { completeRequest, type PreparedRequest, prepareForTarget } from "./upstream-request.ts";
+import { completeRequest, prepareForTarget } from "./upstream-request.ts";
 import { WatchedAttempt } from "./watched-attempt.ts";
 
 /** How much of an error response is read: only its error object matters. */
@@ -119,8 +119,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
 
   /** Sends the request; resolves with a successful answer's headers, or throws what the failure means. */
   async open(): Promise<HttpAnswer> {
-    const making = this.#makeRequest();
-    const outgoing = making instanceof Promise ? await making : making;
+    const outgoing = await this.#makeRequest();
     let answer: HttpAnswer;
     try {
       if (this.call.client.disconnected) throw new ClientDisconnectedError();
@@ -146,25 +145,17 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     this.capture.request.set(body);
   }
 
-  #makeRequest(): OutgoingRequest | Promise<OutgoingRequest> {
-    const prepared = prepareForTarget(this.call, this.target, this.lane);
-    return prepared instanceof Promise ? this.#completeLater(prepared) : this.#complete(prepared);
-  }
-
-  async #completeLater(preparing: Promise<PreparedRequest>): Promise<OutgoingRequest> {
-    return this.#complete(await preparing);
-  }
-
-  #complete(prepared: PreparedRequest): OutgoingRequest | Promise<OutgoingRequest> {
+  async #makeRequest(): Promise<OutgoingRequest> {
     const { incoming, principal } = this.call;
+    const prepared = await prepareForTarget(this.call, this.target, this.lane);
     this.notes = prepared.notes;
     const terms = termsBeforeAnswer(prepared.terms, this.target);
     this.terms = this.#kept === undefined ? terms : [...terms, BATCH];
     if (incoming.strict || principal.strict) refuseNotes(this.notes);
-    const outgoing = completeRequest(this.call, this.target, prepared);
+    const outgoing = await completeRequest(this.call, this.target, prepared);
     const { trace } = this.call;
-    if (trace === undefined || !this.target.provider.tracesCalls) return outgoing;
-    return withTrace(outgoing, trace, this, this.gateway);
+    if (trace !== undefined && this.target.provider.tracesCalls) addTrace(outgoing, trace, this, this.gateway);
+    return outgoing;
   }
 
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {

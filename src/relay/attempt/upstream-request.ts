@@ -3,7 +3,7 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { ForwardedOptions, UpstreamRequest } from "../../dialects/dialect.ts";
 import { noteOtherModels } from "../../dialects/reading/routing-fields.ts";
 import type { OutgoingRequest } from "../../providers/credentials.ts";
-import type { BodyPatch, Provider, UpstreamCall, UpstreamEndpoint } from "../../providers/provider.ts";
+import type { BodyPatch, UpstreamCall } from "../../providers/provider.ts";
 import type { TextTarget } from "../../routing/target.ts";
 import { ObjectEdit } from "../../wire/json-text.ts";
 import type { Call } from "../call.ts";
@@ -19,24 +19,10 @@ export interface PreparedRequest {
   terms: readonly string[];
 }
 
-/** Synchronous unless media must be fetched. */
-export function prepareForTarget(
-  call: Call,
-  target: TextTarget,
-  lane: Lane,
-): PreparedRequest | Promise<PreparedRequest> {
+export async function prepareForTarget(call: Call, target: TextTarget, lane: Lane): Promise<PreparedRequest> {
   const { request } = call;
   if (!request) throw new Error("the request was dropped before the last attempt");
-  const prepared = lane.prepareRequest(request);
-  return prepared instanceof Promise ? routeLater(call, target, prepared) : withRouting(call, target, prepared);
-}
-
-async function routeLater(
-  call: Call,
-  target: TextTarget,
-  preparing: Promise<UpstreamRequest>,
-): Promise<PreparedRequest> {
-  return withRouting(call, target, await preparing);
+  return withRouting(call, target, await lane.prepareRequest(request));
 }
 
 /** Adds notes on routing fields, and the options that are sent to the target as headers. */
@@ -60,32 +46,15 @@ function withRouting(
 const NONE: readonly string[] = [];
 
 /** The complete request. URL, headers and credential come only from the configuration (S07). */
-export function completeRequest(
+export async function completeRequest(
   { incoming, stream }: Call,
   { provider, offer, via }: TextTarget,
   { payload, options }: PreparedRequest,
-): OutgoingRequest | Promise<OutgoingRequest> {
+): Promise<OutgoingRequest> {
   const asked: UpstreamCall = { dialect: via, verb: incoming.verb, model: offer.upstreamModel, stream, options };
   const patch = provider.bodyPatch(asked);
   const body = patch === undefined ? payload : patched(payload, patch);
-  const endpoint = provider.endpoint(asked);
-  return endpoint instanceof Promise ? signLater(provider, endpoint, body) : signed(provider, endpoint, body);
-}
-
-/** For providers whose token must be fetched first. */
-async function signLater(
-  provider: Provider,
-  endpoint: Promise<UpstreamEndpoint>,
-  body: UpstreamRequest["payload"],
-): Promise<OutgoingRequest> {
-  return signed(provider, await endpoint, body);
-}
-
-function signed(
-  provider: Provider,
-  { url, headers }: UpstreamEndpoint,
-  body: UpstreamRequest["payload"],
-): OutgoingRequest {
+  const { url, headers } = await provider.endpoint(asked);
   const outgoing = { url, headers, ownLines: undefined, body };
   return provider.signs ? { ...outgoing, headers: { ...headers, ...provider.sign(outgoing) } } : outgoing;
 }

@@ -51,8 +51,7 @@ export async function admitCall<
   incoming: Incoming,
   gateway: Gateway,
 ): Promise<{ admitted: Admitted<Incoming>; asked: AdmittedRequest<Fitted> }> {
-  const entering = enterRequest(incoming, gateway);
-  const entered = entering instanceof Promise ? await entering : entering;
+  const entered = await enterRequest(incoming, gateway);
   let asked: AdmittedRequest<Fitted>;
   try {
     asked = await readRequest(kind, incoming, entered, gateway);

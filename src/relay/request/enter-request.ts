@@ -1,6 +1,6 @@
 import type { Entry } from "../../access/admit.ts";
 import type { Principal } from "../../access/principal.ts";
-import { ShareRefusal, whenShared } from "../../access/share-refusal.ts";
+import { whenShared } from "../../access/share-refusal.ts";
 import { ClientPresence, type IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { CallTimer } from "../settle/call-timer.ts";
@@ -18,7 +18,7 @@ export interface EnteredRequest {
 }
 
 /** Throws for an unknown key and for one over its limits. Waits briefly if other processes hold the rest of a limit. */
-export function enterRequest(incoming: IncomingRequest, gateway: Gateway): EnteredRequest | Promise<EnteredRequest> {
+export async function enterRequest(incoming: IncomingRequest, gateway: Gateway): Promise<EnteredRequest> {
   const { request, connection, credential } = incoming;
   const startedAtMs = gateway.clock.nowMs();
   const principal = incoming.principal ?? gateway.keys.authenticate(credential ?? "", connection);
@@ -26,28 +26,19 @@ export function enterRequest(incoming: IncomingRequest, gateway: Gateway): Enter
   const client = new ClientPresence(request, connection, gateway.watchdog);
   const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);
   try {
-    const entry = incoming.line?.enter() ?? gateway.admissions.enter(principal, startedAtMs);
+    const entry = incoming.line?.enter() ?? (await enterShared(principal, startedAtMs, gateway));
     return { startedAtMs, timer, principal, client, entry, memory: gateway.memory.open(principal) };
   } catch (refusal) {
-    if (refusal instanceof ShareRefusal)
-      return enterShared(refusal, { startedAtMs, timer, principal, client }, gateway);
     client.release();
     throw refusal;
   }
 }
 
-async function enterShared(
-  refusal: ShareRefusal,
-  waiting: Pick<EnteredRequest, "startedAtMs" | "timer" | "principal" | "client">,
-  { admissions, memory, clock }: Gateway,
-): Promise<EnteredRequest> {
-  const { principal, client } = waiting;
+async function enterShared(principal: Principal, atMs: number, { admissions, clock }: Gateway): Promise<Entry> {
   try {
-    const entry = await whenShared(refusal, () => admissions.enter(principal), clock.nowMs);
-    return { ...waiting, entry, memory: memory.open(principal) };
-  } catch (last) {
-    client.release();
-    throw last;
+    return admissions.enter(principal, atMs);
+  } catch (refusal) {
+    return whenShared(refusal, () => admissions.enter(principal), clock.nowMs);
   }
 }
 

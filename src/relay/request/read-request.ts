@@ -59,7 +59,7 @@ export interface CallKind<
   /** Checks the request by what its model accepts; the result is used in its place. */
   check?(read: Read, requester: Requester<Incoming>, gateway: Gateway): Read;
   /** Finds the targets that can serve the request. Throws if no target can. */
-  fit(read: Read, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Fitted | Promise<Fitted>;
+  fit(read: Read, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Promise<Fitted>;
   /** What the request contains that may cost money besides its usage. */
   billables(fitted: Fitted, incoming: Incoming): readonly Billable[];
   /** Every offer that may answer. Called only if there are billables. */
@@ -111,15 +111,13 @@ export async function readRequest<
     await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
   const routing = resolveRouting(wanted, requester, gateway);
   const request = { incoming, entered, principal, resolved, wanted, routing };
-  const fitting = kind.fit(read, request, gateway);
-  const fitted = fitting instanceof Promise ? await fitting : fitting;
+  const fitted = await kind.fit(read, request, gateway);
   const billables = kind.billables(fitted, incoming);
   if (billables.length > 0) {
     const offers = kind.billedOffers(fitted, incoming, gateway);
     checkBilling(billables, { principal, door: incoming.door }, offers, gateway);
   }
-  const admitting = entry.admitShared(kind.estimate(fitted, request, billables));
-  const admission = admitting instanceof Promise ? await admitting : admitting;
+  const admission = await entry.admitShared(kind.estimate(fitted, request, billables));
   const sent = principal.capture === true ? kind.sent(received) : undefined;
   return { admission, fitted, billables, wanted, routing, sent };
 }

@@ -57,23 +57,24 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
       ? checked
       : withoutEchoedIds(checked, dialect.requests.objects);
   },
-  fit: (checked, request, gateway) => {
+  fit: async (checked, request, gateway) => {
     const { incoming, principal, entered, routing } = request;
-    const { stored } = incoming.dialect;
+    const { stored, requests } = incoming.dialect;
     const { memory, startedAtMs } = entered;
-    const recalling =
+    const time = { startedAtMs, deadlineMs: routing.deadlineMs };
+    const recalled =
       stored === undefined
         ? listAnswer(checked, request, gateway)
-        : recall(
-            checked,
-            stored,
-            { incoming, principal, memory, time: { startedAtMs, deadlineMs: routing.deadlineMs } },
-            gateway,
-          );
-    const { objects } = incoming.dialect.requests;
-    const isPlain =
-      !(recalling instanceof Promise) && !mayNameFiles(recalling.request) && !mayNameCache(recalling.request, objects);
-    return isPlain ? serve(recalling, request, gateway, undefined) : fitLater(recalling, request, gateway);
+        : await recall(checked, stored, { incoming, principal, memory, time }, gateway);
+    // Stored turns keep the ids of files, so that they are inserted after the turns are.
+    const received = recalled.request;
+    const whole = (mayNameFiles(received) ? await inlineFiles(received, request, gateway) : undefined) ?? received;
+    const { objects } = requests;
+    const held =
+      objects !== undefined && mayNameCache(whole, objects)
+        ? await findHeldCache(whole, objects, principal, gateway)
+        : undefined;
+    return serve({ ...recalled, request: held?.request ?? whole }, request, gateway, held?.cache);
   },
   billables: ({ request, cache }, { verb, dialect, options }) => {
     if (verb !== "generate") return NO_BILLABLES;
@@ -87,23 +88,6 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
   verb: ({ verb }) => verb,
   streams: ({ request }, { streamInPath }) => streamInPath ?? request.body["stream"] === true,
 };
-
-/** Stored turns keep the ids of files, so that they are inserted after the turns are. */
-async function fitLater(
-  recalling: Recalled | Promise<Recalled>,
-  request: ResolvedRequest<IncomingCall, Resolved | undefined>,
-  gateway: Gateway,
-): Promise<TextRequest> {
-  const recalled = await recalling;
-  const { objects } = request.incoming.dialect.requests;
-  const received = recalled.request;
-  const whole = (mayNameFiles(received) ? await inlineFiles(received, request, gateway) : undefined) ?? received;
-  const held =
-    objects !== undefined && mayNameCache(whole, objects)
-      ? await findHeldCache(whole, objects, request.principal, gateway)
-      : undefined;
-  return serve({ ...recalled, request: held?.request ?? whole }, request, gateway, held?.cache);
-}
 
 function serve(
   { request, saver, background }: Recalled,

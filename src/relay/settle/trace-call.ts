@@ -93,13 +93,6 @@ export function traceLines(
 }
 
 /** Adds trace headers to the request. */
-export function withTrace(
-  outgoing: OutgoingRequest | Promise<OutgoingRequest>,
-  trace: CallTrace,
-  attempt: object,
-  gateway: Gateway,
-): OutgoingRequest | Promise<OutgoingRequest> {
-  if (outgoing instanceof Promise) return outgoing.then((made) => withTrace(made, trace, attempt, gateway));
+export function addTrace(outgoing: OutgoingRequest, trace: CallTrace, attempt: object, gateway: Gateway): void {
   outgoing.ownLines = gateway.tracing?.linesFor(trace, attempt);
-  return outgoing;
 }
