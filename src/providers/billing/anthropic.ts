@@ -42,8 +42,9 @@ export const ANTHROPIC_BILLING: BillingTable = {
     { name: "advisor", match: String.raw`advisor_\d{8}`, price: "unknown", source: SDK, date: DATE },
   ],
   terms: [
-    // Only the batch API grants it; a request for one answer cannot ask for it.
     { name: "batch", price: 0.5, source: BATCHES, date: DATE },
+    // Only the batch API grants it; a request for one response cannot ask for it.
+    { name: "batch-tier", price: "unknown", source: BATCHES, date: DATE },
     { name: "geo-us", price: 1.1, ...price },
     // Sold by commitment, or at a price of the model's own.
     { name: "priority", price: "unknown", ...price },
