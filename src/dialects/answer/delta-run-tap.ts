@@ -7,13 +7,20 @@ import { endOfEvent, readFrames, type SseFrame } from "../../wire/sse.ts";
 import { viewedBytes } from "../../wire/viewed-bytes.ts";
 import type { AnswerReading, StreamDecoder, StreamEncoder } from "../codec.ts";
 import type { TapProgress } from "../dialect.ts";
-import { type DeltaForm, isDelta } from "./delta-form.ts";
+import { type DeltaEvent, type DeltaForm, isDelta } from "./delta-form.ts";
 import { MAX_CHARACTERS, TranslatingTap } from "./translating-tap.ts";
 
 /** The most text that decoder and encoder have not received yet. */
 const MAX_UNHEARD_BYTES = 64 * 1024;
 /** After this many deltas without a template, the tap stops trying to learn one. */
 const MAX_LESSONS = 32;
+
+/** A delta that was translated with care, and what the client got for it. */
+interface Lesson {
+  frame: SseFrame;
+  event: DeltaEvent;
+  text: string;
+}
 
 /**
  * The tap of the translated lane for streams with many deltas: once one was translated with care, the next ones that differ from it
@@ -30,6 +37,8 @@ export class DeltaRunTap extends TranslatingTap {
   #textStart = 0;
   #textEnd = 0;
   #lessons = 0;
+  /** A delta from which the template is learned when the next event arrives, so that it does not delay this one. */
+  #lesson: Lesson | undefined;
 
   /** Whether this tap can be used for them. */
   static suits(decoder: StreamDecoder, encoder: StreamEncoder, reading: AnswerReading): boolean {
@@ -74,6 +83,7 @@ export class DeltaRunTap extends TranslatingTap {
 
   /** Where the run of ordinary deltas ends that begins at `at`; `at` itself where there is none. */
   #passRun(bytes: Buffer, view: DataView, at: number, output: ByteBuffer): number {
+    if (this.#lesson !== undefined) this.#learn(this.#lesson);
     const template = this.#template;
     const form = this.#form;
     if (template === undefined || form === undefined) return at;
@@ -117,15 +127,21 @@ export class DeltaRunTap extends TranslatingTap {
   /** Any event that is read with care may change what the next ones mean. */
   protected override translated(frame: SseFrame, events: readonly CanonEvent[], text: string): void {
     this.#template = undefined;
+    this.#lesson = undefined;
     const [event, other] = events;
-    const { deltaPlaces } = this.decoder;
-    if (event === undefined || other !== undefined || !isDelta(event) || deltaPlaces === undefined) return;
+    if (event === undefined || other !== undefined || !isDelta(event)) return;
     if (this.failure !== undefined || !this.contentSeen || this.#lessons === MAX_LESSONS) return;
     // No run is made of such events.
     if (frame.raw.length > MAX_UNHEARD_BYTES) return;
+    this.#lesson = { frame, event, text };
+  }
+
+  #learn({ frame, event, text }: Lesson): void {
+    this.#lesson = undefined;
     this.#lessons++;
+    const { deltaPlaces } = this.decoder;
     const form = this.encoder.formOf?.(event);
-    if (form?.wrote(event.text, text) !== true) return;
+    if (deltaPlaces === undefined || form?.wrote(event.text, text) !== true) return;
     const template = FrameTemplate.learn(frame, deltaPlaces, event.text);
     if (template === undefined) return;
     this.#lessons = 0;

@@ -35,6 +35,8 @@ export class ChatTap extends TapBase {
   readonly #showUsage: boolean;
   readonly #modelJson: string;
   readonly #templates: ChunkTemplate[] = [];
+  /** A chunk from which a template is learned when the next one arrives: learning takes 6 of the 10 µs of a first chunk. */
+  #lesson: { frame: SseFrame; data: string; chunk: JsonObject } | undefined;
   #id: string | undefined;
   #created: number | undefined;
   /** The provider's usage if it came where clients do not look; undefined once they have seen it. */
@@ -76,6 +78,7 @@ export class ChatTap extends TapBase {
   }
 
   #renderRun(events: Buffer, view: DataView, at: number, output: ByteBuffer): number {
+    if (this.#lesson !== undefined) this.#learn(this.#lesson);
     for (const template of this.#templates) {
       const end = template.renderRun(events, view, at, output);
       if (end < 0) continue;
@@ -118,7 +121,8 @@ export class ChatTap extends TapBase {
       return patched === undefined ? "" : `data: ${patched}\n\n`;
     }
     const data = this.#patch(frame.data, chunk, choices);
-    this.#learn(frame, frame.data, chunk);
+    if (this.contentSeen && this.#collected === undefined && this.#templates.length < MAX_TEMPLATES)
+      this.#lesson = { frame, data: frame.data, chunk };
     if (data === undefined) return "";
     return `data: ${data}\n\n`;
   }
@@ -248,8 +252,8 @@ export class ChatTap extends TapBase {
       this.contentSeen = true;
   }
 
-  #learn(frame: SseFrame, data: string, chunk: JsonObject): void {
-    if (!this.contentSeen || this.#collected !== undefined || this.#templates.length === MAX_TEMPLATES) return;
+  #learn({ frame, data, chunk }: { frame: SseFrame; data: string; chunk: JsonObject }): void {
+    this.#lesson = undefined;
     const template = ChunkTemplate.learn(frame, data, chunk, this.#modelJson, this.#hideReasoning);
     if (template) this.#templates.push(template);
   }

@@ -43,6 +43,8 @@ export class ResponsesTap extends TapBase {
   readonly #context: NativeAnswerContext;
   /** Of the deltas of the item that was written last. */
   #template: FrameTemplate | undefined;
+  /** A delta from which the template is learned when the next event arrives, so that it does not delay this one. */
+  #lesson: { frame: SseFrame; delta: string } | undefined;
   readonly #ids = new ItemIds();
   /** The called functions, by the index of their items. */
   readonly #called = new Map<number, string>();
@@ -94,6 +96,7 @@ export class ResponsesTap extends TapBase {
 
   /** Passes a run of consecutive deltas unchanged. Returns where the run ends. */
   #passRun(events: Buffer, view: DataView, at: number, output: ByteBuffer): number {
+    if (this.#lesson !== undefined) this.#learn(this.#lesson);
     const template = this.#template;
     if (template === undefined || !this.#numbered || this.#ids.fresh || this.#ids.changing) return at;
     let from = at;
@@ -132,13 +135,14 @@ export class ResponsesTap extends TapBase {
     if (data === undefined) return "";
     const numbered = this.#number(this.#ids.restore(data, placed, type), event);
     const isUnchanged = numbered === frame.data && frame.event === type;
-    if (isUnchanged && type.endsWith(".delta")) this.#learn(frame, event);
+    const delta = isUnchanged && type.endsWith(".delta") ? stringAt(event, "delta") : undefined;
+    if (this.contentSeen && delta !== undefined) this.#lesson = { frame, delta };
     return isUnchanged ? frame.raw : `event: ${type}\ndata: ${numbered}\n\n`;
   }
 
-  #learn(frame: SseFrame, event: JsonObject): void {
-    const delta = stringAt(event, "delta");
-    if (this.contentSeen && delta !== undefined) this.#template = FrameTemplate.learn(frame, PLACES, delta);
+  #learn({ frame, delta }: { frame: SseFrame; delta: string }): void {
+    this.#lesson = undefined;
+    this.#template = FrameTemplate.learn(frame, PLACES, delta);
   }
 
   #number(data: string, event: JsonObject): string {
