@@ -93,7 +93,8 @@ beforeAll(async () => {
       models: TARGETS.map(({ id, dialect, provider, model, settings }) => ({
         id,
         ...settings,
-        offers: [{ provider, model, dialect }],
+        // A sample requires them.
+        offers: [{ provider, model, dialect, traits: { retention: "zero", region: "eu" } }],
       })),
     },
   });

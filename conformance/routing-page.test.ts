@@ -42,7 +42,7 @@ const receiptOf = async (words: string): Promise<ReceiptData> => receiptIn(await
 const planOf = ({ plan }: ReceiptData) => plan?.map(({ provider, why }) => `${provider}: ${why}`);
 
 test("every block of docs/routing.md is run, loaded or compared here", () => {
-  expect(page.counts()).toEqual({ yaml: 3, sh: 12, json: 2, ts: 1 });
+  expect(page.counts()).toEqual({ yaml: 4, sh: 12, json: 2, ts: 1 });
 });
 
 describe.skipIf(!canPaste)("docs/routing.md", () => {
@@ -128,11 +128,26 @@ describe.skipIf(!canPaste)("docs/routing.md", () => {
   });
 });
 
+test("the traits shown can be loaded, and a key requires them", async () => {
+  const text = (page.in("yaml")[1] ?? "").replaceAll(/\$\{\w+\}/g, "sk-trv-a-secret-of-the-example");
+  const other = await startTestGateway({ config: Bun.YAML.parse(text) as Record<string, unknown> });
+  const request = (model: string) =>
+    fetch(`${other.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "Bearer sk-trv-a-secret-of-the-example", "content-type": "application/json" },
+      body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] }),
+    });
+  const answer = await request("openai/gpt-5-mini");
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ error: { code: "required_traits" } });
+  await other.stop();
+});
+
 test("the defaults shown can be loaded", async () => {
   const problems: string[] = [];
-  const node = readPlacedDocument(page.in("yaml")[1] ?? "", (_, message) => void problems.push(message));
+  const node = readPlacedDocument(page.in("yaml")[2] ?? "", (_, message) => void problems.push(message));
   expect([problems, [...(node as MapNode).entries.keys()]]).toEqual([[], ["routing"]]);
-  const routing = (Bun.YAML.parse(page.in("yaml")[1] ?? "") as { routing: object }).routing;
+  const routing = (Bun.YAML.parse(page.in("yaml")[2] ?? "") as { routing: object }).routing;
   const other = await startTestGateway({ config: { routing } });
   expect(other.app.models).toBe(0);
   await other.stop();

@@ -1,5 +1,7 @@
+import { isObject } from "../base/json.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
+import { type Requirements, readRequirements, requirementsView } from "../canon/offer-traits.ts";
 import {
   FACTORS,
   NO_PREFERENCE,
@@ -20,6 +22,7 @@ export interface KeyRoutingView {
   deadline_ms?: number;
   max_attempts?: number;
   sticky?: "prompt_cache" | "off";
+  require?: Record<string, string>;
 }
 
 const MAX_DEADLINE_MS = 86_400_000;
@@ -54,6 +57,8 @@ const MEMBERS: Readonly<Record<keyof KeyRoutingView, Member>> = {
   deadline_ms: whole(MAX_DEADLINE_MS),
   max_attempts: whole(MAX_ATTEMPTS),
   sticky: oneOf(STICKY),
+  // Its members are checked where they are read.
+  require: { right: 'an object such as {"retention": "zero"}', fits: isObject },
 };
 
 export const KEY_ROUTING_NAMES = Object.keys(MEMBERS) as (keyof KeyRoutingView)[];
@@ -66,7 +71,7 @@ export function readKeyRouting(given: Readonly<Record<string, unknown>>): Routin
     const { right, fits } = MEMBERS[name as keyof KeyRoutingView];
     if (!fits(value)) refuse(name, `must be ${right}`);
   }
-  const { type, primary_factor, fallback, sticky, survive, hedge, deadline_ms, max_attempts } = given as Omit<
+  const { type, primary_factor, fallback, sticky, survive, hedge, deadline_ms, max_attempts, require } = given as Omit<
     KeyRoutingView,
     "fallback"
   > & { fallback?: string | boolean };
@@ -83,7 +88,14 @@ export function readKeyRouting(given: Readonly<Record<string, unknown>>): Routin
     hedge,
     deadlineMs: deadline_ms,
     maxAttempts: max_attempts,
+    require: require === undefined ? undefined : requirementsOf(require),
   };
+}
+
+/** An empty object requires nothing. */
+function requirementsOf(given: unknown): Requirements | undefined {
+  const required = readRequirements(given, (name, why) => refuse(name === "" ? "require" : `require.${name}`, why));
+  return required.length === 0 ? undefined : required;
 }
 
 /** The reverse of `readKeyRouting`. */
@@ -93,6 +105,7 @@ export function keyRoutingView({
   hedge,
   deadlineMs,
   maxAttempts,
+  require,
 }: RoutingSettings): KeyRoutingView {
   return withoutAbsent({
     type,
@@ -103,6 +116,7 @@ export function keyRoutingView({
     deadline_ms: deadlineMs,
     max_attempts: maxAttempts,
     sticky: sticky === undefined ? undefined : sticky ? ("prompt_cache" as const) : ("off" as const),
+    require: require && requirementsView(require),
   });
 }
 

@@ -2,7 +2,9 @@ import { type IpNetwork, readNetwork } from "../base/ip-network.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { strictestPolicy, type UnpricedPolicy } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
+import { addRequirements } from "../canon/offer-traits.ts";
 import type { Sharing } from "../canon/ownership.ts";
+import { NO_PREFERENCE } from "../canon/preference.ts";
 import type { RoutingSettings } from "../canon/routing-settings.ts";
 import { unionOfTags } from "../canon/tags.ts";
 import type { KeySettings, StoredKey } from "../storage/tables/keys.ts";
@@ -71,7 +73,7 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
     levels: levelsOf({ id: key.id, name: key.name, limits }, { maker, project, gateway }),
     expiresAtMs: key.expiresAtMs,
     strict: key.strict ? true : undefined,
-    routing: key.routing,
+    routing: withParent(key.routing, maker?.routing),
     networks: key.networks?.map(networkOf),
     scopes: key.scopes,
     tags: unionOfTags(maker?.tags, key.tags),
@@ -88,6 +90,12 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
 function mayNameObjects(key: KnownKey, { maker, project }: Omit<Surroundings, "gateway">): boolean {
   if (project?.providerObjects) return true;
   return key.providerObjects === true && (maker === undefined || maker.providerObjects === true);
+}
+
+/** A child key requires what its parent requires, and may require more. */
+function withParent(own: RoutingSettings | undefined, parent: RoutingSettings | undefined) {
+  const require = addRequirements(own?.require, parent?.require);
+  return require === own?.require ? own : { preference: NO_PREFERENCE, ...own, require };
 }
 
 /** A private project makes all of its keys private. */

@@ -1,4 +1,5 @@
 import type { FailureCause } from "./error.ts";
+import type { Requirements } from "./offer-traits.ts";
 import type { Stop } from "./stop.ts";
 import type { CorrectedUsage, Usage, UsageSource } from "./usage.ts";
 
@@ -125,6 +126,8 @@ export interface Receipt {
   plan?: readonly PlannedOffer[];
   /** Present if several offers contributed to the response. */
   continued?: readonly Continuation[];
+  /** The traits that every offer had to have. */
+  require?: Requirements;
   /** A second offer was called while the first was still running. */
   hedged?: true;
   fields: FieldNote[];

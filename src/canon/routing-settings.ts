@@ -1,3 +1,4 @@
+import type { Requirements } from "./offer-traits.ts";
 import { type AutoChoice, NO_PREFERENCE, type Preference } from "./preference.ts";
 
 /** What a call, its key or the operator sets for how calls are served (choices 8). Absent members are left to the next of them. */
@@ -11,6 +12,8 @@ export interface RoutingSettings {
   readonly deadlineMs?: number | undefined;
   /** For all offers together, including retries. */
   readonly maxAttempts?: number | undefined;
+  /** Traits that every offer must have. Those of the call, its key and the gateway add up. */
+  readonly require?: Requirements | undefined;
 }
 
 /** What a call sets in its body and headers. */

@@ -1,6 +1,7 @@
 import { withoutAbsent } from "../base/without-absent.ts";
 import { type BillingTable, CACHE_STORAGE, type ToolPrice, WEB_SEARCH } from "../canon/billable.ts";
 import { GatewayError } from "../canon/error.ts";
+import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import {
   type BuiltInModel,
@@ -61,6 +62,7 @@ interface OfferOverlay {
   dialect?: string;
   toolsDialect?: string;
   prefill?: boolean;
+  traits?: OfferTraits;
 }
 
 interface CatalogueOptions {

@@ -1,4 +1,5 @@
 import type { ToolPrice } from "../canon/billable.ts";
+import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { ToolPrices } from "./tool-prices.ts";
 
@@ -131,6 +132,8 @@ export interface Offer {
   toolsDialect?: string;
   /** Whether it continues a partial response; absent: what its provider is known to do. */
   prefill?: boolean;
+  /** What the operator states about it, in place of what is stated about its provider. */
+  traits?: OfferTraits;
 }
 
 /** The rank of a model without one: the middle of the scale. */

@@ -121,8 +121,12 @@ export function readRoutingChanges(flags: readonly string[]): Record<string, unk
   return readNamed(flags, "NAME=VALUE or NAME=none", read, "--routing");
 }
 
-/** A word, a switch or a number. */
-function routingValue(text: string): string | boolean | number {
+/** A word, a switch or a number; or names with values, such as `retention=zero,region=eu`. */
+function routingValue(text: string): string | boolean | number | Record<string, string> {
+  if (text.includes("="))
+    return Object.fromEntries(
+      text.split(",").map((one) => [one.split("=")[0] ?? "", one.split("=").slice(1).join("=")]),
+    );
   if (text === "true" || text === "false") return text === "true";
   return /^\d+$/.test(text) ? Number(text) : text;
 }

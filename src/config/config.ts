@@ -2,6 +2,7 @@ import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
 import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
@@ -170,6 +171,8 @@ export interface ProviderSettings {
   traceContext?: boolean;
   /** Whether its batch API is used; absent: at the vendor's own address. */
   batch?: boolean;
+  /** What the operator states about its offers. */
+  traits?: OfferTraits;
   /** Overrides of the gateway's settings. */
   breaker?: Partial<BreakerSettings>;
   project?: string;
@@ -227,6 +230,8 @@ interface OfferSettings {
   toolsDialect?: UpstreamDialectName;
   /** Whether it continues a partial response; absent: what its provider is known to do. */
   prefill?: boolean;
+  /** What the operator states about it, in place of what is stated about its provider. */
+  traits?: OfferTraits;
 }
 
 export interface StaticKeySettings {

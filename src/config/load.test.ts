@@ -610,7 +610,7 @@ describe("what is refused, with its position", () => {
       "a field of another kind",
       provider("region: us-east-1"),
       [
-        "trivium.yaml:5:5: providers.claude.region is not a known field; known fields: kind, base_url, timeout_ms, max_concurrent, breaker, trace_context, api_key, credentials",
+        "trivium.yaml:5:5: providers.claude.region is not a known field; known fields: kind, base_url, timeout_ms, max_concurrent, breaker, trace_context, traits, api_key, credentials",
       ],
     ],
     [

@@ -5,7 +5,7 @@ import { CredentialFile, ProviderFile } from "./schema.ts";
 import { toProviders } from "./to-config.ts";
 
 /** Fields of every kind. */
-const COMMON_FIELDS = ["base_url", "timeout_ms", "max_concurrent", "breaker", "trace_context"] as const;
+const COMMON_FIELDS = ["base_url", "timeout_ms", "max_concurrent", "breaker", "trace_context", "traits"] as const;
 
 /** The fields of a kind of provider, in addition to those of every kind, by their names in the file. */
 export interface ProviderKind {

@@ -63,9 +63,10 @@ function read(
   if (shape.anyOf !== undefined) {
     const others = shape.anyOf.filter((one) => one.type !== "null");
     if (node.kind === "scalar" && node.value === null && others.length < shape.anyOf.length) return null;
-    // The only alternatives in use are "this, or null" and scalars of several types.
-    const [only] = others;
-    if (only !== undefined && others.length === 1) return read(node, only, path, context, at, needed);
+    // The only alternatives in use are "this, or null", scalars of several types, and one scalar or a list.
+    const fitting = others.filter((one) => (one.type === "array") === (node.kind === "list"));
+    const [only] = fitting.length === 0 ? others : fitting;
+    if (only !== undefined && fitting.length <= 1) return read(node, only, path, context, at, needed);
   }
   if (node.kind === "scalar" && node.value === null) {
     if (needed) context.report(at, `${path || "the file"} is empty; it must be ${expectation(shape)}`);

@@ -3,9 +3,34 @@ import { Type } from "../base/type.ts";
 import { FACTORS, ROUTING_TYPES } from "../canon/preference.ts";
 
 const closed = { additionalProperties: false };
+const REGION = "^[a-z][a-z0-9-]{0,31}$";
 const Count = Type.Integer({ minimum: 1 });
 /** One day, longer than any call. */
 const Milliseconds = Type.Integer({ minimum: 1, maximum: 86_400_000 });
+
+/** The traits of an offer that calls require. */
+const RequireFile = Type.Object(
+  {
+    retention: Type.Optional(
+      Type.String({ pattern: "^(zero|[1-9]\\d{0,3}d)$", description: 'zero, or a number of days such as "30d"' }),
+    ),
+    region: Type.Optional(Type.String({ pattern: REGION, description: "a region such as eu, in lower case" })),
+  },
+  closed,
+);
+
+/** What the operator states about the offers of a provider, or about one offer. */
+export const TraitsFile = Type.Object(
+  {
+    retention: RequireFile.properties.retention,
+    region: Type.Optional(
+      Type.Union([RequireFile.properties.region, Type.Array(Type.String({ pattern: REGION }), { minItems: 1 })], {
+        description: "a region such as eu, in lower case, or a list of them",
+      }),
+    ),
+  },
+  closed,
+);
 
 const calls = {
   type: Type.Optional(Type.Enum([...ROUTING_TYPES])),
@@ -20,6 +45,7 @@ const calls = {
   deadline_ms: Type.Optional(Milliseconds),
   max_attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   sticky: Type.Optional(Type.Enum(["prompt_cache", "off"])),
+  require: Type.Optional(RequireFile),
 };
 
 /** How the calls of one key are served. */

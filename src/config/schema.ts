@@ -6,7 +6,7 @@ import { TOOL_UNITS, UNPRICED_POLICIES } from "../canon/billable.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { SHARING } from "../canon/ownership.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
-import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile } from "./routing-schema.ts";
+import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile, TraitsFile } from "./routing-schema.ts";
 
 /**
  * The schema of `trivium.yaml`. `description` completes the sentence "<field> must be …" if the keywords alone do not say what
@@ -121,6 +121,7 @@ const OfferFile = Type.Object(
     prefill: Type.Optional(Type.Boolean()),
     dialect: Type.Optional(UpstreamDialect),
     tools_dialect: Type.Optional(UpstreamDialect),
+    traits: Type.Optional(TraitsFile),
   },
   closed,
 );
@@ -444,6 +445,7 @@ export const ProviderFile = Type.Object(
     breaker: Type.Optional(BreakerFile),
     trace_context: Type.Optional(Type.Boolean()),
     batch: Type.Optional(Type.Boolean()),
+    traits: Type.Optional(TraitsFile),
     api_key: Type.Optional(Credential),
     dialects: Type.Optional(Type.Array(UpstreamDialect, { minItems: 1 })),
     project: Type.Optional(Text),

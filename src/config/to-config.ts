@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { Secret } from "../base/secret.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
+import type { Requirements } from "../canon/offer-traits.ts";
 import { NO_PREFERENCE, type Preference, readFallback } from "../canon/preference.ts";
 import { DEFAULT_GATEWAY_ROUTING, type GatewayRouting, type RoutingSettings } from "../canon/routing-settings.ts";
 import { camelKeys } from "./camel-keys.ts";
@@ -248,12 +249,32 @@ function toRouting(file: RoutingFile = {}): GatewayRouting {
 }
 
 /** The routing of one key. */
-function toRoutingSettings({ type, primary_factor, fallback, sticky, ...calls }: KeyRoutingFile): RoutingSettings {
+function toRoutingSettings({
+  type,
+  primary_factor,
+  fallback,
+  sticky,
+  require,
+  ...calls
+}: KeyRoutingFile): RoutingSettings {
   const preference: Preference = withoutAbsent({
     type,
     primaryFactor: primary_factor,
     fallback: fallback === undefined ? undefined : readFallback(fallback),
     sticky: sticky === undefined ? undefined : sticky === "prompt_cache",
   });
-  return { ...camelKeys(calls), preference: Object.keys(preference).length === 0 ? NO_PREFERENCE : preference };
+  return {
+    ...camelKeys(calls),
+    ...withoutAbsent({ require: require && toRequirements(require) }),
+    preference: Object.keys(preference).length === 0 ? NO_PREFERENCE : preference,
+  };
+}
+
+/** The schema has checked them. */
+function toRequirements({ retention, region }: NonNullable<KeyRoutingFile["require"]>): Requirements {
+  const required: Requirements = [
+    ...(retention === undefined ? [] : [{ trait: "retention" as const, value: retention }]),
+    ...(region === undefined ? [] : [{ trait: "region" as const, value: region }]),
+  ];
+  return required;
 }

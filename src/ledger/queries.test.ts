@@ -117,6 +117,7 @@ describe("receiptView", () => {
         ],
         continued: [{ provider: "my-vllm", from_characters: 212 }],
         hedged: true,
+        require: null,
         fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],
         tags: ["team-a", "feature=search"],
         usage: {

@@ -1,3 +1,4 @@
+import { requirementsView } from "../canon/offer-traits.ts";
 import type { BatchPosition, CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { type CorrectionReason, type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";
@@ -28,6 +29,8 @@ interface ReceiptView {
     continued: { provider: string; from_characters: number }[];
     /** A second offer was tried while the first was still running. */
     hedged: boolean;
+    /** The traits that every offer had to have. */
+    require: Record<string, string> | null;
     fields: FieldNote[];
     tags: readonly string[];
     usage: {
@@ -101,6 +104,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
         from_characters: fromCharacters,
       })),
       hedged: receipt.hedged === true,
+      require: receipt.require === undefined ? null : requirementsView(receipt.require),
       fields: receipt.fields.map(({ path, action, reason }) => ({ path, action, reason })),
       tags: receipt.tags ?? [],
       usage: usageView(usage),

@@ -2,6 +2,7 @@ import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
 import type { BillingTable } from "../canon/billable.ts";
 import type { GatewayError } from "../canon/error.ts";
+import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import type { UpstreamCodec } from "../dialects/codec.ts";
 import { type DeclaredQuirks, type Quirks, quirksOf } from "../dialects/quirks.ts";
@@ -141,6 +142,8 @@ export class Provider {
   readonly credentialField: string;
   /** The share of calls that go to this credential, compared with the provider's others. */
   readonly weight: number;
+  /** What the operator states about its offers. */
+  readonly stated: OfferTraits | undefined;
   readonly systemName: string;
   readonly tracesCalls: boolean;
   readonly publishers: readonly string[];
@@ -192,6 +195,7 @@ export class Provider {
     this.digest = credentialDigest(settings, this.#baseUrl);
     this.credential = settings.credential?.label ?? "";
     this.weight = settings.credential?.weight ?? 1;
+    this.stated = settings.traits;
     this.#authenticate = declaration.authenticate(settings, sources);
     this.credentialField = credentialField(settings);
     this.#failed = { name: settings.name, host: this.host, credential: this.credentialField };

@@ -20,6 +20,7 @@ describe("choices 8: call over key over gateway, member by member", () => {
       hedge: false,
       deadlineMs: 9_000,
       maxAttempts: DEFAULT_GATEWAY_ROUTING.calls.maxAttempts,
+      require: undefined,
     });
   });
 
@@ -52,6 +53,7 @@ describe("choices 8: call over key over gateway, member by member", () => {
       hedge: false,
       deadlineMs: 100,
       maxAttempts: DEFAULT_GATEWAY_ROUTING.calls.maxAttempts,
+      require: undefined,
     });
   });
 

@@ -1,3 +1,4 @@
+import { addRequirements, type Requirements } from "../canon/offer-traits.ts";
 import { type AutoChoice, mergePreferences, type Preference } from "../canon/preference.ts";
 import {
   type AskedRouting,
@@ -21,10 +22,16 @@ export interface CallRouting {
   readonly deadlineMs: number | undefined;
   /** The maximum number of upstream requests for one call. */
   readonly maxAttempts: number;
+  /** Traits that every offer must have. */
+  readonly require: Requirements | undefined;
 }
 
 /** If neither the call, its key nor the gateway sets anything. */
-export const DEFAULT_ROUTING: CallRouting = Object.freeze({ ...DEFAULT_GATEWAY_ROUTING.calls, auto: undefined });
+export const DEFAULT_ROUTING: CallRouting = Object.freeze({
+  ...DEFAULT_GATEWAY_ROUTING.calls,
+  auto: undefined,
+  require: undefined,
+});
 
 /** The configured limits of one provider. */
 export interface ProviderLimits {
@@ -84,5 +91,6 @@ function layOver(over: AskedRouting, under: CallRouting): CallRouting {
     hedge: over.hedge ?? under.hedge,
     deadlineMs: over.deadlineMs ?? under.deadlineMs,
     maxAttempts: over.maxAttempts ?? under.maxAttempts,
+    require: addRequirements(over.require, under.require),
   };
 }

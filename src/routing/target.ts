@@ -1,3 +1,4 @@
+import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Model, Offer } from "../catalogue/model.ts";
 import { traitsOf } from "../catalogue/offer-traits.ts";
@@ -25,6 +26,8 @@ export interface Target<Via extends string = string> extends PriceList {
   readonly via: Via;
   /** The codec of the dialect, if the target serves conversations. */
   readonly codec?: UpstreamCodec;
+  /** What the operator states about the offer at this credential; undefined if nothing. */
+  readonly stated?: OfferTraits | undefined;
 }
 
 /** A target that serves conversations. */
@@ -144,7 +147,20 @@ function targetVia<Via extends string>(via: Via, model: Model, offer: Offer, pro
   const { name, credential, weight: credentialWeight } = provider;
   const id = `${model.id} ${name} ${offer.upstreamModel} ${via}${credential && ` ${credential}`}`;
   const { pricings, priceMultiples, toolPrices } = offer;
-  return { id, model, offer, provider, credential, credentialWeight, via, pricings, priceMultiples, toolPrices };
+  const stated = offer.traits || provider.stated ? { ...provider.stated, ...offer.traits } : undefined;
+  return {
+    id,
+    model,
+    offer,
+    provider,
+    credential,
+    credentialWeight,
+    via,
+    stated,
+    pricings,
+    priceMultiples,
+    toolPrices,
+  };
 }
 
 function textTarget(

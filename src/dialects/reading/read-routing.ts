@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type JsonObject, parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
+import { describeRequirements, type Requirements, readRequirements } from "../../canon/offer-traits.ts";
 import {
   type AutoChoice,
   type Factor,
@@ -21,6 +22,7 @@ const ROUTING_HEADER = "x-trivium-routing";
 const SURVIVE_HEADER = "x-trivium-survive";
 const HEDGE_HEADER = "x-trivium-hedge";
 const DEADLINE_HEADER = "x-trivium-deadline-ms";
+const REQUIRE_HEADER = "x-trivium-require";
 
 /** The routing that a call requests, and where it does so. */
 export interface RoutingRequest {
@@ -51,7 +53,8 @@ export function readRouting(body: JsonObject, headers: Headers): RoutingRequest 
     headers.has(ROUTING_HEADER) ||
     headers.has(SURVIVE_HEADER) ||
     headers.has(HEDGE_HEADER) ||
-    headers.has(DEADLINE_HEADER);
+    headers.has(DEADLINE_HEADER) ||
+    headers.has(REQUIRE_HEADER);
   return said ? read(body, headers) : undefined;
 }
 
@@ -141,7 +144,12 @@ function callOptions(inBody: CallOptions | undefined, headers: Headers) {
   const hedge = agreed(inBody?.hedge, flag(headers, HEDGE_HEADER), "trivium.hedge", HEDGE_HEADER);
   const deadlineMs = agreed(inBody?.deadline_ms, deadline(headers), "trivium.deadline_ms", DEADLINE_HEADER);
   return {
-    asked: { survive: survive?.value, hedge: hedge?.value, deadlineMs: deadlineMs?.value },
+    asked: {
+      survive: survive?.value,
+      hedge: hedge?.value,
+      deadlineMs: deadlineMs?.value,
+      require: requirements(inBody?.require, headers),
+    },
     paths: {
       survive: survive?.path ?? SURVIVE_HEADER,
       hedge: hedge?.path ?? HEDGE_HEADER,
@@ -154,6 +162,28 @@ function agreed<T>(inBody: T | undefined, inHeader: T | undefined, path: string,
   if (inHeader === undefined) return inBody === undefined ? undefined : { value: inBody, path };
   if (inBody !== undefined && inBody !== inHeader) throw contradiction(path, header);
   return { value: inHeader, path: header };
+}
+
+const REQUIRE_FORM = `${REQUIRE_HEADER} must list traits of offers, such as "retention=zero, region=eu"`;
+
+/** The traits that a call requires in its body or in a header. In both, they must be the same. */
+function requirements(inBody: unknown, headers: Headers): Requirements | undefined {
+  const own =
+    inBody === undefined
+      ? undefined
+      : readRequirements(inBody, (name, why) => refuse(pathTo("trivium.require", name), why));
+  const text = headers.get(REQUIRE_HEADER);
+  if (text === null) return own?.length === 0 ? undefined : own;
+  const members = text.split(",").map((member) => member.split("=").map((part) => part.trim()));
+  if (members.some((member) => member.length !== 2))
+    throw refusal(REQUIRE_HEADER, `${REQUIRE_FORM}; it is ${describeValue(text)}.`);
+  const listed = readRequirements(Object.fromEntries(members), (name, why) => {
+    throw refusal(REQUIRE_HEADER, `${REQUIRE_HEADER}: ${name} ${why}.`);
+  });
+  if (listed.length !== members.length) throw refusal(REQUIRE_HEADER, `${REQUIRE_HEADER} names a trait twice.`);
+  if (own !== undefined && describeRequirements(own) !== describeRequirements(listed))
+    throw contradiction("trivium.require", REQUIRE_HEADER);
+  return listed;
 }
 
 function flag(headers: Headers, name: string): boolean | undefined {

@@ -62,6 +62,12 @@ export const CallOptions = Type.Object(
     survive: Type.Optional(Type.Boolean()),
     hedge: Type.Optional(Type.Boolean()),
     deadline_ms: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_DEADLINE_MS })),
+    require: Type.Optional(
+      Type.Object(
+        { retention: Type.Optional(Type.String()), region: Type.Optional(Type.String()) },
+        { description: "Traits that every offer must have, such as no retention of data." },
+      ),
+    ),
   },
   { title: "CallOptions" },
 );

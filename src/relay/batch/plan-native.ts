@@ -3,6 +3,7 @@ import type { TextTarget } from "../../routing/target.ts";
 import type { Call, NativePass } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { planText } from "../request/plan-call.ts";
+import { hasTraits } from "../require-traits.ts";
 import type { ServedModel } from "../settle/served-model.ts";
 
 /** A request that is valid, but that the batch API of the batch cannot run. */
@@ -24,7 +25,8 @@ export function planNative(call: Call, served: ServedModel, { target: id, respon
   const [first] = planText(call, gateway, served).targets;
   if (first === undefined) throw unfitLine("No offer can serve this request.");
   if (id === undefined || first.id === id) return first;
-  const chosen = targetNamed(id, served, gateway);
+  const named = targetNamed(id, served, gateway);
+  const chosen = named && hasTraits(named, call.routing.require) ? named : undefined;
   // Another credential of the same offer will do.
   if (chosen?.offer !== first.offer || chosen.via !== first.via)
     throw unfitLine("Its requests go to more than one offer.");

@@ -1,5 +1,6 @@
 import { allowsModel, checkScopes } from "../../access/scopes.ts";
 import { GatewayError } from "../../canon/error.ts";
+import type { Requirements } from "../../canon/offer-traits.ts";
 import type { Part } from "../../canon/part.ts";
 import type { AutoChoice } from "../../canon/preference.ts";
 import { wantedAmount } from "../../canon/reasoning.ts";
@@ -9,8 +10,10 @@ import type { Modality, Model, Offer } from "../../catalogue/model.ts";
 import { priceCall } from "../../catalogue/price-call.ts";
 import { askedTerms, namesOfTerms } from "../../dialects/reading/priced-fields.ts";
 import { AUTO_MODEL, AUTO_PREFERENCES, type AutoOption, chooseModel } from "../../routing/auto.ts";
+import type { Targets } from "../../routing/targets.ts";
 import { usableCandidate } from "../../routing/usable-candidate.ts";
 import type { Gateway } from "../gateway.ts";
+import { hasTraits, lacksTraits } from "../require-traits.ts";
 import { type FallbackModel, namedFallback, type ServedModel, type ServingCall } from "../settle/served-model.ts";
 
 /** The response length that prices are compared by. */
@@ -73,8 +76,11 @@ function availableModels(choice: AutoChoice, call: ServingCall, gateway: Gateway
     ({ model, offers }) =>
       model.outputModalities.includes("text") && targets.serveText(offers.filter((offer) => isWanted(offer, call))),
   );
-  const allowed = served.filter(({ model }) => allowsModel(principal, model.id));
+  const { require } = call.routing;
+  const having = require === undefined ? served : served.filter((one) => hasTarget(one, require, targets));
+  const allowed = having.filter(({ model }) => allowsModel(principal, model.id));
   if (allowed.length > 0) return allowed;
+  if (require !== undefined && having.length < served.length) throw lacksTraits(undefined, require, principal, gateway);
   const [first] = served;
   if (first !== undefined) {
     checkScopes(principal, { model: first.model.id, dialect: incoming.dialect.name }, nowMs);
@@ -84,6 +90,10 @@ function availableModels(choice: AutoChoice, call: ServingCall, gateway: Gateway
   const which = choice.availableModels === undefined ? "No model" : `None of ${choice.availableModels.join(", ")}`;
   throw new GatewayError("invalid_request", `${which} generates text${at}.`, { path: `${CONFIG}.available_models` });
 }
+
+/** Whether a model has an offer with the required traits. */
+const hasTarget = ({ offers }: Available, require: Requirements, targets: Targets): boolean =>
+  offers.some((offer) => targets.textOf(offer).some((target) => hasTraits(target, require)));
 
 const isWanted = ({ provider }: Offer, { routing: { preference } }: ServingCall): boolean =>
   preference.providers === undefined || preference.providers.includes(provider);

@@ -9,6 +9,7 @@ import type { Target, TextTarget } from "../../routing/target.ts";
 import type { Targets } from "../../routing/targets.ts";
 import type { Call } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { hasTraits, lacksTraits, withTraits } from "../require-traits.ts";
 import type { ServedModel } from "../settle/served-model.ts";
 import { targetOfCache } from "./held-cache.ts";
 
@@ -17,7 +18,7 @@ export type PlannedCall = Pick<Call, "model" | "routing">;
 
 /** The plan of a call for text. */
 export function planText(call: Call, gateway: Gateway, served: ServedModel): CallPlan<TextTarget> {
-  const { preference } = call.routing;
+  const { preference, require } = call.routing;
   const { model, offers, modelWhy, fallback } = served;
   const { targets } = gateway.snapshot;
   const dialect = call.incoming.dialect.name;
@@ -26,16 +27,23 @@ export function planText(call: Call, gateway: Gateway, served: ServedModel): Cal
       call.cache,
       offers.flatMap((offer) => targets.textOf(offer)),
     );
+    if (!hasTraits(held, require)) throw lacksTraits(model, require ?? [], call.principal, gateway);
     return { targets: [held], explained: undefined };
   }
   const candidates = targets.text(model, offers, dialect, needsTools(call, targets, model));
-  const only = modelWhy === undefined && fallback === undefined ? candidates.only(preference) : undefined;
+  const isFree = modelWhy === undefined && fallback === undefined && require === undefined;
+  const only = isFree ? candidates.only(preference) : undefined;
   if (only !== undefined) return only;
   const other = fallback && {
-    candidates: targets.text(fallback.model, fallback.offers, dialect, needsTools(call, targets, fallback.model)).list,
+    candidates: withTraits(
+      targets.text(fallback.model, fallback.offers, dialect, needsTools(call, targets, fallback.model)).list,
+      require,
+    ),
     why: fallback.why,
   };
-  const asked: PlanRequest<TextTarget> = { candidates: candidates.list, preference, modelWhy, fallback: other };
+  const able = withTraits(candidates.list, require);
+  if (able.length === 0 && !other?.candidates.length) throw lacksTraits(model, require ?? [], call.principal, gateway);
+  const asked: PlanRequest<TextTarget> = { candidates: able, preference, modelWhy, fallback: other };
   return planCall(call, gateway, asked, heldBy(call, gateway));
 }
 

@@ -1,8 +1,10 @@
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
+import { describeRequirements } from "../../canon/offer-traits.ts";
 import type { CallPlan } from "../../routing/candidates.ts";
 import type { Target } from "../../routing/target.ts";
 import type { Gateway } from "../gateway.ts";
 import { inClientWords } from "../media/client-words.ts";
+import { hasTraits } from "../require-traits.ts";
 import { type PlannedCall, planMedia } from "./plan-call.ts";
 
 /** The client's field names by canonical name, for errors. */
@@ -24,13 +26,22 @@ export function planFitting<At extends Target, Fitted>(
 ): { plan: CallPlan<At>; fits: readonly Fit<At, Fitted>[] } {
   let able: readonly Fit<At, Fitted>[];
   try {
-    able = offersThatFit(offered, fit);
+    able = offersThatFit(ableOf(call, offered), fit);
   } catch (thrown) {
     throw inClientWords(asGatewayError(thrown), paths);
   }
   const targets = able.map(({ target }) => target);
   const plan = planMedia(call, gateway, targets);
   return { plan, fits: plan.targets.flatMap((target) => able.filter((one) => one.target === target)) };
+}
+
+/** The offers with the traits that the call requires. */
+function ableOf<At extends Target>({ model, routing: { require } }: PlannedCall, offered: readonly At[]) {
+  if (require === undefined) return offered;
+  const able = offered.filter((target) => hasTraits(target, require));
+  if (able.length > 0) return able;
+  const message = `No offer of ${model.id} has the required traits ${describeRequirements(require)}.`;
+  throw new GatewayError("invalid_request", message, { path: "model", code: "required_traits" });
 }
 
 /** The offers whose models can serve the request. It is rejected only if no model can, with the reason of the first (contract 2.1, 8). */

@@ -9,6 +9,7 @@ import { type RoutingRequest, readRouting } from "../../dialects/reading/read-ro
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { requireTraits } from "../require-traits.ts";
 import { type BilledOffer, checkBilling } from "./check-billing.ts";
 import type { EnteredRequest } from "./enter-request.ts";
 import { requireOwnObjects } from "./require-own-objects.ts";
@@ -110,6 +111,7 @@ export async function readRequest<
   if (received.mayNameObjects !== false && !incoming.isFollowUp)
     await requireOwnObjects(read.fields ?? read.body, incoming.dialect.requests.objects, principal, gateway);
   const routing = resolveRouting(wanted, requester, gateway);
+  if (routing.require !== undefined && resolved !== undefined) requireTraits(resolved, routing, principal, gateway);
   const request = { incoming, entered, principal, resolved, wanted, routing };
   const fitted = await kind.fit(read, request, gateway);
   const billables = kind.billables(fitted, incoming);

@@ -38,6 +38,7 @@ export type AdmittedCall = Pick<
   | "client"
 > & {
   incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags" | "line" | "connection">;
+  routing?: Pick<Call["routing"], "require">;
   /** Set if bodies are captured. */
   capture?: Call["capture"];
 };
@@ -138,6 +139,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (call.plan !== undefined) receipt.plan = plannedOffers(call.plan, receipt.model);
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
+  if (call.routing?.require !== undefined) receipt.require = call.routing.require;
   const { session } = call.incoming.connection;
   if (session !== undefined) receipt.sessionId = session;
   if (bill.corrected !== undefined) receipt.corrected = bill.corrected;

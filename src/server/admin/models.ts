@@ -78,6 +78,7 @@ const modelView = (model: Model, nowMs: number) => ({
     upstream_model: offer.upstreamModel,
     dialect: offer.dialect ?? null,
     weight: offer.weight ?? null,
+    traits: offer.traits ?? null,
     priced: isPriced(offer),
   })),
 });

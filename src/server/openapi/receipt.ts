@@ -89,6 +89,9 @@ export const ReceiptAnswer = Type.Object(
         description: "Where the response continued after the stream broke off, and after how many characters.",
       }),
       hedged: Type.Boolean({ description: "A second offer was tried while the first was still running." }),
+      require: nullable(
+        Type.Record(Type.String(), Type.String(), { description: "The traits that every offer had to have." }),
+      ),
       fields: Type.Array(
         Type.Object({
           path: Type.String(),

@@ -49,6 +49,7 @@ const fields = {
   offers: Type.Array(OfferTried, { description: "Offers that were tried." }),
   continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer() })),
   hedged: Type.Boolean(),
+  require: nullable(Type.Record(Type.String(), Type.String(), { description: "Traits that every offer had to have." })),
   fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured exactly." }),
   tags: Type.Array(Type.String(), { description: "Tags of the call and its key." }),
   usage: UsageAmounts,
