@@ -125,6 +125,9 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("objects", "list | delete ID", "list and delete what clients store: files, conversations and others", () =>
         import("./commands/objects.ts").then(({ objects }) => objects),
       ),
+      list("exports", "list | run NAME", "list exports of receipts, and run one now", () =>
+        import("./commands/exports.ts").then(({ exports }) => exports),
+      ),
       list(
         "alerts",
         "list | test [WEBHOOK] | deliver ID [WEBHOOK]",

@@ -2,6 +2,7 @@ import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
 import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { ExportFormat } from "../canon/export-format.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
@@ -102,6 +103,8 @@ export interface Config {
   telemetry: TelemetryConfig;
   /** Alert destinations. */
   alerts: AlertSettings;
+  /** Where receipts are copied to. */
+  exports: readonly ExportSettings[];
   /** Absent: the providers of the environment. Present: exactly these, even if there are none. */
   providers?: ProviderSettings[];
   models: ModelSettings[];
@@ -140,6 +143,15 @@ export interface WebhookSettings {
   secret?: Secret;
   /** Absent: all. */
   events?: readonly AlertType[];
+}
+
+export interface ExportSettings {
+  /** Unique: the progress of an export is stored under it. */
+  name: string;
+  /** An absolute folder, or `s3://bucket/prefix`. */
+  to: string;
+  format: ExportFormat;
+  everyMs: number;
 }
 
 export interface TelemetryConfig {

@@ -248,6 +248,7 @@ keys:
         errors: { percent: 50, minutes: 10, minCalls: 20 },
         retryHours: 24,
       },
+      exports: [],
       providers: [
         { name: "openai", kind: "openai", apiKey: "[secret]" },
         { name: "my-vllm", kind: "openai-compatible", baseUrl: "http://127.0.0.1:8000/v1", dialects: ["chat"] },
@@ -425,6 +426,7 @@ keys:
         errors: { percent: 50, minutes: 10, minCalls: 20 },
         retryHours: 24,
       },
+      exports: [],
       log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
     };
     const paths = (base: string) => ({

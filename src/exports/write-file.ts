@@ -1,0 +1,49 @@
+import { nextTurn } from "../base/next-turn.ts";
+import type { ExportFormat } from "../canon/export-format.ts";
+import type { Receipt } from "../canon/receipt.ts";
+import type { FileStore } from "../files/file-store.ts";
+import { receiptEncoder } from "./receipt-encoder.ts";
+import type { ReceiptSource } from "./receipt-source.ts";
+
+/** A file ends after this many rows or bytes, and the next one begins. */
+const MAX_ROWS = 250_000;
+const MAX_BYTES = 128 * 1024 * 1024;
+/** More than the last page can add. */
+const LIMIT_BYTES = 2 * MAX_BYTES;
+
+interface FileOptions {
+  store: FileStore;
+  source: ReceiptSource;
+  format: ExportFormat;
+  nowMs: number;
+  /** Throws if the file must not be finished. */
+  check: () => void;
+}
+
+/**
+ * Writes the next receipts to a file, which is visible once it is complete. Receipts are read as the destination takes them, so memory
+ * does not grow with their number. Returns how many there are; with none, nothing is written.
+ */
+export async function writeFile(name: string, { store, source, format, nowMs, check }: FileOptions): Promise<number> {
+  const first = await source.next();
+  if (first.length === 0) return 0;
+  const encoder = await receiptEncoder(format, nowMs);
+  let rows = 0;
+  async function* content(): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    for (let page: readonly Receipt[] = first; page.length > 0; page = await source.next()) {
+      check();
+      const chunk = encoder.add(page);
+      rows += page.length;
+      bytes += chunk.length;
+      if (chunk.length > 0) yield chunk;
+      if (rows >= MAX_ROWS || bytes >= MAX_BYTES) break;
+      await nextTurn();
+    }
+    check();
+    const rest = encoder.end();
+    if (rest.length > 0) yield rest;
+  }
+  await store.put(name, content(), LIMIT_BYTES);
+  return rows;
+}
