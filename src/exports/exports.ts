@@ -252,7 +252,7 @@ export class Exports {
       check();
       const source = new ReceiptSource({ storage, name, fromId: nextId, untilId });
       const file = this.#fileName(format);
-      const rows = await writeFile(file, { store, source, format, nowMs: clock.wallMs(), check });
+      const rows = await writeFile(file, { store, source, format, clock, check });
       if (rows === 0) return { nextId: untilId, coveredUntilMs };
       ({ nextId } = source);
       const isHeld = await advanceExport(storage, held, {
