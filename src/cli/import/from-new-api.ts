@@ -1,6 +1,6 @@
 import { arrayAt, isObject, type JsonObject, numberOf, objectAt, parseObject, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
-import { ImportDraft, literal, reference } from "./import-draft.ts";
+import { ImportDraft, literal } from "./import-draft.ts";
 
 /** The numbers of channel types, and the kinds that they are here. */
 const TYPES: Readonly<Record<number, string>> = {
