@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/load.ts";
 import { storedCatalogue } from "./catalogue/stored-catalogue.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
-import { withSecrets } from "./with-secrets.ts";
+import { withSecrets } from "./secrets/with-secrets.ts";
 
 /**
  * Reads a configuration that may name models which only updates of the catalogue know. The storage is read only if the configuration has

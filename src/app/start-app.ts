@@ -29,9 +29,9 @@ import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { Parts } from "./parts.ts";
 import type { ConfigSource } from "./read-config.ts";
 import { readConfigInForce } from "./read-config-in-force.ts";
+import { withSecrets } from "./secrets/with-secrets.ts";
 import { type MissingProvider, missingProviders } from "./snapshot.ts";
 import { logWarnings, watchReloads } from "./watch-reloads.ts";
-import { withSecrets } from "./with-secrets.ts";
 
 interface AppOptions extends ConfigSource {
   log: Log;

@@ -4,8 +4,8 @@ import { restartFields } from "../config/restart-fields.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import type { Log } from "../observe/log.ts";
 import type { Assembled } from "./assemble.ts";
-import { FreshSecrets } from "./fresh-secrets.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
+import { FreshSecrets } from "./secrets/fresh-secrets.ts";
 import { replaceKeysOrExplain } from "./static-keys.ts";
 
 /** How often the secrets of stores are read again. */

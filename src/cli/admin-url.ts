@@ -37,7 +37,7 @@ async function configured(path: string): Promise<Partial<AdminAccess>> {
   // Loaded only when needed, because it is slow to load.
   const [{ readConfig }, { withSecrets }, { configSource }] = await Promise.all([
     import("../app/read-config.ts"),
-    import("../app/with-secrets.ts"),
+    import("../app/secrets/with-secrets.ts"),
     import("./config-source.ts"),
   ]);
   const { host, port, secret } = readConfig(

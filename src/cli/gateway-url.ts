@@ -24,7 +24,7 @@ async function namedUrl({ url, config }: Parameters<typeof gatewayUrl>[0]): Prom
   // Loaded only when needed, because it is slow to load.
   const [{ readConfig }, { withSecrets }, { configSource }] = await Promise.all([
     import("../app/read-config.ts"),
-    import("../app/with-secrets.ts"),
+    import("../app/secrets/with-secrets.ts"),
     import("./config-source.ts"),
   ]);
   const { server } = readConfig(await withSecrets({ ...configSource(path), sections: ["server"] }));

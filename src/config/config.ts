@@ -2,11 +2,11 @@ import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
 import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
-import type { ExportFormat } from "../canon/export-format.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { DEFAULT_LIVE } from "./default-live.ts";
+import type { ExportFormat } from "./export-format.ts";
 import type { ModelFile } from "./schema.ts";
 
 /** The content of `trivium.yaml` with defaults filled in, absolute paths and wrapped credentials. */

@@ -1,8 +1,9 @@
 /** Runs in a separate thread: see threaded-encoder.ts. */
 import { makeWayForCalls } from "../base/make-way-for-calls.ts";
-import type { ExportFormat } from "../canon/export-format.ts";
 import type { Receipt } from "../canon/receipt.ts";
-import { type ReceiptEncoder, receiptEncoder } from "./receipt-encoder.ts";
+import type { ExportFormat } from "../config/export-format.ts";
+import { openEncoder } from "./open-encoder.ts";
+import type { ReceiptEncoder } from "./receipt-encoder.ts";
 
 declare const self: Worker;
 
@@ -14,25 +15,26 @@ export type EncoderQuestion =
 
 export type EncoderAnswer = { bytes: Uint8Array } | { problem: string };
 
-makeWayForCalls();
-
-let encoder: ReceiptEncoder | undefined;
-
-async function answer(question: EncoderQuestion): Promise<Uint8Array> {
-  if ("format" in question) {
-    encoder = await receiptEncoder(question.format, question.nowMs);
-    return new Uint8Array(0);
-  }
-  if (encoder === undefined) throw new Error("no file is open");
-  return "receipts" in question ? encoder.add(question.receipts) : encoder.end();
+function listen(): void {
+  let encoder: ReceiptEncoder | undefined;
+  const answer = async (question: EncoderQuestion): Promise<Uint8Array> => {
+    if ("format" in question) {
+      encoder = await openEncoder(question.format, question.nowMs);
+      return new Uint8Array(0);
+    }
+    if (encoder === undefined) throw new Error("no file is open");
+    return "receipts" in question ? encoder.add(question.receipts) : encoder.end();
+  };
+  self.onmessage = async ({ data }: MessageEvent<EncoderQuestion>) => {
+    let answered: EncoderAnswer;
+    try {
+      answered = { bytes: await answer(data) };
+    } catch (thrown) {
+      answered = { problem: thrown instanceof Error ? thrown.message : String(thrown) };
+    }
+    self.postMessage(answered);
+  };
 }
 
-self.onmessage = async ({ data }: MessageEvent<EncoderQuestion>) => {
-  let answered: EncoderAnswer;
-  try {
-    answered = { bytes: await answer(data) };
-  } catch (thrown) {
-    answered = { problem: thrown instanceof Error ? thrown.message : String(thrown) };
-  }
-  self.postMessage(answered);
-};
+makeWayForCalls();
+listen();

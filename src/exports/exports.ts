@@ -1,6 +1,7 @@
 import type { Cancel } from "../base/clock.ts";
 import type { Sources } from "../base/sources.ts";
-import type { ExportFormat } from "../canon/export-format.ts";
+import type { ExportSettings } from "../config/config.ts";
+import type { ExportFormat } from "../config/export-format.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { endIdOf } from "../storage/receipts/receipt-ids.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -19,16 +20,9 @@ import {
   selectExports,
   selectReceiptWriters,
 } from "../storage/tables/exports.ts";
-import { EXTENSIONS } from "./receipt-encoder.ts";
+import { EXTENSIONS } from "./open-encoder.ts";
 import { ReceiptSource } from "./receipt-source.ts";
 import { writeFile } from "./write-file.ts";
-
-export interface ExportSettings {
-  name: string;
-  to: string;
-  format: ExportFormat;
-  everyMs: number;
-}
 
 interface ExportsOptions extends Sources {
   storage: Storage;

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/with-timeout.ts";
-import type { ExportFormat } from "../canon/export-format.ts";
 import type { Receipt } from "../canon/receipt.ts";
+import type { ExportFormat } from "../config/export-format.ts";
 import type { EncoderAnswer, EncoderQuestion } from "./encoder.thread.ts";
 
 /** How the thread of a compiled program knows its role (src/app/load-thread.ts). */

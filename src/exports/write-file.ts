@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
-import type { ExportFormat } from "../canon/export-format.ts";
 import type { Receipt } from "../canon/receipt.ts";
+import type { ExportFormat } from "../config/export-format.ts";
 import type { FileStore } from "../files/file-store.ts";
 import type { ReceiptSource } from "./receipt-source.ts";
 import { ThreadedEncoder } from "./threaded-encoder.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { readConfig } from "../../app/read-config.ts";
-import { withSecrets } from "../../app/with-secrets.ts";
+import { withSecrets } from "../../app/secrets/with-secrets.ts";
 import { system } from "../../base/system.ts";
 import type { Config } from "../../config/config.ts";
 import { openStorage } from "../../storage/open.ts";

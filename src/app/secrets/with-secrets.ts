@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { system } from "../base/system.ts";
-import { secretReferences } from "../config/variables.ts";
-import type { ConfigSource } from "./read-config.ts";
+import { system } from "../../base/system.ts";
+import { secretReferences } from "../../config/variables.ts";
+import type { ConfigSource } from "../read-config.ts";
 
 /**
  * Reads the secrets of stores that the configuration refers to. One that cannot be read is a mistake of the configuration, which the
@@ -12,7 +12,7 @@ export async function withSecrets<Source extends ConfigSource>(source: Source): 
   if (source.secrets !== undefined) return source;
   const references = referencesOf(source);
   if (references.length === 0) return source;
-  const { Secrets } = await import("../secrets/secrets.ts");
+  const { Secrets } = await import("../../secrets/secrets.ts");
   const secrets = new Secrets({ environment: source.environment, clock: system.clock });
   await secrets.refresh(references);
   return { ...source, secrets };

@@ -1,6 +1,6 @@
-import type { Log } from "../observe/log.ts";
-import type { Secrets } from "../secrets/secrets.ts";
-import type { ConfigSource } from "./read-config.ts";
+import type { Log } from "../../observe/log.ts";
+import type { Secrets } from "../../secrets/secrets.ts";
+import type { ConfigSource } from "../read-config.ts";
 import { referencesOf, withSecrets } from "./with-secrets.ts";
 
 /** The secrets of stores that a running gateway uses, read again regularly. */
