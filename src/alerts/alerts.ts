@@ -26,6 +26,8 @@ interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
   countCalls: (range: { sinceMs: number; untilMs: number }) => Promise<readonly CallCounts[]>;
   /** The configured providers. */
   providers: () => readonly string[];
+  /** Whether exports are configured. */
+  hasExports?: boolean;
 }
 
 /** The result of a test. */
@@ -112,9 +114,10 @@ export class Alerts {
     this.#batches ??= this.#lookAtBatches().finally(() => {
       this.#batches = undefined;
     });
-    this.#exports ??= this.#lookAtExports().finally(() => {
-      this.#exports = undefined;
-    });
+    if (this.#options.hasExports)
+      this.#exports ??= this.#lookAtExports().finally(() => {
+        this.#exports = undefined;
+      });
     await Promise.all([this.#looking, this.#counting, this.#unpriced, this.#batches, this.#exports]);
   }
 

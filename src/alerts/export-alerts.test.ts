@@ -19,6 +19,7 @@ test("docs/alerts.md: an export that fails three times in a row is reported once
     observe: () => [],
     countCalls: async () => [],
     providers: () => [],
+    hasExports: true,
     post: async () => TAKEN,
     onProblem: (error) => {
       throw error;

@@ -144,13 +144,15 @@ export class Exports {
     return this.states();
   }
 
-  /** Runs an export now, here or in the process that already works on it. False if there is none of that name. */
+  /** Runs an export now, here or in the process that works on it, when it has ended its run. False if there is none of that name. */
   async run(name: string): Promise<boolean> {
-    const { settings, storage, clock } = this.#options;
+    const { settings, storage } = this.#options;
     const wanted = settings.find((one) => one.name === name);
     if (wanted === undefined) return false;
     await this.#keep();
-    await hastenExport(storage, name, clock.wallMs());
+    // It may have begun before what is wanted now was stored.
+    await this.#running.get(name);
+    await hastenExport(storage, name);
     await this.#begin(wanted);
     await this.#running.get(name);
     return true;

@@ -103,13 +103,12 @@ function readExport(row: StoredRow): StoredExport {
   };
 }
 
-/** Makes it due now. False if there is none. */
-export async function hastenExport(queries: Queries, name: string, nowMs: number): Promise<boolean> {
-  const rows = await queries.query(
-    "UPDATE exports SET due_at_ms = CASE WHEN due_at_ms < ? THEN due_at_ms ELSE ? END WHERE name = ? RETURNING name",
-    [Math.floor(nowMs), Math.floor(nowMs), name],
-  );
-  return rows.length > 0;
+/** What an export is due at that is wanted at once. A run that ends leaves it, so that one follows that begins after the wish. */
+const AT_ONCE = 0;
+
+/** Makes it due now, also if a process works on it. */
+export async function hastenExport(queries: Queries, name: string): Promise<void> {
+  await queries.query(`UPDATE exports SET due_at_ms = ${AT_ONCE} WHERE name = ?`, [name]);
 }
 
 /** Takes a due export that no other process works on. Undefined if there is nothing to do. */
@@ -120,9 +119,9 @@ export async function leaseExport(
 ): Promise<StoredExport | undefined> {
   const now = Math.floor(nowMs);
   const [row] = await queries.query(
-    `UPDATE exports SET lease_owner = ?, lease_until_ms = ?, seen_at_ms = ?
+    `UPDATE exports SET lease_owner = ?, lease_until_ms = ?, seen_at_ms = ?, due_at_ms = ?
      WHERE name = ? AND due_at_ms <= ? AND lease_until_ms <= ? RETURNING ${COLUMNS}`,
-    [owner, Math.ceil(leaseUntilMs), now, name, now, now],
+    [owner, Math.ceil(leaseUntilMs), now, now, name, now, now],
   );
   return row === undefined ? undefined : readExport(row);
 }
@@ -225,6 +224,8 @@ export async function advanceExport(storage: Storage, { name, owner }: Held, fil
   });
 }
 
+const NEXT = `CASE WHEN due_at_ms = ${AT_ONCE} THEN ${AT_ONCE} ELSE ? END`;
+
 /** Ends a run that has exported everything stored before that time, and the lease. */
 export async function finishExport(
   queries: Queries,
@@ -232,7 +233,7 @@ export async function finishExport(
   { nextId, coveredUntilMs, dueAtMs }: { nextId: string; coveredUntilMs: number; dueAtMs: number },
 ): Promise<void> {
   await queries.query(
-    `UPDATE exports SET next_id = CASE WHEN next_id < ? THEN ? ELSE next_id END, covered_until_ms = ?, due_at_ms = ?,
+    `UPDATE exports SET next_id = CASE WHEN next_id < ? THEN ? ELSE next_id END, covered_until_ms = ?, due_at_ms = ${NEXT},
        failures = 0, failing_since_ms = NULL, error = NULL, lease_owner = NULL, lease_until_ms = 0
      WHERE name = ? AND lease_owner = ?`,
     [nextId, nextId, Math.floor(coveredUntilMs), Math.ceil(dueAtMs), name, owner],
@@ -246,7 +247,7 @@ export async function failExport(
   { error, nowMs, dueAtMs }: { error: string; nowMs: number; dueAtMs: number },
 ): Promise<void> {
   await queries.query(
-    `UPDATE exports SET failures = failures + 1, failing_since_ms = COALESCE(failing_since_ms, ?), error = ?, due_at_ms = ?,
+    `UPDATE exports SET failures = failures + 1, failing_since_ms = COALESCE(failing_since_ms, ?), error = ?, due_at_ms = ${NEXT},
        lease_owner = NULL, lease_until_ms = 0 WHERE name = ? AND lease_owner = ?`,
     [Math.floor(nowMs), error, Math.ceil(dueAtMs), name, owner],
   );
