@@ -14,8 +14,10 @@ import { openStorage } from "../storage/open.ts";
 import { sampleReceipt } from "../storage/receipts/receipt.sample.ts";
 import { insertReceipt, insertReceipts } from "../storage/receipts/receipts.ts";
 import type { Storage } from "../storage/storage.ts";
-import { keepExports, selectExports } from "../storage/tables/exports.ts";
+import { keepExports, leaseExport, selectExports } from "../storage/tables/exports.ts";
 import { Exports } from "./exports.ts";
+import type { ReceiptSource } from "./receipt-source.ts";
+import { writeFile } from "./write-file.ts";
 
 const root = mkdtempSync(join(tmpdir(), "trivium-exports-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -306,3 +308,39 @@ function idsIn(folder: string): string[] {
     .map((line) => (JSON.parse(line) as { id: string }).id)
     .sort();
 }
+
+test("H29: a destination that takes nothing for too long ends the file", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isOver = false;
+  const frozen = {
+    put: async (_name: string, content: AsyncIterable<Uint8Array>) => {
+      const chunks = content[Symbol.asyncIterator]();
+      await chunks.next();
+      await promise;
+      // It thaws: nothing more is written.
+      await expect(chunks.next()).rejects.toThrow("taken nothing");
+      isOver = true;
+      return { size: 0 };
+    },
+  } as unknown as FileStore;
+  const pages = Array.from({ length: 3 }, () => [receiptOf(Date.now())]);
+  const source = { next: async () => pages.shift() ?? [], lateIds: [], nextId: "" } as unknown as ReceiptSource;
+  const options = { store: frozen, source, format: "jsonl", clock: system.clock, check: () => {}, stallMs: 20 } as const;
+  await expect(writeFile("a", options)).rejects.toThrow("the destination has taken nothing for too long");
+  resolve();
+  while (!isOver) await Bun.sleep(1);
+});
+
+test("H30: an export continues after the clock was set back by a day", async () => {
+  const [databases] = testDatabases("exports after a step of the clock");
+  const storage = await openStorage((await databases?.withTables()) ?? "", system.clock);
+  const held = { name: "all", owner: "one" };
+  const ahead = Date.now() + 24 * HOUR_MS;
+  await keepExports(storage, ["all"], ahead);
+  const latest = (nowMs: number) => ({ nowMs, leaseUntilMs: nowMs + 15_000, latestDueMs: nowMs + HOUR_MS });
+  expect(await leaseExport(storage, held, latest(ahead))).toBeDefined();
+  expect(await leaseExport(storage, { ...held, owner: "two" }, latest(ahead))).toBeUndefined();
+  expect(await leaseExport(storage, { ...held, owner: "two" }, latest(Date.now()))).toBeDefined();
+  await storage.close();
+  await databases?.clear();
+});

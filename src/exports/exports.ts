@@ -180,7 +180,8 @@ export class Exports {
     const { name } = settings;
     if (this.#running.has(name) || this.#isStopping) return;
     const nowMs = clock.wallMs();
-    const lease = { nowMs, leaseUntilMs: nowMs + leaseMs };
+    const latestDueMs = Math.ceil(nowMs + Math.max(settings.everyMs, MAX_RETRY_MS) + leaseMs);
+    const lease = { nowMs, leaseUntilMs: nowMs + leaseMs, latestDueMs };
     const stored = await leaseExport(storage, this.#held(name), lease);
     if (stored === undefined) return;
     const run = this.#run(settings, stored).finally(() => this.#running.delete(name));

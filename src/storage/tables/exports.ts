@@ -111,17 +111,23 @@ export async function hastenExport(queries: Queries, name: string): Promise<void
   await queries.query(`UPDATE exports SET due_at_ms = ${AT_ONCE} WHERE name = ?`, [name]);
 }
 
-/** Takes a due export that no other process works on. Undefined if there is nothing to do. */
+const MAX_MS = 8_640_000_000_000_000;
+
+/**
+ * Takes a due export that no other process works on. Undefined if there is nothing to do. After the clock was set back, due times and
+ * leases that are too far ahead are no longer true.
+ */
 export async function leaseExport(
   queries: Queries,
   { name, owner }: Held,
-  { nowMs, leaseUntilMs }: { nowMs: number; leaseUntilMs: number },
+  { nowMs, leaseUntilMs, latestDueMs = MAX_MS }: { nowMs: number; leaseUntilMs: number; latestDueMs?: number },
 ): Promise<StoredExport | undefined> {
   const now = Math.floor(nowMs);
   const [row] = await queries.query(
     `UPDATE exports SET lease_owner = ?, lease_until_ms = ?, seen_at_ms = ?, due_at_ms = ?
-     WHERE name = ? AND due_at_ms <= ? AND lease_until_ms <= ? RETURNING ${COLUMNS}`,
-    [owner, Math.ceil(leaseUntilMs), now, now, name, now, now],
+     WHERE name = ? AND (due_at_ms <= ? OR due_at_ms > ?) AND (lease_until_ms <= ? OR lease_until_ms > ?)
+     RETURNING ${COLUMNS}`,
+    [owner, Math.ceil(leaseUntilMs), now, now, name, now, latestDueMs, now, Math.ceil(2 * leaseUntilMs - now)],
   );
   return row === undefined ? undefined : readExport(row);
 }
