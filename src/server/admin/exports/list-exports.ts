@@ -2,7 +2,8 @@ import { Type } from "../../../base/type.ts";
 import { json } from "../../openapi/operation.ts";
 import { adminRoute } from "../define-route.ts";
 import { dataAnswer } from "../schemas/answers.ts";
-import { ExportItem, exportView } from "./export-view.ts";
+import { ExportItem } from "../schemas/export.ts";
+import { exportView } from "./export-view.ts";
 
 export const listExports = adminRoute({
   method: "GET",

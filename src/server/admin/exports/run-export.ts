@@ -4,7 +4,8 @@ import { json } from "../../openapi/operation.ts";
 import { actorOf } from "../actor.ts";
 import { adminRoute } from "../define-route.ts";
 import { dataAnswer } from "../schemas/answers.ts";
-import { ExportItem, exportView } from "./export-view.ts";
+import { ExportItem } from "../schemas/export.ts";
+import { exportView } from "./export-view.ts";
 
 export const runExport = adminRoute({
   method: "POST",
