@@ -21,7 +21,8 @@ export async function withSecrets<Source extends ConfigSource>(source: Source): 
 /** The secrets that the configuration refers to now. A file that cannot be read is reported by whoever needs it. */
 export function referencesOf({ configPath, text, cwd }: ConfigSource): string[] {
   try {
-    return secretReferences(text ?? readFileSync(resolve(cwd, configPath ?? "trivium.yaml"), "utf8"));
+    const file = text ?? readFileSync(resolve(cwd, configPath ?? "trivium.yaml"), "utf8");
+    return secretReferences(file.replaceAll(/^\s*#.*$/gm, ""));
   } catch {
     return [];
   }

@@ -1,7 +1,7 @@
 import { arrayAt, isObject, type JsonObject, numberOf, objectAt, stringAt } from "../../base/json.ts";
 import { MIN_KEY_LENGTH } from "../../base/key-bounds.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
-import { ImportDraft, kindTakes, literal, reference } from "./import-draft.ts";
+import { entryOf, ImportDraft, kindTakes, literal, reference } from "./import-draft.ts";
 
 /** Bifrost's providers, and the kinds that they are here. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -44,7 +44,7 @@ export function fromBifrost(file: JsonObject, fileExists: (path: string) => bool
     draft.leave("config_store", "providers and keys in Bifrost's database are not imported");
   for (const name of Object.keys(file)) {
     if (["providers", "governance", "config_store", "$schema"].includes(name)) continue;
-    draft.leave(name, LEFT[name] ?? "has no counterpart");
+    draft.leave(name, entryOf(LEFT, name) ?? "has no counterpart");
   }
   return draft;
 }
@@ -67,7 +67,7 @@ function readProvider(draft: ImportDraft, name: string, provider: unknown, { pat
   const custom = objectAt(provider, "custom_provider_config");
   const network = objectAt(provider, "network_config");
   const base = settingOf(network?.["base_url"]);
-  const named = KINDS[stringAt(custom, "base_provider_type") ?? name];
+  const named = entryOf(KINDS, stringAt(custom, "base_provider_type") ?? name);
   const kind = named === "openai" && custom !== undefined && base !== undefined ? "openai-compatible" : named;
   if (kind === undefined) {
     draft.leave(
@@ -246,7 +246,7 @@ function readGovernance(draft: ImportDraft, governance: JsonObject | undefined):
   if (keys.length > 0) draft.sections["keys"] = keys;
   for (const name of Object.keys(governance ?? {}))
     if (name !== "virtual_keys")
-      draft.leave(`governance.${name}`, LEFT_GOVERNANCE[name] ?? "set limits on keys and projects");
+      draft.leave(`governance.${name}`, entryOf(LEFT_GOVERNANCE, name) ?? "set limits on keys and projects");
 }
 
 const LEFT_GOVERNANCE: Readonly<Record<string, string>> = {

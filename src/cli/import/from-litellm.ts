@@ -1,7 +1,15 @@
 import { arrayAt, isObject, type JsonObject, numberOf, objectAt, stringAt } from "../../base/json.ts";
 import { MIN_KEY_LENGTH } from "../../base/key-bounds.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
-import { ImportDraft, kindTakes, literal, type ModelHints, perMillionTokens, reference } from "./import-draft.ts";
+import {
+  entryOf,
+  ImportDraft,
+  kindTakes,
+  literal,
+  type ModelHints,
+  perMillionTokens,
+  reference,
+} from "./import-draft.ts";
 
 interface Target {
   kind: string;
@@ -220,7 +228,7 @@ function readDeployment(draft: ImportDraft, entry: unknown, place: Place): void 
   for (const [name, value] of Object.entries(own ?? {})) {
     if (TAKEN_PARAMS.has(name)) continue;
     // Prices of other things, and fields of other providers.
-    draft.leave(`${path}.litellm_params.${name}`, LEFT_PARAMS[name] ?? `has no counterpart (${typeof value})`);
+    draft.leave(`${path}.litellm_params.${name}`, entryOf(LEFT_PARAMS, name) ?? `has no counterpart (${typeof value})`);
   }
   if (own?.["organization"] !== undefined && fields["organization"] === undefined)
     draft.leave(`${path}.litellm_params.organization`, "one organization for each provider can be set, as text");
@@ -233,7 +241,7 @@ function targetOf(written: string, params: JsonObject): { target: Target; model:
   const slash = written.indexOf("/");
   const prefix = slash < 0 ? BARE.find(([pattern]) => pattern.test(written))?.[1] : written.slice(0, slash);
   const hasBase = settingOf(params["api_base"] ?? params["base_url"]) !== undefined;
-  const target = prefix === undefined ? undefined : PREFIXES[prefix];
+  const target = prefix === undefined ? undefined : entryOf(PREFIXES, prefix);
   if (target === undefined) return hasBase && slash < 0 ? { target: { kind: COMPATIBLE }, model: written } : undefined;
   const model = slash < 0 ? written : written.slice(slash + 1);
   // The prefix `openai/` with another address means any host of that protocol.
@@ -362,7 +370,7 @@ function hintsOf(entry: unknown, params: JsonObject, model: string): ModelHints 
     names: [baseModel, baseModel?.slice(baseModel.indexOf("/") + 1), model],
     contextLength: tokens("max_input_tokens"),
     maxOutputTokens: tokens("max_output_tokens"),
-    outputModalities: MODES[stringAt(info, "mode") ?? ""],
+    outputModalities: entryOf(MODES, stringAt(info, "mode") ?? ""),
     pricings:
       input === undefined || output === undefined
         ? undefined
@@ -417,7 +425,7 @@ function readRouter(draft: ImportDraft, router: JsonObject | undefined, routing:
         }
       }
     } else if (name === "routing_strategy") {
-      const strategy = STRATEGIES[String(value)];
+      const strategy = entryOf(STRATEGIES, String(value));
       if (strategy === undefined) draft.leave(path, `${String(value)} has no counterpart`);
       else {
         Object.assign(routing, strategy.routing);
@@ -426,7 +434,7 @@ function readRouter(draft: ImportDraft, router: JsonObject | undefined, routing:
         else draft.approximate(path, `${note}, which does not look at current use`);
       }
     } else if (!readRetries(draft, name, value, path, routing))
-      draft.leave(path, LEFT_ROUTER[name] ?? "has no counterpart");
+      draft.leave(path, entryOf(LEFT_ROUTER, name) ?? "has no counterpart");
   }
 }
 
@@ -493,7 +501,7 @@ function readModule(draft: ImportDraft, module: JsonObject | undefined, routing:
     if (/^(callbacks|success_callback|failure_callback|service_callback)$/.test(name)) {
       const all = Array.isArray(value) ? value : [value];
       for (const callback of all)
-        draft.leave(path, `${String(callback)}: ${RECIPES[String(callback)] ?? "has no counterpart"}`);
+        draft.leave(path, `${String(callback)}: ${entryOf(RECIPES, String(callback)) ?? "has no counterpart"}`);
     } else if (name === "drop_params") {
       if (value === true) draft.take(path, "fields that a target does not know are dropped, and listed in the receipt");
       else draft.leave(path, "set strict on keys to reject requests that cannot be honoured exactly");
@@ -503,16 +511,20 @@ function readModule(draft: ImportDraft, module: JsonObject | undefined, routing:
     } else if (name === "max_budget") readBudget(draft, module, path);
     else if (name === "budget_duration") continue;
     else if (!readRetries(draft, name, value, path, routing))
-      draft.leave(path, LEFT_MODULE[name] ?? "has no counterpart");
+      draft.leave(path, entryOf(LEFT_MODULE, name) ?? "has no counterpart");
   }
 }
+
+const BUDGETS: Readonly<Record<string, string>> = {
+  "1d": "budget_usd_per_day",
+  "24h": "budget_usd_per_day",
+  "30d": "budget_usd_per_month",
+};
 
 function readBudget(draft: ImportDraft, module: JsonObject | undefined, path: string): void {
   const budget = numberOf(module?.["max_budget"]);
   const duration = stringAt(module, "budget_duration");
-  const field = { "1d": "budget_usd_per_day", "24h": "budget_usd_per_day", "30d": "budget_usd_per_month" }[
-    duration ?? "30d"
-  ];
+  const field = entryOf(BUDGETS, duration ?? "30d");
   if (budget === undefined || field === undefined) {
     draft.leave(path, "set limits, with a budget for a day or a month");
     return;
@@ -546,7 +558,7 @@ function readGeneral(draft: ImportDraft, general: JsonObject | undefined): void 
           draft.approximate(path, "alerts.webhooks: Trivium's own alerts are sent to SLACK_WEBHOOK_URL");
         }
       }
-    } else draft.leave(path, LEFT_GENERAL[name] ?? "has no counterpart");
+    } else draft.leave(path, entryOf(LEFT_GENERAL, name) ?? "has no counterpart");
   }
 }
 

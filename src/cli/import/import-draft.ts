@@ -199,6 +199,10 @@ export const reference = (variable: string): string => `\${${variable}}`;
 /** A text that is no reference, as the configuration writes it. */
 export const literal = (text: string): string => text.replaceAll("$", "$$$$");
 
+/** An entry of a table by a name from a file, which may be one that every object has. */
+export const entryOf = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
 /** A number of dollars for one token, as a price of a million of them. */
 export function perMillionTokens(usd: number): readonly Fields[] {
   const value = Number((usd * 1_000_000).toPrecision(12));
