@@ -325,7 +325,14 @@ test("H29: a destination that takes nothing for too long ends the file", async (
   } as unknown as FileStore;
   const pages = Array.from({ length: 3 }, () => [receiptOf(Date.now())]);
   const source = { next: async () => pages.shift() ?? [], lateIds: [], nextId: "" } as unknown as ReceiptSource;
-  const options = { store: frozen, source, format: "jsonl", clock: system.clock, check: () => {}, stallMs: 20 } as const;
+  const options = {
+    store: frozen,
+    source,
+    format: "jsonl",
+    clock: system.clock,
+    check: () => {},
+    stallMs: 20,
+  } as const;
   await expect(writeFile("a", options)).rejects.toThrow("the destination has taken nothing for too long");
   resolve();
   while (!isOver) await Bun.sleep(1);

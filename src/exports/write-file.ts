@@ -30,7 +30,10 @@ interface FileOptions {
  * Writes the next receipts to a file, which is visible once it is complete. Receipts are read as the destination takes them, so memory
  * does not grow with their number. Returns how many there are; with none, nothing is written.
  */
-export async function writeFile(name: string, { store, source, format, clock, check, stallMs = STALL_MS }: FileOptions): Promise<number> {
+export async function writeFile(
+  name: string,
+  { store, source, format, clock, check, stallMs = STALL_MS }: FileOptions,
+): Promise<number> {
   const first = await source.next();
   if (first.length === 0) return 0;
   const encoder = await ThreadedEncoder.open(format, clock.wallMs(), clock);
