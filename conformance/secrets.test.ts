@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../src/app/start-app.ts";
@@ -47,12 +47,12 @@ const log = createLog({
 });
 const environment = { VAULT_ADDR: `http://127.0.0.1:${vault.port}`, VAULT_TOKEN: "token-of-the-vault" };
 
-function write(changes: object = {}): void {
+function write(changes: object = {}, key = REFERENCE): void {
   const { providers, ...rest } = scriptedModels(`http://127.0.0.1:${provider.port}`) as {
     providers: Record<string, object>;
   };
   const withSecret = Object.fromEntries(
-    Object.entries(providers).map(([name, one]) => [name, { ...one, api_key: REFERENCE }]),
+    Object.entries(providers).map(([name, one]) => [name, { ...one, api_key: key }]),
   );
   const config = {
     server: { port: freePort() },
@@ -77,9 +77,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const call = async () => {
+const call = async (at = app) => {
   const body = { messages: [{ role: "user", content: "Hi" }], max_completion_tokens: 5 };
-  const answer = await callGateway(app.url, "chat", TEST_KEY, { body });
+  const answer = await callGateway(at.url, "chat", TEST_KEY, { body });
   await answer.text();
   return answer.status;
 };
@@ -135,6 +135,22 @@ describe("choices 18: secrets of stores in a running gateway", () => {
   test("a field that operators see cannot come from a store", async () => {
     write({ data_dir: REFERENCE });
     await expect(startApp({ cwd: folder, environment, log })).rejects.toThrow("data_dir cannot refer to a secret");
+  });
+
+  test("a reference that is added while the gateway runs is read with the changed file", async () => {
+    stored = FIRST;
+    write({ data_dir: "./other" }, "a-key-of-the-file");
+    const other = await startApp({ cwd: folder, environment, log });
+    try {
+      expect(await call(other)).toBe(200);
+      expect(seen.at(-1)).toBe("Bearer a-key-of-the-file");
+      const text = readFileSync(join(folder, "trivium.yaml"), "utf8");
+      writeFileSync(join(folder, "trivium.yaml"), text.replaceAll("a-key-of-the-file", REFERENCE));
+      other.reload();
+      await until(async () => (await call(other)) === 200 && seen.at(-1) === `Bearer ${FIRST}`);
+    } finally {
+      await other.stop();
+    }
   });
 
   test("H29: a frozen store does not hold up the start for ever", async () => {
