@@ -26,6 +26,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   capture: ["base", "storage"],
   operations: ["base", "canon", "media", "storage", "catalogue"],
   alerts: ["base", "canon", "config", "storage", "access", "objects"],
+  exports: ["base", "canon", "config", "storage", "ledger", "files"],
+  secrets: ["base", "providers"],
   relay: [
     "base",
     "canon",
@@ -64,6 +66,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "capture",
     "operations",
     "alerts",
+    "exports",
     "media",
     "services",
     "relay",

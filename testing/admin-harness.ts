@@ -97,6 +97,7 @@ export class AdminHarness {
         post: async () => ({ status: 200, retryAfterMs: 0, body: "ok" }),
         onProblem: () => {},
       }),
+      exports: { read: async () => [], states: () => [], run: async () => false },
       parts: () => [{ part: "storage", ok: true, detail: "writable", age_ms: 0 }],
       metrics: { open: false, collect: async () => gateway.gateway.metrics.families() },
       clientsUrl: () => CLIENTS_URL,

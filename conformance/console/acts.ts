@@ -177,6 +177,42 @@ export function actAtConsole(visit: () => Visit): void {
       await page.unrouteAll();
     });
 
+    test("runs an export, and shows its last file and why another one fails", async () => {
+      const common = {
+        every_seconds: 3600,
+        lag_seconds: 12,
+        files: 1,
+        failures: 0,
+        failing_since: null,
+        next_run_at: null,
+      };
+      const at = "2026-11-18T10:15:00.000Z";
+      const exports = [
+        {
+          ...{ ...common, name: "all", to: "s3://bucket/receipts", format: "parquet", state: "waiting", rows: 3 },
+          ...{ error: null, last_file: { name: "receipts-1.parquet", at, rows: 3 } },
+        },
+        {
+          ...{ ...common, name: "costs", to: "/exports", format: "focus", state: "failing", rows: 0 },
+          ...{ error: "no space left", last_file: null },
+        },
+      ];
+      const asked: string[] = [];
+      await page.route("**/api/exports", (route) => route.fulfill({ json: { data: exports } }));
+      await page.route("**/api/exports/*/run", (route) => {
+        asked.push(route.request().url());
+        return route.fulfill({ json: { data: exports[0] } });
+      });
+      await watched.visit("/exports");
+      await page.getByText("receipts-1.parquet").waitFor();
+      await page.getByText("no space left").waitFor();
+      expect(await watched.accessibility()).toEqual([]);
+      await page.getByRole("button", { name: "Run all now" }).click();
+      await page.getByRole("button", { name: "Run all now", disabled: false }).waitFor();
+      expect(asked.map((url) => new URL(url).pathname)).toEqual(["/api/exports/all/run"]);
+      await page.unrouteAll();
+    });
+
     test("console-notes 4.1: shows how to add a provider, accepts no secret, and reports problems", async () => {
       await watched.visit("/providers");
       await page.getByRole("button", { name: "Add provider" }).click();

@@ -42,6 +42,7 @@ const STOPS: readonly Stop[] = [
   { name: "keys", path: "/keys", ready: "table.list tbody tr" },
   { name: "projects", path: "/projects", ready: "table.list tbody tr" },
   { name: "alerts", path: "/alerts", ready: "table.alerts tbody tr" },
+  { name: "exports", path: "/exports", ready: ".empty" },
   { name: "config", path: "/config", ready: ".config pre" },
   { name: "audit", path: "/audit", ready: "table.audit tbody tr" },
 ];

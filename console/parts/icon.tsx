@@ -12,6 +12,7 @@ const PATHS = {
   files: "M3 5h5l2 2h7v9H3z",
   config: "M4 6h6M14 6h2M4 14h2M10 14h6M12 4v4M8 12v4",
   alerts: "M5.5 14V9a4.5 4.5 0 0 1 9 0v5M4 14h12M8.5 16.5a1.6 1.6 0 0 0 3 0",
+  exports: "M4 9v7h12V9M10 12V3M6.5 6.5 10 3l3.5 3.5",
   audit: "M5 3h7l3 3v11H5zM8 9h4M8 12h4",
   copy: "M7 7h9v9H7zM4 13V4h9",
   close: "M5 5l10 10M15 5L5 15",

@@ -73,6 +73,8 @@ export default defineConfig({
           page("Telemetry", "telemetry"),
           page("Alerts", "alerts"),
           page("Console", "console"),
+          page("Exports", "exports"),
+          page("Move from another gateway", "import"),
         ],
       },
       {

@@ -5,11 +5,13 @@ import { selectUnpricedUses } from "../storage/receipts/unpriced-uses.ts";
 import type { Queries } from "../storage/storage.ts";
 import { type StoredDelivery, selectLastTry, takeClaims } from "../storage/tables/alerts.ts";
 import { selectFailedBatches } from "../storage/tables/batches.ts";
+import { selectExports } from "../storage/tables/exports.ts";
 import { makeAlert } from "./alert.ts";
 import { batchAlert } from "./batch-alerts.ts";
 import { type PassedThreshold, passedThreshold } from "./budget-alerts.ts";
 import { DeliveryCounts } from "./delivery-counts.ts";
 import { type CallCounts, observeErrors, removedFromErrors } from "./error-share.ts";
+import { exportAlert } from "./export-alerts.ts";
 import { Incidents } from "./incidents.ts";
 import { type Observation, type RemovedProvider, removedProvider } from "./observation.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
@@ -24,6 +26,8 @@ interface AlertsOptions extends Omit<OutboxOptions, "settings" | "counts"> {
   countCalls: (range: { sinceMs: number; untilMs: number }) => Promise<readonly CallCounts[]>;
   /** The configured providers. */
   providers: () => readonly string[];
+  /** Whether exports are configured. */
+  hasExports?: boolean;
 }
 
 /** The result of a test. */
@@ -58,6 +62,7 @@ export class Alerts {
   #counting: Promise<void> | undefined;
   #unpriced: Promise<void> | undefined;
   #batches: Promise<void> | undefined;
+  #exports: Promise<void> | undefined;
 
   constructor(options: AlertsOptions) {
     this.#options = options;
@@ -109,7 +114,20 @@ export class Alerts {
     this.#batches ??= this.#lookAtBatches().finally(() => {
       this.#batches = undefined;
     });
-    await Promise.all([this.#looking, this.#counting, this.#unpriced, this.#batches]);
+    if (this.#options.hasExports)
+      this.#exports ??= this.#lookAtExports().finally(() => {
+        this.#exports = undefined;
+      });
+    await Promise.all([this.#looking, this.#counting, this.#unpriced, this.#batches, this.#exports]);
+  }
+
+  async #lookAtExports(): Promise<void> {
+    const { storage, onProblem } = this.#options;
+    try {
+      await this.#tellNew((await selectExports(storage)).flatMap((one) => exportAlert(one) ?? []));
+    } catch (error) {
+      onProblem(error, "looking for failing exports failed");
+    }
   }
 
   async #lookAtBatches(): Promise<void> {

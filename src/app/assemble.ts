@@ -6,7 +6,9 @@ import type { EndedBatch } from "../batches/batch.ts";
 import { BatchRunner } from "../batches/batch-runner.ts";
 import { NativeRunner } from "../batches/native-runner.ts";
 import type { Config } from "../config/config.ts";
+import { Exports } from "../exports/exports.ts";
 import type { FileStore } from "../files/file-store.ts";
+import { openFileStore } from "../files/open-file-store.ts";
 import { Leases } from "../leases/leases.ts";
 import { ObjectContent } from "../objects/object-content.ts";
 import type { Log } from "../observe/log.ts";
@@ -192,6 +194,17 @@ export async function assemble(config: Config, given: Given) {
     clock,
     onProblem: (err) => log.warn({ err }, "failed to count the objects of clients"),
   });
+  const exports = new Exports({
+    ...sources,
+    storage,
+    settings: config.exports,
+    instance,
+    leaseMs: timings.exportLeaseMs,
+    open: ({ to, name }, names) => openFileStore(to, environment, sources, { field: `exports.${name}`, names }),
+    onFile: (file) => log.info(file, "receipts exported"),
+    onForgotten: (name) => log.warn({ export: name }, "an export is no longer configured; its progress was deleted"),
+    onProblem: (err, what) => log.warn({ err }, what),
+  });
   const history = new ConfigHistory({
     started: config,
     read: (text) => readConfig({ ...given, text, catalogue: state.catalogue }),
@@ -207,6 +220,7 @@ export async function assemble(config: Config, given: Given) {
     budgets,
     alerts,
     objects: objectWatch,
+    exports,
     lineOutcomes: batchOptions.outcomes,
     lag,
     workers: given.metrics,
@@ -226,6 +240,7 @@ export async function assemble(config: Config, given: Given) {
     alerts,
     budgets,
     objectWatch,
+    exports,
     lag,
     metrics,
     access,

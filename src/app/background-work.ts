@@ -2,6 +2,7 @@ import type { Cancel, Clock } from "../base/clock.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { Config } from "../config/config.ts";
 import type { DialectRegistry } from "../dialects/registry.ts";
+import type { Exports } from "../exports/exports.ts";
 import { deleteOldReceipts, deleteSettled } from "../ledger/retention.ts";
 import { rollUpBehind } from "../ledger/roll-up-before.ts";
 import type { Log } from "../observe/log.ts";
@@ -36,6 +37,7 @@ export function backgroundWork(
     leases,
     budgets,
     objectWatch,
+    exports,
     alerts,
     lag,
     context,
@@ -54,6 +56,7 @@ export function backgroundWork(
     ["instance news", () => leases && shareInstanceNews(gateway, leases)],
     ["sweep", () => sweepRegularly(gateway, operations)],
     ["caches", () => keepCachesRegularly(cacheKeeper, tools)],
+    ["exports", () => startExports(exports)],
     ["receipt retention", () => deleteOldReceiptsRegularly(config.ledger, tools)],
     ["intent cleanup", () => deleteSettledRegularly(config.ledger, tools)],
     ["receipt roll-up", () => rollUpRegularly(tools)],
@@ -102,6 +105,15 @@ function sweepRegularly(
   };
   sweep();
   return clock.every(SWEEP_MS, sweep);
+}
+
+/** Runs end early; the next start continues them. */
+function startExports(exports: Exports): () => Promise<void> {
+  const cancel = exports.start();
+  return () => {
+    cancel();
+    return exports.stop();
+  };
 }
 
 const CACHES_MS = 30_000;

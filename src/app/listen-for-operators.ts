@@ -16,7 +16,7 @@ import { tryProvider } from "./try-provider.ts";
 
 /** The Admin API and the console. */
 export function listenForOperators(made: Assembled, sharesPorts: boolean): Listener {
-  const { config, gateway, storage, context, access, alerts, history, metrics, registry, adminParts } = made;
+  const { config, gateway, storage, context, access, alerts, history, metrics, registry, adminParts, exports } = made;
   const { server, admin } = config;
   const { clock, random, log } = gateway;
   const wrongSecrets = new WrongSecrets({ clock, random, storage, log });
@@ -37,6 +37,7 @@ export function listenForOperators(made: Assembled, sharesPorts: boolean): Liste
           remove: (number, actor) => removeUpdate(storage, number, gateway, actor),
         },
         alerts,
+        exports,
         parts: adminParts,
         clientsUrl: context.publicUrl,
         listener: askWithin(createRequestHandler({ ...server, context, routes: routesOf(registry.dialects) })),

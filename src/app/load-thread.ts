@@ -1,6 +1,10 @@
+import { ENCODER_THREAD } from "../exports/threaded-encoder.ts";
 import { READER_THREAD } from "../storage/sqlite-reader.ts";
 import { loadVideoThread } from "./load-simulator.ts";
 
 /** The entry point of a thread in the compiled program; it is the same file for all of them. */
-export const loadThread = (): Promise<unknown> =>
-  process.argv.includes(READER_THREAD) ? import("../storage/sqlite-reader.thread.ts") : loadVideoThread();
+export function loadThread(): Promise<unknown> {
+  if (process.argv.includes(READER_THREAD)) return import("../storage/sqlite-reader.thread.ts");
+  if (process.argv.includes(ENCODER_THREAD)) return import("../exports/encoder.thread.ts");
+  return loadVideoThread();
+}

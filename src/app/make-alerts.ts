@@ -22,7 +22,7 @@ interface AlertsParts {
   post?: PostAlert;
 }
 
-export function makeAlerts({ alerts }: Config, parts: AlertsParts): Alerts {
+export function makeAlerts({ alerts, exports }: Config, parts: AlertsParts): Alerts {
   const { gateway, storage, sources, condition, post = webhookPost() } = parts;
   const { log, instance } = gateway;
   return new Alerts({
@@ -30,6 +30,7 @@ export function makeAlerts({ alerts }: Config, parts: AlertsParts): Alerts {
     storage,
     instance,
     settings: alerts,
+    hasExports: exports.length > 0,
     post,
     countCalls: async (range) => countsOf(await selectOutcomeCounts(storage, range)),
     providers: () => [...gateway.snapshot.providers.keys()],

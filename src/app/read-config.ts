@@ -15,6 +15,7 @@ import {
 import { BUILT_IN } from "../providers/index.ts";
 import { type ProviderDeclaration, spokenAt } from "../providers/provider.ts";
 import type { Registry } from "../providers/registry.ts";
+import type { Secrets } from "../secrets/secrets.ts";
 
 /** Where a configuration comes from: a file, or only the environment. */
 export interface ConfigSource {
@@ -29,6 +30,8 @@ export interface ConfigSource {
   overrides?: Overrides;
   /** The sections of the file to read; default: all. */
   sections?: LoadOptions["sections"];
+  /** The secrets of stores that it refers to. */
+  secrets?: Secrets;
   /** The models that the configuration may name besides its own; default: the built-in ones. */
   catalogue?: UpdatedModels;
 }
@@ -38,7 +41,7 @@ export function readConfig(options: ConfigSource): Config {
     ...withoutAbsent({ path: options.configPath, text: options.text }),
     cwd: options.cwd,
     environment: options.environment,
-    ...withoutAbsent({ overrides: options.overrides, sections: options.sections }),
+    ...withoutAbsent({ overrides: options.overrides, sections: options.sections, secrets: options.secrets }),
     kinds: kindsOf(options.registry ?? BUILT_IN),
     ...knownFrom(options.catalogue ?? NO_UPDATES),
   });

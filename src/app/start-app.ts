@@ -29,6 +29,7 @@ import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { Parts } from "./parts.ts";
 import type { ConfigSource } from "./read-config.ts";
 import { readConfigInForce } from "./read-config-in-force.ts";
+import { withSecrets } from "./secrets/with-secrets.ts";
 import { type MissingProvider, missingProviders } from "./snapshot.ts";
 import { logWarnings, watchReloads } from "./watch-reloads.ts";
 
@@ -87,7 +88,8 @@ const SETTLE_MS = 3_000;
 const OUTER_STOP_MS = 20_000;
 
 /** Assembles the program and starts it. If a part fails to start, the parts before it are stopped. */
-export async function startApp(options: AppOptions): Promise<App> {
+export async function startApp(given: AppOptions): Promise<App> {
+  const options = await withSecrets(given);
   const config = await readConfigInForce(options);
   const { sources = system, log } = options;
   const parts = new Parts({ clock: sources.clock, log });

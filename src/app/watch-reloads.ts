@@ -5,7 +5,11 @@ import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import type { Log } from "../observe/log.ts";
 import type { Assembled } from "./assemble.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
+import { FreshSecrets } from "./secrets/fresh-secrets.ts";
 import { replaceKeysOrExplain } from "./static-keys.ts";
+
+/** How often the secrets of stores are read again. */
+const SECRETS_MS = 60_000;
 
 /** Applies each new configuration to the running gateway. An invalid one changes nothing (H25). */
 export function watchReloads(
@@ -14,8 +18,9 @@ export function watchReloads(
   setPublicUrl: (url: string) => void,
 ): ConfigWatch {
   const { clock, log, timings } = gateway;
-  return watchConfig(
-    () => readConfig({ ...source, catalogue: state.catalogue }),
+  const fresh = new FreshSecrets(source, log);
+  const watch = watchConfig(
+    () => readConfig({ ...source, ...fresh.known, catalogue: state.catalogue }),
     (changed) => {
       const snapshot = snapshotOf(changed);
       replaceKeysOrExplain(gateway.keys, changed);
@@ -33,8 +38,22 @@ export function watchReloads(
       history.refused(error.problems);
       log.error(`failed to reload the configuration; the previous one stays in effect:\n${error.message}`);
     },
-    { clock, settleMs: timings.configSettleMs },
+    { clock, settleMs: timings.configSettleMs, prepare: () => fresh.refresh() },
   );
+  const stop = clock.every(
+    SECRETS_MS,
+    () => {
+      void fresh.refresh()?.then((hasChanged) => hasChanged && watch.recheck());
+    },
+    { background: true },
+  );
+  return {
+    ...watch,
+    close: () => {
+      stop();
+      watch.close();
+    },
+  };
 }
 
 export function logWarnings({ warnings }: Config, log: Log): void {

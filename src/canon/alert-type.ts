@@ -3,6 +3,7 @@ export const ALERT_TYPES = [
   "budget.threshold",
   "spend.unpriced",
   "batch.failed",
+  "export.failed",
   "provider.down",
   "provider.up",
   "gateway.degraded",

@@ -35,11 +35,14 @@ export async function adminAccess(given: Given): Promise<AdminAccess> {
 
 async function configured(path: string): Promise<Partial<AdminAccess>> {
   // Loaded only when needed, because it is slow to load.
-  const [{ readConfig }, { configSource }] = await Promise.all([
+  const [{ readConfig }, { withSecrets }, { configSource }] = await Promise.all([
     import("../app/read-config.ts"),
+    import("../app/secrets/with-secrets.ts"),
     import("./config-source.ts"),
   ]);
-  const { host, port, secret } = readConfig({ ...configSource(path), sections: ["server", "admin"] }).admin;
+  const { host, port, secret } = readConfig(
+    await withSecrets({ ...configSource(path), sections: ["server", "admin"] }),
+  ).admin;
   const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const url = `http://${shown.includes(":") ? `[${shown}]` : shown}:${port}`;
   return secret === undefined ? { url } : { url, secret: secret.reveal() };

@@ -26,6 +26,12 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("serve", "[--port PORT] [--host HOST] [--workers COUNT] [--log-level LEVEL]", "run the gateway", () =>
         import("./commands/serve.ts").then(({ serve }) => serve),
       ),
+      list(
+        "import",
+        "litellm|bifrost|new-api FILE",
+        "convert the configuration of another gateway to trivium.yaml",
+        () => import("./commands/import.ts").then(({ importConfig }) => importConfig),
+      ),
       list("check", "[--live]", "validate the configuration, and with --live each provider's API key", () =>
         import("./commands/check.ts").then(({ check }) => check),
       ),
@@ -124,6 +130,9 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       ),
       list("objects", "list | delete ID", "list and delete what clients store: files, conversations and others", () =>
         import("./commands/objects.ts").then(({ objects }) => objects),
+      ),
+      list("exports", "list | run NAME", "list exports of receipts, and run one now", () =>
+        import("./commands/exports.ts").then(({ exports }) => exports),
       ),
       list(
         "alerts",

@@ -22,11 +22,12 @@ async function namedUrl({ url, config }: Parameters<typeof gatewayUrl>[0]): Prom
   const path = config ?? TRIVIUM_CONFIG;
   if (!path) return ["", DEFAULT_URL];
   // Loaded only when needed, because it is slow to load.
-  const [{ readConfig }, { configSource }] = await Promise.all([
+  const [{ readConfig }, { withSecrets }, { configSource }] = await Promise.all([
     import("../app/read-config.ts"),
+    import("../app/secrets/with-secrets.ts"),
     import("./config-source.ts"),
   ]);
-  const { server } = readConfig({ ...configSource(path), sections: ["server"] });
+  const { server } = readConfig(await withSecrets({ ...configSource(path), sections: ["server"] }));
   const host = server.host === "0.0.0.0" || server.host === "::" ? "127.0.0.1" : server.host;
   return ["server.host", `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`];
 }

@@ -3,10 +3,15 @@ import type { MapNode, Report } from "./document-node.ts";
 import { positionAt } from "./position-at.ts";
 
 /** Checks that span several fields. Defaults are filled in by now, so that a field that is left out counts too. */
-export function checkConfig(config: Pick<Config, "server" | "admin" | "alerts">, root: MapNode, report: Report): void {
+export function checkConfig(
+  config: Pick<Config, "server" | "admin" | "alerts" | "exports">,
+  root: MapNode,
+  report: Report,
+): void {
   checkListeners(config, root, report);
   checkMemory(config, root, report);
   checkAlerts(config, root, report);
+  checkExports(config, root, report);
   checkSecrets(config, root, report);
 }
 
@@ -32,6 +37,20 @@ function checkAlerts({ alerts }: Pick<Config, "alerts">, root: MapNode, report: 
       );
     }
     seen.add(name);
+  }
+}
+
+/** The progress of an export is stored under its name, and readers tell the files of a folder apart by their ends. */
+function checkExports({ exports }: Pick<Config, "exports">, root: MapNode, report: Report): void {
+  for (const [index, { name, to, format }] of exports.entries()) {
+    const others = exports.slice(0, index);
+    if (others.some((other) => other.to === to && other.format === format)) {
+      const message = `exports[${index}] has the same destination and format as an earlier export`;
+      report(positionAt(root, ["exports", index, "to"]), message);
+    } else if (others.some((other) => other.name === name)) {
+      const message = `exports contains two exports with the name "${name}"; set a different name for one of them`;
+      report(positionAt(root, ["exports", index]), message);
+    }
   }
 }
 

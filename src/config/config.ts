@@ -7,6 +7,7 @@ import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { DEFAULT_LIVE } from "./default-live.ts";
+import type { ExportFormat } from "./export-format.ts";
 import type { ModelFile } from "./schema.ts";
 
 /** The content of `trivium.yaml` with defaults filled in, absolute paths and wrapped credentials. */
@@ -103,6 +104,8 @@ export interface Config {
   telemetry: TelemetryConfig;
   /** Alert destinations. */
   alerts: AlertSettings;
+  /** Where receipts are copied to. */
+  exports: readonly ExportSettings[];
   /** Absent: the providers of the environment. Present: exactly these, even if there are none. */
   providers?: ProviderSettings[];
   models: ModelSettings[];
@@ -141,6 +144,15 @@ export interface WebhookSettings {
   secret?: Secret;
   /** Absent: all. */
   events?: readonly AlertType[];
+}
+
+export interface ExportSettings {
+  /** Unique: the progress of an export is stored under it. */
+  name: string;
+  /** An absolute folder, or `s3://bucket/prefix`. */
+  to: string;
+  format: ExportFormat;
+  everyMs: number;
 }
 
 export interface TelemetryConfig {

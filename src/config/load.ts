@@ -13,6 +13,7 @@ import { type ConfigSchema, configSchema, readValue } from "./read-values.ts";
 import { type ModelFile, RootFile } from "./schema.ts";
 import { toConfig } from "./to-config.ts";
 import { ValueFiles } from "./value-files.ts";
+import type { SecretReading } from "./variables.ts";
 
 export type { KnownModels } from "./check-references.ts";
 export { ConfigError, tellProblem } from "./config-error.ts";
@@ -28,6 +29,8 @@ export interface LoadOptions {
   kinds: ReadonlyMap<string, ProviderKind>;
   prices: KnownPrices;
   models: KnownModels;
+  /** Reads secrets of stores; absent: none can be read. */
+  secrets?: { read(reference: string): SecretReading };
   /** Values from the command line, which override the file. */
   overrides?: Overrides;
   /**
@@ -98,7 +101,7 @@ function interpret(
   root: MapNode,
   file: string,
   shownFile: string,
-  { environment, kinds, prices, models, sections, overrides = {} }: LoadOptions,
+  { environment, kinds, prices, models, sections, secrets, overrides = {} }: LoadOptions,
   problems: ConfigProblem[],
 ): Config {
   const report = reportTo(problems, shownFile);
@@ -106,7 +109,13 @@ function interpret(
 
   const folder = dirname(file);
   const files = new ValueFiles(folder);
-  const context = { environment, readFile: (path: string) => files.read(path), report };
+  const readSecret = secrets && ((reference: string) => secrets.read(reference));
+  const context = {
+    environment,
+    readFile: (path: string) => files.read(path),
+    ...withoutAbsent({ readSecret }),
+    report,
+  };
   const entries = new Map(root.entries);
   const section = entries.get("providers")?.node;
   entries.delete("providers");

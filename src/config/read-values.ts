@@ -135,6 +135,9 @@ function readNamed(
   return Object.fromEntries(values);
 }
 
+/** Fields that are shown without their password. */
+const PASSWORD_FIELDS: ReadonlySet<string> = new Set(["storage"]);
+
 function readScalar(
   node: ScalarNode,
   shape: ConfigSchema,
@@ -157,6 +160,14 @@ function readScalar(
         node.position,
         `${path} refers to the file ${expansion.unread.join(" and ")}, which cannot be read`,
       );
+      return undefined;
+    }
+    if (expansion.missing.length > 0) {
+      context.report(node.position, `${path} refers to the secret ${expansion.missing.join(" and ")}`);
+      return undefined;
+    }
+    if (expansion.hasSecret && shape.writeOnly !== true && !PASSWORD_FIELDS.has(path)) {
+      context.report(node.position, `${path} cannot refer to a secret, because its value is shown to operators`);
       return undefined;
     }
     if (expansion.unset.length > 0) {

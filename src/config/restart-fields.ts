@@ -38,6 +38,7 @@ const FIXED: Readonly<Record<string, (config: Config) => unknown>> = {
   "capture.retention_hours": ({ capture }) => capture.retentionMs,
   "capture.max_body_kb": ({ capture }) => capture.maxBodyBytes,
   "capture.max_total_mb": ({ capture }) => capture.maxTotalBytes,
+  exports: ({ exports }) => JSON.stringify(exports),
   simulator: ({ simulator }) => simulator,
   telemetry: ({ telemetry }) => fingerprint(telemetry),
   "log.level": ({ log }) => log.level,

@@ -6,6 +6,8 @@ import { TOOL_UNITS, UNPRICED_POLICIES } from "../canon/billable.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { SHARING } from "../canon/ownership.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
+import { DURATION_PATTERN } from "./duration.ts";
+import { EXPORT_FORMATS } from "./export-format.ts";
 import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile, TraitsFile } from "./routing-schema.ts";
 
 /**
@@ -268,6 +270,25 @@ const AlertsFile = Type.Object(
   closed,
 );
 
+/** Where settled receipts are copied to. */
+const ExportFile = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        description: "up to 64 letters, digits, dots, dashes and underscores",
+      }),
+    ),
+    to: Type.String({
+      pattern: "^(s3://[^/?#@]+(/[^?#]*)?|file:[^/].*|file:/[^/].*|file:///[^/].*)$",
+      description: "file:<folder> or s3://bucket/prefix",
+    }),
+    format: Type.Enum(EXPORT_FORMATS),
+    every: Type.String({ pattern: DURATION_PATTERN, description: "a duration such as 30s, 10m, 6h or 1d" }),
+  },
+  closed,
+);
+
 /** The whole file but for `providers`, whose fields depend on their kind: see provider-fields.ts. */
 export const RootFile = Type.Object(
   {
@@ -415,6 +436,7 @@ export const RootFile = Type.Object(
     ),
     telemetry: Type.Optional(TelemetryFile),
     alerts: Type.Optional(AlertsFile),
+    exports: Type.Optional(Type.Array(ExportFile)),
     routing: Type.Optional(RoutingFile),
     models: Type.Optional(Type.Array(ModelFile)),
     aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),

@@ -10,6 +10,7 @@ import { DEFAULT_LIVE } from "./default-live.ts";
 import type { KeyRoutingFile, RoutingFile } from "./routing-schema.ts";
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
 import { toAlerts } from "./to-alerts.ts";
+import { toExports } from "./to-exports.ts";
 
 const BYTES_PER_KILOBYTE = 1024;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
@@ -104,6 +105,7 @@ export function toConfig(
     },
     telemetry: toTelemetry(file.telemetry),
     alerts: toAlerts(file.alerts),
+    exports: toExports(file.exports, folder),
     ...(providers && { providers: [...providers].flatMap(([name, provider]) => toProviders(name, provider, folder)) }),
     models: (file.models ?? []).map(toModel),
     aliases: file.aliases ?? {},

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the references of the configuration file
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { expandReferences, hideReferences, restoreReferences } from "./variables.ts";
+import { expandReferences, hideReferences, restoreReferences, secretReferences } from "./variables.ts";
 
 const noFile = () => undefined;
 const expandWith = (text: string, environment: Record<string, string>) =>
@@ -41,6 +41,8 @@ test("dollar signs that do not start a reference stay", () => {
     used: false,
     unset: [],
     unread: [],
+    missing: [],
+    hasSecret: false,
     whole: false,
     malformed: false,
   });
@@ -52,4 +54,26 @@ test("the content of a file is inserted unchanged; an unreadable file is reporte
   expect(expanded).toMatchObject({ text: "<s3cret ${A} $$>", used: true, unread: [], malformed: false });
   expect(expandReferences("${file:nowhere}", { environment: {}, readFile }).unread).toEqual(["nowhere"]);
   expect(expandReferences("${file:}", { environment: {}, readFile }).malformed).toBe(true);
+});
+
+test("choices 18: a secret of a store is inserted unchanged; one that cannot be read is reported with the reason", () => {
+  const readSecret = (reference: string) =>
+    reference === "vault:secret/data/x#key" ? { value: "s3cret ${A}" } : { problem: "the store has no such secret" };
+  const source = { environment: { A: "x" }, readFile: noFile, readSecret };
+  expect(expandReferences("<${vault:secret/data/x#key}>", source)).toMatchObject({
+    text: "<s3cret ${A}>",
+    missing: [],
+    hasSecret: true,
+  });
+  expect(expandReferences("${aws-sm:prod/key}", source)).toMatchObject({
+    missing: ["aws-sm:prod/key, which cannot be read: the store has no such secret"],
+  });
+  // A default is not a store.
+  expect(expandReferences("${a:-vault:x}", { ...source, environment: {} })).toMatchObject({
+    text: "vault:x",
+    hasSecret: false,
+  });
+  expect(
+    secretReferences("a: ${vault:x#y}\nb: [ ${aws-sm:z}, ${vault:x#y}, $${gcp-sm:no}, ${file:f}, ${A:-b} ]"),
+  ).toEqual(["vault:x#y", "aws-sm:z"]);
 });

@@ -1,11 +1,16 @@
-/** `${NAME}`, `${NAME:-default}` and `${file:path}` in the texts of a configuration file. `$$` is a plain dollar sign. */
+/** `${NAME}`, `${NAME:-default}`, `${file:path}` and `${store:name}` in the texts of a configuration file. `$$` is a plain dollar sign. */
 
 /** The values of references. */
 export interface ReferenceSource {
   environment: Readonly<Record<string, string | undefined>>;
   /** The text of a file; undefined where it cannot be read. */
   readFile: (path: string) => string | undefined;
+  /** A secret by its store and name, such as `store:name`. */
+  readSecret?: (reference: string) => SecretReading;
 }
+
+/** A secret, or why it cannot be read. */
+export type SecretReading = { value: string } | { problem: string };
 
 interface Expansion {
   text: string;
@@ -15,40 +20,62 @@ interface Expansion {
   unset: string[];
   /** Files that cannot be read. */
   unread: string[];
+  /** Secrets that cannot be read, each with the reason. */
+  missing: string[];
+  /** The text contains a secret of a store. */
+  hasSecret: boolean;
   /** The text is one `${NAME}` and nothing else. */
   whole: boolean;
   /** There is a `${` that does not open a reference. */
   malformed: boolean;
 }
 
-const REFERENCE = /\$\$|\$\{file:([^{}]+)\}|\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}|\$\{/g;
+const REFERENCE = /\$\$|\$\{file:([^{}]+)\}|\$\{([A-Za-z_]\w*)(?::-([^{}]*))?\}|\$\{([a-z][a-z0-9-]*:[^{}]+)\}|\$\{/g;
 const WHOLE = /^\$\{[A-Za-z_]\w*\}$/;
 
-export function expandReferences(text: string, { environment, readFile }: ReferenceSource): Expansion {
+/** The secrets of stores that a text refers to. */
+export function secretReferences(text: string): string[] {
+  return [...new Set([...text.matchAll(REFERENCE)].flatMap(([, , , , secret]) => secret ?? []))];
+}
+
+export function expandReferences(text: string, { environment, readFile, readSecret }: ReferenceSource): Expansion {
   const whole = WHOLE.test(text);
   const unset: string[] = [];
   const unread: string[] = [];
+  const missing: string[] = [];
+  let hasSecret = false;
   let used = false;
   let malformed = false;
-  const expanded = text.replace(REFERENCE, (found: string, path?: string, name?: string, fallback?: string) => {
-    if (found === "$$") return "$";
-    if (path !== undefined) {
+  const expanded = text.replace(
+    REFERENCE,
+    (found: string, path?: string, name?: string, fallback?: string, secret?: string) => {
+      if (found === "$$") return "$";
+      if (path !== undefined) {
+        used = true;
+        const content = readFile(path);
+        if (content === undefined) unread.push(path);
+        return content ?? "";
+      }
+      if (secret !== undefined) {
+        used = true;
+        hasSecret = true;
+        const reading = readSecret?.(secret) ?? { problem: "no secret store is in use here" };
+        if ("value" in reading) return reading.value;
+        missing.push(`${secret}, which cannot be read: ${reading.problem}`);
+        return "";
+      }
+      if (name === undefined) {
+        malformed = true;
+        return found;
+      }
       used = true;
-      const content = readFile(path);
-      if (content === undefined) unread.push(path);
-      return content ?? "";
-    }
-    if (name === undefined) {
-      malformed = true;
-      return found;
-    }
-    used = true;
-    const value = environment[name];
-    if (fallback !== undefined) return value || fallback;
-    if (value === undefined || (whole && value === "")) unset.push(name);
-    return value ?? "";
-  });
-  return { text: expanded, used, unset, unread, whole, malformed };
+      const value = environment[name];
+      if (fallback !== undefined) return value || fallback;
+      if (value === undefined || (whole && value === "")) unset.push(name);
+      return value ?? "";
+    },
+  );
+  return { text: expanded, used, unset, unread, missing, hasSecret, whole, malformed };
 }
 
 /**

@@ -6,6 +6,8 @@ import { ConfigError } from "./config-error.ts";
 export interface ConfigWatch {
   /** Reloads the configuration now, changed or not, and applies it even if sections are lost: an operator asked for it. */
   reload(): void;
+  /** Reads it again and applies it, like a changed file: something that it refers to has changed. */
+  recheck(): void;
   close(): void;
 }
 
@@ -22,6 +24,8 @@ interface WatchOptions {
   signal?: AbortSignal;
   /** How long a changed file must stay unchanged. */
   settleMs?: number;
+  /** Reads what the configuration refers to and `load` cannot wait for; undefined if there is nothing. It must not reject. */
+  prepare?: () => Promise<unknown> | undefined;
 }
 
 /**
@@ -33,7 +37,7 @@ export function watchConfig(
   load: () => Config,
   onChange: (config: Config) => void,
   onProblem: (error: ConfigError) => void,
-  { clock, signal, settleMs = SETTLE_MS }: WatchOptions,
+  { clock, signal, settleMs = SETTLE_MS, prepare }: WatchOptions,
 ): ConfigWatch {
   let file: string | undefined;
   let found = false;
@@ -64,6 +68,20 @@ export function watchConfig(
       onProblem(error);
     }
   };
+  let isPreparing = false;
+  const prepared = (use: () => void) => {
+    if (isPreparing) return;
+    const preparing = prepare?.();
+    if (preparing === undefined) {
+      use();
+      return;
+    }
+    isPreparing = true;
+    void preparing.finally(() => {
+      isPreparing = false;
+      use();
+    });
+  };
   const look = () => {
     const now = state();
     if (now !== seen) {
@@ -71,13 +89,17 @@ export function watchConfig(
       seenMs = clock.nowMs();
     }
     if (now === undefined || now === loaded || clock.nowMs() - seenMs < settleMs) return;
-    attempt(onChange, false);
+    prepared(() => attempt(onChange, false));
   };
 
   attempt(() => {}, true);
   const close = clock.every(Math.min(LOOK_EVERY_MS, settleMs), look, { background: true });
   signal?.addEventListener("abort", close, { once: true });
-  return { reload: () => attempt(onChange, true), close };
+  return {
+    reload: () => prepared(() => attempt(onChange, true)),
+    recheck: () => attempt(onChange, false),
+    close,
+  };
 }
 
 /** A fingerprint of the configuration file and the files that contain its values; undefined while there is no file. */

@@ -54,7 +54,7 @@ const NAME = new RegExp(`^${FILE_NAME}$`);
 export const isFileName = (name: string): boolean => NAME.test(name);
 
 /** Returns the name. Another form comes from elsewhere and must not become part of a path. */
-export function checkedFileName(name: string): string {
-  if (isFileName(name)) return name;
+export function checkedFileName(name: string, form: RegExp = NAME): string {
+  if (form.test(name)) return name;
   throw new GatewayError("internal", "The file store received a name that the gateway did not create.");
 }

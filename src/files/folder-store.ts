@@ -11,7 +11,6 @@ import {
   FILE_NAME,
   type FileContent,
   type FileStore,
-  isFileName,
   type ListedFile,
   type OpenFile,
 } from "./file-store.ts";
@@ -22,21 +21,24 @@ const UNFINISHED_MS = 10 * 60_000;
 /** A network disk may hang; no step on a working disk takes this long (H29). */
 const DISK_MS = 60_000;
 
-const TEMPORARY = new RegExp(`^${FILE_NAME}\\.[\\w-]{22,36}\\.part$`);
-
 /** Files in one folder of this machine, or of a disk that several instances share. */
 export class FolderStore implements FileStore {
   readonly #folder: string;
   readonly #sources: Sources;
   readonly #diskMs: number;
+  readonly #names: RegExp;
+  readonly #temporary: RegExp;
 
-  private constructor(folder: string, sources: Sources, diskMs: number) {
+  private constructor(folder: string, sources: Sources, diskMs: number, names: string) {
     this.#folder = folder;
     this.#sources = sources;
     this.#diskMs = diskMs;
+    this.#names = new RegExp(`^${names}$`);
+    this.#temporary = new RegExp(`^${names}\\.[\\w-]{22,36}\\.part$`);
   }
 
-  static async open(folder: string, sources: Sources, diskMs = DISK_MS): Promise<FolderStore> {
+  /** `names` is the form of the names, as the source of a pattern. */
+  static async open(folder: string, sources: Sources, diskMs = DISK_MS, names = FILE_NAME): Promise<FolderStore> {
     const { clock } = sources;
     try {
       await withTimeout(mkdir(folder, { recursive: true, mode: 0o700 }), DISK_MS, clock, hangs);
@@ -48,7 +50,7 @@ export class FolderStore implements FileStore {
       const message = `The folder ${folder} of the file store cannot be used: ${code}.`;
       throw new GatewayError("internal", message, { cause });
     }
-    return new FolderStore(folder, sources, diskMs);
+    return new FolderStore(folder, sources, diskMs, names);
   }
 
   async put(name: string, content: FileContent, maxBytes: number): Promise<{ size: number }> {
@@ -83,7 +85,7 @@ export class FolderStore implements FileStore {
   }
 
   async *list(): AsyncGenerator<ListedFile> {
-    for (const name of await this.#names(isFileName)) {
+    for (const name of await this.#namesIn((one) => this.#names.test(one))) {
       const found = await this.#onDisk(() => unlessMissing(stat(join(this.#folder, name)), "ENOENT"));
       if (found?.isFile()) yield { name, writtenAtMs: found.mtimeMs };
     }
@@ -95,7 +97,7 @@ export class FolderStore implements FileStore {
   }
 
   async removeUnfinished(nowMs: number): Promise<void> {
-    for (const name of await this.#names((one) => TEMPORARY.test(one))) {
+    for (const name of await this.#namesIn((one) => this.#temporary.test(one))) {
       const path = join(this.#folder, name);
       await this.#onDisk(async () => {
         const found = await unlessMissing(stat(path), "ENOENT");
@@ -130,12 +132,12 @@ export class FolderStore implements FileStore {
     }
   }
 
-  async #names(wanted: (name: string) => boolean): Promise<string[]> {
+  async #namesIn(wanted: (name: string) => boolean): Promise<string[]> {
     return (await this.#onDisk(() => readdir(this.#folder))).filter(wanted);
   }
 
   #path(name: string): string {
-    return join(this.#folder, checkedFileName(name));
+    return join(this.#folder, checkedFileName(name, this.#names));
   }
 
   /** A full or missing disk is reported with its reason, but without the path, which clients must not see. */

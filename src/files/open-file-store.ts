@@ -7,33 +7,56 @@ import { type S3Settings, S3Store } from "./s3-store.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+interface StoreUse {
+  /** The field of the configuration that has the URL. */
+  field: string;
+  /** The form of the names, as the source of a pattern; default: that of media files. */
+  names?: string;
+}
+
 /** Opens a folder, created if missing, or `s3://bucket/prefix`, and removes the remains of killed writers. */
-export async function openFileStore(url: string, environment: Environment, sources: Sources): Promise<FileStore> {
-  const store = await connect(url, environment, sources);
+export async function openFileStore(
+  url: string,
+  environment: Environment,
+  sources: Sources,
+  use: StoreUse = { field: "files" },
+): Promise<FileStore> {
+  const store = await connect(url, environment, sources, use);
   await store.removeUnfinished(sources.clock.wallMs());
   return store;
 }
 
-async function connect(url: string, environment: Environment, sources: Sources): Promise<FileStore> {
-  if (url.startsWith("s3://")) return await S3Store.open(readS3Settings(url, environment), sources.clock);
-  if (url === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
-    throw new GatewayError("invalid_request", "`files` must be a folder such as ./data/files, or s3://bucket/prefix.");
+async function connect(
+  url: string,
+  environment: Environment,
+  sources: Sources,
+  { field, names }: StoreUse,
+): Promise<FileStore> {
+  if (url.startsWith("s3://")) {
+    const settings = readS3Settings(url, environment, field);
+    return await S3Store.open({ ...settings, ...withoutAbsent({ names }) }, sources.clock);
   }
-  return await FolderStore.open(url, sources);
+  if (url === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
+    throw new GatewayError(
+      "invalid_request",
+      `\`${field}\` must be a folder such as ./data/files, or s3://bucket/prefix.`,
+    );
+  }
+  return await FolderStore.open(url, sources, undefined, names);
 }
 
 /** The URL names the bucket; secrets come from the environment, under the names that other programs use. */
-function readS3Settings(url: string, environment: Environment): S3Settings {
+function readS3Settings(url: string, environment: Environment, field: string): S3Settings {
   const [, bucket = "", path = ""] = /^s3:\/\/([^/?#@:]+)(?:\/([^?#]*))?$/.exec(url) ?? [];
   if (bucket === "") {
-    const message = "`files` must be s3://bucket/prefix; set credentials and endpoint in the environment.";
+    const message = `\`${field}\` must be s3://bucket/prefix; set credentials and endpoint in the environment.`;
     throw new GatewayError("invalid_request", message);
   }
   const first = (...names: string[]) => names.map((name) => environment[name]).find(Boolean);
   const accessKeyId = first("S3_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID");
   const secretAccessKey = first("S3_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY");
   if (accessKeyId === undefined || secretAccessKey === undefined) {
-    const message = `\`files\` is in the bucket ${bucket}, but its credentials are missing: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.`;
+    const message = `\`${field}\` is in the bucket ${bucket}, but its credentials are missing: set S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.`;
     throw new GatewayError("invalid_request", message);
   }
   const sessionToken = first("S3_SESSION_TOKEN", "AWS_SESSION_TOKEN");

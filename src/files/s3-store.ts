@@ -9,9 +9,9 @@ import { errorCode, unlessMissing } from "./error-code.ts";
 import {
   type ByteRange,
   checkedFileName,
+  FILE_NAME,
   type FileContent,
   type FileStore,
-  isFileName,
   type ListedFile,
   type OpenFile,
 } from "./file-store.ts";
@@ -27,6 +27,8 @@ export interface S3Settings {
   region?: string;
   /** How long the bucket's host may be silent in the middle of a file. */
   stallMs?: number;
+  /** The form of the names, as the source of a pattern. */
+  names?: string;
 }
 
 const ANSWER_MS = 30_000;
@@ -41,12 +43,14 @@ export class S3Store implements FileStore {
   readonly #prefix: string;
   readonly #stallMs: number;
   readonly #shown: string;
+  readonly #names: RegExp;
 
-  private constructor({ prefix, stallMs = ANSWER_MS, ...options }: S3Settings, clock: Clock) {
+  private constructor({ prefix, stallMs = ANSWER_MS, names = FILE_NAME, ...options }: S3Settings, clock: Clock) {
     this.#client = new S3Client(options);
     this.#clock = clock;
     this.#prefix = prefix;
     this.#stallMs = stallMs;
+    this.#names = new RegExp(`^${names}$`);
     this.#shown = `s3://${options.bucket}/${prefix}`;
   }
 
@@ -122,7 +126,7 @@ export class S3Store implements FileStore {
       const page = await this.#ask(this.#client.list(withoutAbsent({ prefix: this.#prefix, continuationToken })));
       for (const { key, lastModified } of page.contents ?? []) {
         const name = key.slice(this.#prefix.length);
-        if (isFileName(name) && lastModified !== undefined) yield { name, writtenAtMs: Date.parse(lastModified) };
+        if (this.#names.test(name) && lastModified !== undefined) yield { name, writtenAtMs: Date.parse(lastModified) };
       }
       continuationToken = page.isTruncated ? page.nextContinuationToken : undefined;
     } while (continuationToken !== undefined);
@@ -135,7 +139,7 @@ export class S3Store implements FileStore {
   async removeUnfinished(): Promise<void> {}
 
   #key(name: string): string {
-    return this.#prefix + checkedFileName(name);
+    return this.#prefix + checkedFileName(name, this.#names);
   }
 
   async #ask<Answer>(answer: Promise<Answer>, waitMs = ANSWER_MS): Promise<Answer> {

@@ -53,7 +53,7 @@ const COLUMNS: Readonly<Record<string, (receipt: Receipt) => Cell>> = {
 };
 
 /** `cacheWrite5m` as `cache_write_5m`. */
-function snakeCase(name: string): string {
+export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
 }
 
@@ -95,7 +95,7 @@ export function csvRow(cells: readonly (string | number | null)[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
 
-function csvCell(value: string | number | null): string {
+export function csvCell(value: string | number | null): string {
   if (value === null) return "";
   if (typeof value === "number") return String(value);
   const harmless = FORMULA.test(value) ? `'${value}` : value;

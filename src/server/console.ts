@@ -37,6 +37,7 @@ const PAGES = [
   "batches",
   "files",
   "config",
+  "exports",
   "alerts",
   "audit",
   "bodies",

@@ -1,6 +1,6 @@
 /** Runs in a separate thread: see sqlite-reader.ts. */
 import { Database } from "bun:sqlite";
-import { setPriority } from "node:os";
+import { makeWayForCalls } from "../base/make-way-for-calls.ts";
 import type { Parameter, StoredRow } from "./storage.ts";
 
 declare const self: Worker;
@@ -15,18 +15,6 @@ export type ReaderAnswer = { number: number } & ({ rows: StoredRow[] } | { probl
 
 /** A writer that resets the log blocks readers for a moment. */
 const BUSY_MS = 1_000;
-
-/** If processors are short, calls take precedence. */
-const NICENESS = 10;
-
-/** On Linux each thread has its own priority; elsewhere it would be that of the whole gateway. */
-function makeWayForCalls(): void {
-  try {
-    if (process.platform === "linux") setPriority(NICENESS);
-  } catch {
-    // A sandbox may forbid it, which must not prevent reading.
-  }
-}
 
 makeWayForCalls();
 

@@ -1,4 +1,5 @@
 import type { Alerts } from "../../alerts/alerts.ts";
+import type { Exports } from "../../exports/exports.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { AdminConfig } from "../../server/admin/admin-config.ts";
 import type { GatewayCondition } from "../../server/condition.ts";
@@ -9,6 +10,7 @@ import type { OtlpExporter } from "../../telemetry/otlp/exporter.ts";
 import type { BudgetWatch } from "../watch-budgets.ts";
 import type { ObjectWatch } from "../watch-objects.ts";
 import { alertFamilies } from "./alert-families.ts";
+import { exportFamilies } from "./export-families.ts";
 import { gatewayFamilies } from "./gateway-families.ts";
 import { type MetricsOfWorkers, mergeWorkers } from "./merge-workers.ts";
 import { type LineOutcomes, objectFamilies } from "./object-families.ts";
@@ -22,6 +24,7 @@ interface Parts {
   budgets: Pick<BudgetWatch, "uses">;
   alerts: Pick<Alerts, "settings" | "deliveries">;
   objects: Pick<ObjectWatch, "counted">;
+  exports: Pick<Exports, "states" | "counts">;
   lineOutcomes: LineOutcomes;
   lag: LoopLag;
   /** Absent if nothing is exported. */
@@ -49,6 +52,7 @@ export function collectMetrics(parts: Parts): CollectedMetrics {
     ...gatewayFamilies({ ...parts, startedMs }),
     ...alertFamilies(alerts),
     ...objectFamilies(objects.counted, lineOutcomes, gateway.clock.wallMs()),
+    ...exportFamilies(parts.exports),
     ...processFamilies(startedMs),
     lag.family(),
     ...(exporter === undefined ? [] : [exporter.family()]),

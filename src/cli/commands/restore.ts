@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { readConfig } from "../../app/read-config.ts";
+import { withSecrets } from "../../app/secrets/with-secrets.ts";
 import { system } from "../../base/system.ts";
 import type { Config } from "../../config/config.ts";
 import { openStorage } from "../../storage/open.ts";
@@ -17,7 +18,9 @@ export const restore = defineCommand({
   run: async ({ values, positionals }) => {
     const [folder] = positionals;
     if (folder === undefined) throw new UsageError("Missing folder. Name the folder of a backup.");
-    const config = readConfig({ ...configSource(values.config), sections: ["storage", "data_dir", "files"] });
+    const config = readConfig(
+      await withSecrets({ ...configSource(values.config), sections: ["storage", "data_dir", "files"] }),
+    );
     const manifest = readBackup(resolve(folder));
     if (existsSync(databaseFile(config, "restore"))) await within(config, requireStopped);
     const kept = restoreBackup(config, resolve(folder), manifest, Date.now());

@@ -28,6 +28,8 @@ export interface Timings {
   operationLeaseMs: number;
   /** How long the lines of a batch stay with a process that died. */
   batchLeaseMs: number;
+  /** How long an export stays with a process that died. */
+  exportLeaseMs: number;
   /** A batch whose creation at its provider was not confirmed is looked up there after this time. */
   batchLookupMs: number;
   /** How long an instance uses its part of shared limits without a response from their source, and keeps it when it dies. */
@@ -54,6 +56,7 @@ export const DEFAULT_TIMINGS: Timings = {
   mediaPollFactor: 1,
   operationLeaseMs: 60_000,
   batchLeaseMs: 10_000,
+  exportLeaseMs: 15_000,
   batchLookupMs: 30_000,
   limitLeaseMs: 10_000,
   statementMs: STATEMENT_MS,

@@ -6,6 +6,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Role } from "../../canon/role.ts";
 import { defineCheck, refuse } from "../../dialects/reading/check.ts";
 import { pathTo } from "../../dialects/reading/explain-mismatch.ts";
+import type { Exports } from "../../exports/exports.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { PartCondition } from "../condition.ts";
@@ -33,6 +34,7 @@ export interface AdminParts {
   config: AdminConfig;
   catalogue: AdminCatalogue;
   alerts: Alerts;
+  exports: Pick<Exports, "read" | "run" | "states">;
   /** The clients' base URL, and that listener itself. */
   clientsUrl: () => string;
   listener: PublicListener;

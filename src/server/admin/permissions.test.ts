@@ -34,6 +34,8 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/receipts": READERS,
   "GET /api/receipts/{id}": READERS,
   "GET /api/receipts/{id}/bodies": OF_KEYS,
+  "GET /api/exports": READERS,
+  "POST /api/exports/{name}/run": ["admin"],
   "GET /api/alerts": READERS,
   "GET /api/alerts/settings": READERS,
   "POST /api/alerts/test": ["admin"],

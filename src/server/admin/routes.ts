@@ -10,6 +10,8 @@ import { listCatalogueUpdates, removeCatalogueUpdate, updateCatalogueRoute } fro
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import { watchEvents } from "./events.ts";
+import { listExports } from "./exports/list-exports.ts";
+import { runExport } from "./exports/run-export.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
 import { listLiveSessions } from "./live-sessions.ts";
@@ -92,6 +94,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   listBatchesRoute,
   showBatchRoute,
   cancelBatchRoute,
+  listExports,
+  runExport,
   listAlerts,
   showAlertSettings,
   testAlerts,

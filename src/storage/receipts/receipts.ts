@@ -107,11 +107,14 @@ export async function selectReceipt(queries: Queries, project: string, id: strin
   return row === undefined ? undefined : readReceipt(row);
 }
 
-/** Deletes the oldest rolled-up receipts before that time, at most `limit`, and returns how many. */
+/** Receipts that an export has not written yet are kept for it. */
+const EXPORTED = `id < COALESCE((SELECT MIN(next_id) FROM exports), '~') AND id NOT IN (SELECT id FROM export_late)`;
+
+/** Deletes the oldest rolled-up and exported receipts before that time, at most `limit`, and returns how many. */
 export async function deleteReceiptsBefore(storage: Storage, beforeMs: number, limit: number): Promise<number> {
   const table = storage.engine === "sqlite" ? "receipt_rows" : "receipts";
   const rows = await storage.query(
-    `DELETE FROM ${table} WHERE id IN (SELECT id FROM receipts WHERE id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) ORDER BY id LIMIT ?)
+    `DELETE FROM ${table} WHERE id IN (SELECT id FROM receipts WHERE id < ? AND created_at_ms < ? AND NOT (${NOT_ROLLED_UP}) AND ${EXPORTED} ORDER BY id LIMIT ?)
      RETURNING id`,
     [endIdOf(beforeMs), beforeMs, limit],
   );

@@ -31,17 +31,24 @@ interface Group {
 }
 
 const UNTIL_ID = "SELECT until_id FROM rolled_up";
+/** With the mark of the export that is ahead of all others; NULL if there are no exports. */
+const MARKS = "SELECT until_id, (SELECT MAX(until_id) FROM exports) AS exported_until_id FROM rolled_up";
+const NOTE_LATE = "INSERT OR IGNORE INTO export_late (export, id) SELECT name, ? FROM exports WHERE until_id > ?";
 
 /**
  * SQLite sums up receipts in batches some seconds after they are written. Only later ones, whose hours are already
- * summed up, are added to the sums in the transaction that writes them.
+ * summed up, are added to the sums in the transaction that writes them. It also notes those that come too late for an export.
  */
 export const rollUpLate = (receipts: readonly Receipt[]): FollowUp => ({
-  given: UNTIL_ID,
+  given: MARKS,
   statements: (changes, [given]) => {
     const untilId = given === undefined ? "" : text(given, "until_id");
+    const exportedUntilId = given === undefined ? undefined : optionalText(given, "exported_until_id");
     const late = receipts.filter(({ id }, index) => changes[index] === 1 && id < untilId);
-    return late.length === 0 ? [] : rollUp(late.map(receiptValues));
+    const summed = late.length === 0 ? [] : rollUp(late.map(receiptValues));
+    if (exportedUntilId === undefined) return summed;
+    const unexported = receipts.filter(({ id }, index) => changes[index] === 1 && id < exportedUntilId);
+    return [...summed, ...unexported.map(({ id }): BoundStatement => [NOTE_LATE, [id, id]])];
   },
 });
 

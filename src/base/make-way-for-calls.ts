@@ -1,0 +1,13 @@
+import { setPriority } from "node:os";
+
+/** If processors are short, calls take precedence. */
+const NICENESS = 10;
+
+/** Lowers the priority of this thread. On Linux each thread has its own; elsewhere it would be that of the whole gateway. */
+export function makeWayForCalls(): void {
+  try {
+    if (process.platform === "linux") setPriority(NICENESS);
+  } catch {
+    // A sandbox may forbid it, which must not prevent the work.
+  }
+}
