@@ -4,6 +4,7 @@ import { readKeyFile } from "../answers/key-file.ts";
 import type { Random, Sources } from "../base/sources.ts";
 import type { EndedBatch } from "../batches/batch.ts";
 import { BatchRunner } from "../batches/batch-runner.ts";
+import { LinePace } from "../batches/line-pace.ts";
 import { NativeRunner } from "../batches/native-runner.ts";
 import type { Config } from "../config/config.ts";
 import type { FileStore } from "../files/file-store.ts";
@@ -155,7 +156,7 @@ export async function assemble(config: Config, given: Given) {
     maxLineBytes: config.server.maxBodyBytes,
     retentionMs: gateway.uploads.limits.retentionMs,
     processes: () => leases?.instances ?? 1,
-    runningCalls: () => gateway.runningCalls,
+    pace: new LinePace({ clock, max: config.batch.maxConcurrent, runningCalls: () => gateway.runningCalls }),
     leaseMs: timings.batchLeaseMs,
     onProblem: (err: unknown, what: string) => log.error({ err }, what),
     onEnded: ({ id, project, state, errors }: EndedBatch) =>

@@ -69,7 +69,7 @@ export interface NativeJobs {
   /** One line of the input, under the id by which its result is recognised. */
   line(target: string, id: string, body: string): string;
   /** Returns the provider's id. Calls `beforeCreation` before the request that may be billed. */
-  submit(batch: NativeBatch, lines: readonly string[], beforeCreation: () => Promise<void>): Promise<string>;
+  submit(batch: NativeBatch, lines: readonly Uint8Array[], beforeCreation: () => Promise<void>): Promise<string>;
   /** Finds a batch whose creation was not confirmed. `unclear`: it cannot be known yet. */
   find(batch: NativeBatch): Promise<{ id: string } | "unclear" | undefined>;
   poll(batch: NativeBatch): Promise<NativeProgress>;
