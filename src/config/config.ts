@@ -170,6 +170,8 @@ export interface ProviderSettings {
   traceContext?: boolean;
   /** Whether its batch API is used; absent: at the vendor's own address. */
   batch?: boolean;
+  /** Whether its files API is used; absent: at the vendor's own address. */
+  files?: boolean;
   /** Overrides of the gateway's settings. */
   breaker?: Partial<BreakerSettings>;
   project?: string;

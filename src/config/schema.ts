@@ -444,6 +444,7 @@ export const ProviderFile = Type.Object(
     breaker: Type.Optional(BreakerFile),
     trace_context: Type.Optional(Type.Boolean()),
     batch: Type.Optional(Type.Boolean()),
+    files: Type.Optional(Type.Boolean()),
     api_key: Type.Optional(Credential),
     dialects: Type.Optional(Type.Array(UpstreamDialect, { minItems: 1 })),
     project: Type.Optional(Text),
