@@ -28,7 +28,11 @@ test("docs/telemetry.md lists every metric with its type, and the labels of thos
       startedMs: 0,
     }),
     ...alertFamilies({ settings: toAlerts(), deliveries: new DeliveryCounts() }),
-    ...objectFamilies({ sums: [], waiting: { count: 0, sinceMs: undefined } }, { succeeded: 0, failed: 0 }, 0),
+    ...objectFamilies(
+      { sums: [], waiting: { count: 0, sinceMs: undefined } },
+      { lines: { succeeded: 0, failed: 0 }, uploads: [] },
+      0,
+    ),
     ...processFamilies(0),
     new LoopLag().family(),
     { name: "trivium_telemetry_dropped_total", type: "counter" as const },
