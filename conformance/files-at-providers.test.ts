@@ -46,7 +46,7 @@ let host: PlayedFilesHost;
 let gateway: TestGateway;
 beforeAll(async () => {
   host = await new PlayedFilesHost().start();
-  gateway = await startTestGateway({ config: { ...configOf(host.url), keys: KEYS } });
+  gateway = await startTestGateway({ config: { ...configOf(host.url), keys: KEYS, simulator: true } });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -313,4 +313,25 @@ describe("choices 12: a file that does not fit into a request is uploaded to the
     gateway.app.reload();
     await Bun.sleep(500);
   }, 30_000);
+});
+
+describe("choices 12: the built-in simulator has the files APIs of three vendors", () => {
+  test.each(["sim/standard", "sim/standard-messages", "sim/standard-genai", "sim/standard-responses"])(
+    "%s gets a large file by its id, in every protocol",
+    async (model) => {
+      const file = await upload();
+      for (const [protocol, call] of Object.entries(CALLS)) {
+        const response = await call(model, file);
+        expect([protocol, response.status]).toEqual([protocol, 200]);
+        const [offer] = await offersOf(response);
+        expect([protocol, (offer?.files?.uploaded ?? 0) + (offer?.files?.reused ?? 0)]).toEqual([protocol, 1]);
+      }
+      const shown = await fetch(`${gateway.adminUrl}/api/objects?kind=file&id=${file}`, {
+        headers: { authorization: `Bearer ${gateway.adminSecret}` },
+      });
+      expect(await shown.json()).toMatchObject({ data: [{ providers: ["simulator"] }] });
+      expect((await remove(file)).status).toBe(200);
+    },
+    60_000,
+  );
 });
