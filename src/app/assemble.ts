@@ -172,6 +172,11 @@ export async function assemble(config: Config, given: Given) {
       log.info({ batch: id, provider, lines }, "batch submitted to its provider"),
     onReturned: ({ id, provider, reason }) =>
       log.warn({ batch: id, provider, reason }, "provider did not take a batch; the gateway runs it"),
+    onOrphaned: ({ id, provider, providerId, lines }) =>
+      log.error(
+        { batch: id, provider, provider_batch: providerId, lines },
+        "gave up a batch whose credential is not configured; its provider may bill up to this many requests",
+      ),
     onOddities: ({ id, ...odd }) => log.warn({ batch: id, ...odd }, "results of a batch do not match its lines"),
   });
   const batchRunner = new BatchRunner({

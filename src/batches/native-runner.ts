@@ -35,6 +35,8 @@ interface NativeRunnerOptions extends ChooseNativeOptions, Sources {
   /** The provider did not take the batch, and the gateway runs it instead. */
   onReturned?: (batch: { id: string; provider: string; reason: string }) => void;
   onEnded?: (batch: EndedBatch) => void;
+  /** Given up: its credential is not configured. The provider may bill its lines. */
+  onOrphaned?: (batch: { id: string; provider: string; providerId: string | undefined; lines: number }) => void;
   /** Counts the lines that end here. */
   outcomes: LineOutcomes;
   /** Results that belong to no line, and lines without a result. */
@@ -50,6 +52,8 @@ const CLIENT_POLL_MS = 2_000;
 const CLIENT_WAIT_MS = 2_000;
 /** How long after its deadline a batch is awaited that was cancelled at the provider. */
 const GRACE_MS = 24 * 60 * 60_000;
+/** How long a batch waits for a credential that was removed from the configuration. */
+const ORPHANED_MS = 60 * 60_000;
 const RETRY_MS = 10_000;
 const MAX_TRIES = 5;
 const BATCHES_AT_ONCE = 4;
@@ -149,16 +153,31 @@ export class NativeRunner {
   }
 
   async #work(batch: NativeBatch): Promise<void> {
-    const { storage, clock } = this.#options;
+    const { storage, clock, jobs } = this.#options;
     const nowMs = clock.wallMs();
     const object = await this.#cancelRevoked((await selectObjects(storage, [batch.id], nowMs)).get(batch.id));
     if (object === undefined) return;
+    if (!jobs.isConfigured(batch)) return this.#orphaned(batch, object, nowMs);
     if (batch.deadlineAtMs + GRACE_MS > nowMs) return this.#advance(batch, object, nowMs);
     // What the provider does not say by now, it never will.
     await this.#advance(batch, object, nowMs).catch((error: unknown) =>
       this.#options.onProblem(error, "gave up a batch at a provider"),
     );
     await this.#leave(batch, object);
+  }
+
+  /** Its credential was removed from the configuration, perhaps by mistake. Without it nobody can read what the provider has run. */
+  async #orphaned(batch: NativeBatch, object: StoredObject, nowMs: number): Promise<void> {
+    const { phase, lineCount, provider, polledAtMs, sentAtMs } = batch;
+    const gone = `The credential of the provider ${provider} that a batch was submitted with is not configured any more.`;
+    if (phase === "new") return this.#refused(batch, object, new GatewayError("upstream_credentials", gone));
+    if (nowMs - Math.max(polledAtMs, sentAtMs) < ORPHANED_MS) {
+      this.#options.onProblem(new Error(gone), "a batch waits for its provider to be configured again");
+      return this.#change(batch, { dueAtMs: nowMs + POLL_MS });
+    }
+    this.#options.onOrphaned?.({ id: batch.id, provider, providerId: batch.providerId, lines: lineCount });
+    const owed = `The provider may have run up to ${lineCount} of its requests, whose results and cost are unknown here.`;
+    await this.#fail(batch, object, [`${gone} ${owed}`]);
   }
 
   async #advance(batch: NativeBatch, object: StoredObject, nowMs: number): Promise<void> {

@@ -63,6 +63,8 @@ export interface NativeLines {
 export interface NativeJobs {
   /** Whether any provider has a batch API. */
   hasAny(): boolean;
+  /** Whether the credential that a batch belongs to is configured. No other can see it. */
+  isConfigured(batch: NativeBatch): boolean;
   limitsOf(target: string): { maxLines: number; maxBytes: number };
   /** Throws if the batch price is unknown and the key may not use what has no price. */
   requirePrice(target: string, keyId: string): void;

@@ -34,6 +34,10 @@ export class ProviderJobs implements NativeJobs {
     return false;
   }
 
+  isConfigured({ target, credential }: NativeBatch): boolean {
+    return targetById(this.#gateway.snapshot, target)?.provider.batches?.credential === credential;
+  }
+
   limitsOf(target: string) {
     const { maxLines, maxBytes } = this.#job(target).api;
     return { maxLines, maxBytes };
