@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   models: async () => (await import("./pages/models.tsx")).Models,
   operations: async () => (await import("./pages/operations.tsx")).Operations,
   batches: async () => (await import("./pages/batches.tsx")).Batches,
+  caches: async () => (await import("./pages/caches.tsx")).Caches,
   files: async () => (await import("./pages/files.tsx")).Files,
   config: async () => (await import("./pages/config.tsx")).Config,
   exports: async () => (await import("./pages/exports.tsx")).Exports,

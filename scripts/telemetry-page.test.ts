@@ -29,7 +29,11 @@ test("docs/telemetry.md lists every metric with its type, and the labels of thos
       startedMs: 0,
     }),
     ...alertFamilies({ settings: toAlerts(), deliveries: new DeliveryCounts() }),
-    ...objectFamilies({ sums: [], waiting: { count: 0, sinceMs: undefined } }, { succeeded: 0, failed: 0 }, 0),
+    ...objectFamilies(
+      { sums: [], waiting: { count: 0, sinceMs: undefined } },
+      { lines: { succeeded: 0, failed: 0 }, uploads: [] },
+      0,
+    ),
     ...exportFamilies({ states: () => [], counts: new Map([["a", { rows: 0, files: 0, failures: 0 }]]) }),
     ...processFamilies(0),
     new LoopLag().family(),

@@ -2,6 +2,7 @@ import type { HttpRequest } from "../src/wire/http/http-exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
 import type { ScriptedDialect } from "../testing/sampled-dialects.ts";
+import { sentText } from "../testing/sent-text.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { CallBook, ServedAttempt } from "./book.ts";
 import { PROVIDERS, secretsOf } from "./configuration.ts";
@@ -108,7 +109,7 @@ export class SimulatedProviders {
     const { clock, trace, bookOf, onAsked, onViolation } = this.#options;
     const provider = PROVIDER_OF_HOST[new URL(request.url).host];
     const exchange = new MemoryExchange(clock);
-    const body = typeof request.body === "string" ? request.body : Buffer.from(request.body ?? "").toString();
+    const body = sentText(request.body);
     const book = bookOf(askedFor(body));
     if (provider === undefined || book === undefined) {
       onViolation("every request belongs to a call", `${request.url} was sent ${body.slice(0, 200)}`);

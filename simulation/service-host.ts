@@ -1,5 +1,6 @@
 import type { HttpRequest } from "../src/wire/http/http-exchange.ts";
 import { MemoryExchange } from "../testing/memory-exchange.ts";
+import { sentText } from "../testing/sent-text.ts";
 import type { VirtualClock } from "../testing/virtual-clock.ts";
 import type { ClientEnding } from "./book.ts";
 import type { Behaviour, Fault, ServicePlan } from "./scenario.ts";
@@ -86,7 +87,7 @@ export class SimulatedServiceHost {
     const { clock, trace, bookOf, onAsked, onViolation } = this.#options;
     const exchange = new MemoryExchange(clock);
     const provider = PROVIDER_OF_HOST.get(new URL(url).host) ?? "";
-    const text = typeof body === "string" ? body : Buffer.from(body ?? "").toString("latin1");
+    const text = sentText(body, "latin1");
     const book = bookOf(Number(/\bcall-(\d+)-/.exec(text)?.[1] ?? Number.NaN));
     if (book === undefined) {
       onViolation("every request belongs to a call", `${url} was sent ${text.slice(0, 200)}`);

@@ -18,6 +18,7 @@ import { makeVideo } from "./media-maker/make-video.ts";
 import type { MakeVideo } from "./media-maker/video-options.ts";
 import type { Ending } from "./play.ts";
 import { serviceHostOf } from "./services/hosts.ts";
+import { StoredFiles } from "./stored-files.ts";
 import type { SimulatorState } from "./text/adapter.ts";
 import { PrefixCache } from "./text/prefix-cache.ts";
 
@@ -162,6 +163,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     prefixes: new PrefixCache(nowMs),
     flaky: new Map(),
     caches: new StoredCaches(nowMs),
+    files: new StoredFiles(nowMs),
     tokenDelayMs: options.tokenDelayMs ?? 15,
   };
   const mediaJobs = new MediaJobs(nowMs, options.mediaJobMs ?? 300);

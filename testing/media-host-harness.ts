@@ -9,6 +9,7 @@ import type { MediaContext, MediaHost } from "../simulator/media/media-host.ts";
 import { type VideoFacts, videoFacts } from "../simulator/media/video-facts.ts";
 import { makeVideo } from "../simulator/media-maker/make-video.ts";
 import { type ImageSize, sniffImage } from "../simulator/sniff-image.ts";
+import { StoredFiles } from "../simulator/stored-files.ts";
 import type { SimulatorState } from "../simulator/text/adapter.ts";
 import { PrefixCache } from "../simulator/text/prefix-cache.ts";
 
@@ -57,6 +58,7 @@ export class MediaHostHarness {
       prefixes: new PrefixCache(nowMs),
       flaky: new Map(),
       caches: new StoredCaches(nowMs),
+      files: new StoredFiles(nowMs),
       tokenDelayMs: 0,
     };
   }

@@ -2,6 +2,7 @@ import type { Clock } from "../src/base/clock.ts";
 import { type HttpMethod, headersIn } from "../src/wire/http/http-exchange.ts";
 import type { Send } from "../src/wire/send.ts";
 import { MemoryExchange, type Reply } from "./memory-exchange.ts";
+import { sentText } from "./sent-text.ts";
 
 /** A request as an upstream sees it. */
 export interface SentRequest {
@@ -89,7 +90,7 @@ export class MemoryNetwork {
   }
 
   readonly send: Send = ({ method = "POST", url, headers: shared, ownLines, body = "" }) => {
-    const text = typeof body === "string" ? body : Buffer.from(body).toString();
+    const text = sentText(body);
     const headers = ownLines === undefined ? shared : { ...shared, ...headersIn(ownLines) };
     const request = { method, url, headers, body: text, atMs: this.#clock.nowMs() };
     const exchange = new MemoryExchange(this.#clock);

@@ -84,6 +84,7 @@ export function scriptedGateway(scripts: readonly Script[] = []) {
     storedConversations: undefined as never,
     objects: undefined as never,
     uploads: undefined as never,
+    filesAtProviders: undefined as never,
     batches: undefined as never,
     caches: undefined as never,
     partialUploads: undefined as never,

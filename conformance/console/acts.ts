@@ -529,6 +529,28 @@ export function actAtConsole(visit: () => Visit): void {
       await page.unrouteAll();
     });
 
+    test("0110: shows what the storage of a cache costs, and deletes it at its provider", async () => {
+      const made = await fetch(`${gateway.clientsUrl}/v1beta/cachedContents`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${TEST_KEY}`, "content-type": "application/json" },
+        body: JSON.stringify({
+          model: "models/sim/standard",
+          displayName: "harbour rules",
+          contents: [{ role: "user", parts: [{ text: "The harbour opens at nine. ".repeat(500) }] }],
+        }),
+      });
+      expect(made.status).toBe(200);
+      await watched.visit("/caches?project=default");
+      const row = page.locator("table.list tbody tr", { hasText: "harbour rules" });
+      await row.getByText("sim/standard").waitFor();
+      await row.getByText("simulator", { exact: true }).waitFor();
+      expect(await watched.accessibilityInBoth()).toEqual([]);
+      await row.getByRole("button", { name: "Delete harbour rules" }).click();
+      await page.getByRole("button", { name: "Delete cache" }).click();
+      await row.waitFor({ state: "detached" });
+      await page.getByText("No matching caches").waitFor();
+    });
+
     test("all of this loads nothing from other origins, violates no policy and logs no error", () => {
       expect(watched.problems).toEqual([]);
     });

@@ -39,6 +39,7 @@ const STOPS: readonly Stop[] = [
   { name: "batches", path: "/batches", ready: "table.list tbody tr" },
   { name: "batch", path: ({ batch }) => `/batches/${batch}`, ready: ".facts a" },
   { name: "files", path: "/files", ready: "table.list tbody tr" },
+  { name: "caches", path: "/caches", ready: ".empty" },
   { name: "keys", path: "/keys", ready: "table.list tbody tr" },
   { name: "projects", path: "/projects", ready: "table.list tbody tr" },
   { name: "alerts", path: "/alerts", ready: "table.alerts tbody tr" },

@@ -52,6 +52,11 @@ export class CrashingGateway {
     return this.#url;
   }
 
+  /** Of the started process. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   get isRunning(): boolean {
     return this.#child !== undefined;
   }

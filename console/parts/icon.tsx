@@ -10,6 +10,7 @@ const PATHS = {
   operations: "M10 4a6 6 0 1 1-5.2 3M4 4v3h3M10 7v3l2 2",
   batches: "M10 3l7 3.5-7 3.5-7-3.5zM3 10l7 3.5 7-3.5M3 13.5 10 17l7-3.5",
   files: "M3 5h5l2 2h7v9H3z",
+  caches: "M4 6c0-1.7 12-1.7 12 0s-12 1.7-12 0zM4 6v8c0 1.7 12 1.7 12 0V6M4 10c0 1.7 12 1.7 12 0",
   config: "M4 6h6M14 6h2M4 14h2M10 14h6M12 4v4M8 12v4",
   alerts: "M5.5 14V9a4.5 4.5 0 0 1 9 0v5M4 14h12M8.5 16.5a1.6 1.6 0 0 0 3 0",
   exports: "M4 9v7h12V9M10 12V3M6.5 6.5 10 3l3.5 3.5",

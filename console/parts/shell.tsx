@@ -31,6 +31,7 @@ const ENTRIES: readonly (readonly Entry[])[] = [
     { path: "/operations", name: "Operations", icon: "operations", roles: ["admin", "viewer"] },
     { path: "/batches", name: "Batches", icon: "batches" },
     { path: "/files", name: "Files", icon: "files" },
+    { path: "/caches", name: "Caches", icon: "caches" },
   ],
   [
     { path: "/keys", name: "Keys", icon: "keys" },

@@ -2,6 +2,7 @@ import type { SimulatedTextModel } from "../../src/catalogue/simulated-models.ts
 import type { FailureName, HostError } from "../host-error.ts";
 import type { StoredCaches } from "../hosts/google/stored-caches.ts";
 import type { Json } from "../json.ts";
+import type { StoredFiles } from "../stored-files.ts";
 import type { Plan } from "./plan.ts";
 import type { PrefixCache } from "./prefix-cache.ts";
 import type { Prompt } from "./prompt.ts";
@@ -74,6 +75,7 @@ export interface SimulatorState {
   flaky: Map<string, number>;
   /** Google's caches. */
   caches: StoredCaches;
+  files: StoredFiles;
   tokenDelayMs: number;
 }
 

@@ -4,6 +4,7 @@ import { readKeyFile } from "../answers/key-file.ts";
 import type { Random, Sources } from "../base/sources.ts";
 import type { EndedBatch } from "../batches/batch.ts";
 import { BatchRunner } from "../batches/batch-runner.ts";
+import { LinePace } from "../batches/line-pace.ts";
 import { NativeRunner } from "../batches/native-runner.ts";
 import type { Config } from "../config/config.ts";
 import { Exports } from "../exports/exports.ts";
@@ -157,7 +158,7 @@ export async function assemble(config: Config, given: Given) {
     maxLineBytes: config.server.maxBodyBytes,
     retentionMs: gateway.uploads.limits.retentionMs,
     processes: () => leases?.instances ?? 1,
-    runningCalls: () => gateway.runningCalls,
+    pace: new LinePace({ clock, max: config.batch.maxConcurrent, runningCalls: () => gateway.runningCalls }),
     leaseMs: timings.batchLeaseMs,
     onProblem: (err: unknown, what: string) => log.error({ err }, what),
     onEnded: ({ id, project, state, errors }: EndedBatch) =>
@@ -173,6 +174,11 @@ export async function assemble(config: Config, given: Given) {
       log.info({ batch: id, provider, lines }, "batch submitted to its provider"),
     onReturned: ({ id, provider, reason }) =>
       log.warn({ batch: id, provider, reason }, "provider did not take a batch; the gateway runs it"),
+    onOrphaned: ({ id, provider, providerId, lines }) =>
+      log.error(
+        { batch: id, provider, provider_batch: providerId, lines },
+        "gave up a batch whose credential is not configured; its provider may bill up to this many requests",
+      ),
     onOddities: ({ id, ...odd }) => log.warn({ batch: id, ...odd }, "results of a batch do not match its lines"),
   });
   const batchRunner = new BatchRunner({

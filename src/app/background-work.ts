@@ -57,6 +57,7 @@ export function backgroundWork(
     ["sweep", () => sweepRegularly(gateway, operations)],
     ["caches", () => keepCachesRegularly(cacheKeeper, tools)],
     ["exports", () => startExports(exports)],
+    ["files at providers", () => sweepProvidersRegularly(gateway)],
     ["receipt retention", () => deleteOldReceiptsRegularly(config.ledger, tools)],
     ["intent cleanup", () => deleteSettledRegularly(config.ledger, tools)],
     ["receipt roll-up", () => rollUpRegularly(tools)],
@@ -125,6 +126,20 @@ function keepCachesRegularly(keeper: CacheKeeper, { clock, log }: { clock: Clock
   };
   run();
   return clock.every(CACHES_MS, run);
+}
+
+const PROVIDER_FILES_MS = 10_000;
+
+/** Deletes files at providers whose objects are gone. */
+function sweepProvidersRegularly(gateway: Gateway): Cancel {
+  const run = () => {
+    gateway.filesAtProviders
+      .sweep(gateway.snapshot.providers)
+      .catch((err: unknown) => gateway.log.error({ err }, "failed to delete files at providers"));
+  };
+  run();
+  gateway.objects.onDeleted = run;
+  return gateway.clock.every(PROVIDER_FILES_MS, run);
 }
 
 const buryRegularly = (gateway: Gateway, dialects: DialectRegistry): Cancel =>

@@ -28,6 +28,7 @@ import type { Log } from "../observe/log.ts";
 import { BackgroundLeases } from "../operations/background-leases.ts";
 import { BackgroundEvents } from "../relay/answer/background-events.ts";
 import { Watchdog } from "../relay/attempt/watchdog.ts";
+import { FilesAtProviders } from "../relay/files/files-at-providers.ts";
 import type { Gateway } from "../relay/gateway.ts";
 import { MemoryBudget } from "../relay/request/memory-budget.ts";
 import { Conversations } from "../routing/conversations.ts";
@@ -81,6 +82,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   const content = new ObjectContent({ storage, store: fileStore, random });
   const objects = new Objects({ storage, content, clock });
   const uploading = { storage, clock, random, content, objects, limits: config.objects };
+  const uploads = new UploadedFiles(uploading);
   const sealer = answerKey === undefined ? undefined : new Sealer(answerKey, random);
   const storing = {
     storage,
@@ -161,7 +163,8 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
       },
     }),
     objects,
-    uploads: new UploadedFiles(uploading),
+    uploads,
+    filesAtProviders: new FilesAtProviders({ storage, uploads, clock, random, log, send: given.send }),
     caches: new Caches({
       storage,
       clock,

@@ -127,7 +127,7 @@ export function missingProviders(
 }
 
 const simulatorSettings = ({ url, key }: SimulatorAccess): ProviderSettings => {
-  return { name: SIMULATOR, kind: SIMULATOR, baseUrl: url, apiKey: new Secret(key) };
+  return { name: SIMULATOR, kind: SIMULATOR, baseUrl: url, apiKey: new Secret(key), files: true };
 };
 
 /**

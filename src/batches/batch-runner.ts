@@ -31,7 +31,7 @@ import { BatchOutput } from "./batch-output.ts";
 import { withMoment } from "./batches.ts";
 import type { Choice } from "./choose-native.ts";
 import { InputReader } from "./input-reader.ts";
-import { LinePace } from "./line-pace.ts";
+import type { LinePace } from "./line-pace.ts";
 import type { LineWork } from "./line-work.ts";
 import type { BatchMode } from "./native-work.ts";
 import { readInput, removeLines } from "./read-input.ts";
@@ -58,8 +58,7 @@ interface BatchRunnerOptions extends Sources {
   leaseMs: number;
   /** How many processes run lines. */
   processes: () => number;
-  /** Calls in flight in this process. */
-  runningCalls: () => number;
+  pace: LinePace;
   onProblem: (error: unknown, what: string) => void;
   /** Counts the lines that end here. */
   outcomes: LineOutcomes;
@@ -116,12 +115,12 @@ export class BatchRunner {
   #lastProject = "";
 
   constructor(options: BatchRunnerOptions) {
-    const { random, clock, content, work, maxConcurrent, runningCalls, retentionMs } = options;
+    const { random, content, work, pace, retentionMs } = options;
     this.#options = options;
     this.#owner = random.id();
-    this.#pace = new LinePace({ clock, max: maxConcurrent, runningCalls });
+    this.#pace = pace;
     this.#input = new InputReader(content);
-    this.#output = new BatchOutput({ ...options, pace: this.#pace, retentionMs });
+    this.#output = new BatchOutput({ ...options, retentionMs });
     this.#holds = new BatchHolds((batch, costNanoUsd) => work.hold(batch, costNanoUsd));
   }
 
@@ -232,7 +231,7 @@ export class BatchRunner {
     const form = forms[batch.form];
     // It may have been read since it was listed.
     if (form === undefined || (await this.#find(batch.id))?.state !== "validating") return;
-    const tools = { ...this.#options, pace: this.#pace, isStopped: this.#isStopped };
+    const tools = { ...this.#options, isStopped: this.#isStopped };
     const found = await readInput(batch, form, { ...tools, estimate: (line) => work.estimate(line) });
     if (found === undefined) return;
     if ("code" in found) return await this.#fail(batch, [found]);

@@ -1,11 +1,12 @@
-import { nextTurn } from "../base/next-turn.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { ObjectContent } from "../objects/object-content.ts";
 import type { Storage } from "../storage/storage.ts";
-import { deleteNativeBatch, insertNativeBatch, leaveLines, submitLines } from "../storage/tables/native-batches.ts";
+import { deleteNativeBatch, insertNativeBatch, submitLines } from "../storage/tables/native-batches.ts";
 import type { StoredObject } from "../storage/tables/objects.ts";
 import { inputLines } from "./input-lines.ts";
+import { leaveAllLines } from "./leave-all-lines.ts";
+import type { LinePace } from "./line-pace.ts";
 import type { BatchMode, NativeJobs, NativeLines, OwnedBatch, PreparedRequest } from "./native-work.ts";
 
 export interface ChooseNativeOptions extends Pick<Sources, "random"> {
@@ -14,6 +15,7 @@ export interface ChooseNativeOptions extends Pick<Sources, "random"> {
   lines: NativeLines;
   jobs: NativeJobs;
   mode: BatchMode;
+  pace: Pick<LinePace, "rest">;
   maxLineBytes: number;
 }
 
@@ -24,7 +26,6 @@ const MAX_BYTES = 100 * 1024 * 1024;
 /** The largest id of a line, and what an API writes around a request. */
 const LINE_OVERHEAD = 160;
 const LINES_AT_ONCE = 500;
-const TURN_LINES = 50;
 
 /** Whether a provider runs the batch. If the gateway does: why. */
 export type Choice = { isNative: true } | { isNative: false; reason: string };
@@ -48,7 +49,7 @@ export async function chooseNative(
     return own("Providers run batches within 24h, which is longer than its completion_window.");
   const chosen = await submitAll(options, batch);
   if ("reason" in chosen) {
-    await leaveLines(storage, batch.id, "waiting");
+    await leaveAllLines(options, batch.id, "waiting");
     return own(chosen.reason);
   }
   const { target, provider, credential } = chosen;
@@ -58,21 +59,20 @@ export async function chooseNative(
 }
 
 async function submitAll(
-  { storage, content, lines, jobs, maxLineBytes }: ChooseNativeOptions,
+  { storage, content, lines, jobs, pace, maxLineBytes }: ChooseNativeOptions,
   batch: OwnedBatch,
 ): Promise<PreparedRequest | { reason: string }> {
   const input = await content.open(batch.id);
   if (input === undefined) return { reason: "Its input was deleted." };
   let first: PreparedRequest | undefined;
   let fitting: number[] = [];
-  let read = 0;
   let count = 0;
   let bytes = 0;
   for await (const found of inputLines(input, maxLineBytes)) {
     if (found === undefined) return { reason: "A line is too large." };
     const { number: line } = found;
     const prepared = await lines.prepare({ batch, customId: "", line, text: found.bytes.toString() }, first?.target);
-    if (++read % TURN_LINES === 0) await nextTurn();
+    await pace.rest();
     if ("unfit" in prepared) return { reason: `Line ${line}: ${prepared.unfit}` };
     if ("refused" in prepared) continue;
     if (first === undefined) {

@@ -1,5 +1,4 @@
 import type { Cancel } from "../base/clock.ts";
-import { nextTurn } from "../base/next-turn.ts";
 import type { Sources } from "../base/sources.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";
 import {
@@ -21,6 +20,7 @@ import type { BatchError, BatchState, EndedBatch } from "./batch.ts";
 import { countOutcome, type LineOutcomes } from "./batch-form.ts";
 import { withMoment } from "./batches.ts";
 import { type Choice, type ChooseNativeOptions, chooseNative } from "./choose-native.ts";
+import { leaveAllLines } from "./leave-all-lines.ts";
 import type { NativeLine, NativeProgress, NativeResponse, OwnedBatch } from "./native-work.ts";
 import { removeLines } from "./read-input.ts";
 
@@ -35,6 +35,8 @@ interface NativeRunnerOptions extends ChooseNativeOptions, Sources {
   /** The provider did not take the batch, and the gateway runs it instead. */
   onReturned?: (batch: { id: string; provider: string; reason: string }) => void;
   onEnded?: (batch: EndedBatch) => void;
+  /** Given up: its credential is not configured. The provider may bill its lines. */
+  onOrphaned?: (batch: { id: string; provider: string; providerId: string | undefined; lines: number }) => void;
   /** Counts the lines that end here. */
   outcomes: LineOutcomes;
   /** Results that belong to no line, and lines without a result. */
@@ -50,12 +52,13 @@ const CLIENT_POLL_MS = 2_000;
 const CLIENT_WAIT_MS = 2_000;
 /** How long after its deadline a batch is awaited that was cancelled at the provider. */
 const GRACE_MS = 24 * 60 * 60_000;
+/** How long a batch waits for a credential that was removed from the configuration. */
+const ORPHANED_MS = 60 * 60_000;
 const RETRY_MS = 10_000;
 const MAX_TRIES = 5;
 const BATCHES_AT_ONCE = 4;
 const RESULTS_AT_ONCE = 8;
 const LINES_AT_ONCE = 500;
-const TURN_LINES = 50;
 
 /**
  * Runs batches by providers' batch APIs: submits, polls, cancels, and reads results. All state is in the storage, and a process works on
@@ -150,16 +153,31 @@ export class NativeRunner {
   }
 
   async #work(batch: NativeBatch): Promise<void> {
-    const { storage, clock } = this.#options;
+    const { storage, clock, jobs } = this.#options;
     const nowMs = clock.wallMs();
     const object = await this.#cancelRevoked((await selectObjects(storage, [batch.id], nowMs)).get(batch.id));
     if (object === undefined) return;
+    if (!jobs.isConfigured(batch)) return this.#orphaned(batch, object, nowMs);
     if (batch.deadlineAtMs + GRACE_MS > nowMs) return this.#advance(batch, object, nowMs);
     // What the provider does not say by now, it never will.
     await this.#advance(batch, object, nowMs).catch((error: unknown) =>
       this.#options.onProblem(error, "gave up a batch at a provider"),
     );
     await this.#leave(batch, object);
+  }
+
+  /** Its credential was removed from the configuration, perhaps by mistake. Without it nobody can read what the provider has run. */
+  async #orphaned(batch: NativeBatch, object: StoredObject, nowMs: number): Promise<void> {
+    const { phase, lineCount, provider, polledAtMs, sentAtMs } = batch;
+    const gone = `The credential of the provider ${provider} that a batch was submitted with is not configured any more.`;
+    if (phase === "new") return this.#refused(batch, object, new GatewayError("upstream_credentials", gone));
+    if (nowMs - Math.max(polledAtMs, sentAtMs) < ORPHANED_MS) {
+      this.#options.onProblem(new Error(gone), "a batch waits for its provider to be configured again");
+      return this.#change(batch, { dueAtMs: nowMs + POLL_MS });
+    }
+    this.#options.onOrphaned?.({ id: batch.id, provider, providerId: batch.providerId, lines: lineCount });
+    const owed = `The provider may have run up to ${lineCount} of its requests, whose results and cost are unknown here.`;
+    await this.#fail(batch, object, [`${gone} ${owed}`]);
   }
 
   async #advance(batch: NativeBatch, object: StoredObject, nowMs: number): Promise<void> {
@@ -186,8 +204,7 @@ export class NativeRunner {
 
   /** Ends the lines that the provider has not run. */
   async #leave(batch: NativeBatch, object: StoredObject): Promise<void> {
-    const { storage } = this.#options;
-    await leaveLines(storage, batch.id, object.state === "cancelling" ? "cancelled" : "expired");
+    await leaveAllLines(this.#options, batch.id, object.state === "cancelling" ? "cancelled" : "expired");
     await this.#end(batch);
   }
 
@@ -237,13 +254,13 @@ export class NativeRunner {
 
   /** The provider has taken nothing. */
   async #refused(batch: NativeBatch, object: StoredObject, error: GatewayError): Promise<void> {
-    const { storage, clock, mode, onReturned } = this.#options;
+    const { clock, mode, onReturned } = this.#options;
     if (error.rule.retrySameOffer && batch.tries < MAX_TRIES) {
       const dueAtMs = clock.wallMs() + RETRY_MS * 2 ** (batch.tries - 1);
       return this.#change(batch, { phase: "new", tries: batch.tries, dueAtMs });
     }
     if (mode === "native") return this.#fail(batch, object, [error.message]);
-    await leaveLines(storage, batch.id, "waiting");
+    await leaveAllLines(this.#options, batch.id, "waiting");
     onReturned?.({ id: batch.id, provider: batch.provider, reason: error.message });
     await this.#end(batch);
   }
@@ -252,17 +269,17 @@ export class NativeRunner {
   async #written(
     batch: NativeBatch,
     object: StoredObject,
-  ): Promise<{ lines: string[]; headers: NativeBatch["headers"] }> {
-    const { storage, lines: work, jobs } = this.#options;
-    const written: string[] = [];
+  ): Promise<{ lines: Uint8Array[]; headers: NativeBatch["headers"] }> {
+    const { storage, lines: work, jobs, pace } = this.#options;
+    const written: Uint8Array[] = [];
     let headers: NativeBatch["headers"] = {};
     for await (const found of this.#submitted(batch.id)) {
       const prepared = await work.prepare(await this.#toRun(batch, object, found), batch.target);
       if ("body" in prepared) {
         headers = prepared.headers;
-        written.push(jobs.line(batch.target, `${batch.marker}-${found.line}`, prepared.body));
+        written.push(Buffer.from(jobs.line(batch.target, `${batch.marker}-${found.line}`, prepared.body)));
       } else await leaveLines(storage, batch.id, "waiting", [found.line]);
-      if (written.length % TURN_LINES === 0) await nextTurn();
+      await pace.rest();
     }
     return { lines: written, headers };
   }
@@ -295,12 +312,12 @@ export class NativeRunner {
 
   async #fail(batch: NativeBatch, object: StoredObject, reasons: readonly string[]): Promise<void> {
     if (object.state === "cancelling") return this.#leave(batch, object);
-    const { storage, clock, onEnded } = this.#options;
+    const { storage, clock, pace, onEnded } = this.#options;
     const shown = reasons.length === 0 ? ["The provider did not run this batch."] : reasons.slice(0, 20);
     const errors: BatchError[] = shown.map((message) => ({ code: "provider_failed", message }));
     const state: BatchState = "failed";
     const metadata = withMoment(object, state, clock.wallMs(), { errors });
-    await removeLines(storage, batch.id, { rest: nextTurn });
+    await removeLines(storage, batch.id, pace);
     await changeObject(storage, batch.id, ["in_progress"], { state, metadata });
     await this.#change(batch, { phase: "ended" });
     onEnded?.({ id: batch.id, project: object.project, state, errors });
@@ -311,7 +328,7 @@ export class NativeRunner {
     object: StoredObject,
     progress: Extract<NativeProgress, { state: "ended" }>,
   ): Promise<void> {
-    const { storage, jobs, clock, onOddities } = this.#options;
+    const { storage, jobs, clock, pace, onOddities } = this.#options;
     const settling = new Settling(RESULTS_AT_ONCE);
     const seen = new Set<number>();
     const odd = { strays: 0, repeated: 0, missing: 0 };
@@ -326,14 +343,16 @@ export class NativeRunner {
         seen.add(line);
         if (outcome.type !== "response") await leaveLines(storage, batch.id, undone ?? outcome.type, [line]);
         else await settling.add(() => this.#settle(batch, object, line, outcome));
+        await pace.rest();
       }
     }
     await settling.end();
     const how = undone ?? progress.how;
-    if (how !== "completed") await leaveLines(storage, batch.id, how);
+    if (how !== "completed") await leaveAllLines(this.#options, batch.id, how);
     for await (const { line } of this.#submitted(batch.id)) {
       odd.missing++;
       await settling.add(() => this.#settle(batch, object, line, undefined));
+      await pace.rest();
     }
     await settling.end();
     if (odd.strays + odd.repeated + odd.missing > 0) onOddities?.({ id: batch.id, provider: batch.provider, ...odd });

@@ -63,13 +63,15 @@ export interface NativeLines {
 export interface NativeJobs {
   /** Whether any provider has a batch API. */
   hasAny(): boolean;
+  /** Whether the credential that a batch belongs to is configured. No other can see it. */
+  isConfigured(batch: NativeBatch): boolean;
   limitsOf(target: string): { maxLines: number; maxBytes: number };
   /** Throws if the batch price is unknown and the key may not use what has no price. */
   requirePrice(target: string, keyId: string): void;
   /** One line of the input, under the id by which its result is recognised. */
   line(target: string, id: string, body: string): string;
   /** Returns the provider's id. Calls `beforeCreation` before the request that may be billed. */
-  submit(batch: NativeBatch, lines: readonly string[], beforeCreation: () => Promise<void>): Promise<string>;
+  submit(batch: NativeBatch, lines: readonly Uint8Array[], beforeCreation: () => Promise<void>): Promise<string>;
   /** Finds a batch whose creation was not confirmed. `unclear`: it cannot be known yet. */
   find(batch: NativeBatch): Promise<{ id: string } | "unclear" | undefined>;
   poll(batch: NativeBatch): Promise<NativeProgress>;

@@ -47,12 +47,15 @@ export interface RefusalPart extends PartBase {
 
 export type MediaKind = "image" | "document" | "audio" | "video";
 
+/** The origin of a file that was uploaded to the provider of the very request. */
+export const AT_TARGET: unique symbol = Symbol("at the target");
+
 export type MediaSource =
   /** Standard base64. */
   | { type: "data"; mimeType: string; data: string }
   | { type: "url"; url: string; mimeType?: string }
   /** A file uploaded to one provider. No other provider has it. */
-  | { type: "file"; id: string; origin: string; mimeType?: string }
+  | { type: "file"; id: string; origin: string | typeof AT_TARGET; mimeType?: string }
   | { type: "text"; text: string }
   | { type: "parts"; parts: readonly (TextPart | MediaPart)[] };
 

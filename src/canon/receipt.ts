@@ -12,6 +12,8 @@ export interface OfferTried {
   /** The kind of the error, if it failed. */
   reason?: string;
   ms: number;
+  /** How many files of the request were uploaded to the provider before, and how many it had. Absent: none. */
+  files?: { uploaded: number; reused: number } | undefined;
   /** The cause of the failure, for operators. Not in the receipt that clients see. */
   failure?: FailureCause;
 }

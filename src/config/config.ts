@@ -185,6 +185,8 @@ export interface ProviderSettings {
   batch?: boolean;
   /** What the operator states about its offers. */
   traits?: OfferTraits;
+  /** Whether its files API is used; absent: at the vendor's own address. */
+  files?: boolean;
   /** Overrides of the gateway's settings. */
   breaker?: Partial<BreakerSettings>;
   project?: string;

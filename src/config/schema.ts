@@ -468,6 +468,7 @@ export const ProviderFile = Type.Object(
     trace_context: Type.Optional(Type.Boolean()),
     batch: Type.Optional(Type.Boolean()),
     traits: Type.Optional(TraitsFile),
+    files: Type.Optional(Type.Boolean()),
     api_key: Type.Optional(Credential),
     dialects: Type.Optional(Type.Array(UpstreamDialect, { minItems: 1 })),
     project: Type.Optional(Text),

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { FieldNote } from "../canon/receipt.ts";
 import type { BodySource } from "../wire/edit-body.ts";
+import type { NamedFile } from "./request/file-parts.ts";
 
 /** A client's request as received, with its parsed body. */
 export interface ReceivedRequest extends BodySource {
@@ -13,6 +14,8 @@ export interface ReceivedRequest extends BodySource {
   levels?: number;
   /** It has a field that could name an object; absent if this was not checked. */
   mayNameObjects?: boolean;
+  /** Files that it names by the ids of this gateway, as written, and that each target gets in its own way. */
+  files?: ReadonlyMap<string, NamedFile>;
   /** What the door changed. */
   adapted?: readonly FieldNote[];
 }

@@ -112,8 +112,8 @@ describe("receiptView", () => {
           { provider: "my-vllm", credential: "2", model: "acme/small", place: 2, why: "the fallback" },
         ],
         offers: [
-          { provider: "other", credential: null, outcome: "failed", reason: "upstream_timeout", ms: 90 },
-          { provider: "my-vllm", credential: "2", outcome: "answered", reason: null, ms: 40 },
+          { provider: "other", credential: null, outcome: "failed", reason: "upstream_timeout", ms: 90, files: null },
+          { provider: "my-vllm", credential: "2", outcome: "answered", reason: null, ms: 40, files: null },
         ],
         continued: [{ provider: "my-vllm", from_characters: 212 }],
         hedged: true,

@@ -24,6 +24,8 @@ interface ReceiptView {
       outcome: OfferTried["outcome"];
       reason: string | null;
       ms: number;
+      /** Files of the request that were uploaded to the provider before, and that it had; `null`: none. */
+      files: { uploaded: number; reused: number } | null;
     }[];
     /** Where the response continued after the stream broke off. */
     continued: { provider: string; from_characters: number }[];
@@ -98,6 +100,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
         outcome: offer.outcome,
         reason: offer.reason ?? null,
         ms: offer.ms,
+        files: offer.files ?? null,
       })),
       continued: (receipt.continued ?? []).map(({ provider, fromCharacters }) => ({
         provider,

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { GatewayError } from "../canon/error.ts";
-import type { HttpHeaders, HttpMethod } from "../wire/http/http-exchange.ts";
+import type { HttpHeaders, HttpMethod, StreamedBody } from "../wire/http/http-exchange.ts";
+import type { StreamedForm } from "../wire/streamed-multipart.ts";
 import type { FittedImageCall } from "./image-call.ts";
 import type { ImageCapabilities } from "./image-capabilities.ts";
 import type { ImageEvent, UpstreamImageReply } from "./image-reply.ts";
@@ -21,7 +22,12 @@ export interface MediaRequest {
   headers?: Readonly<Record<string, string>>;
   /** Leaves out the credential although the host is the provider's own: the URL is signed. */
   anonymous?: boolean;
-  body?: { json: JsonObject } | { form: readonly FormPart[] } | { text: string | Uint8Array<ArrayBuffer> };
+  body?:
+    | { json: JsonObject }
+    | { form: readonly FormPart[] }
+    | { text: string | Uint8Array<ArrayBuffer> }
+    | { streamed: StreamedBody & { contentType: string } }
+    | { streamedForm: StreamedForm };
 }
 
 /** A response with a 2xx status, or any other that `error` reads. */

@@ -38,6 +38,8 @@ const MAX_SWEEPS = 200;
 /** The objects that clients have created through this gateway. */
 export class Objects {
   readonly #options: ObjectsOptions;
+  /** Something may be left of an object at providers. */
+  onDeleted: () => void = () => {};
 
   constructor(options: ObjectsOptions) {
     this.#options = options;
@@ -73,6 +75,7 @@ export class Objects {
     const blobs = await selectBlobs(storage, id);
     await this.#deleteLines(id);
     if (!(await deleteObject(storage, id))) return false;
+    this.onDeleted();
     await content.remove(blobs);
     return true;
   }

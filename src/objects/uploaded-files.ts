@@ -124,7 +124,7 @@ export class UploadedFiles {
     return object !== undefined && isVisible(object, reader) ? fileOf(object) : undefined;
   }
 
-  open({ id }: UploadedFile, range?: ByteRange): Promise<ReadableStream<Uint8Array> | undefined> {
+  open({ id }: Pick<UploadedFile, "id">, range?: ByteRange): Promise<ReadableStream<Uint8Array> | undefined> {
     return this.#options.content.open(id, range);
   }
 

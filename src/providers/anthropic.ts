@@ -5,6 +5,7 @@ import { VERSION_2026 } from "../dialects/messages/version-2026.ts";
 import { headerKey } from "./auth.ts";
 import { ANTHROPIC_BATCHES } from "./batches/anthropic.ts";
 import { ANTHROPIC_BILLING } from "./billing/anthropic.ts";
+import { ANTHROPIC_FILES } from "./files/anthropic.ts";
 import type { ProviderDeclaration, UpstreamCall } from "./provider.ts";
 
 export const betaHeader = (options: MessagesOptions | undefined): Record<string, string> =>
@@ -22,7 +23,7 @@ export const anthropic: ProviderDeclaration = {
   publishers: ["anthropic"],
   publicOwner: "anthropic",
   variables: { api_key: "ANTHROPIC_API_KEY" },
-  fields: { required: ["api_key"], optional: ["batch"] },
+  fields: { required: ["api_key"], optional: ["batch", "files"] },
   baseUrl: () => "https://api.anthropic.com",
   authenticate: headerKey("x-api-key"),
   probe: { path: "/v1/models?limit=1", headers: { "anthropic-version": "2023-06-01" } },
@@ -34,6 +35,8 @@ export const anthropic: ProviderDeclaration = {
     },
   },
   batches: ANTHROPIC_BATCHES,
+  files: [ANTHROPIC_FILES],
+  maxRequestBytes: 32 * 1024 * 1024,
   quirks: {
     messages: {
       forwardBetas: true,

@@ -4,6 +4,7 @@ import type { ProviderSettings } from "../config/config.ts";
 import { headerKey } from "./auth.ts";
 import { OPENAI_BATCHES } from "./batches/openai.ts";
 import { AZURE_BILLING } from "./billing/openai.ts";
+import { OPENAI_FILES } from "./files/openai.ts";
 import { COMPATIBLE_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompletions } from "./openai/completions.ts";
 import { openaiEmbeddings } from "./openai/embeddings.ts";
@@ -38,7 +39,7 @@ export const azureOpenai: ProviderDeclaration = {
   systemName: "azure.ai.openai",
   publishers: [],
   variables: { api_key: "AZURE_OPENAI_API_KEY", base_url: "AZURE_OPENAI_ENDPOINT" },
-  fields: { required: ["base_url", "api_key"], optional: ["api_version", "dialects", "batch"] },
+  fields: { required: ["base_url", "api_key"], optional: ["api_version", "dialects", "batch", "files"] },
   baseUrl: () => {
     throw new Error("base_url is required: the URL of the resource, such as https://my-resource.openai.azure.com");
   },
@@ -50,6 +51,8 @@ export const azureOpenai: ProviderDeclaration = {
     responses: { optional: true, generate: responses, origin: "azure-openai" },
   },
   batches: { ...OPENAI_BATCHES, base: versioned },
+  files: [{ ...OPENAI_FILES, base: versioned }],
+  maxRequestBytes: 50 * 1024 * 1024,
   quirks: {
     chat: {
       media: ["image", "document", "audio"],

@@ -3,6 +3,7 @@
 import { headerKey } from "./auth.ts";
 import { GEMINI_BATCHES } from "./batches/gemini.ts";
 import { GOOGLE_BILLING } from "./billing/google.ts";
+import { GEMINI_FILES } from "./files/gemini.ts";
 import { googleAdapters } from "./google/adapters.ts";
 import { googleCaches } from "./google/caches.ts";
 import { geminiEmbeddings } from "./google/embeddings.ts";
@@ -29,7 +30,7 @@ export const gemini: ProviderDeclaration = {
   publishers: ["google"],
   filesHost: FILES_HOST,
   variables: { api_key: "GEMINI_API_KEY" },
-  fields: { required: ["api_key"], optional: ["batch"] },
+  fields: { required: ["api_key"], optional: ["batch", "files"] },
   baseUrl: () => "https://generativelanguage.googleapis.com",
   authenticate: headerKey("x-goog-api-key"),
   // A malformed key is answered with 400.
@@ -56,6 +57,8 @@ export const gemini: ProviderDeclaration = {
     ],
   },
   batches: GEMINI_BATCHES,
+  files: [GEMINI_FILES],
+  maxRequestBytes: 20 * 1024 * 1024,
   quirks: {
     genai: { labels: false, countsWholeRequest: true, mediaUrls: [], ownUrls: OWN_URLS },
     interactions: { mediaUrls: [], ownUrls: OWN_URLS },

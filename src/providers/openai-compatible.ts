@@ -2,6 +2,7 @@
 
 import { bearer } from "./auth.ts";
 import { OPENAI_BATCHES } from "./batches/openai.ts";
+import { OPENAI_FILES } from "./files/openai.ts";
 import { googleDialect } from "./google-dialect.ts";
 import { COMPATIBLE_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -14,7 +15,7 @@ export const openaiCompatible: ProviderDeclaration = {
   kind: "openai-compatible",
   tracesCalls: true,
   publishers: [],
-  fields: { required: ["base_url"], optional: ["api_key", "dialects", "batch"] },
+  fields: { required: ["base_url"], optional: ["api_key", "dialects", "batch", "files"] },
   baseUrl: () => {
     throw new Error("an openai-compatible provider requires a base_url");
   },
@@ -38,6 +39,7 @@ export const openaiCompatible: ProviderDeclaration = {
     completions: [openaiCompletions(() => true)],
   },
   batches: OPENAI_BATCHES,
+  files: [OPENAI_FILES],
   quirks: {
     chat: {
       maxTokensField: "max_tokens",

@@ -5,6 +5,7 @@ import type { ToolIdRule } from "../canon/tool-id.ts";
 import { bearer } from "./auth.ts";
 import { OPENAI_BATCHES } from "./batches/openai.ts";
 import { OPENAI_BILLING } from "./billing/openai.ts";
+import { OPENAI_FILES } from "./files/openai.ts";
 import { OPENAI_AUDIO } from "./openai/audio-services.ts";
 import { openaiCompactions } from "./openai/compactions.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -22,7 +23,7 @@ export const openai: ProviderDeclaration = {
   billing: OPENAI_BILLING,
   publishers: ["openai"],
   variables: { api_key: "OPENAI_API_KEY" },
-  fields: { required: ["api_key"], optional: ["organization", "project", "dialects", "batch"] },
+  fields: { required: ["api_key"], optional: ["organization", "project", "dialects", "batch", "files"] },
   baseUrl: () => "https://api.openai.com/v1",
   authenticate: (settings) => {
     const headers = {
@@ -43,6 +44,8 @@ export const openai: ProviderDeclaration = {
     },
   },
   batches: OPENAI_BATCHES,
+  files: [OPENAI_FILES],
+  maxRequestBytes: 50 * 1024 * 1024,
   quirks: {
     chat: {
       media: ["image", "document", "audio"],

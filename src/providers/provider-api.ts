@@ -2,6 +2,8 @@ import type { Random } from "../base/sources.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { ProviderSettings } from "../config/config.ts";
 import type { AdapterContext, ApiHosts, MediaRequest } from "../media/adapter.ts";
+import type { StreamedBody } from "../wire/http/http-exchange.ts";
+import { streamedMultipart } from "../wire/streamed-multipart.ts";
 import { writeMultipart } from "../wire/write-multipart.ts";
 import { credentialDigest } from "./credential-digest.ts";
 import type { Authenticator, Signer } from "./credentials.ts";
@@ -11,7 +13,7 @@ interface OutgoingMediaRequest {
   method: MediaRequest["method"];
   url: string;
   headers: Record<string, string>;
-  body?: string | Uint8Array<ArrayBuffer>;
+  body?: string | Uint8Array<ArrayBuffer> | StreamedBody;
 }
 
 /** The connection settings of every API of a configured provider. */
@@ -66,6 +68,12 @@ export class ProviderApi {
       const form = writeMultipart(body.form, `trivium-${random.id()}`);
       headers["content-type"] = form.contentType;
       return { method, url, headers, body: form.body };
+    }
+    if ("streamed" in body || "streamedForm" in body) {
+      const streamed =
+        "streamed" in body ? body.streamed : streamedMultipart(body.streamedForm, `trivium-${random.id()}`);
+      headers["content-type"] = streamed.contentType;
+      return { method, url, headers, body: streamed };
     }
     const text = "text" in body ? body.text : JSON.stringify(body.json);
     headers["content-type"] ??= "application/json";

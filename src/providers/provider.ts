@@ -13,6 +13,8 @@ import type { BatchApi } from "./batches/batch-api.ts";
 import { ProviderBatches } from "./batches/provider-batches.ts";
 import { credentialDigest } from "./credential-digest.ts";
 import type { Authenticator, OutgoingRequest, Signer } from "./credentials.ts";
+import type { FilesApi } from "./files/files-api.ts";
+import { ProviderFiles } from "./files/provider-files.ts";
 import { ProviderMedia } from "./media-adapters/provider-media.ts";
 import { type FailedProvider, nameProvider } from "./name-provider.ts";
 import { ProviderServices } from "./provider-services.ts";
@@ -103,6 +105,10 @@ export interface ProviderDeclaration {
   services?: ServiceDeclaration;
   /** The batch API of the vendor's own host. A host at another address may lack it: it is used there only if `batch` is set. */
   batches?: BatchApi;
+  /** The files APIs of the vendor's own host, for its dialects. A host at another address may lack them: they are used there only if `files` is set. */
+  files?: readonly FilesApi[];
+  /** The largest request that the host accepts. Files that do not fit are uploaded to it. Absent: unknown. */
+  maxRequestBytes?: number;
   /** The vendor's word for itself in requests, as the owner of objects that every account has, such as its own skills. */
   publicOwner?: string;
   /** Matches the names of hosts that store files uploaded to the vendor. Files at its other hosts are public. */
@@ -159,6 +165,10 @@ export class Provider {
   readonly services: ProviderServices | undefined;
   /** Undefined if the provider has no batch API. */
   readonly batches: ProviderBatches | undefined;
+  /** Empty if the provider has no files API. */
+  readonly files: readonly ProviderFiles[];
+  /** Undefined if it is unknown. */
+  readonly maxRequestBytes: number | undefined;
   readonly billing: BillingTable | undefined;
   readonly #declaration: ProviderDeclaration;
   readonly #settings: ProviderSettings;
@@ -212,6 +222,9 @@ export class Provider {
     this.services = declaration.services && new ProviderServices(declaration.services, access);
     const { batches } = declaration;
     this.batches = batches && (settings.batch ?? this.atHome) ? new ProviderBatches(batches, access) : undefined;
+    const { files = [] } = declaration;
+    this.files = (settings.files ?? this.atHome) ? files.map((api) => new ProviderFiles(api, access)) : [];
+    this.maxRequestBytes = declaration.maxRequestBytes;
     for (const dialect of this.dialects) {
       this.#quirks.set(dialect, quirksOf(dialect, declaration.quirks));
     }

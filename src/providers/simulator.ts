@@ -9,6 +9,9 @@ import type { TranscriptionAdapter } from "../services/transcription/transcripti
 import { messagesHeaders } from "./anthropic.ts";
 import { SIMULATOR_BILLING } from "./billing/simulator.ts";
 import { cohereRerank } from "./cohere/services.ts";
+import { ANTHROPIC_FILES } from "./files/anthropic.ts";
+import { GEMINI_FILES } from "./files/gemini.ts";
+import { OPENAI_FILES } from "./files/openai.ts";
 import { googleCaches } from "./google/caches.ts";
 import { googleDialect } from "./google-dialect.ts";
 import { openaiCompletions } from "./openai/completions.ts";
@@ -30,6 +33,10 @@ const TRANSCRIBER: Parameters<typeof openaiTranscriptions>[0] = {
   serves: (model) => model === "transcriber",
   capabilities: () => ({ formats: ["json", "verbose_json"], streams: true }),
 };
+
+const MEGABYTE = 1024 * 1024;
+/** It reads requests whole. */
+const MAX_FILE_BYTES = 100 * MEGABYTE;
 
 /** The simulator has no limit on polling. */
 const POLL_MS = 250;
@@ -143,6 +150,12 @@ export const simulator: ProviderDeclaration = {
       }),
     ],
   },
+  files: [
+    { ...OPENAI_FILES, base: (url) => `${url}/openai/v1`, maxBytes: MAX_FILE_BYTES },
+    { ...ANTHROPIC_FILES, base: (url) => `${url}/anthropic`, maxBytes: MAX_FILE_BYTES },
+    { ...GEMINI_FILES, base: (url) => `${url}/gemini`, maxBytes: MAX_FILE_BYTES },
+  ],
+  maxRequestBytes: 32 * MEGABYTE,
   quirks: {
     chat: { reasoningHistory: "keep", mediaUrls: ["image"] },
     messages: { forwardBetas: true, fallbackBlocks: true, mcpServers: true, versions: [VERSION_2026] },

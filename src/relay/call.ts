@@ -127,6 +127,8 @@ export interface AttemptRecord {
   readonly startedAtMs?: number;
   /** Set if bodies are captured. */
   readonly capture?: AttemptCapture | undefined;
+  /** Set if the provider was sent files before the request, or had them. */
+  readonly files?: OfferTried["files"];
 }
 
 /** What a lane knows about its attempt. */

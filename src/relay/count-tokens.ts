@@ -1,4 +1,5 @@
 import type { FieldNote } from "../canon/receipt.ts";
+import { estimateFile } from "../dialects/reading/estimate-tokens.ts";
 import type { TextTarget } from "../routing/target.ts";
 import { answerHeaders } from "./answer/answer-headers.ts";
 import { identifiedResponse } from "./answer/identity-headers.ts";
@@ -18,7 +19,8 @@ export async function relayTokenCount(call: Call, gateway: Gateway, plan: readon
   const counting = plan.filter(({ countsTokens }) => countsTokens);
   if (counting.length > 0) return relayUnary(call, gateway, counting);
   const { dialect } = call.incoming;
-  const count = dialect.requests.estimateTokens(call.body);
+  let count = dialect.requests.estimateTokens(call.body);
+  for (const file of call.request?.received.files?.values() ?? []) count += estimateFile(file) * file.parts;
   call.attempt = { target: plan[0], lane: { name: "native" }, notes: [...call.adapted, ESTIMATED], terms: [] };
   await settle(call, gateway, {
     outcome: "ok",

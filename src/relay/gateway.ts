@@ -35,6 +35,7 @@ import type { StreamMedia } from "../wire/media-fetch.ts";
 import type { Send } from "../wire/send.ts";
 import type { BackgroundEvents } from "./answer/background-events.ts";
 import type { Watchdog } from "./attempt/watchdog.ts";
+import type { ProviderCopies } from "./files/provider-copies.ts";
 import type { LiveLimits } from "./live-limits.ts";
 import type { MemoryBudget } from "./request/memory-budget.ts";
 import type { FetchMedia } from "./request/resolve-media.ts";
@@ -114,6 +115,8 @@ export interface Gateway extends Sources {
   readonly objects: Objects;
   /** Files among them, with their content. */
   readonly uploads: UploadedFiles;
+  /** The copies of those files at providers. */
+  readonly filesAtProviders: ProviderCopies;
   /** Content that providers store for later requests. */
   readonly caches: Caches;
   /** Requests that run in the background, many together. */

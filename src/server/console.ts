@@ -36,6 +36,7 @@ const PAGES = [
   "operations",
   "batches",
   "files",
+  "caches",
   "config",
   "exports",
   "alerts",

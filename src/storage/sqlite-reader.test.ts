@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { system } from "../base/system.ts";
@@ -123,4 +123,21 @@ test("closing the storage ends its reports", async () => {
   const reading = reader.query(LONG, [LONG_ENOUGH], 20_000);
   reader.close();
   await expect(reading).rejects.toThrow("the storage is closed");
+});
+
+test("decision 0117: while much is written, the log is copied by another thread, and only then", async () => {
+  const { storage, path } = await open();
+  await storage.query("CREATE TABLE things (id INTEGER PRIMARY KEY, text TEXT)");
+  const before = statSync(path).size;
+  const write = async (count: number) => {
+    for (let at = 0; at < count; at++) await storage.query("INSERT INTO things (text) VALUES (?)", ["x".repeat(3_000)]);
+  };
+  // Few enough that SQLite does not copy them by itself.
+  await write(200);
+  await Bun.sleep(100);
+  expect(statSync(path).size).toBe(before);
+  await write(300);
+  const untilMs = Date.now() + 5_000;
+  while (statSync(path).size === before && Date.now() < untilMs) await Bun.sleep(20);
+  expect(statSync(path).size).toBeGreaterThan(before + 500_000);
 });

@@ -9,6 +9,8 @@ export interface ReaderQuestion {
   number: number;
   text: string;
   parameters: readonly Parameter[];
+  /** On a connection that may write. */
+  writes?: boolean;
 }
 
 export type ReaderAnswer = { number: number } & ({ rows: StoredRow[] } | { problem: string });
@@ -18,15 +20,24 @@ const BUSY_MS = 1_000;
 
 makeWayForCalls();
 
-const database = new Database(process.argv.at(-1), { readonly: true, strict: true });
+const PATH = process.argv.at(-1);
+const database = new Database(PATH, { readonly: true, strict: true });
 database.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
 
-self.onmessage = ({ data: { number, text, parameters } }: MessageEvent<ReaderQuestion>) => {
+function openForWriting(): Database {
+  const opened = new Database(PATH, { create: false, readwrite: true, strict: true });
+  opened.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  return opened;
+}
+
+self.onmessage = ({ data: { number, text, parameters, writes } }: MessageEvent<ReaderQuestion>) => {
   let answer: ReaderAnswer;
   try {
-    const statement = database.prepare<StoredRow, Parameter[]>(text);
+    const connection = writes ? openForWriting() : database;
+    const statement = connection.prepare<StoredRow, Parameter[]>(text);
     answer = { number, rows: statement.all(...parameters) };
     statement.finalize();
+    if (writes) connection.close();
   } catch (thrown) {
     answer = { number, problem: thrown instanceof Error ? thrown.message : String(thrown) };
   }

@@ -13,6 +13,9 @@ const PROGRAM = import.meta.path === Bun.main ? Bun.main : new URL("./sqlite-rea
 /** After this idle time the thread ends and frees its memory. */
 const IDLE_MS = 30_000;
 
+/** For a busy disk. */
+const CHECKPOINT_MS = 60_000;
+
 /** The most threads that still run abandoned statements. Each takes a processor if calls leave one free. */
 const MAX_ABANDONED = 2;
 
@@ -24,7 +27,7 @@ interface Asked {
 
 /**
  * Reads a SQLite file in a separate thread with its own connection, because reports over a large ledger take longer
- * than any stream may wait. A statement that times out is abandoned together with its thread, which ends after it:
+ * than any stream may wait. The thread also copies the log into the file while much is written. A statement that times out is abandoned together with its thread, which ends after it:
  * SQLite could interrupt it, but the runtime cannot.
  */
 export class SqliteReader {
@@ -41,7 +44,17 @@ export class SqliteReader {
     this.#clock = clock;
   }
 
-  query(text: string, parameters: readonly Parameter[], limitMs: number): Promise<readonly StoredRow[]> {
+  /** Copies the log into the file. Writers go on meanwhile. */
+  async checkpoint(): Promise<void> {
+    await this.query("PRAGMA wal_checkpoint(PASSIVE)", [], CHECKPOINT_MS, true);
+  }
+
+  query(
+    text: string,
+    parameters: readonly Parameter[],
+    limitMs: number,
+    writes = false,
+  ): Promise<readonly StoredRow[]> {
     if (this.#abandoned >= MAX_ABANDONED) return Promise.reject(new ReportsBusy());
     const { promise, resolve, reject } = Promise.withResolvers<readonly StoredRow[]>();
     const number = ++this.#number;
@@ -50,7 +63,7 @@ export class SqliteReader {
     this.#cancelEnd();
     this.#worker ??= this.#start();
     this.#worker.ref();
-    const question: ReaderQuestion = { number, text, parameters };
+    const question: ReaderQuestion = { number, text, parameters, writes };
     this.#worker.postMessage(question);
     return promise;
   }

@@ -20,6 +20,9 @@ import { readKeyChanges } from "./tables/change-counter.ts";
 const BLOCKING_WAIT_MS = 5;
 const LOCK_RETRY_MS = 10;
 const MAX_PREPARED = 100;
+/** After so many commits within this time the log is copied by another thread. */
+const CHECKPOINT_COMMITS = 250;
+const CHECKPOINT_WITHIN_MS = 20_000;
 
 const isBusy = (thrown: unknown): boolean =>
   thrown instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(thrown.code ?? "");
@@ -70,6 +73,9 @@ export class SqliteStorage implements Storage {
   /** By their text. The runtime's cache compares the whole text, which takes longer than running the statement. */
   readonly #prepared = new Map<string, Statement<unknown, Parameter[]>>();
 
+  #commits = 0;
+  #commitsSinceMs = 0;
+
   readonly #clock: Clock;
   readonly #statementMs: number;
   /** For reports, which may take long; undefined for a database in memory, which no other connection can read. */
@@ -107,14 +113,19 @@ export class SqliteStorage implements Storage {
     await storage.query("PRAGMA journal_mode = WAL");
     await storage.query("PRAGMA synchronous = NORMAL");
     await storage.query("PRAGMA foreign_keys = ON");
-    // A checkpoint copies the log into the file and waits for the disk: rare ones cost a third of frequent ones.
+    // A checkpoint copies the log into the file and waits for the disk: rare ones cost a third of frequent ones. While much is
+    // written, the reader's thread makes them, because one blocks the event loop for 50 ms.
     await storage.query("PRAGMA wal_autocheckpoint = 8000");
     return storage;
   }
 
   query(text: string, parameters: readonly Parameter[] = [], limitMs?: number): Promise<readonly StoredRow[]> {
     if (limitMs === REPORT_MS && this.#reader !== undefined) return this.#reader.query(text, parameters, limitMs);
-    return this.#whenFree(() => this.#run(text, parameters), limitMs);
+    return this.#whenFree(() => {
+      const rows = this.#run(text, parameters);
+      if (!text.startsWith("SELECT")) this.#countCommit();
+      return rows;
+    }, limitMs);
   }
 
   runForEach(text: string, rows: readonly (readonly Parameter[])[], followUp?: FollowUp): Promise<void> {
@@ -128,6 +139,7 @@ export class SqliteStorage implements Storage {
           this.#prepare(text).run(...parameters);
         }
         this.#commit.run();
+        this.#countCommit();
       } catch (thrown) {
         if (this.#database.inTransaction) this.#database.run("ROLLBACK");
         throw thrown;
@@ -145,6 +157,7 @@ export class SqliteStorage implements Storage {
     try {
       const result = await work({ query: async (text, parameters = []) => this.#run(text, parameters) });
       this.#database.run("COMMIT");
+      this.#countCommit();
       return result;
     } catch (thrown) {
       if (this.#database.inTransaction) this.#database.run("ROLLBACK");
@@ -153,6 +166,17 @@ export class SqliteStorage implements Storage {
       this.#openTransaction = undefined;
       resolve();
     }
+  }
+
+  /** A commit writes about ten pages to the log. */
+  #countCommit(): void {
+    if (++this.#commits < CHECKPOINT_COMMITS) return;
+    const nowMs = this.#clock.nowMs();
+    const isBusy = nowMs - this.#commitsSinceMs < CHECKPOINT_WITHIN_MS;
+    this.#commits = 0;
+    this.#commitsSinceMs = nowMs;
+    // If that fails or comes too late, SQLite does it itself at one of the next commits.
+    if (isBusy) this.#reader?.checkpoint().catch(() => undefined);
   }
 
   changeStamp(): Promise<string> {

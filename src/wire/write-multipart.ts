@@ -1,3 +1,5 @@
+import { multipartPartHead } from "./multipart-part-head.ts";
+
 /** One part of an outgoing form: text, or a file, whose bytes may be given as base64. */
 export type WrittenPart =
   | { name: string; value: string }
@@ -14,7 +16,7 @@ interface WrittenForm {
  * be one that no file contains by chance.
  */
 export function writeMultipart(parts: readonly WrittenPart[], boundary: string): WrittenForm {
-  const heads = parts.map((part) => `--${boundary}\r\n${headOf(part)}\r\n\r\n`);
+  const heads = parts.map((part) => `--${boundary}\r\n${multipartPartHead(part)}\r\n\r\n`);
   const end = `--${boundary}--\r\n`;
   const size = parts.reduce(
     (sum, part, index) => sum + Buffer.byteLength(heads[index] ?? "") + sizeOf(part) + 2,
@@ -42,12 +44,3 @@ function sizeOf(part: WrittenPart): number {
   if ("value" in part) return Buffer.byteLength(part.value);
   return "base64" in part ? Buffer.byteLength(part.base64, "base64") : part.bytes.length;
 }
-
-function headOf(part: WrittenPart): string {
-  const disposition = `Content-Disposition: form-data; name="${quoted(part.name)}"`;
-  if ("value" in part) return disposition;
-  return `${disposition}; filename="${quoted(part.fileName)}"\r\nContent-Type: ${part.mimeType}`;
-}
-
-/** How browsers write the three characters that a quoted name cannot contain. */
-const quoted = (name: string): string => name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");

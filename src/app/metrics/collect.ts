@@ -51,7 +51,11 @@ export function collectMetrics(parts: Parts): CollectedMetrics {
     ...gateway.metrics.families(),
     ...gatewayFamilies({ ...parts, startedMs }),
     ...alertFamilies(alerts),
-    ...objectFamilies(objects.counted, lineOutcomes, gateway.clock.wallMs()),
+    ...objectFamilies(
+      objects.counted,
+      { lines: lineOutcomes, uploads: gateway.filesAtProviders.counts },
+      gateway.clock.wallMs(),
+    ),
     ...exportFamilies(parts.exports),
     ...processFamilies(startedMs),
     lag.family(),

@@ -12,7 +12,7 @@ test("decision 0112: objects and batches are counted by kind and state, and the 
       ],
       waiting: { count: 70, sinceMs: 1_000 },
     },
-    { succeeded: 9, failed: 1 },
+    { lines: { succeeded: 9, failed: 1 }, uploads: [{ provider: "one", outcome: "failed", count: 2 }] },
     91_000,
   );
   const { text } = expose(families, "");
@@ -23,6 +23,7 @@ test("decision 0112: objects and batches are counted by kind and state, and the 
     'trivium_batches{state="in_progress"} 2',
     'trivium_batches{state="completed"} 0',
     'trivium_batch_lines_total{outcome="succeeded"} 9',
+    'trivium_provider_uploads_total{provider="one",outcome="failed"} 2',
     "trivium_batch_lines_waiting 70",
     "trivium_batch_oldest_seconds 90",
   ]) {

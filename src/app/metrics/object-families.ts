@@ -1,5 +1,6 @@
 import { BATCH_STATES } from "../../batches/batch.ts";
 import { OBJECT_KINDS, type ObjectKind } from "../../canon/ownership.ts";
+import type { UploadCounts } from "../../relay/files/provider-copies.ts";
 import { type Family, family, gauge } from "../../telemetry/family.ts";
 import type { CountedObjects } from "../watch-objects.ts";
 
@@ -7,14 +8,24 @@ import type { CountedObjects } from "../watch-objects.ts";
 export type LineOutcomes = Readonly<Record<"succeeded" | "failed", number>>;
 
 /** Objects and batches of all instances, as of the last look, and the lines that this process has run. */
-export function objectFamilies(counted: CountedObjects | undefined, lines: LineOutcomes, nowMs: number): Family[] {
+export function objectFamilies(
+  counted: CountedObjects | undefined,
+  { lines, uploads }: { lines: LineOutcomes; uploads: readonly UploadCounts[] },
+  nowMs: number,
+): Family[] {
+  const uploaded = family(
+    "counter",
+    "trivium_provider_uploads_total",
+    "Files that were uploaded to providers because they were too large for requests, by provider and outcome.",
+    uploads.map(({ provider, outcome, count }) => ({ labels: { provider, outcome }, value: count })),
+  );
   const run = family(
     "counter",
     "trivium_batch_lines_total",
     "Lines of batches that were run, by outcome.",
     Object.entries(lines).map(([outcome, value]) => ({ labels: { outcome }, value })),
   );
-  return counted === undefined ? [run] : [run, ...countedFamilies(counted, nowMs)];
+  return counted === undefined ? [run, uploaded] : [run, uploaded, ...countedFamilies(counted, nowMs)];
 }
 
 function countedFamilies({ sums, waiting }: CountedObjects, nowMs: number): Family[] {

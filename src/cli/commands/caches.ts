@@ -4,5 +4,5 @@ export const caches = objectVerbs({
   kind: "cache",
   noun: "cache",
   about: "caches at providers",
-  columns: ["id", "created_at", "name", "model", "tokens", "project", "key", "expires_at"],
+  columns: ["id", "created_at", "name", "model", "tokens", "cost_usd", "providers", "project", "key", "expires_at"],
 });

@@ -4,5 +4,5 @@ export const files = objectVerbs({
   kind: "file",
   noun: "file",
   about: "uploaded files",
-  columns: ["id", "created_at", "name", "type", "bytes", "project", "key", "expires_at"],
+  columns: ["id", "created_at", "name", "type", "bytes", "providers", "project", "key", "expires_at"],
 });

@@ -19,4 +19,5 @@ export const chatFileParts: FileParts = {
     if (text !== undefined) return { ...rest, type: "text", text };
     return { ...rest, type: "file", file: { filename: name, file_data: dataUrlOf(file) } };
   },
+  rename: (part, file_id) => ({ ...part, file: { file_id } }),
 };

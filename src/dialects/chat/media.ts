@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
-import type { MediaPart, MediaSource } from "../../canon/part.ts";
+import { AT_TARGET, type MediaPart, type MediaSource } from "../../canon/part.ts";
 import { documentText, headed, headerOf } from "../request/document-text.ts";
 import { kindOfSource, sourceOfFile, sourceOfUrl } from "../request/media-source.ts";
 import { takeCache, takeExtras, withExtras } from "./part-fields.ts";
@@ -127,7 +127,9 @@ function encodeSource(
   const { kind } = part;
   if (source.type === "text") return undefined;
   if (source.type === "file") {
-    return source.origin === "chat" ? { type: "file", file: { file_id: source.id, ...filenameOf(part) } } : undefined;
+    return source.origin === "chat" || source.origin === AT_TARGET
+      ? { type: "file", file: { file_id: source.id, ...filenameOf(part) } }
+      : undefined;
   }
   if (part.title !== undefined && kind !== "document") {
     scope.notes.dropped(pathIn(scope, part, "title"), "this protocol supports names only for documents");

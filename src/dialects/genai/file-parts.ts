@@ -12,4 +12,8 @@ export const genaiFileParts: FileParts = {
       displayName: stringAt(fileData, "displayName"),
     }),
   }),
+  rename: (part, fileUri, { mimeType }) => {
+    const fileData = objectAt(part, "fileData");
+    return { ...part, fileData: { ...fileData, mimeType: stringAt(fileData, "mimeType") ?? mimeType, fileUri } };
+  },
 };

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { Fields } from "../../canon/fields.ts";
-import type { MediaKind, MediaPart, MediaSource } from "../../canon/part.ts";
+import { AT_TARGET, type MediaKind, type MediaPart, type MediaSource } from "../../canon/part.ts";
 import { leftOver, restoreExtras } from "./part-extras.ts";
 import { type EncodeScope, fieldPathOf, noteCacheMark, pathOf, upstreamSignature } from "./request/encode-scope.ts";
 import { OWN_ORIGIN, type PartSource, readSignature } from "./signature.ts";
@@ -191,7 +191,7 @@ function encodeSource(part: MediaPart, scope: EncodeScope): JsonObject[] {
       return [{ fileData: { ...typeOfUrl(part, source, scope), fileUri: source.url, ...encodeTitle(part, scope) } }];
     }
     case "file": {
-      if (source.origin !== context.origin) {
+      if (source.origin !== context.origin && source.origin !== AT_TARGET) {
         notes.dropped(pathOf(part), "the file is stored at another provider");
         return [];
       }

@@ -9,4 +9,5 @@ export const interactionsFileParts: FileParts = {
     if (text !== undefined) return { type: "text", text };
     return { ...part, data: base64, mime_type: stringAt(part, "mime_type") ?? mimeType };
   },
+  rename: (part, uri, { mimeType }) => ({ ...part, uri, mime_type: stringAt(part, "mime_type") ?? mimeType }),
 };

@@ -13,4 +13,9 @@ export const messagesFileParts: FileParts = {
     if (text !== undefined) return { ...part, source: { type: "text", media_type: "text/plain", data: text } };
     return { ...part, source: data };
   },
+  rename: (part, file_id, { mimeType }) => ({
+    ...part,
+    type: mimeType.startsWith("image/") ? "image" : part["type"],
+    source: { type: "file", file_id },
+  }),
 };

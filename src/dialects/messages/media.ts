@@ -1,7 +1,7 @@
 import { arrayAt, type JsonObject, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Fields } from "../../canon/fields.ts";
-import type { MediaPart, MediaSource, Part, TextPart } from "../../canon/part.ts";
+import { AT_TARGET, type MediaPart, type MediaSource, type Part, type TextPart } from "../../canon/part.ts";
 import { OWN_ORIGIN } from "./opaque-values.ts";
 
 type DecodeInner = (value: unknown, path: string) => Part;
@@ -81,7 +81,7 @@ export function encodeSource(
         ? { kind, source: { type: "url", url: source.url } }
         : { reason: "this provider does not fetch URLs, and the gateway could not fetch it" };
     case "file":
-      return source.origin === target.origin
+      return source.origin === target.origin || source.origin === AT_TARGET
         ? { kind, source: { type: "file", file_id: source.id } }
         : { reason: "the file is stored at another provider" };
     case "text":

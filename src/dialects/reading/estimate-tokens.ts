@@ -37,6 +37,12 @@ function tokensOfMedia(type: unknown, length: number): number {
   return Math.max(TOKENS_PER_MEDIA, Math.ceil(length / characters));
 }
 
+/** A file that is not part of the request: as much as its content would be. */
+export function estimateFile({ mimeType, size }: { mimeType: string; size: number }): number {
+  if (mimeType.startsWith("text/")) return tokensOfCharacters(size);
+  return tokensOfMedia(mimeType, Math.ceil((size * 4) / 3));
+}
+
 /** Members whose text may be media. A data URL elsewhere is text. */
 const URL_KEYS: ReadonlySet<string> = new Set(["url", "image_url", "video_url", "file_url", "fileUri", "file_data"]);
 

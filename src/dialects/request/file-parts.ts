@@ -10,12 +10,31 @@ export interface FileToSend {
   text?: string | undefined;
 }
 
+/** A file that the gateway stores. */
+export interface StoredFile {
+  /** The part of its id that all protocols share. */
+  readonly id: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly size: number;
+  readonly expiresAtMs?: number;
+}
+
+/** A stored file that a request names, and where. */
+export interface NamedFile extends StoredFile {
+  readonly path: string;
+  /** How many parts name it. */
+  readonly parts: number;
+}
+
 /** How a protocol names an uploaded file in a part of a message, and how it has the same content inline. */
 export interface FileParts {
   /** The id, if the object is such a part. */
   idOf(part: JsonObject): string | undefined;
   /** The part with the content. Undefined if the protocol has no part for content of this type. */
   inline(part: JsonObject, file: FileToSend): JsonObject | undefined;
+  /** The part with the id that a provider of this protocol knows the file by. */
+  rename(part: JsonObject, id: string, file: Pick<FileToSend, "mimeType">): JsonObject;
 }
 
 export const dataUrlOf = ({ mimeType, base64 }: FileToSend): string => `data:${mimeType};base64,${base64}`;

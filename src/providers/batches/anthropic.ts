@@ -4,6 +4,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } f
 import { GatewayError } from "../../canon/error.ts";
 import { findValue } from "../../wire/json-text.ts";
 import type { BatchApi, BatchHost, BatchResult } from "./batch-api.ts";
+import { streamedLines } from "./streamed-lines.ts";
 
 const MEGABYTE = 1024 * 1024;
 const VERSION = { "anthropic-version": "2023-06-01" };
@@ -35,12 +36,12 @@ export const ANTHROPIC_BATCHES: BatchApi = {
   line: (id, body) => `{"custom_id":"${id}","params":${body}}`,
   submit: async (host, { headers, lines }, beforeCreation) => {
     await beforeCreation();
-    const text = `{"requests":[${lines.join(",")}]}`;
+    const requests = streamedLines(lines, { before: '{"requests":[', between: ",", after: "]}" });
     const { body } = await host.ask({
       method: "POST",
       url: "/v1/messages/batches",
       headers: { ...VERSION, ...headers },
-      body: { text },
+      body: { streamed: { contentType: "application/json", ...requests } },
     });
     const id = stringAt(body, "id");
     if (id) return id;

@@ -19,7 +19,7 @@ export interface SubmittedBatch {
   /** Headers that all lines share. */
   readonly headers: Readonly<Record<string, string>>;
   /** Each as `line` wrote it. */
-  readonly lines: readonly string[];
+  readonly lines: readonly Uint8Array[];
 }
 
 /** A submission whose outcome is not known, because the response to it was lost. */

@@ -4,6 +4,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } f
 import { GatewayError } from "../../canon/error.ts";
 import { elementTexts, findValue } from "../../wire/json-text.ts";
 import type { BatchApi, BatchProgress, BatchResult } from "./batch-api.ts";
+import { streamedLines } from "./streamed-lines.ts";
 
 const MAX_PAGES = 10;
 
@@ -36,11 +37,12 @@ export const GEMINI_BATCHES: BatchApi = {
   line: (id, body) => `{"request":${body},"metadata":{"key":"${id}"}}`,
   submit: async (host, { marker, model, lines }, beforeCreation) => {
     await beforeCreation();
-    const inputConfig = `{"requests":{"requests":[${lines.join(",")}]}}`;
+    const before = `{"batch":{"displayName":"${marker}","inputConfig":{"requests":{"requests":[`;
+    const requests = streamedLines(lines, { before, between: ",", after: "]}}}}" });
     const { body } = await host.ask({
       method: "POST",
       url: `/v1beta/models/${encodeURIComponent(model)}:batchGenerateContent`,
-      body: { text: `{"batch":{"displayName":"${marker}","inputConfig":${inputConfig}}}` },
+      body: { streamed: { contentType: "application/json", ...requests } },
     });
     return nameIn(body);
   },

@@ -4,6 +4,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, parseObject, stringAt } f
 import { GatewayError } from "../../canon/error.ts";
 import { findValue } from "../../wire/json-text.ts";
 import type { BatchApi, BatchProgress, BatchResult } from "./batch-api.ts";
+import { streamedLines } from "./streamed-lines.ts";
 
 const MEGABYTE = 1024 * 1024;
 /** How many pages of batches are searched for one whose creation was not confirmed. */
@@ -23,15 +24,15 @@ export const OPENAI_BATCHES: BatchApi = {
   maxBytes: 200 * MEGABYTE,
   line: (id, body, endpoint) => `{"custom_id":"${id}","method":"POST","url":"${endpoint}","body":${body}}`,
   submit: async (host, { marker, endpoint, lines }, beforeCreation) => {
-    const bytes = Buffer.from(`${lines.join("\n")}\n`);
+    const content = streamedLines(lines, { before: "", between: "\n", after: "\n" });
     const file = await host.ask({
       method: "POST",
       url: "/files",
       body: {
-        form: [
-          { name: "purpose", value: "batch" },
-          { name: "file", fileName: `${marker}.jsonl`, mimeType: "application/jsonl", bytes },
-        ],
+        streamedForm: {
+          fields: [{ name: "purpose", value: "batch" }],
+          file: { name: "file", fileName: `${marker}.jsonl`, mimeType: "application/jsonl", ...content },
+        },
       },
     });
     const input_file_id = idIn(file.body);

@@ -60,7 +60,7 @@ describe("requests as they are sent", () => {
         ],
       },
     });
-    const text = await new Response(form.body).text();
+    const text = Buffer.from(form.body as Uint8Array).toString();
     expect(text).toContain('name="image[]"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n\u0000\u0001\u0002\r\n');
     expect(form.headers["content-type"]).toStartWith("multipart/form-data; boundary=");
   });

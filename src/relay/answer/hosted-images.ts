@@ -50,7 +50,8 @@ export async function answerWithImages(
     limits: gateway.snapshot.imageLimits,
   });
   const body = answer.request;
-  const request = new HeldRequest({ text: stringifyInOrder(body), body });
+  const files = call.request?.received.files;
+  const request = new HeldRequest({ text: stringifyInOrder(body), body, ...(files && { files }) });
   const adapted = [...call.adapted, noteOf(task)];
   // What the gateway generates in place of a host has its own receipts.
   const billables = call.billables.filter(({ path }) => path !== `${task.tool.path}.type`);

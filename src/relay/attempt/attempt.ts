@@ -2,6 +2,7 @@ import { GatewayError } from "../../canon/error.ts";
 import { BATCH } from "../../canon/terms.ts";
 import type { AttemptCapture, CallCapture } from "../../capture/call-capture.ts";
 import { termsBeforeAnswer } from "../../catalogue/price-call.ts";
+import type { NamedFile } from "../../dialects/request/file-parts.ts";
 import type { OutgoingRequest } from "../../providers/credentials.ts";
 import type { Timed } from "../../routing/health/health.ts";
 import type { TextTarget } from "../../routing/target.ts";
@@ -18,6 +19,8 @@ import {
   type LaneAttempt,
   OutrunError,
 } from "../call.ts";
+import { placeFiles } from "../files/place-files.ts";
+import { PlacedFiles } from "../files/placed-files.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
 import { CapturedAnswer } from "../settle/capture-call.ts";
 import { addTrace } from "../settle/trace-call.ts";
@@ -28,6 +31,7 @@ import type { Lane } from "./lane.ts";
 import { refuseNotes } from "./refuse-notes.ts";
 import { completeRequest, prepareForTarget } from "./upstream-request.ts";
 import { WatchedAttempt } from "./watched-attempt.ts";
+import { withOwnId } from "./with-own-id.ts";
 
 /** How much of an error response is read: only its error object matters. */
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -57,6 +61,11 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   /** The host closed a kept-alive connection as it was reused. A new one can be opened at once. */
   retryAtOnce = false;
   capture: AttemptCapture | undefined;
+  /** Set if the request names files that the target gets in its own way. */
+  #files: PlacedFiles | undefined;
+  #ending: AbortController | undefined;
+  /** A file was missing at the provider, and uploaded again. */
+  #hasRenewed = false;
 
   constructor(call: Call, gateway: Gateway, target: TextTarget, makeLane: MakeLane = chooseLane) {
     super(call, gateway, target);
@@ -70,6 +79,13 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   /** The response, if a batch API returned it earlier. */
   get #kept(): KeptResponse | undefined {
     return this.call.incoming.line?.native?.response;
+  }
+
+  /** How many files the provider was sent before the request, and how many it had. */
+  get files(): { uploaded: number; reused: number } | undefined {
+    if (this.#files === undefined || this.#files.placed.size === 0) return undefined;
+    const { placed, uploaded } = this.#files;
+    return { uploaded, reused: placed.size - uploaded };
   }
 
   get isKept(): boolean {
@@ -135,7 +151,11 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     this.#timeouts.begin();
     const { limitHeaders } = this.target.codec;
     if (limitHeaders !== undefined) this.gateway.health.noteLimits(this.target, answer.headers, limitHeaders);
-    if (answer.status !== 200) throw await this.#refusal(answer);
+    if (answer.status !== 200) {
+      const refusal = await this.#refusal(answer);
+      if (await this.#renewFiles(refusal)) return this.open();
+      throw refusal;
+    }
     this.call.request?.dropMedia();
     return answer;
   }
@@ -147,7 +167,9 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
 
   async #makeRequest(): Promise<OutgoingRequest> {
     const { incoming, principal } = this.call;
-    const prepared = await prepareForTarget(this.call, this.target, this.lane);
+    const named = this.call.request?.received.files;
+    if (named !== undefined) await this.#placeFiles(named);
+    const prepared = await prepareForTarget(this.call, this.target, this.lane, this.#files);
     this.notes = prepared.notes;
     const terms = termsBeforeAnswer(prepared.terms, this.target);
     this.terms = this.#kept === undefined ? terms : [...terms, BATCH];
@@ -156,6 +178,41 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     const { trace } = this.call;
     if (trace !== undefined && this.target.provider.tracesCalls) addTrace(outgoing, trace, this, this.gateway);
     return outgoing;
+  }
+
+  /** The time for uploads is the provider's, and is not counted as the time of its response. */
+  async #placeFiles(named: ReadonlyMap<string, NamedFile>): Promise<void> {
+    const { call, target, gateway } = this;
+    if (call.request === undefined) return;
+    this.#ending = new AbortController();
+    if (this.#closed) this.#ending.abort();
+    this.pause();
+    call.timer.to("provider");
+    try {
+      const before = this.#files?.uploaded ?? 0;
+      const made = await placeFiles(call, call.request, named, target, gateway, this.#ending.signal);
+      this.#files = new PlacedFiles({ ...made, uploaded: before + made.uploaded });
+    } catch (error) {
+      throw this.#ending.signal.aborted ? this.explain(error) : error;
+    } finally {
+      this.#ending = undefined;
+      call.timer.to("gateway");
+      this.resume();
+    }
+  }
+
+  /** Whether the provider refuses the request because a file is gone there. It is uploaded again, once. */
+  async #renewFiles({ failure }: GatewayError): Promise<boolean> {
+    const { status = 0, said = "" } = failure ?? {};
+    const at = this.#files?.at;
+    if (at === undefined || this.#files === undefined || this.#hasRenewed || status < 400 || status > 404) return false;
+    if (this.#closed || this.call.client.disconnected || this.isKept) return false;
+    const { filesAtProviders } = this.gateway;
+    for (const { file, providerId } of this.#files.placed.values()) {
+      if (!said.includes(endOf(providerId))) continue;
+      if (await filesAtProviders.forgetIfGone(file, at, providerId)) this.#hasRenewed = true;
+    }
+    return this.#hasRenewed;
   }
 
   async #refusal(answer: HttpAnswer): Promise<GatewayError> {
@@ -169,9 +226,10 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
       if (this.call.client.disconnected || this.gateway.closing) throw error;
     }
     const { status } = answer;
-    return this.lane
-      .decodeError({ status, body, retryAfterSeconds })
-      .withFailure({ status, ...(body && { said: body }) });
+    let error = this.lane.decodeError({ status, body, retryAfterSeconds });
+    for (const [own, { providerId }] of this.#files?.placed ?? [])
+      error = withOwnId(error, { own, provider: providerId });
+    return error.withFailure({ status, ...(body && { said: body }) });
   }
 
   /** The whole body as text, up to a limit. Each chunk is a sign of life, and content where it is not blank. */
@@ -250,10 +308,14 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
   close(): void {
     this.finish();
     this.#closed = true;
+    this.#ending?.abort();
     this.#exchange?.close();
     this.hold(0);
   }
 }
+
+/** Providers quote the whole name of a file, or its end. */
+const endOf = (providerId: string): string => providerId.slice(providerId.lastIndexOf("/") + 1);
 
 /** Collects the body of an answer. */
 class WholeText implements ChunkTaker {

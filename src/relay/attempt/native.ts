@@ -4,6 +4,7 @@ import type { ClientAnswer, Tap, UpstreamRequest } from "../../dialects/dialect.
 import type { UpstreamFailure } from "../../dialects/upstream-failure.ts";
 import { CallAnswerContext } from "../answer/answer-context.ts";
 import type { Call, LaneAttempt } from "../call.ts";
+import type { PlacedFiles } from "../files/placed-files.ts";
 import type { Gateway } from "../gateway.ts";
 import type { HeldRequest } from "../request/held-request.ts";
 import type { Lane } from "./lane.ts";
@@ -22,8 +23,9 @@ export class NativeLane implements Lane {
     this.#attempt = attempt;
   }
 
-  prepareRequest({ received }: HeldRequest): UpstreamRequest {
+  prepareRequest({ received: asked }: HeldRequest, files?: PlacedFiles): UpstreamRequest {
     const { incoming, model, stream } = this.#call;
+    const received = files === undefined ? asked : files.inRequest(asked, incoming.dialect);
     const { offer, quirks, traits } = this.#attempt.target;
     return incoming.dialect.native.prepareRequest(received, {
       upstreamModel: offer.upstreamModel,

@@ -3,6 +3,7 @@ import type { OfferTried } from "../../canon/receipt.ts";
 import type { Target } from "../../routing/target.ts";
 import { ContinuationRefusedError } from "../answer/continuing-encoder.ts";
 import { ClientDisconnectedError, EndedError } from "../call.ts";
+import { UploadRefusedError } from "../files/upload-refused-error.ts";
 import type { Gateway } from "../gateway.ts";
 import { MemoryExhaustedError } from "../request/memory-budget.ts";
 import type { ObservedCall, OfferAttempt } from "./attempted-call.ts";
@@ -21,6 +22,7 @@ export function observeAttempt(
   const ms = attempt.msSoFar;
   const tried: OfferTried = { provider: target.offer.provider, outcome, ms };
   if (target.credential !== "") tried.credential = target.credential;
+  if (attempt.files !== undefined) tried.files = attempt.files;
   if (error !== undefined) tried.reason = error.kind;
   if (error?.failure !== undefined) tried.failure = error.failure;
   offersTried.push(tried);
@@ -54,6 +56,7 @@ function observeFailure(
     closing ||
     attempt.retryAtOnce === true ||
     error instanceof MemoryExhaustedError ||
+    error instanceof UploadRefusedError ||
     error instanceof ContinuationRefusedError;
   if (isOurs) health.abandoned(target, attempt);
   else health.failed(target, attempt, error);

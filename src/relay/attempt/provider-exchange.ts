@@ -46,7 +46,9 @@ export async function openExchange(
   const { traceLines } = options;
   const outgoing = traceLines !== undefined && api.owns(made.url) ? { ...made, ownLines: traceLines } : made;
   const { body } = request;
-  options.capture?.request?.set(body && "form" in body ? formText(body.form, true) : (outgoing.body ?? ""));
+  const sent = outgoing.body ?? "";
+  const captured = typeof sent === "string" || sent instanceof Uint8Array ? sent : "";
+  options.capture?.request?.set(body && "form" in body ? formText(body.form, true) : captured);
   const mayRepeat = outgoing.method === "GET" || options.mayRepeat === true;
   const first = new ProviderExchange({ ...outgoing, newConnection: !mayRepeat }, options);
   try {

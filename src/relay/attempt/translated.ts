@@ -22,8 +22,9 @@ import { bodyInOrder, parseInOrder, stringifyInOrder } from "../../wire/ordered-
 import { CallAnswerContext } from "../answer/answer-context.ts";
 import type { ContinuingEncoder } from "../answer/continuing-encoder.ts";
 import type { Call, LaneAttempt } from "../call.ts";
+import type { PlacedFiles } from "../files/placed-files.ts";
 import type { Gateway } from "../gateway.ts";
-import type { HeldRequest } from "../request/held-request.ts";
+import { HeldRequest } from "../request/held-request.ts";
 import { resolveMedia } from "../request/resolve-media.ts";
 import type { Lane } from "./lane.ts";
 import { upstreamName } from "./upstream-name.ts";
@@ -47,10 +48,13 @@ export class TranslatedLane implements Lane {
     this.#continuation = continuation;
   }
 
-  async prepareRequest(request: HeldRequest): Promise<UpstreamRequest> {
+  async prepareRequest(request: HeldRequest, files?: PlacedFiles): Promise<UpstreamRequest> {
     const { incoming, stream } = this.#call;
     const { offer, quirks, traits, origin } = this.#attempt.target;
-    const canonical = canonicalCall(request, incoming.dialect, this.#gateway);
+    const canonical =
+      files === undefined
+        ? canonicalCall(request, incoming.dialect, this.#gateway)
+        : files.inCall(canonicalWith(files, request, incoming.dialect, this.#gateway));
     const asked = this.#continuation?.extend(canonical) ?? canonical;
     const call = await resolveMedia(asked, quirks, (url, { signal }) =>
       request.media(url, () => {
@@ -131,6 +135,12 @@ export class TranslatedLane implements Lane {
       unsignedComesBack: this.#upstream.reasoning.takesUnsigned?.(quirks) === true,
     });
   }
+}
+
+/** Decoded for this target alone if it contains files. */
+function canonicalWith(files: PlacedFiles, request: HeldRequest, dialect: Dialect, gateway: Gateway): CanonCall {
+  const received = files.withContent(request.received, dialect);
+  return canonicalCall(received === request.received ? request : new HeldRequest(received), dialect, gateway);
 }
 
 const NO_MEDIA: FetchedMedia = { bytes: new Uint8Array(), mimeType: "image/png" };

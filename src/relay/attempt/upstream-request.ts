@@ -7,6 +7,7 @@ import type { BodyPatch, UpstreamCall } from "../../providers/provider.ts";
 import type { TextTarget } from "../../routing/target.ts";
 import { ObjectEdit } from "../../wire/json-text.ts";
 import type { Call } from "../call.ts";
+import type { PlacedFiles } from "../files/placed-files.ts";
 import { includesLongContext } from "../request/check-billing.ts";
 import type { Lane } from "./lane.ts";
 
@@ -17,12 +18,21 @@ export interface PreparedRequest {
   options: unknown;
   notes: FieldNote[];
   terms: readonly string[];
+  /** Headers that it needs besides those of its options. */
+  headers?: Readonly<Record<string, string>>;
 }
 
-export async function prepareForTarget(call: Call, target: TextTarget, lane: Lane): Promise<PreparedRequest> {
+export async function prepareForTarget(
+  call: Call,
+  target: TextTarget,
+  lane: Lane,
+  files?: PlacedFiles,
+): Promise<PreparedRequest> {
   const { request } = call;
   if (!request) throw new Error("the request was dropped before the last attempt");
-  return withRouting(call, target, await lane.prepareRequest(request));
+  const prepared = withRouting(call, target, await lane.prepareRequest(request, files));
+  const betas = files?.at?.api.callHeaders;
+  return betas === undefined || files?.placed.size === 0 ? prepared : { ...prepared, headers: betas };
 }
 
 /** Adds notes on routing fields, and the options that are sent to the target as headers. */
@@ -49,14 +59,29 @@ const NONE: readonly string[] = [];
 export async function completeRequest(
   { incoming, stream }: Call,
   { provider, offer, via }: TextTarget,
-  { payload, options }: PreparedRequest,
+  { payload, options, headers: needed }: PreparedRequest,
 ): Promise<OutgoingRequest> {
   const asked: UpstreamCall = { dialect: via, verb: incoming.verb, model: offer.upstreamModel, stream, options };
   const patch = provider.bodyPatch(asked);
   const body = patch === undefined ? payload : patched(payload, patch);
-  const { url, headers } = await provider.endpoint(asked);
+  const endpoint = await provider.endpoint(asked);
+  const { url } = endpoint;
+  const headers = needed === undefined ? endpoint.headers : withHeaders(endpoint.headers, needed);
   const outgoing = { url, headers, ownLines: undefined, body };
   return provider.signs ? { ...outgoing, headers: { ...headers, ...provider.sign(outgoing) } } : outgoing;
+}
+
+/** A header that both have has the values of both. */
+function withHeaders(
+  headers: Readonly<Record<string, string>>,
+  needed: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const both = { ...headers };
+  for (const [name, value] of Object.entries(needed)) {
+    const known = both[name]?.split(",") ?? [];
+    if (!known.includes(value)) both[name] = [...known, value].join(",");
+  }
+  return both;
 }
 
 /** The client's options that are forwarded; most dialects forward none. */

@@ -34,6 +34,10 @@ export class ProviderJobs implements NativeJobs {
     return false;
   }
 
+  isConfigured({ target, credential }: NativeBatch): boolean {
+    return targetById(this.#gateway.snapshot, target)?.provider.batches?.credential === credential;
+  }
+
   limitsOf(target: string) {
     const { maxLines, maxBytes } = this.#job(target).api;
     return { maxLines, maxBytes };
@@ -52,7 +56,7 @@ export class ProviderJobs implements NativeJobs {
     return api.line(id, body, batches.endpointOf(contentOf(found)) ?? "");
   }
 
-  async submit(batch: NativeBatch, lines: readonly string[], beforeCreation: () => Promise<void>): Promise<string> {
+  async submit(batch: NativeBatch, lines: readonly Uint8Array[], beforeCreation: () => Promise<void>): Promise<string> {
     return this.#ask(batch, ({ api, host, target, batches }) => {
       const { marker, headers } = batch;
       const endpoint = batches.endpointOf(contentOf(target)) ?? "";

@@ -4,6 +4,7 @@ import { chooseLane } from "../attempt/choose-lane.ts";
 import { refuseNotes } from "../attempt/refuse-notes.ts";
 import { completeRequest, prepareForTarget } from "../attempt/upstream-request.ts";
 import type { Call, LaneAttempt, PreparingPass } from "../call.ts";
+import { placeFiles } from "../files/place-files.ts";
 import type { Gateway } from "../gateway.ts";
 import type { TextRequest } from "../request/text-kind.ts";
 import { planNative, unfitLine } from "./plan-native.ts";
@@ -46,7 +47,13 @@ async function prepare(
   if (batches?.endpointOf(target.via) === undefined)
     throw unfitLine(`The provider ${target.offer.provider} has no batch API for it.`);
   const attempt: LaneAttempt = { target, notes: [], terms: [] };
-  const prepared = await prepareForTarget(call, target, chooseLane(call, gateway, attempt));
+  const { request } = call;
+  const named = request?.received.files;
+  const files =
+    request === undefined || named === undefined
+      ? undefined
+      : await placeFiles(call, request, named, target, gateway, incoming.request.signal);
+  const prepared = await prepareForTarget(call, target, chooseLane(call, gateway, attempt), files);
   if (incoming.strict || principal.strict) refuseNotes(prepared.notes);
   const { body, headers } = await completeRequest(call, target, prepared);
   const text = typeof body === "string" ? body : Buffer.from(body).toString();

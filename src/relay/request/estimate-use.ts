@@ -7,6 +7,7 @@ import type { Model, Offer } from "../../catalogue/model.ts";
 import { priceUsage } from "../../catalogue/pricing.ts";
 import { toolCost } from "../../catalogue/tool-prices.ts";
 import { worstCost } from "../../catalogue/worst-prices.ts";
+import { estimateFile } from "../../dialects/reading/estimate-tokens.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { IncomingCall } from "../call.ts";
 import { expectedImageCost } from "../media/expected-image-cost.ts";
@@ -71,7 +72,8 @@ function estimateText(
   const { model } = served;
   const { body, surplusBytes } = request;
   const { requests } = incoming.dialect;
-  const fresh = requests.estimateTokens(body, surplusBytes);
+  const ofBody = requests.estimateTokens(body, surplusBytes);
+  const fresh = request.files === undefined ? ofBody : ofBody + tokensOfFiles(request.files, served);
   const input = fresh + cached;
   const output = outputLimit({ incoming, model, body }, incoming.line?.assumedOutputTokens ?? ASSUMED_OUTPUT_TOKENS);
   const terms = namesOf(billables, "term");
@@ -88,6 +90,15 @@ function estimateText(
       ? highestCost(principal, served, { input: fresh, cached, output: longest }, terms) + tools
       : cost;
   return estimate(incoming, served, cost, highestPossible, Math.min(input + output, most));
+}
+
+/** No more than the model can read. */
+function tokensOfFiles(files: NonNullable<ReceivedRequest["files"]>, { model, fallback }: ServedModel): number {
+  let tokens = 0;
+  for (const file of files.values()) tokens += estimateFile(file) * file.parts;
+  const known = [model, ...(fallback === undefined ? [] : [fallback.model])].map(({ contextLength }) => contextLength);
+  const longest = known.reduce<number>((most, length) => Math.max(most, length ?? Number.POSITIVE_INFINITY), 0);
+  return Math.min(tokens, longest);
 }
 
 const NONE: readonly string[] = [];

@@ -51,7 +51,12 @@ export async function findHeldCache(
   const text = new ObjectEdit(request.text).set(path, JSON.stringify(providerId)).toString();
   const { model, provider, credential, tokens, billables = [] } = cache.terms;
   return {
-    request: withoutAbsent({ text, body: { ...request.body, [path]: providerId }, adapted: request.adapted }),
+    request: withoutAbsent({
+      text,
+      body: { ...request.body, [path]: providerId },
+      adapted: request.adapted,
+      files: request.files,
+    }),
     cache: {
       ids: { own: objectId("cache", "genai", cache.id), provider: providerId },
       path,

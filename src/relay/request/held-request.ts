@@ -1,12 +1,17 @@
 import type { CanonCall } from "../../canon/call.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
+import type { FileToSend, NamedFile } from "../../dialects/request/file-parts.ts";
 import type { FetchedMedia } from "../../wire/media-fetch.ts";
+import { readFile } from "../files/read-file.ts";
+import type { Gateway } from "../gateway.ts";
+import type { HeldMemory } from "./memory-budget.ts";
 
 /** The client's request, held until a response begins, with what all attempts derive from it once. */
 export class HeldRequest {
   readonly received: ReceivedRequest;
   #canonical: CanonCall | undefined;
   #media: Map<string, FetchedMedia> | undefined;
+  #files: Map<string, FileToSend> | undefined;
 
   constructor(received: ReceivedRequest) {
     this.received = received;
@@ -28,8 +33,21 @@ export class HeldRequest {
     return media;
   }
 
+  /** The content of a file that the request names, read once however many targets get it inline. */
+  async file(id: string, file: NamedFile, memory: HeldMemory, uploads: Gateway["uploads"]): Promise<FileToSend> {
+    const known = this.#files?.get(id);
+    if (known !== undefined) return known;
+    // As base64, and once more in the request.
+    memory.add(Math.ceil(file.size / 3) * 4 * (1 + file.parts));
+    const content = await readFile(file, file.path, uploads);
+    this.#files ??= new Map();
+    this.#files.set(id, content);
+    return content;
+  }
+
   /** A target has accepted the request. Fetched media may be large and are hardly needed again. */
   dropMedia(): void {
     this.#media = undefined;
+    this.#files = undefined;
   }
 }

@@ -3,15 +3,21 @@ import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { findObjects } from "../../dialects/reading/find-objects.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
-import { type FileToSend, replaceFileParts, visitFileParts } from "../../dialects/request/file-parts.ts";
+import {
+  type FileToSend,
+  type NamedFile,
+  replaceFileParts,
+  visitFileParts,
+} from "../../dialects/request/file-parts.ts";
 import { parseObjectId } from "../../objects/object-id.ts";
-import type { UploadedFile } from "../../objects/uploaded-files.ts";
 import type { IncomingRequest } from "../call.ts";
+import { fileGone, readFile } from "../files/read-file.ts";
+import { MAX_INLINE_BYTES, tooLarge } from "../files/ways-to-send.ts";
 import type { Gateway } from "../gateway.ts";
 import type { EnteredRequest } from "./enter-request.ts";
 
-/** The limit for all files of a call: they are held in memory, and no host accepts a larger request. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** Files that fit into a request to every host. Together, they are inserted before a target is chosen. */
+const SMALL_BYTES = 8 * 1024 * 1024;
 
 /** The beginnings of file ids in all forms. An id without one is no file of this gateway. */
 const SIGN = /\bfile[-_s]/;
@@ -26,32 +32,45 @@ interface Caller {
   entered: Pick<EnteredRequest, "memory" | "principal">;
 }
 
-/** Inserts the files that a request names, so that every model can read them. Undefined if it names none of this gateway. */
+/**
+ * Inserts the files that a request names, so that every model can read them. Large ones are left to the targets, if those can send
+ * them in several ways. Undefined if it names none of this gateway.
+ */
 export async function inlineFiles(
   request: ReceivedRequest,
   { incoming, entered }: Caller,
   { uploads, snapshot }: Pick<Gateway, "uploads" | "snapshot">,
+  targets: "choose" | "inline only" = "inline only",
 ): Promise<ReceivedRequest | undefined> {
   const { fileParts, objects } = incoming.dialect.requests;
   if (fileParts === undefined || objects === undefined) return undefined;
-  const named = new Map<string, string>();
+  const paths = new Map<string, string[]>();
   visitFileParts(request.body, fileParts, objects.opaque, (id, path) => {
-    if (parseObjectId(id)?.kind === "file" && !named.has(id)) named.set(id, path);
+    if (parseObjectId(id)?.kind !== "file") return;
+    const known = paths.get(id);
+    if (known === undefined) paths.set(id, [path]);
+    else known.push(path);
   });
-  const files = new Map<string, FileToSend>();
+  const named = new Map<string, NamedFile>();
   let size = 0;
-  for (const [id, path] of named) {
+  for (const [id, [path = "", ...others]] of paths) {
     const file = await uploads.find(entered.principal, id);
     if (file === undefined) {
       // It may be a file of the provider's account, whose ids can have the same form.
       if (entered.principal.providerObjects) continue;
-      throw gone(id, path);
+      throw fileGone(id, path);
     }
-    size += file.size;
-    if (size > MAX_BYTES) throw tooLarge(path);
+    const parts = 1 + others.length;
+    named.set(id, { ...file, path, parts });
+    size += file.size * parts;
+  }
+  const isLeft = targets === "choose" && size > SMALL_BYTES;
+  if (!isLeft && size > MAX_INLINE_BYTES) throw tooLarge(named);
+  const files = new Map<string, FileToSend>();
+  for (const [id, file] of isLeft ? [] : named) {
     // As base64, and once more in the request.
-    entered.memory.add(Math.ceil(file.size / 3) * 8);
-    files.set(id, await read(file, path, uploads));
+    entered.memory.add(Math.ceil(file.size / 3) * 4 * (1 + file.parts));
+    files.set(id, await readFile(file, file.path, uploads));
   }
   const replace = (part: JsonObject, id: string, path: string): JsonObject => {
     const file = files.get(id);
@@ -61,31 +80,16 @@ export async function inlineFiles(
     return inlined;
   };
   const body = files.size === 0 ? request.body : replaceFileParts(request.body, fileParts, objects.opaque, replace);
+  const left = isLeft ? [...paths.values()].flat() : [];
   for (const { id, path } of findObjects(body, objects, snapshot)) {
+    if (left.some((part) => path.startsWith(`${part}.`))) continue;
     const isOwn = parseObjectId(id)?.kind === "file" && (await uploads.find(entered.principal, id)) !== undefined;
     if (isOwn) throw unusable(id, path);
   }
-  if (files.size === 0) return undefined;
+  if (named.size === 0) return undefined;
+  if (isLeft) return { ...request, files: named };
   return withoutAbsent({ text: JSON.stringify(body), body, adapted: request.adapted });
 }
-
-async function read(file: UploadedFile, path: string, uploads: Gateway["uploads"]): Promise<FileToSend> {
-  const { name, mimeType } = file;
-  const content = await uploads.open(file);
-  if (content === undefined) throw gone(name, path);
-  const bytes = Buffer.from(await new Response(content).arrayBuffer());
-  const text = isText(mimeType) ? bytes.toString() : undefined;
-  return { name, mimeType, base64: bytes.toString("base64"), text };
-}
-
-const isText = (type: string): boolean =>
-  type.startsWith("text/") || /^application\/(?:json|jsonl|xml|x-sh|rtf|javascript)$/.test(type);
-
-const gone = (id: string, path: string) =>
-  new GatewayError("invalid_request", `${path} names the file ${JSON.stringify(id)}, which has expired.`, { path });
-
-const tooLarge = (path: string) =>
-  new GatewayError("too_large", `The files of this request add up to more than ${MAX_BYTES} bytes.`, { path });
 
 const unusable = (id: string, path: string) =>
   new GatewayError(

@@ -8,6 +8,7 @@ import { type PlanContext, type PlanRequest, plan } from "../../routing/plan.ts"
 import type { Target, TextTarget } from "../../routing/target.ts";
 import type { Targets } from "../../routing/targets.ts";
 import type { Call } from "../call.ts";
+import { tooLarge, waysToSend } from "../files/ways-to-send.ts";
 import type { Gateway } from "../gateway.ts";
 import { hasTraits, lacksTraits, withTraits } from "../require-traits.ts";
 import type { ServedModel } from "../settle/served-model.ts";
@@ -18,6 +19,17 @@ export type PlannedCall = Pick<Call, "model" | "routing">;
 
 /** The plan of a call for text. */
 export function planText(call: Call, gateway: Gateway, served: ServedModel): CallPlan<TextTarget> {
+  const planned = planTargets(call, gateway, served);
+  const received = call.request?.received;
+  if (received?.files === undefined) return planned;
+  const { files, text } = received;
+  const fits = (target: TextTarget) => waysToSend({ files, characters: text.length }, target) !== undefined;
+  const targets = planned.targets.filter(fits);
+  if (targets.length === 0) throw tooLarge(files);
+  return { targets, explained: planned.explained?.filter(({ target }) => fits(target)) };
+}
+
+function planTargets(call: Call, gateway: Gateway, served: ServedModel): CallPlan<TextTarget> {
   const { preference, require } = call.routing;
   const { model, offers, modelWhy, fallback } = served;
   const { targets } = gateway.snapshot;

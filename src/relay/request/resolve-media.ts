@@ -3,6 +3,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { MediaKind, MediaPart, MediaSource, Part } from "../../canon/part.ts";
 import type { MediaQuirks } from "../../dialects/request/media-quirks.ts";
 import { type FetchedMedia, MediaFetchError } from "../../wire/media-fetch.ts";
+import { walkMedia } from "./walk-media.ts";
 
 export type FetchMedia = (
   url: string,
@@ -39,7 +40,7 @@ export async function resolveMedia(call: CanonCall, quirks: MediaQuirks, fetchMe
       `The request contains ${wanted.size} media URLs that the model's provider does not fetch itself; the gateway fetches at most ${MAX_URLS} per request. Send the others as inline data.`,
     );
   const fetched = await fetchAll([...wanted.values()], fetchMedia);
-  return walkCall(call, (part, path) => {
+  return walkMedia(call, (part, path) => {
     const url = urlToFetch(part, quirks);
     const media = url === undefined ? undefined : fetched.get(url);
     return media === undefined ? part : { ...part, source: sourceOf(part, media, path) };
@@ -52,12 +53,6 @@ function urlToFetch({ kind, source }: MediaPart, quirks: MediaQuirks): string | 
   return /^https?:/i.test(source.url) ? source.url : undefined;
 }
 
-type Visit = (part: MediaPart, path: string) => MediaPart;
-
-function walkCall(call: CanonCall, visit: Visit): CanonCall {
-  return { ...call, turns: call.turns.map((turn) => ({ ...turn, parts: walk(turn.parts, turn.path, visit) })) };
-}
-
 /** The same without a copy of the call: nearly all have nothing to fetch. */
 function visitMedia(parts: readonly Part[], parentPath: string, visit: (part: MediaPart, path: string) => void): void {
   for (const part of parts) {
@@ -67,18 +62,6 @@ function visitMedia(parts: readonly Part[], parentPath: string, visit: (part: Me
     else if (part.source.type === "parts") visitMedia(part.source.parts, path, visit);
     else visit(part, path);
   }
-}
-
-/** All media at any depth: in tool results, search results and documents made of parts. */
-function walk<P extends Part>(parts: readonly P[], parentPath: string, visit: Visit): P[] {
-  return parts.map((part: Part) => {
-    const path = part.path ?? parentPath;
-    if (part.type === "tool-result" || part.type === "search-result")
-      return { ...part, content: walk<Part>(part.content, path, visit) };
-    if (part.type !== "media") return part;
-    if (part.source.type !== "parts") return visit(part, path);
-    return { ...part, source: { ...part.source, parts: walk(part.source.parts, path, visit) } };
-  }) as P[];
 }
 
 /** A few at a time; the first failure stops all. */

@@ -68,7 +68,8 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
         : await recall(checked, stored, { incoming, principal, memory, time }, gateway);
     // Stored turns keep the ids of files, so that they are inserted after the turns are.
     const received = recalled.request;
-    const whole = (mayNameFiles(received) ? await inlineFiles(received, request, gateway) : undefined) ?? received;
+    const whole =
+      (mayNameFiles(received) ? await inlineFiles(received, request, gateway, waysOf(request)) : undefined) ?? received;
     const { objects } = requests;
     const held =
       objects !== undefined && mayNameCache(whole, objects)
@@ -88,6 +89,10 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
   verb: ({ verb }) => verb,
   streams: ({ request }, { streamInPath }) => streamInPath ?? request.body["stream"] === true,
 };
+
+/** Only targets for text can send files in several ways. */
+const waysOf = ({ resolved }: { resolved: Resolved | undefined }) =>
+  resolved === undefined || resolved.model.outputModalities.includes("text") ? "choose" : "inline only";
 
 function serve(
   { request, saver, background }: Recalled,

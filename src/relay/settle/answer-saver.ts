@@ -2,6 +2,7 @@ import type { ConversationPlace, WriteTurn } from "../../answers/stored-conversa
 import type { JsonObject } from "../../base/json.ts";
 import { withTimeout } from "../../base/with-timeout.ts";
 import type { Owned } from "../../canon/ownership.ts";
+import type { FieldNote } from "../../canon/receipt.ts";
 import type { ListedAnswers } from "../../dialects/answer/listed-answers.ts";
 import type { StoredAnswers } from "../../dialects/answer/stored-answers.ts";
 import type { StoredAnswerHead } from "../../storage/tables/answers.ts";
@@ -46,6 +47,8 @@ export class AnswerSaver {
   pending = false;
   /** It is stored. */
   saved = false;
+  /** What the request asked for and did not get, because the storage did not answer. */
+  loss: FieldNote | undefined;
 
   constructor(call: KeptCall, form: AnswerForm, gateway: Saving) {
     this.call = call;
@@ -75,6 +78,8 @@ export class AnswerSaver {
       this.saved = await withTimeout(this.#save(answer), waitMs, clock, late);
     } catch (err) {
       log.error({ err, ...facts }, "response was not stored");
+      const path = this.call.conversation === undefined ? "store" : "conversation";
+      this.loss = { path, action: "dropped", reason: "the gateway's storage did not answer in time" };
     }
   }
 

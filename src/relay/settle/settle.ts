@@ -41,7 +41,11 @@ export function settle(call: Call, gateway: Gateway, ending: Ending): Promise<vo
   // A client that knows its id could read it even if the process was killed, so no response may be readable without a row.
   if (saver.pending || call.stream) return closed.then(() => saver.save(attempt));
   // Both must be stored before the client has its whole response, because it may build on it at once.
-  return Promise.all([closed, saver.save(attempt)]).then(() => {});
+  return Promise.all([closed, saver.save(attempt)]).then(() => {
+    // The row is written; the headers are not.
+    if (saver.loss !== undefined && call.attempt !== undefined)
+      call.attempt.notes = [...call.attempt.notes, saver.loss];
+  });
 }
 
 const unpricedBy = (call: Call, { offer, via }: Target): readonly string[] =>

@@ -3,10 +3,13 @@ import type { Operator } from "../../access/operator-access.ts";
 import { numberAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { OBJECT_KINDS, type Owned } from "../../canon/ownership.ts";
+import type { CacheTerms } from "../../objects/caches.ts";
 import { anyForm, parseObjectId } from "../../objects/object-id.ts";
 import { endCache } from "../../relay/caches/end-cache.ts";
+import { storageCost } from "../../relay/caches/storage-bill.ts";
 import type { Gateway } from "../../relay/gateway.ts";
 import type { StoredObject } from "../../storage/tables/objects.ts";
+import { selectCopyProviders } from "../../storage/tables/provider-files.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
@@ -30,7 +33,7 @@ export const listObjectsRoute = adminRoute({
     key: textField("Only objects of the key with this id."),
   },
   answers: [json(pageAnswer("ObjectList", ObjectItem), "Objects that have not expired.")],
-  handle: async ({ query, operator }, { gateway }) => {
+  handle: async ({ query, operator }, { gateway, storage }) => {
     const limit = limitOf(query);
     const { kind, key, after } = query;
     const id = query.id === undefined ? undefined : (parseObjectId(query.id)?.random ?? query.id);
@@ -39,14 +42,24 @@ export const listObjectsRoute = adminRoute({
     const found = await gateway.objects.list(filter, page);
     const shown = found.slice(0, limit);
     const last = shown.at(-1);
+    const files = shown.flatMap(({ id, kind }) => (kind === "file" ? [id] : []));
+    const copies = await selectCopyProviders(storage, files);
+    const nowMs = gateway.clock.wallMs();
     return {
-      data: shown.map(objectView),
+      data: shown.map((object) => objectView(object, copies.get(object.id) ?? [], nowMs)),
       next: found.length > limit && last !== undefined ? `${last.createdAtMs}.${last.id}` : null,
     };
   },
 });
 
-function objectView({ id, kind, state, size, purpose, metadata, ...object }: StoredObject) {
+function objectView(
+  { id, kind, state, size, purpose, metadata, ...object }: StoredObject,
+  copies: readonly string[],
+  nowMs: number,
+) {
+  const terms = kind === "cache" ? (metadata as unknown as CacheTerms) : undefined;
+  const untilMs = Math.min(nowMs, object.expiresAtMs ?? nowMs);
+  const costNanoUsd = terms === undefined ? undefined : storageCost(terms, untilMs - terms.paidUntilMs);
   return {
     id: anyForm(kind, id),
     kind,
@@ -55,6 +68,8 @@ function objectView({ id, kind, state, size, purpose, metadata, ...object }: Sto
     type: stringAt(metadata, "mimeType") ?? null,
     model: kind === "cache" ? (stringAt(metadata, "model") ?? null) : null,
     tokens: kind === "cache" ? (numberAt(metadata, "tokens") ?? null) : null,
+    cost_usd: costNanoUsd === undefined ? null : costNanoUsd / 1e9,
+    providers: terms === undefined ? [...copies] : [terms.provider],
     purpose: purpose ?? null,
     bytes: size,
     project: object.project,

@@ -83,6 +83,12 @@ export const ReceiptAnswer = Type.Object(
           outcome: Type.Enum(["answered", "failed", "abandoned"]),
           reason: nullable(Type.String()),
           ms: Type.Number(),
+          files: nullable(
+            Type.Object(
+              { uploaded: Type.Integer({ minimum: 0 }), reused: Type.Integer({ minimum: 0 }) },
+              { description: "Files of the request that were uploaded to the provider before, and that it had." },
+            ),
+          ),
         }),
       ),
       continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer({ minimum: 0 }) }), {

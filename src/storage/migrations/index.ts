@@ -34,6 +34,7 @@ import { batches } from "./0033-batches.ts";
 import { nativeBatches } from "./0034-native-batches.ts";
 import { conversations } from "./0035-conversations.ts";
 import { batchReceipts } from "./0037-batch-receipts.ts";
+import { providerFiles } from "./0038-provider-files.ts";
 import { exports } from "./0047-exports.ts";
 import type { Migration } from "./migration.ts";
 
@@ -75,5 +76,6 @@ export const MIGRATIONS: readonly Migration[] = [
   nativeBatches,
   conversations,
   batchReceipts,
+  providerFiles,
   exports,
 ];

@@ -193,19 +193,36 @@ export async function submitLines(storage: Storage, batchId: string, lines: read
   );
 }
 
-/** Ends lines that the provider has not run, or returns them to the queue. `lines`: only these. */
+/** What becomes of lines that the provider has not run. */
+export type LeftState = "waiting" | "cancelled" | "expired";
+
+/** Ends lines that the provider has not run, or returns them to the queue. */
 export async function leaveLines(
   queries: Queries,
   batchId: string,
-  state: "waiting" | "cancelled" | "expired",
-  lines?: readonly number[],
+  state: LeftState,
+  lines: readonly number[],
 ): Promise<void> {
-  const only = lines === undefined ? "" : ` AND line IN (${lines.map(() => "?").join(", ")})`;
-  await queries.query(`UPDATE batch_lines SET state = ? WHERE batch_id = ? AND state = 'submitted'${only}`, [
-    state,
-    batchId,
-    ...(lines ?? []),
-  ]);
+  await queries.query(
+    `UPDATE batch_lines SET state = ? WHERE batch_id = ? AND state = 'submitted'
+     AND line IN (${lines.map(() => "?").join(", ")})`,
+    [state, batchId, ...lines],
+  );
+}
+
+/** The same for any lines, at most so many. Returns how many they were. */
+export async function leaveSomeLines(
+  queries: Queries,
+  batchId: string,
+  state: LeftState,
+  limit: number,
+): Promise<number> {
+  const rows = await queries.query(
+    `UPDATE batch_lines SET state = ? WHERE batch_id = ? AND line IN (
+       SELECT line FROM batch_lines WHERE batch_id = ? AND state = 'submitted' ORDER BY line LIMIT ?) RETURNING line`,
+    [state, batchId, batchId, limit],
+  );
+  return rows.length;
 }
 
 /** Submitted lines in order, from one on. */

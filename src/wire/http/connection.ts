@@ -47,6 +47,9 @@ export class Connection {
   #open = true;
   #secure: boolean;
   #unsent: Uint8Array | undefined;
+  /** The rest of a request is still being read. */
+  #isFeeding = false;
+  #whenDrained: (() => void) | undefined;
   /** Called when the connection closes while it has no user. */
   #onIdleEnd: ((connection: Connection) => void) | undefined;
 
@@ -101,7 +104,7 @@ export class Connection {
   #lose(failure: HttpFailure, properEnd: boolean): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#unsent = undefined;
+    this.#dropUnsent();
     const user = this.#user;
     this.#user = undefined;
     if (user) user.lost(failure, properEnd);
@@ -110,7 +113,7 @@ export class Connection {
 
   /** The whole request was sent. */
   get sent(): boolean {
-    return this.#unsent === undefined;
+    return this.#unsent === undefined && !this.#isFeeding;
   }
 
   /** `head` is ASCII; `bodyBytes` is the body's length in UTF-8. */
@@ -134,12 +137,40 @@ export class Connection {
     }
   }
 
+  /** Sends a request while it is read, no faster than the host takes it. Ends early if nothing more is to be sent. */
+  async feed(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    this.#isFeeding = true;
+    for await (const chunk of chunks) {
+      if (chunk.length > 0) await this.#push(chunk);
+      if (!this.#open || !this.#isFeeding) return;
+    }
+    this.#isFeeding = false;
+  }
+
+  #push(chunk: Uint8Array): Promise<void> | undefined {
+    if (!this.#open || this.#unsent !== undefined) return undefined;
+    this.#unsent = chunk;
+    this.drained();
+    if (this.#unsent === undefined) return undefined;
+    return new Promise((resolve) => {
+      this.#whenDrained = resolve;
+    });
+  }
+
   drained(): void {
     while (this.#unsent) {
       const written = this.#write(this.#unsent);
       if (written === 0) return;
       this.#unsent = written < this.#unsent.length ? this.#unsent.subarray(written) : undefined;
     }
+    this.#whenDrained?.();
+    this.#whenDrained = undefined;
+  }
+
+  #dropUnsent(): void {
+    this.#unsent = undefined;
+    this.#whenDrained?.();
+    this.#whenDrained = undefined;
   }
 
   /** A closed socket accepts nothing, and reports its end separately. */
@@ -149,7 +180,11 @@ export class Connection {
 
   /** Drops the rest of the request. The connection cannot be reused. */
   stopSending(): void {
-    if (this.#unsent) this.#unsent = new Uint8Array(0);
+    if (this.#unsent === undefined && !this.#isFeeding) return;
+    this.#isFeeding = false;
+    this.#unsent = new Uint8Array(0);
+    this.#whenDrained?.();
+    this.#whenDrained = undefined;
   }
 
   pause(): void {
@@ -184,7 +219,7 @@ export class Connection {
     this.#user = undefined;
     if (!this.#open) return;
     this.#open = false;
-    this.#unsent = undefined;
+    this.#dropUnsent();
     this.#socket?.terminate();
     this.#onIdleEnd?.(this);
   }

@@ -19,8 +19,10 @@ export class FetchExchange implements HttpExchange {
   constructor({ method = "POST", url, headers: shared, ownLines, body }: HttpRequest) {
     const headers = ownLines === undefined ? shared : { ...shared, ...headersIn(ownLines) };
     const { signal } = this.#controller;
-    const sent = body === undefined ? {} : { body };
-    this.#request = () => fetch(url, { method, headers, ...sent, signal, redirect: "manual", decompress: false });
+    this.#request = () => {
+      const sent = body === undefined ? {} : { body: plainBody(body) };
+      return fetch(url, { method, headers, ...sent, signal, redirect: "manual", decompress: false });
+    };
   }
 
   async answer(): Promise<HttpAnswer> {
@@ -36,6 +38,19 @@ export class FetchExchange implements HttpExchange {
     this.#controller.abort();
   }
 }
+
+const plainBody = (body: NonNullable<HttpRequest["body"]>): string | Uint8Array | ReadableStream<Uint8Array> =>
+  typeof body === "string" || body instanceof Uint8Array ? body : readableOf(body.open()[Symbol.asyncIterator]());
+
+const readableOf = (chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: () => void chunks.return?.(),
+  });
 
 function fail(thrown: unknown): never {
   const code = typeof thrown === "object" && thrown !== null && "code" in thrown ? String(thrown.code) : "";

@@ -1,5 +1,13 @@
 export type HttpMethod = "GET" | "POST" | "PATCH" | "DELETE";
 
+/** A body that is sent while it is read. It is never held in memory as a whole. */
+export interface StreamedBody {
+  /** Exactly how many bytes it has. */
+  readonly bytes: number;
+  /** Called when the connection is open. */
+  readonly open: () => AsyncIterable<Uint8Array>;
+}
+
 /** An outgoing request. */
 export interface HttpRequest {
   /** POST if absent. */
@@ -11,7 +19,8 @@ export interface HttpRequest {
    * guarantees that no value contains a line end.
    */
   ownLines?: string | undefined;
-  body?: string | Uint8Array;
+  /** One that is streamed can be sent only once. */
+  body?: string | Uint8Array | StreamedBody;
   /**
    * Use a new connection, for requests that must not be repeated. A host may close a kept connection just as it is reused, and
    * then it is unknown whether the host has read the request.

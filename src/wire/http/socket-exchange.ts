@@ -2,7 +2,7 @@ import { ChunkedBody } from "./chunked-body.ts";
 import type { Connection, ConnectionUser } from "./connection.ts";
 import { decompressResponse } from "./decompress-response.ts";
 import { HttpFailure, malformed } from "./failure.ts";
-import type { ChunkTaker, HttpAnswer, HttpExchange, HttpHeaders, HttpRequest } from "./http-exchange.ts";
+import type { ChunkTaker, HttpAnswer, HttpExchange, HttpHeaders, HttpRequest, StreamedBody } from "./http-exchange.ts";
 import type { ConnectionPool } from "./pool.ts";
 import { requestHead } from "./request-head.ts";
 import type { RequestUrl } from "./request-url.ts";
@@ -29,6 +29,21 @@ function shared(bytes: Uint8Array): Uint8Array {
   return SHARED.subarray(0, bytes.length);
 }
 
+const bytesOf = (body: string | Uint8Array | StreamedBody): number =>
+  typeof body === "string" ? Buffer.byteLength(body) : "open" in body ? body.bytes : body.length;
+
+/** A request with another length than its head says would make the host read the next one as a part of it. */
+async function* withHead(head: string, { bytes, open }: StreamedBody): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(head, "latin1");
+  let left = bytes;
+  for await (const chunk of open()) {
+    left -= chunk.length;
+    if (left < 0) break;
+    yield chunk;
+  }
+  if (left !== 0) throw new Error(`the body has ${left < 0 ? "more" : "fewer"} than ${bytes} bytes`);
+}
+
 interface Taking {
   taker: ChunkTaker;
   end: PromiseWithResolvers<boolean>;
@@ -43,7 +58,7 @@ export class SocketExchange implements HttpExchange, HttpAnswer, ConnectionUser 
   readonly #requestHead: string;
   readonly #bodyBytes: number;
   /** Released once the connection has it. */
-  #body: string | Uint8Array | undefined;
+  #body: string | Uint8Array | StreamedBody | undefined;
   #connection: Connection;
   #keepAlive = false;
   #keepAliveMs: number | undefined;
@@ -72,7 +87,7 @@ export class SocketExchange implements HttpExchange, HttpAnswer, ConnectionUser 
     this.#pool = pool;
     this.#requestUrl = requestUrl;
     this.#body = body;
-    this.#bodyBytes = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+    this.#bodyBytes = bytesOf(body);
     this.#requestHead = requestHead(method, requestUrl, headers, this.#bodyBytes, ownLines);
     for (;;) {
       const kept = newConnection ? undefined : pool.take(requestUrl.origin);
@@ -135,8 +150,19 @@ export class SocketExchange implements HttpExchange, HttpAnswer, ConnectionUser 
   }
 
   ready(connection: Connection): void {
-    connection.send(this.#requestHead, this.#body ?? NOTHING, this.#bodyBytes);
+    const body = this.#body ?? NOTHING;
     this.#body = undefined;
+    if (typeof body === "string" || body instanceof Uint8Array)
+      connection.send(this.#requestHead, body, this.#bodyBytes);
+    else void this.#feed(connection, body);
+  }
+
+  async #feed(connection: Connection, body: StreamedBody): Promise<void> {
+    try {
+      await connection.feed(withHead(this.#requestHead, body));
+    } catch (cause) {
+      if (this.#state === "head") this.#fail(new HttpFailure("broken", "the request's body could not be read", cause));
+    }
   }
 
   receive(bytes: Buffer): void {

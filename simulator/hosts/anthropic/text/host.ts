@@ -4,6 +4,7 @@ import { decodeName, type Exchange, type Host, incomingCall, jsonAnswer } from "
 import { isObject } from "../../../json.ts";
 import type { IncomingCall } from "../../../text/adapter.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
+import { answerFiles, FILES } from "../files.ts";
 import { anthropicAdapter, countMessageTokens } from "./adapter.ts";
 import { anthropicError, invalid, modelNotFound } from "./errors.ts";
 
@@ -65,6 +66,10 @@ export function anthropicHost(credentials: Credentials): Host {
     async handle(exchange) {
       const key = authenticate(exchange.headers, credentials);
       const { path, method } = exchange;
+      const filed = FILES.exec(path);
+      if (filed !== null) return jsonAnswer(exchange, answerFiles(exchange, key, filed[1]));
+      const missing = exchange.state.files.missingIn(exchange.body, key);
+      if (missing !== undefined) throw anthropicError(404, "not_found_error", `File not found: ${missing}`);
       if (path === "/v1/messages" && method === "POST") {
         const call = readCall(exchange, key);
         return answerCall(anthropicAdapter, call, exchange.state, exchange.signal, exchange.ended);

@@ -8,6 +8,7 @@ import { answerCall, modelOf } from "../../../text/answer-call.ts";
 import { anthropicAdapter } from "../../anthropic/text/adapter.ts";
 import { type Cloud, callOnCloud } from "../../anthropic/text/on-cloud.ts";
 import { answerCaches, CACHES } from "../caches.ts";
+import { answerFiles, answerUpload, FILES, fileForbidden, UPLOADS } from "../files.ts";
 import { interactionsAdapter } from "../interactions/adapter.ts";
 import type { StoredCaches } from "../stored-caches.ts";
 import { countContentTokens, googleAdapter, isStream, wantsEvents } from "./adapter.ts";
@@ -124,6 +125,14 @@ export function googleHost(
       if (claude !== null) return message(exchange, key, claude[1] ?? "", claude[2] === "streamRawPredict");
       if (host === "gemini" && exchange.method === "POST" && INTERACTIONS.test(exchange.path))
         return interact(exchange, key);
+      if (host === "gemini" && exchange.path === UPLOADS && exchange.method === "POST") {
+        exchange.ended("finished");
+        return answerUpload(exchange, key);
+      }
+      const filed = host === "gemini" ? FILES.exec(exchange.path) : null;
+      if (filed !== null) return jsonAnswer(exchange, answerFiles(exchange, key, filed[1]));
+      const missing = exchange.state.files.missingIn(exchange.body, key);
+      if (missing !== undefined) throw fileForbidden(missing);
       const cached = CACHES.exec(exchange.path);
       if (cached !== null) return jsonAnswer(exchange, answerCaches(exchange, key, cached.groups ?? {}, host));
       const match = COLLECTIONS[host].exec(exchange.path);

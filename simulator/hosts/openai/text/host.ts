@@ -5,6 +5,7 @@ import { isObject } from "../../../json.ts";
 import type { IncomingCall, TextAdapter } from "../../../text/adapter.ts";
 import { answerCall, modelOf } from "../../../text/answer-call.ts";
 import { completionsAdapter } from "../completions/adapter.ts";
+import { answerFiles, FILES } from "../files.ts";
 import { countInputTokens, responsesAdapter } from "../responses/adapter.ts";
 import { openaiAdapter } from "./adapter.ts";
 import { invalid, missingKey, modelNotFound, openaiError, wrongKey } from "./errors.ts";
@@ -45,6 +46,11 @@ export function openaiHost(credentials: Credentials, nowMs: () => number): Host 
     async handle(exchange) {
       const key = authenticate(exchange.headers, credentials);
       const { path, method } = exchange;
+      const filed = FILES.exec(path);
+      if (filed !== null) return jsonAnswer(exchange, answerFiles(exchange, key, filed[1]));
+      const missing = exchange.state.files.missingIn(exchange.body, key);
+      if (missing !== undefined)
+        throw openaiError(404, `File '${missing}' not found.`, { param: "file_id", code: "file_not_found" });
       if (path === "/v1/chat/completions" && method === "POST") return complete(exchange, key, chat);
       if (path === "/v1/completions" && method === "POST") return complete(exchange, key, completions);
       if (path === "/v1/responses" && method === "POST") return complete(exchange, key, responses);

@@ -1,6 +1,12 @@
 import type { JsonObject } from "../../../base/json.ts";
 import { withoutAbsent } from "../../../base/without-absent.ts";
-import type { MediaPart, NativePart, SearchResultPart, TextPart } from "../../../canon/part.ts";
+import {
+  AT_TARGET,
+  type MediaPart,
+  type NativePart,
+  type SearchResultPart,
+  type TextPart,
+} from "../../../canon/part.ts";
 import { FILM_PAGE, guessMimeType } from "../../genai/media.ts";
 import { OWN_ORIGIN as FILES_ORIGIN } from "../../genai/signature.ts";
 import { headed, headerOf } from "../../request/document-text.ts";
@@ -87,7 +93,7 @@ function encodeSource(part: MediaPart, scope: EncodeScope): JsonObject[] {
     }
     case "file": {
       // Both protocols of the vendor name the same uploaded files.
-      if (source.origin !== context.origin && source.origin !== FILES_ORIGIN) {
+      if (source.origin !== context.origin && source.origin !== FILES_ORIGIN && source.origin !== AT_TARGET) {
         notes.dropped(pathOf(part), "the file is stored at another provider");
         return [];
       }

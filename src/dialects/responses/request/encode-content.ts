@@ -1,5 +1,12 @@
 import type { JsonObject } from "../../../base/json.ts";
-import type { MediaPart, MediaSource, Part, SearchResultPart, TextPart } from "../../../canon/part.ts";
+import {
+  AT_TARGET,
+  type MediaPart,
+  type MediaSource,
+  type Part,
+  type SearchResultPart,
+  type TextPart,
+} from "../../../canon/part.ts";
 import { encodeBreakpoint } from "../../request/cache-breakpoints.ts";
 import { documentText, headed, headerOf } from "../../request/document-text.ts";
 import { isOwn, leaveOut, ownExtras, pathIn, type RequestScope, takesBreakpoints } from "./request-scope.ts";
@@ -116,7 +123,13 @@ function encodeSource(
   if (!media.includes(kind) || (kind !== "image" && kind !== "document") || source.type === "text") return undefined;
   if (source.type === "url" && !mediaUrls.includes(kind)) return undefined;
   // Both dialects of a provider share its files.
-  if (source.type === "file" && source.origin !== "responses" && source.origin !== "chat") return undefined;
+  if (
+    source.type === "file" &&
+    source.origin !== "responses" &&
+    source.origin !== "chat" &&
+    source.origin !== AT_TARGET
+  )
+    return undefined;
   if (kind === "image") return { type: "input_image", ...encodeImage(source), ...encodeDetail(part, scope) };
   if (source.type === "data") {
     return { type: "input_file", filename: filenameOf(part, source.mimeType), file_data: dataUrl(source) };

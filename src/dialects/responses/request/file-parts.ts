@@ -13,4 +13,9 @@ export const responsesFileParts: FileParts = {
     if (text !== undefined) return { type: "input_text", text };
     return { ...rest, filename: filename ?? name, file_data: dataUrlOf(file) };
   },
+  rename: ({ filename: _, ...rest }, file_id, { mimeType }) => ({
+    ...rest,
+    type: mimeType.startsWith("image/") ? "input_image" : rest["type"],
+    file_id,
+  }),
 };

@@ -13,6 +13,8 @@ export const ObjectItem = Type.Object(
     type: nullable(Type.String({ description: "The media type of a file." })),
     model: nullable(Type.String({ description: "The model of a cache." })),
     tokens: nullable(Type.Integer({ description: "How much a cache stores." })),
+    cost_usd: nullable(Type.Number({ description: "What the storage of a cache has cost since its last bill." })),
+    providers: Type.Array(Type.String(), { description: "The providers that have a copy." }),
     purpose: nullable(Type.String()),
     bytes: Type.Integer(),
     project: Type.String(),
