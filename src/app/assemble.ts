@@ -7,6 +7,7 @@ import { BatchRunner } from "../batches/batch-runner.ts";
 import { NativeRunner } from "../batches/native-runner.ts";
 import type { Config } from "../config/config.ts";
 import type { FileStore } from "../files/file-store.ts";
+import { OidcLogin } from "../identity/oidc-login.ts";
 import { Leases } from "../leases/leases.ts";
 import { ObjectContent } from "../objects/object-content.ts";
 import type { Log } from "../observe/log.ts";
@@ -31,6 +32,7 @@ import type { Joined } from "./check-others.ts";
 import { gatewayCondition, partConditions } from "./gateway-condition.ts";
 import type { InstanceHeartbeat } from "./instance-heartbeat.ts";
 import { instanceSpending } from "./instance-spending.ts";
+import { issuerFetch } from "./issuer-fetch.ts";
 import type { Journals } from "./journals.ts";
 import type { LimitSharing } from "./limit-sharing.ts";
 import { makeAlerts } from "./make-alerts.ts";
@@ -118,6 +120,7 @@ export async function assemble(config: Config, given: Given) {
     snapshot: snapshotOf(config),
     storage,
     fileStore: given.fileStore,
+    fetchIssuer: issuerFetch,
     journal: journals.own,
     answerKey: answerKeyOf(config, random, log),
     tracing: telemetry?.tracing,
@@ -212,7 +215,19 @@ export async function assemble(config: Config, given: Given) {
     workers: given.metrics,
     exporter: telemetry?.exporter,
   });
-  const access = new OperatorAccess({ ...sources, storage, adminHash: () => state.adminHash });
+  const oidc = new OidcLogin({
+    ...sources,
+    fetch: issuerFetch,
+    log,
+    publicUrl: config.admin.publicUrl,
+    settings: config.admin.oidc,
+  });
+  const access = new OperatorAccess({
+    ...sources,
+    storage,
+    adminHash: () => state.adminHash,
+    people: () => oidc.people,
+  });
   const adminParts = () => partConditions({ ...gateway, heartbeat, leases });
   const parts = {
     gateway,
@@ -229,6 +244,7 @@ export async function assemble(config: Config, given: Given) {
     lag,
     metrics,
     access,
+    oidc,
     adminParts,
   };
   return { ...parts, config, storage, journals, registry, state, context, history, snapshotOf };

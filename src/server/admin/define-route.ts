@@ -6,6 +6,7 @@ import { GatewayError } from "../../canon/error.ts";
 import type { Role } from "../../canon/role.ts";
 import { defineCheck, refuse } from "../../dialects/reading/check.ts";
 import { pathTo } from "../../dialects/reading/explain-mismatch.ts";
+import type { OidcLogin } from "../../identity/oidc-login.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { PartCondition } from "../condition.ts";
@@ -28,6 +29,8 @@ export interface AdminParts {
   access: OperatorAccess;
   logins: LoginThrottle;
   wrongSecrets: WrongSecrets;
+  /** Logins at an issuer. */
+  oidc: OidcLogin;
   /** The URL at which browsers reach the Admin API. */
   publicUrl: string;
   config: AdminConfig;

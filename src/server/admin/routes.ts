@@ -16,6 +16,7 @@ import { listLiveSessions } from "./live-sessions.ts";
 import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
 import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
+import { beginOidc, finishOidc, showLoginWays } from "./oidc.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
 import { showOverview } from "./overview.ts";
@@ -34,6 +35,8 @@ import { listProviders } from "./providers.ts";
 import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
 import { showRefusals } from "./refusals.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
+import { endSession, listSessions } from "./sessions.ts";
+import { listSubjectsRoute, revokeSubjectRoute } from "./subjects.ts";
 import { exportUsage, showUsage } from "./usage.ts";
 
 const documentRoute = openRoute({
@@ -54,6 +57,13 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   openSession,
   showSession,
   closeSession,
+  showLoginWays,
+  beginOidc,
+  finishOidc,
+  listSessions,
+  endSession,
+  listSubjectsRoute,
+  revokeSubjectRoute,
   showOverview,
   watchEvents,
   listReceiptsRoute,
