@@ -9,6 +9,9 @@ interface SigningKey {
   jwk: JWK;
 }
 
+/** Changes of claims; undefined removes one. */
+export type ClaimChanges = Readonly<Record<string, unknown>>;
+
 interface SignedWith {
   key?: SigningKey;
   header?: Record<string, unknown>;
@@ -62,13 +65,13 @@ export class TokenIssuer {
   }
 
   /** Claims that a gateway accepts, changed by these. */
-  claims(changes: JWTPayload = {}): JWTPayload {
+  claims(changes: ClaimChanges = {}): JWTPayload {
     const nowSeconds = Math.floor(this.#wallMs() / 1000);
     const usual = { iss: this.url, aud: "trivium", sub: "alice", iat: nowSeconds, exp: nowSeconds + 3600 };
     return Object.fromEntries(Object.entries({ ...usual, ...changes }).filter(([, value]) => value !== undefined));
   }
 
-  sign(changes: JWTPayload = {}, { key = this.key, header = {} }: SignedWith = {}): Promise<string> {
+  sign(changes: ClaimChanges = {}, { key = this.key, header = {} }: SignedWith = {}): Promise<string> {
     return new SignJWT(this.claims(changes))
       .setProtectedHeader({ alg: key.alg, kid: key.kid, ...header })
       .sign(key.privateKey);

@@ -54,9 +54,8 @@ interface KnownToken {
   made: { principal: Principal; places: Places } | undefined;
 }
 
-/** Three parts in base64url, of which the first is an object in JSON. */
-export const isTokenLike = (presented: string): boolean =>
-  presented.startsWith("ey") && /^[\w-]+\.[\w-]+\.[\w-]*$/.test(presented.slice(0, MAX_TOKEN_LENGTH + 1));
+/** A signed token begins with an object in JSON, in base64url. Whether it is one is seen when it is checked. */
+export const isTokenLike = (presented: string): boolean => presented.startsWith("ey") && presented.includes(".");
 
 /**
  * Clients' tokens that stand for a key. A signature is checked once: after that the token is known by its full digest until it

@@ -39,6 +39,7 @@ const PAGES = [
   "config",
   "alerts",
   "audit",
+  "people",
   "bodies",
 ] as const;
 

@@ -58,5 +58,7 @@ export const OpenSession = Type.Object({
   expires_at: Type.String({ description: "When it ends if it is not used meanwhile." }),
 });
 
+export type LoginWays = Static<typeof LoginWaysAnswer>["data"];
+export type OpenSession = Static<typeof OpenSession>;
 export type Session = Static<typeof SessionAnswer>["data"];
 export type Login = Static<typeof LoginRequest>;

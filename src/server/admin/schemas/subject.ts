@@ -1,3 +1,4 @@
+import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
 import { Timestamp } from "./answers.ts";
@@ -17,6 +18,8 @@ export const SubjectItem = Type.Object({
   revoked_until: nullable(Type.String({ description: "Tokens issued up to this time are refused." })),
   spent_nano_usd: Type.Object({ day: Type.Number(), month: Type.Number(), total: Type.Number() }),
 });
+
+export type TokenSubject = Static<typeof SubjectItem>;
 
 export const SubjectRequest = Type.Object(
   {
