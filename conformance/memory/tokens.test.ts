@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { subjectId } from "../../src/access/people/subject-id.ts";
+import { revokeSubject } from "../../src/access/people/subjects.ts";
 import { createProject, updateProject } from "../../src/access/projects.ts";
-import { subjectId } from "../../src/access/subject-id.ts";
-import { revokeSubject } from "../../src/access/subjects.ts";
 import { asGatewayError } from "../../src/canon/error.ts";
 import { Harness, type Machine, makeMachine, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
@@ -54,7 +54,7 @@ const call = async (token: string, at = harness): Promise<number> => {
   return (await at.call("chat", { key: token })).status;
 };
 
-describe("choices 14: a token in place of a key", () => {
+describe("decision 0121: a token in place of a key", () => {
   test.each(DIALECTS)("calls models in %s, streamed or not, and the receipt names the subject", async (dialect) => {
     const token = await signed();
     answers(dialect);
@@ -219,7 +219,7 @@ describe("S09, decision 0121: what a subject stores", () => {
   });
 });
 
-describe("H23, choices 14: limits hold for each subject", () => {
+describe("H23, decision 0121: limits hold for each subject", () => {
   test("whatever token it sends, and other subjects have their own", async () => {
     harness = await start({ limits: { requests_per_minute: 3 } });
     const statuses: number[] = [];
@@ -264,7 +264,7 @@ describe("H23, choices 14: limits hold for each subject", () => {
   });
 });
 
-describe("H44, choices 14: revocation of a subject", () => {
+describe("H44, decision 0121: revocation of a subject", () => {
   const revoke = (untilMs = harness.clock.wallMs()) =>
     revokeSubject(
       harness.storage,

@@ -11,11 +11,11 @@ import { revokeKey } from "./keys.ts";
 import { type KnownKey, KnownKeys, levelsIn, type StaticKey } from "./known-keys.ts";
 import type { Level } from "./level.ts";
 import type { Limits } from "./limits.ts";
+import { isSubjectId } from "./people/subject-id.ts";
+import { isTokenLike, TokenRing } from "./people/token-ring.ts";
+import type { TokenIssuerSettings, TokenVerifier } from "./people/verified-token.ts";
 import type { Principal } from "./principal.ts";
 import { type Caller, checkCallerNetwork } from "./scopes.ts";
-import { isSubjectId } from "./subject-id.ts";
-import { isTokenLike, TokenRing } from "./token-ring.ts";
-import type { TokenIssuerSettings, TokenVerifier } from "./verified-token.ts";
 
 interface KeyRingOptions extends Sources {
   storage: Storage;

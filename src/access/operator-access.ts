@@ -17,16 +17,8 @@ import { type StoredOperator, selectOperatorByHash, selectOperators } from "../s
 import { takeLogin } from "../storage/tables/used-logins.ts";
 import { hashKey } from "./key-hash.ts";
 import { isOperatorSecret } from "./operators.ts";
-import { operatorOfPerson, type PeopleRoles } from "./person.ts";
-
-/** A user of the Admin API. */
-export interface Operator {
-  id: string;
-  name: string;
-  role: Role;
-  /** The only project that an operator with the role `project` can access. */
-  project?: string;
-}
+import type { Operator } from "./people/operator.ts";
+import { operatorOfPerson, type PeopleRoles } from "./people/person.ts";
 
 /** The operator of the admin secret. */
 const ADMIN: Operator = { id: "admin", name: "admin", role: "admin" };

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { generateKeyPair, SignJWT } from "jose";
 import { fetchFrom, TokenIssuer } from "../../testing/token-issuer.ts";
 import { VirtualClock } from "../../testing/virtual-clock.ts";
-import type { TokenIssuerSettings } from "../access/verified-token.ts";
+import type { TokenIssuerSettings } from "../access/people/verified-token.ts";
 import { Secret } from "../base/secret.ts";
 import { GatewayError } from "../canon/error.ts";
 import { IssuerTokens } from "./issuer-tokens.ts";
@@ -56,7 +56,7 @@ beforeEach(async () => {
   issuer = await TokenIssuer.start(clock.wallMs);
 });
 
-describe("choices 14: a client's token", () => {
+describe("decision 0121: a client's token", () => {
   test("says who calls, for which project, and until when", async () => {
     const nowMs = clock.wallMs();
     const token = await issuer.sign({ email: "alice@example.com" });

@@ -1,5 +1,5 @@
 import type { JWTPayload, JWTVerifyOptions, JWTVerifyResult } from "jose";
-import type { TokenIssuerSettings, TokenTerms, TokenVerifier, VerifiedToken } from "../access/verified-token.ts";
+import type { TokenIssuerSettings, TokenTerms, TokenVerifier, VerifiedToken } from "../access/people/verified-token.ts";
 import type { Clock } from "../base/clock.ts";
 import { isPlainLine } from "../base/is-plain-line.ts";
 import { GatewayError } from "../canon/error.ts";

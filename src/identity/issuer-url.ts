@@ -2,7 +2,7 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && LOOPBACK.test(new URL(text).hostname);
 
-/** Issuers are https, or http on loopback (choices 14). */
+/** Issuers are https, or http on loopback (decision 0121). */
 export function isIssuerUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

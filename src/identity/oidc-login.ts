@@ -1,5 +1,5 @@
 import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
-import type { GroupRole, PeopleRoles } from "../access/person.ts";
+import type { GroupRole, PeopleRoles } from "../access/people/person.ts";
 import { isPlainLine } from "../base/is-plain-line.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
@@ -32,7 +32,7 @@ interface OidcLoginOptions extends Sources {
   settings: OidcSettings | undefined;
 }
 
-export const CALLBACK_PATH = "/api/session/oidc/callback";
+const CALLBACK_PATH = "/api/session/oidc/callback";
 
 /** What is kept of a person's groups. */
 const MAX_GROUPS = 1_000;

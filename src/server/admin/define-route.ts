@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "typebox";
-import type { Operator, OperatorAccess } from "../../access/operator-access.ts";
+import type { OperatorAccess } from "../../access/operator-access.ts";
+import type { Operator } from "../../access/people/operator.ts";
 import type { Alerts } from "../../alerts/alerts.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";

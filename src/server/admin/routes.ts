@@ -16,10 +16,12 @@ import { listLiveSessions } from "./live-sessions.ts";
 import { metricsRoute } from "./metrics.ts";
 import { listModels } from "./models.ts";
 import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
-import { beginOidc, finishOidc, showLoginWays } from "./oidc.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
 import { showOverview } from "./overview.ts";
+import { beginOidc, finishOidc, showLoginWays } from "./people/oidc.ts";
+import { endSession, listSessions } from "./people/sessions.ts";
+import { listSubjectsRoute, revokeSubjectRoute } from "./people/subjects.ts";
 import { playFileRoute, playRoute } from "./play.ts";
 import { listPrices } from "./prices.ts";
 import {
@@ -35,8 +37,6 @@ import { listProviders } from "./providers.ts";
 import { listReceiptsRoute, showReceiptRoute } from "./receipts.ts";
 import { showRefusals } from "./refusals.ts";
 import { closeSession, openSession, showSession } from "./session.ts";
-import { endSession, listSessions } from "./sessions.ts";
-import { listSubjectsRoute, revokeSubjectRoute } from "./subjects.ts";
 import { exportUsage, showUsage } from "./usage.ts";
 
 const documentRoute = openRoute({

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../../canon/error.ts";
+import type { GatewayError } from "../../../canon/error.ts";
 
 /** Why a login failed, for a browser. Nothing in it runs, whatever the issuer has returned (S14). */
 export function loginPage({ message, rule }: GatewayError, cookie: string): Response {

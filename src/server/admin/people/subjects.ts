@@ -1,15 +1,15 @@
-import { revokeSubject, subjectsPage } from "../../access/subjects.ts";
-import { withoutAbsent } from "../../base/without-absent.ts";
-import { GatewayError } from "../../canon/error.ts";
-import { type Spent, spentByOwner } from "../../ledger/queries.ts";
-import { isUnavailable } from "../../storage/is-unavailable.ts";
-import { json } from "../openapi/operation.ts";
-import { actorOf } from "./actor.ts";
-import { adminRoute } from "./define-route.ts";
-import { projectOf } from "./project-scope.ts";
-import { limitOf, PAGE_FIELDS, textField } from "./query-fields.ts";
-import { dataAnswer, pageAnswer } from "./schemas/answers.ts";
-import { RevokedSubject, SubjectItem, SubjectRequest } from "./schemas/subject.ts";
+import { revokeSubject, subjectsPage } from "../../../access/people/subjects.ts";
+import { withoutAbsent } from "../../../base/without-absent.ts";
+import { GatewayError } from "../../../canon/error.ts";
+import { type Spent, spentByOwner } from "../../../ledger/queries.ts";
+import { isUnavailable } from "../../../storage/is-unavailable.ts";
+import { json } from "../../openapi/operation.ts";
+import { actorOf } from "../actor.ts";
+import { adminRoute } from "../define-route.ts";
+import { projectOf } from "../project-scope.ts";
+import { limitOf, PAGE_FIELDS, textField } from "../query-fields.ts";
+import { dataAnswer, pageAnswer } from "../schemas/answers.ts";
+import { RevokedSubject, SubjectItem, SubjectRequest } from "../schemas/subject.ts";
 
 const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 

@@ -1,16 +1,16 @@
-import { type Actor, recordAct } from "../../access/audit.ts";
-import { type OpenedSession, PERSON_SESSION_MS } from "../../access/operator-access.ts";
-import { personId, roleOf } from "../../access/person.ts";
-import { findProject } from "../../access/projects.ts";
-import { asGatewayError, GatewayError } from "../../canon/error.ts";
-import type { StoredPerson } from "../../storage/tables/operator-sessions.ts";
-import { json } from "../openapi/operation.ts";
-import type { RoutedRequest, ServerContext } from "../routed-request.ts";
-import { actorOf } from "./actor.ts";
-import { type AdminParts, openRoute } from "./define-route.ts";
+import { type Actor, recordAct } from "../../../access/audit.ts";
+import { type OpenedSession, PERSON_SESSION_MS } from "../../../access/operator-access.ts";
+import { personId, roleOf } from "../../../access/people/person.ts";
+import { findProject } from "../../../access/projects.ts";
+import { asGatewayError, GatewayError } from "../../../canon/error.ts";
+import type { StoredPerson } from "../../../storage/tables/operator-sessions.ts";
+import { json } from "../../openapi/operation.ts";
+import type { RoutedRequest, ServerContext } from "../../routed-request.ts";
+import { actorOf } from "../actor.ts";
+import { type AdminParts, openRoute } from "../define-route.ts";
+import { LoginWaysAnswer } from "../schemas/session.ts";
+import { endedLoginCookie, isSecure, loginCookie, loginCookieOf, sessionCookie } from "../session-cookie.ts";
 import { loginPage } from "./login-page.ts";
-import { LoginWaysAnswer } from "./schemas/session.ts";
-import { endedLoginCookie, isSecure, loginCookie, loginCookieOf, sessionCookie } from "./session-cookie.ts";
 
 export const showLoginWays = openRoute({
   method: "GET",
@@ -46,21 +46,9 @@ export const finishOidc = openRoute({
   answers: [{ status: 303, description: "To the console, with the cookie of a session." }],
   handle: ({ request, connection }, context, parts) =>
     forPeople(request, parts, async () => {
-      const { logins, publicUrl } = parts;
-      logins.check(connection.address);
-      try {
-        const { token } = await logIn(request, connection, context, parts);
-        logins.succeeded(connection.address);
-        const secure = isSecure(publicUrl);
-        return redirect(303, "/#signed-in", [
-          sessionCookie(token, secure, PERSON_SESSION_MS),
-          endedLoginCookie(secure),
-        ]);
-      } catch (thrown) {
-        const { kind } = asGatewayError(thrown);
-        if (kind === "unauthenticated" || kind === "forbidden") logins.failed(connection.address);
-        throw thrown;
-      }
+      const { token } = await logIn(request, connection, context, parts);
+      const secure = isSecure(parts.publicUrl);
+      return redirect(303, "/#signed-in", [sessionCookie(token, secure, PERSON_SESSION_MS), endedLoginCookie(secure)]);
     }),
 });
 

@@ -1,6 +1,6 @@
-import type { Secret } from "../base/secret.ts";
-import type { Sharing } from "../canon/ownership.ts";
-import type { Limits } from "./limits.ts";
+import type { Secret } from "../../base/secret.ts";
+import type { Sharing } from "../../canon/ownership.ts";
+import type { Limits } from "../limits.ts";
 
 /** What the subjects of one issuer may do. */
 export interface TokenTerms {

@@ -1,13 +1,13 @@
-import type { Sources } from "../base/sources.ts";
-import type { Queries, Storage } from "../storage/storage.ts";
-import { deleteSessionsOfPerson } from "../storage/tables/operator-sessions.ts";
+import type { Sources } from "../../base/sources.ts";
+import type { Queries, Storage } from "../../storage/storage.ts";
+import { deleteSessionsOfPerson } from "../../storage/tables/operator-sessions.ts";
 import {
   listSubjects,
   markSubjectRevoked,
   type StoredSubject,
   type SubjectFilter,
-} from "../storage/tables/token-subjects.ts";
-import { type Actor, recordAct } from "./audit.ts";
+} from "../../storage/tables/token-subjects.ts";
+import { type Actor, recordAct } from "../audit.ts";
 import { subjectId } from "./subject-id.ts";
 
 /** Someone as an issuer names them. */
@@ -58,7 +58,7 @@ export async function subjectsPage(
   return { subjects, next: found.length > most ? (subjects.at(-1)?.id ?? null) : null };
 }
 
-export const subjectView = (stored: StoredSubject): SubjectView => ({
+const subjectView = (stored: StoredSubject): SubjectView => ({
   id: stored.id,
   issuer: stored.issuer,
   subject: stored.subject,

@@ -1,19 +1,19 @@
-import type { Sources } from "../base/sources.ts";
-import { GatewayError } from "../canon/error.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Sources } from "../../base/sources.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Storage } from "../../storage/storage.ts";
 import {
   type StoredSubject,
   selectChangedSubjects,
   selectRevokedSubjects,
   selectSubject,
   writeSubjects,
-} from "../storage/tables/token-subjects.ts";
-import type { Actor } from "./audit.ts";
-import { hashKey } from "./key-hash.ts";
-import type { KnownKeys } from "./known-keys.ts";
-import type { Level } from "./level.ts";
-import { makePrincipal, type Principal, type Surroundings } from "./principal.ts";
-import type { Caller } from "./scopes.ts";
+} from "../../storage/tables/token-subjects.ts";
+import type { Actor } from "../audit.ts";
+import { hashKey } from "../key-hash.ts";
+import type { KnownKeys } from "../known-keys.ts";
+import type { Level } from "../level.ts";
+import { makePrincipal, type Principal, type Surroundings } from "../principal.ts";
+import type { Caller } from "../scopes.ts";
 import { subjectId } from "./subject-id.ts";
 import { revokeSubject, type Subject } from "./subjects.ts";
 import type { TokenIssuerSettings, TokenTerms, TokenVerifier, VerifiedToken } from "./verified-token.ts";
@@ -74,6 +74,7 @@ export class TokenRing {
   #usedWrittenMs: number;
   #sweptMs: number;
   #hasNew = false;
+  #checked = 0;
   /** Counts configurations: a token that was checked under an earlier one is checked again. */
   #generation = 0;
   /** Called when the levels of one more subject limit calls. */
@@ -100,6 +101,11 @@ export class TokenRing {
   /** Subjects and tokens in memory. */
   get tracked(): { subjects: number; tokens: number } {
     return { subjects: this.#subjects.size, tokens: this.#tokens.size };
+  }
+
+  /** Tokens whose signature was checked: each is checked once while it is known. */
+  get checked(): number {
+    return this.#checked;
   }
 
   /** The principal of a token; a promise if its signature has to be checked first. No error contains the token (S10). */
@@ -221,6 +227,7 @@ export class TokenRing {
 
   async #verify(presented: string, digest: string): Promise<KnownToken> {
     const generation = this.#generation;
+    this.#checked++;
     const token = await this.#options.verifier.verify(presented);
     if (generation !== this.#generation) return this.#verify(presented, digest);
     const nowMs = Math.floor(this.#options.clock.wallMs());

@@ -1,6 +1,6 @@
-import type { Role } from "../canon/role.ts";
-import type { StoredPerson } from "../storage/tables/operator-sessions.ts";
-import type { Operator } from "./operator-access.ts";
+import type { Role } from "../../canon/role.ts";
+import type { StoredPerson } from "../../storage/tables/operator-sessions.ts";
+import type { Operator } from "./operator.ts";
 import { subjectId } from "./subject-id.ts";
 
 /** A group of the issuer, and what its members may do. */

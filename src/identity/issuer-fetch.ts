@@ -1,4 +1,4 @@
-import type { IssuerFetch } from "../identity/issuer.ts";
+import type { IssuerFetch } from "./issuer.ts";
 
 /** Discovery documents and key sets have a few kilobytes. */
 const MAX_ANSWER_BYTES = 512 * 1024;

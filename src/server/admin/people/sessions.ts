@@ -1,11 +1,11 @@
-import { recordAct } from "../../access/audit.ts";
-import { GatewayError } from "../../canon/error.ts";
-import { json } from "../openapi/operation.ts";
-import { actorOf } from "./actor.ts";
-import { adminRoute } from "./define-route.ts";
-import { PAGE_FIELDS, pageOf } from "./query-fields.ts";
-import { dataAnswer, pageAnswer } from "./schemas/answers.ts";
-import { OpenSession } from "./schemas/session.ts";
+import { recordAct } from "../../../access/audit.ts";
+import { GatewayError } from "../../../canon/error.ts";
+import { json } from "../../openapi/operation.ts";
+import { actorOf } from "../actor.ts";
+import { adminRoute } from "../define-route.ts";
+import { PAGE_FIELDS, pageOf } from "../query-fields.ts";
+import { dataAnswer, pageAnswer } from "../schemas/answers.ts";
+import { OpenSession } from "../schemas/session.ts";
 
 export const listSessions = adminRoute({
   method: "GET",
