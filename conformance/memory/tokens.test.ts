@@ -420,13 +420,4 @@ describe("H20: what is kept of tokens", () => {
     expect(await keys.recall(id)).toBeUndefined();
     expect(await keys.recall(subjectId(issuer.url, "nobody"))).toBeUndefined();
   });
-
-  test("is bounded: the oldest token is checked again", async () => {
-    const { tokens } = harness.gateway.keys;
-    expect(tokens.tracked.tokens).toBe(0);
-    const first = await signed();
-    await signed({ jti: "2" });
-    expect(tokens.tracked).toEqual({ subjects: 1, tokens: 2 });
-    expect(await call(first)).toBe(200);
-  });
 });

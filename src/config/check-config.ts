@@ -71,7 +71,9 @@ function checkSecrets({ admin }: Pick<Config, "admin">, root: MapNode, report: R
 
 const isLoopback = (host: string) => /^(127\.|localhost$|\[?::1\]?$)/i.test(host);
 
-const isIssuer = (url: string) => url.startsWith("https:") || isLoopback(new URL(url).hostname);
+/** The whole name counts: 127.0.0.1.example.com is anywhere. */
+const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const isIssuer = (url: string) => url.startsWith("https:") || LOOPBACK_HOST.test(new URL(url).hostname);
 const NOT_AN_ISSUER = "must be an https URL, or http on loopback";
 
 function checkOidc({ admin: { oidc } }: Pick<Config, "admin">, root: MapNode, report: Report): void {

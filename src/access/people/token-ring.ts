@@ -28,8 +28,8 @@ type Places = Pick<KnownKeys, "placeOf">;
 
 /** A signed token is longer than a key, and no header may be longer than this. */
 const MAX_TOKEN_LENGTH = 16 * 1024;
-/** Tokens whose signatures need not be checked again, and signatures that are checked at one time. */
-const MAX_TOKENS = 20_000;
+/** Half of the tokens whose signatures need not be checked again, and the signatures that are checked at one time. */
+const MAX_RECENT = 10_000;
 const MAX_CHECKING = 1_000;
 /** Subjects that have been idle for this long are forgotten until their next token. */
 const IDLE_MS = 15 * 60_000;
@@ -63,7 +63,9 @@ export const isTokenLike = (presented: string): boolean => presented.startsWith(
  */
 export class TokenRing {
   readonly #options: TokenRingOptions;
-  readonly #tokens = new Map<string, KnownToken>();
+  /** By their whole digests. To delete the oldest of a full map would take longer the more were deleted before. */
+  #recent = new Map<string, KnownToken>();
+  #older = new Map<string, KnownToken>();
   readonly #checking = new Map<string, Promise<KnownToken>>();
   readonly #subjects = new Map<string, KnownSubject>();
   /** Until when issued tokens are refused, by the id of their subject. */
@@ -100,7 +102,7 @@ export class TokenRing {
 
   /** Subjects and tokens in memory. */
   get tracked(): { subjects: number; tokens: number } {
-    return { subjects: this.#subjects.size, tokens: this.#tokens.size };
+    return { subjects: this.#subjects.size, tokens: this.#recent.size + this.#older.size };
   }
 
   /** Tokens whose signature was checked: each is checked once while it is known. */
@@ -112,7 +114,7 @@ export class TokenRing {
   identify(presented: string, caller: Caller, places: Places): Principal | Promise<Principal> {
     if (presented.length > MAX_TOKEN_LENGTH) throw tooLong();
     const digest = hashKey(presented);
-    const known = this.#tokens.get(digest);
+    const known = this.#recent.get(digest) ?? this.#fromOlder(digest);
     if (known !== undefined) return this.#admit(known, caller, places);
     return this.#check(presented, digest).then((checked) => this.#admit(checked, caller, places));
   }
@@ -152,7 +154,8 @@ export class TokenRing {
   reconfigure(issuers: readonly TokenIssuerSettings[]): void {
     this.#options.verifier.reconfigure(issuers);
     this.#generation++;
-    this.#tokens.clear();
+    this.#recent.clear();
+    this.#older.clear();
     for (const subject of this.#subjects.values()) subject.made = undefined;
   }
 
@@ -235,11 +238,21 @@ export class TokenRing {
     const issuedAtMs = Math.min(token.issuedAtMs ?? NEVER_ISSUED, nowMs);
     const id = subjectId(token.terms.issuer, token.subject);
     const known = { token, id, issuedAtMs, usedAtMs: nowMs, made: undefined };
-    if (this.#tokens.size >= MAX_TOKENS) {
-      const [oldest] = this.#tokens.keys();
-      if (oldest !== undefined) this.#tokens.delete(oldest);
+    this.#keep(digest, known);
+    return known;
+  }
+
+  #keep(digest: string, known: KnownToken): void {
+    if (this.#recent.size >= MAX_RECENT) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
     }
-    this.#tokens.set(digest, known);
+    this.#recent.set(digest, known);
+  }
+
+  #fromOlder(digest: string): KnownToken | undefined {
+    const known = this.#older.get(digest);
+    if (known !== undefined && this.#older.delete(digest)) this.#keep(digest, known);
     return known;
   }
 
@@ -309,8 +322,9 @@ export class TokenRing {
   #sweep(nowMs: number): void {
     this.#sweptMs = nowMs;
     const wallMs = this.#options.clock.wallMs();
-    for (const [digest, { token, usedAtMs }] of this.#tokens) {
-      if (token.expiresAtMs <= wallMs || wallMs - usedAtMs >= IDLE_MS) this.#tokens.delete(digest);
+    for (const tokens of [this.#recent, this.#older]) {
+      for (const [digest, { token, usedAtMs }] of tokens)
+        if (token.expiresAtMs <= wallMs || wallMs - usedAtMs >= IDLE_MS) tokens.delete(digest);
     }
     for (const [id, { usedAtMs }] of this.#subjects) {
       if (wallMs - usedAtMs >= IDLE_MS && !this.#used.has(id) && this.mayForget(id)) this.#subjects.delete(id);
