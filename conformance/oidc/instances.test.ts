@@ -159,6 +159,49 @@ describe.skipIf(redis === undefined).each(Object.keys(engines))(
       expect(await Promise.all([0, 1, 2].map(statusAt))).toEqual([401, 401, 401]);
     }, 60_000);
 
+    test("H43: a batch that a subject creates at one instance is finished, shown by another, and billed to the subject", async () => {
+      const token = await sign("batcher");
+      const headers = { authorization: `Bearer ${token}` };
+      const line = (index: number) => ({
+        custom_id: `line-${index}`,
+        method: "POST",
+        url: "/v1/chat/completions",
+        body: { model: "sim/standard", messages: [{ role: "user", content: "hi" }], max_tokens: 5 },
+      });
+      const form = new FormData();
+      form.set("purpose", "batch");
+      const lines = Array.from({ length: 5 }, (_, index) => JSON.stringify(line(index)));
+      form.set("file", new File([lines.join("\n")], "batch.jsonl"));
+      const uploaded = await fetch(`${at(0).url}/v1/files`, { method: "POST", headers, body: form });
+      const { id: input } = (await uploaded.json()) as { id: string };
+      // The row of the subject is there before the batch.
+      await Bun.sleep(1_000);
+      const body = { input_file_id: input, endpoint: "/v1/chat/completions", completion_window: "24h" };
+      const made = await fetch(`${at(0).url}/v1/batches`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      const { id } = (await made.json()) as { id: string };
+      const read = async () =>
+        (await (await fetch(`${at(1).url}/v1/batches/${id}`, { headers })).json()) as {
+          status: string;
+          request_counts: { completed: number };
+        };
+      let batch = await read();
+      while (batch.status !== "completed" && batch.status !== "failed" && batch.status !== "cancelled") {
+        await Bun.sleep(200);
+        batch = await read();
+      }
+      expect([batch.status, batch.request_counts.completed]).toEqual(["completed", 5]);
+      const subject = (await (await asAdmin(2, "GET", "/api/subjects?subject=batcher")).json()) as {
+        data: { id: string }[];
+      };
+      const path = `/api/receipts?key=${subject.data[0]?.id}&limit=50`;
+      const receipts = (await (await asAdmin(2, "GET", path)).json()) as { data: object[] };
+      expect(receipts.data.length).toBe(5);
+    }, 60_000);
+
     test("the subjects that any instance has seen are listed by all", async () => {
       await Bun.sleep(1_000);
       for (let index = 0; index < INSTANCES; index++) {
@@ -169,7 +212,7 @@ describe.skipIf(redis === undefined).each(Object.keys(engines))(
         };
         const second = (await (await asAdmin(index, "GET", `${path}&after=${first.next}`)).json()) as typeof first;
         const names = [...first.data, ...second.data].map(({ subject }) => subject).sort();
-        expect(names).toEqual(["another", "leaver", "racer"]);
+        expect(names).toEqual(["another", "batcher", "leaver", "racer"]);
       }
     }, 60_000);
   },
