@@ -327,7 +327,9 @@ describe("H44, decision 0121: revocation of a subject", () => {
     const { tokens } = harness.gateway.keys;
     const heard: string[] = [];
     tokens.onRevokedHere = (id) => heard.push(id);
-    tokens.revokeHere({ issuer: issuer.url, subject: "alice" }, harness.clock.wallMs(), ACTOR);
+    const alice = { issuer: issuer.url, subject: "alice" };
+    tokens.revokeHere(alice, harness.clock.wallMs());
+    tokens.writeLater(alice, harness.clock.wallMs(), ACTOR);
     expect(await checked(token)).toContain("has been revoked");
     expect(heard).toEqual([subjectId(issuer.url, "alice")]);
     await tokens.look();

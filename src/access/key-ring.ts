@@ -63,6 +63,7 @@ export class KeyRing {
   readonly #revokedElsewhere = new Set<string>();
   /** Clients' tokens that stand for a key. */
   readonly tokens: TokenRing;
+  readonly #places = (): KnownKeys => this.#known;
   /** Called with the id of a key that this process revoked. */
   onRevokedHere: (keyId: string) => void = () => {};
   /** Called when the levels that limit keys may have changed. */
@@ -93,7 +94,7 @@ export class KeyRing {
   identify(presented: string, caller: Caller): Principal | Promise<Principal> {
     if (!this.tokens.isConfigured || !isTokenLike(presented)) return this.authenticate(presented, caller);
     const isKey = presented.length <= MAX_KEY_LENGTH && this.#known.byHash.has(hashKey(presented));
-    return isKey ? this.authenticate(presented, caller) : this.tokens.identify(presented, caller, this.#known);
+    return isKey ? this.authenticate(presented, caller) : this.tokens.identify(presented, caller, this.#places);
   }
 
   /** Whether a request with the credential, which is that of this principal, would be accepted now. */
@@ -230,7 +231,7 @@ export class KeyRing {
 
   /** The same, and finds a subject of tokens that this process has not seen yet. */
   recall(keyId: string): Promise<Principal | undefined> | Principal | undefined {
-    return this.current(keyId) ?? (isSubjectId(keyId) ? this.tokens.recall(keyId, () => this.#known) : undefined);
+    return this.current(keyId) ?? (isSubjectId(keyId) ? this.tokens.recall(keyId, this.#places) : undefined);
   }
 
   /** The key whose work is billed, even if it was revoked meanwhile. */

@@ -127,6 +127,17 @@ describe("decision 0121: checks of signatures", () => {
   });
 });
 
+test("H21: many new subjects are written in pieces, so that no write keeps calls waiting for long", async () => {
+  for (let index = 0; index < 1_200; index++) await identify(`ey.user-${index}.1`);
+  const count = async () => Number((await storage.query("SELECT COUNT(*) AS n FROM token_subjects"))[0]?.["n"]);
+  const counts: number[] = [];
+  for (let look = 0; look < 4; look++) {
+    await ring.tokens.look();
+    counts.push(await count());
+  }
+  expect(counts).toEqual([500, 1_000, 1_200, 1_200]);
+});
+
 test("H21, H29: a subject is admitted while the storage is away, and written when it is back", async () => {
   const away: Storage = {
     engine: storage.engine,

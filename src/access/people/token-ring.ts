@@ -34,6 +34,8 @@ const MAX_CHECKING = 1_000;
 /** Subjects that have been idle for this long are forgotten until their next token. */
 const IDLE_MS = 15 * 60_000;
 const SWEEP_MS = 60_000;
+/** A longer write would keep calls waiting. */
+const MAX_WRITTEN = 500;
 /** How late the last use of a subject may be written. */
 const USED_WRITE_MS = 10_000;
 
@@ -111,12 +113,12 @@ export class TokenRing {
   }
 
   /** The principal of a token; a promise if its signature has to be checked first. No error contains the token (S10). */
-  identify(presented: string, caller: Caller, places: Places): Principal | Promise<Principal> {
+  identify(presented: string, caller: Caller, places: () => Places): Principal | Promise<Principal> {
     if (presented.length > MAX_TOKEN_LENGTH) throw tooLong();
     const digest = hashKey(presented);
     const known = this.#recent.get(digest) ?? this.#fromOlder(digest);
-    if (known !== undefined) return this.#admit(known, caller, places);
-    return this.#check(presented, digest).then((checked) => this.#admit(checked, caller, places));
+    if (known !== undefined) return this.#admit(known, caller, places());
+    return this.#check(presented, digest).then((checked) => this.#admit(checked, caller, places()));
   }
 
   /** Whether a request with the token of that principal would be accepted now. */
@@ -178,37 +180,41 @@ export class TokenRing {
     this.#revoked.set(id, Math.max(untilMs, this.#revoked.get(id) ?? 0));
   }
 
-  /** Revokes in this process at once, whatever happens to the storage (H29). The next successful look writes it for others. */
-  revokeHere(subject: Subject, untilMs: number, actor: Actor): void {
-    const id = subjectId(subject.issuer, subject.subject);
+  /** Revokes in this process at once, and tells the others, whatever happens to the storage (H29). */
+  revokeHere({ issuer, subject }: Subject, untilMs: number): void {
+    const id = subjectId(issuer, subject);
     this.hearRevoked(id, untilMs);
-    this.#unwritten.set(id, { subject, untilMs, actor });
     this.onRevokedHere(id, untilMs);
   }
 
-  /** The revocation is in the storage. */
-  written({ issuer, subject }: Subject): void {
-    this.#unwritten.delete(subjectId(issuer, subject));
+  /** The storage did not take the revocation: the next successful look writes it. */
+  writeLater(subject: Subject, untilMs: number, actor: Actor): void {
+    this.#unwritten.set(subjectId(subject.issuer, subject.subject), { subject, untilMs, actor });
   }
 
   /** Writes what is not written yet, and forgets what is idle. */
   async look(): Promise<void> {
     const { storage, clock } = this.#options;
-    for (const { subject, untilMs, actor } of this.#unwritten.values()) {
+    for (const [id, { subject, untilMs, actor }] of this.#unwritten) {
       await revokeSubject(storage, subject, untilMs, this.#options, actor);
-      this.written(subject);
+      this.#unwritten.delete(id);
     }
     const nowMs = clock.nowMs();
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
-    if (this.#hasNew || nowMs - this.#usedWrittenMs >= USED_WRITE_MS) await this.writeUsed();
+    if (this.#hasNew || nowMs - this.#usedWrittenMs >= USED_WRITE_MS) await this.#writeSome();
   }
 
-  /** Writes the subjects that were used. */
+  /** Writes all subjects that were used. */
   async writeUsed(): Promise<void> {
+    while (this.#used.size > 0) await this.#writeSome();
+  }
+
+  /** The rest is written at the next look. */
+  async #writeSome(): Promise<void> {
     this.#usedWrittenMs = this.#options.clock.nowMs();
-    this.#hasNew = false;
-    const ids = [...this.#used];
-    this.#used.clear();
+    const ids = [...this.#used].slice(0, MAX_WRITTEN);
+    for (const id of ids) this.#used.delete(id);
+    this.#hasNew = this.#used.size > 0;
     const subjects = ids.flatMap((id) => this.#subjects.get(id) ?? []);
     if (subjects.length === 0) return;
     try {

@@ -54,13 +54,13 @@ export const revokeSubjectRoute = adminRoute({
     const actor = actorOf(operator, connection);
     const untilMs = Math.floor(clock.wallMs());
     // Revoked here before anything else, because the storage may not answer.
-    tokens.revokeHere({ issuer, subject }, untilMs, actor);
+    tokens.revokeHere({ issuer, subject }, untilMs);
     try {
       const { id, sessions } = await revokeSubject(storage, { issuer, subject }, untilMs, gateway, actor);
-      tokens.written({ issuer, subject });
       return { data: { id, issuer, subject, revoked_until: new Date(untilMs).toISOString(), sessions } };
     } catch (thrown) {
       if (!isUnavailable(thrown)) throw thrown;
+      tokens.writeLater({ issuer, subject }, untilMs, actor);
       const message =
         "The subject's tokens no longer work at this instance, but the storage does not answer. They will be revoked everywhere as soon as the storage answers, unless this process stops first. Revoke them again then to be sure.";
       throw new GatewayError("overloaded", message, { code: "storage_away", retryAfterSeconds: 5, cause: thrown });
