@@ -40,6 +40,7 @@ const STOPS: readonly Stop[] = [
   { name: "batch", path: ({ batch }) => `/batches/${batch}`, ready: ".facts a" },
   { name: "files", path: "/files", ready: "table.list tbody tr" },
   { name: "keys", path: "/keys", ready: "table.list tbody tr" },
+  { name: "people", path: "/people", ready: "table.list tbody tr" },
   { name: "projects", path: "/projects", ready: "table.list tbody tr" },
   { name: "alerts", path: "/alerts", ready: "table.alerts tbody tr" },
   { name: "config", path: "/config", ready: ".config pre" },
