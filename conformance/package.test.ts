@@ -133,6 +133,8 @@ describe.skipIf(!canPack)("the package", () => {
       "@preact",
       "bun",
       "h264-mp4-encoder",
+      "jose",
+      "oauth4webapi",
       "preact",
       "trivium",
       "typebox",
