@@ -135,6 +135,8 @@ describe.skipIf(!canPack)("the package", () => {
       "h264-mp4-encoder",
       "hyparquet",
       "hyparquet-writer",
+      "jose",
+      "oauth4webapi",
       "preact",
       "trivium",
       "typebox",

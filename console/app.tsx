@@ -25,6 +25,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   config: async () => (await import("./pages/config.tsx")).Config,
   exports: async () => (await import("./pages/exports.tsx")).Exports,
   alerts: async () => (await import("./pages/alerts.tsx")).Alerts,
+  people: async () => (await import("./pages/people.tsx")).People,
   audit: async () => (await import("./pages/audit.tsx")).Audit,
   bodies: async () => (await import("./pages/bodies.tsx")).BodiesOfCall,
   call: async () => (await import("./pages/call.tsx")).OneCall,

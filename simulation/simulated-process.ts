@@ -116,6 +116,7 @@ export class SimulatedProcess {
       fileStore,
       journal: journals.open(number, () => isAlive),
       tracing: undefined,
+      fetchIssuer: () => Promise.reject(new Error("no issuer")),
       answerKey: new Uint8Array(32),
     });
     const { operations, poller } = await makeOperations(gateway, storage, config.retention.ms);

@@ -11,6 +11,7 @@ import { makeSnapshot } from "../src/app/snapshot.ts";
 import type { Random } from "../src/base/sources.ts";
 import { withoutAbsent } from "../src/base/without-absent.ts";
 import type { Role } from "../src/canon/role.ts";
+import { OidcLogin } from "../src/identity/oidc-login.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
 import { authorize } from "../src/server/admin/authorize.ts";
 import type { AdminParts } from "../src/server/admin/define-route.ts";
@@ -70,9 +71,19 @@ export class AdminHarness {
     this.gateway = gateway;
     const { clock, storage, context } = gateway;
     this.#sources = { clock, random: gateway.machine.random };
-    const access = new OperatorAccess({ ...this.#sources, storage, adminHash });
+    const oidc =
+      parts.oidc ??
+      new OidcLogin({
+        ...this.#sources,
+        fetch: () => Promise.reject(new Error("no issuer")),
+        log: gateway.gateway.log,
+        publicUrl: URL_OF_ADMIN,
+        settings: gateway.config.admin.oidc,
+      });
+    const access = new OperatorAccess({ ...this.#sources, storage, adminHash, people: () => oidc.people });
     this.parts = {
       access,
+      oidc,
       logins: new LoginThrottle(clock),
       wrongSecrets: new WrongSecrets({ ...this.#sources, storage, log: gateway.gateway.log }),
       publicUrl: URL_OF_ADMIN,

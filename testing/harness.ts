@@ -10,6 +10,7 @@ import type { Random, Sources } from "../src/base/sources.ts";
 import type { DialectName } from "../src/canon/dialect-name.ts";
 import type { Config } from "../src/config/config.ts";
 import type { FileStore } from "../src/files/file-store.ts";
+import type { IssuerFetch } from "../src/identity/issuer.ts";
 import { createLog } from "../src/observe/log.ts";
 import type { OperationPoller } from "../src/operations/poller.ts";
 import { BUILT_IN } from "../src/providers/index.ts";
@@ -44,6 +45,8 @@ export interface HarnessOptions {
   machine?: Machine;
   /** Where traces are to be exported. */
   tracing?: Tracing;
+  /** The issuers of tokens; default: none responds. */
+  fetchIssuer?: IssuerFetch;
   /** The process that it runs in, if the test kills it. */
   within?: ProcessParts;
 }
@@ -152,6 +155,7 @@ export class Harness {
     machine: given,
     within,
     tracing,
+    fetchIssuer = () => Promise.reject(new Error("no issuer")),
   }: HarnessOptions = {}): Promise<Harness> {
     const machine = given ?? (await makeMachine());
     const { clock, send, storage, fileStore } = within ?? { ...machine, send: machine.upstream.send };
@@ -174,6 +178,7 @@ export class Harness {
       snapshot: makeSnapshot(config, {}, sources, undefined),
       storage,
       fileStore,
+      fetchIssuer,
       tracing,
       answerKey: new Uint8Array(32).fill(3),
     });

@@ -41,6 +41,7 @@ const STOPS: readonly Stop[] = [
   { name: "files", path: "/files", ready: "table.list tbody tr" },
   { name: "caches", path: "/caches", ready: ".empty" },
   { name: "keys", path: "/keys", ready: "table.list tbody tr" },
+  { name: "people", path: "/people", ready: "table.list tbody tr" },
   { name: "projects", path: "/projects", ready: "table.list tbody tr" },
   { name: "alerts", path: "/alerts", ready: "table.alerts tbody tr" },
   { name: "exports", path: "/exports", ready: ".empty" },

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Session } from "./types.ts";
+import type { LoginWays, Session } from "./types.ts";
 
 /** The current session: `null` when logged out, `undefined` until that is known. */
 export const session = signal<Session | null | undefined>(undefined);
@@ -76,6 +76,11 @@ export async function findSession(): Promise<void> {
     await logIn({ link }).catch(() => undefined);
     if (session.value) return;
   }
+  // The issuer has sent the browser back, with the cookie of a session.
+  if (location.hash === "#signed-in") {
+    history.replaceState(null, "", location.pathname);
+    localStorage.setItem(MARK, "1");
+  }
   // Scripts cannot read the cookie. Without this mark there was no login, so no request is needed.
   if (localStorage.getItem(MARK) === null) {
     session.value = null;
@@ -91,6 +96,12 @@ export async function findSession(): Promise<void> {
 export async function logIn(by: { secret: string } | { link: string }): Promise<void> {
   session.value = (await change<{ data: Session }>("POST", SESSION, by)).data;
   localStorage.setItem(MARK, "1");
+}
+
+/** How one can log in; nothing if that cannot be read. */
+export async function loginWays(): Promise<LoginWays | undefined> {
+  const response = await fetch("/api/session/ways");
+  return response.ok ? ((await response.json()) as { data: LoginWays }).data : undefined;
 }
 
 export async function logOut(): Promise<void> {

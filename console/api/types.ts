@@ -15,7 +15,8 @@ export type { ProviderHealth } from "../../src/server/admin/schemas/provider.ts"
 export type { CheckedProvider, ProviderForms } from "../../src/server/admin/schemas/provider-form.ts";
 export type { ProviderTest } from "../../src/server/admin/schemas/provider-test.ts";
 export type { ReceiptDetail, ReceiptItem } from "../../src/server/admin/schemas/receipt.ts";
-export type { Session } from "../../src/server/admin/schemas/session.ts";
+export type { LoginWays, OpenSession, Session } from "../../src/server/admin/schemas/session.ts";
+export type { TokenSubject } from "../../src/server/admin/schemas/subject.ts";
 export type { UsageAmounts, UsageRow } from "../../src/server/admin/schemas/usage.ts";
 
 /** One page of a list. */

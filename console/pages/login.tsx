@@ -1,8 +1,34 @@
-import { useState } from "preact/hooks";
-import { logIn } from "../api/client.ts";
+import { useEffect, useState } from "preact/hooks";
+import { logIn, loginWays } from "../api/client.ts";
+import type { LoginWays } from "../api/types.ts";
 import { Mark } from "../parts/shell.tsx";
 
+/** The issuer, if one is configured, and why it cannot be used if that is so. The secret always works. */
+function AtIssuer({ ways }: { ways: LoginWays | undefined }) {
+  const oidc = ways?.oidc;
+  if (oidc == null) return null;
+  if (!oidc.available) {
+    return (
+      <p class="problem" role="status">
+        Logging in with {hostOf(oidc.issuer)} is not possible at this moment: {oidc.reason} Log in with a secret, or
+        reload this page to try again.
+      </p>
+    );
+  }
+  return (
+    <a class="button main" href="/api/session/oidc">
+      Log in with {hostOf(oidc.issuer)}
+    </a>
+  );
+}
+
+const hostOf = (url: string): string => new URL(url).host;
+
 export function Login() {
+  const [ways, setWays] = useState<LoginWays | undefined>(undefined);
+  useEffect(() => {
+    loginWays().then(setWays, () => undefined);
+  }, []);
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent) => {
@@ -24,6 +50,7 @@ export function Login() {
         <h1>
           <Mark /> Trivium
         </h1>
+        <AtIssuer ways={ways} />
         <label for="secret">Admin or operator secret</label>
         <input
           id="secret"

@@ -191,6 +191,12 @@ export class Admissions {
     for (const { level, id, meter } of this.accounts()) meter.learn(sumsOf(level, id, spent), asOfMs);
   }
 
+  /** Whether nothing of a key is in flight or reserved. */
+  isIdle(keyId: string): boolean {
+    const account = this.#accounts.key.get(keyId);
+    return account === undefined || (account.inFlight === 0 && account.sessions === 0 && account.meter.reserved === 0);
+  }
+
   *accounts(): Iterable<Account> {
     for (const accounts of Object.values(this.#accounts)) yield* accounts.values();
   }

@@ -11,6 +11,9 @@ import { revokeKey } from "./keys.ts";
 import { type KnownKey, KnownKeys, levelsIn, type StaticKey } from "./known-keys.ts";
 import type { Level } from "./level.ts";
 import type { Limits } from "./limits.ts";
+import { isSubjectId } from "./people/subject-id.ts";
+import { isTokenLike, TokenRing } from "./people/token-ring.ts";
+import type { TokenIssuerSettings, TokenVerifier } from "./people/verified-token.ts";
 import type { Principal } from "./principal.ts";
 import { type Caller, checkCallerNetwork } from "./scopes.ts";
 
@@ -19,6 +22,8 @@ interface KeyRingOptions extends Sources {
   staticKeys: readonly StaticKey[];
   /** The limits of all keys together. */
   limits?: Limits;
+  /** Checks clients' tokens; absent: none are accepted. */
+  verifier?: TokenVerifier;
   /** Called when keys cannot be read; those in memory keep working. */
   onProblem?: (error: unknown) => void;
 }
@@ -56,6 +61,9 @@ export class KeyRing {
   #usedWrittenMs: number;
   /** Ids of keys that another process reports as revoked. */
   readonly #revokedElsewhere = new Set<string>();
+  /** Clients' tokens that stand for a key. */
+  readonly tokens: TokenRing;
+  readonly #places = (): KnownKeys => this.#known;
   /** Called with the id of a key that this process revoked. */
   onRevokedHere: (keyId: string) => void = () => {};
   /** Called when the levels that limit keys may have changed. */
@@ -70,12 +78,34 @@ export class KeyRing {
     this.#static = options.staticKeys;
     this.#limits = options.limits ?? {};
     this.#known = this.#make([], [], this.#static, this.#limits);
+    this.tokens = new TokenRing({ ...options, verifier: options.verifier ?? NO_TOKENS });
   }
 
   static async open(options: KeyRingOptions): Promise<KeyRing> {
     const ring = new KeyRing(options);
     await ring.refresh();
     return ring;
+  }
+
+  /**
+   * The principal of a credential: a key's at once, a token's in a moment if its signature has not been checked before. A configured
+   * key may look like a token.
+   */
+  identify(presented: string, caller: Caller): Principal | Promise<Principal> {
+    if (!this.tokens.isConfigured || !isTokenLike(presented)) return this.authenticate(presented, caller);
+    const isKey = presented.length <= MAX_KEY_LENGTH && this.#known.byHash.has(hashKey(presented));
+    return isKey ? this.authenticate(presented, caller) : this.tokens.identify(presented, caller, this.#places);
+  }
+
+  /** Whether a request with the credential, which is that of this principal, would be accepted now. */
+  mayCall(presented: string, principal: Principal, caller: Caller): boolean {
+    if (principal.subject !== undefined) return this.tokens.mayCall(principal, this.#known);
+    try {
+      this.authenticate(presented, caller);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Returns the key's principal. No error contains the key itself (S10). */
@@ -146,6 +176,7 @@ export class KeyRing {
   }
 
   async #readAll(): Promise<StoredRows> {
+    await this.tokens.readRevoked();
     return { keys: await selectKeys(this.#storage), projects: await selectProjects(this.#storage) };
   }
 
@@ -156,7 +187,8 @@ export class KeyRing {
   async #readChanges(since: number, upTo: number): Promise<StoredRows | undefined> {
     const keys = await selectChangedKeys(this.#storage, since);
     const projects = await selectChangedProjects(this.#storage, since);
-    const numbers = new Set([...keys, ...projects].map(({ changeNumber }) => changeNumber));
+    const revoked = await this.tokens.readChanges(since);
+    const numbers = new Set([...[...keys, ...projects].map(({ changeNumber }) => changeNumber), ...revoked]);
     for (let number = since + 1; number <= upTo; number++) if (!numbers.has(number)) return undefined;
     if (projects.some(({ row }) => this.#known.projects.has(row.id))) return undefined;
     const known = [...this.#known.byId.values()];
@@ -186,15 +218,20 @@ export class KeyRing {
 
   /** Every level that limits a key that is not revoked, once. */
   levels(): Level[] {
-    return levelsIn(this.#known);
+    return levelsIn(this.#known, this.tokens.levels(this.#known));
   }
 
   /** The key with this id, for work that it has started; undefined if it may not call any more. */
   current(keyId: string): Principal | undefined {
     const known = this.#known.byId.get(keyId);
-    if (known === undefined || known.revoked || known.suspended || this.#isRevokedHere(known.principal))
-      return undefined;
+    if (known === undefined) return this.tokens.current(keyId, this.#known);
+    if (known.revoked || known.suspended || this.#isRevokedHere(known.principal)) return undefined;
     return known.expiresAtMs <= this.#sources.clock.wallMs() ? undefined : known.principal;
+  }
+
+  /** The same, and finds a subject of tokens that this process has not seen yet. */
+  recall(keyId: string): Promise<Principal | undefined> | Principal | undefined {
+    return this.current(keyId) ?? (isSubjectId(keyId) ? this.tokens.recall(keyId, this.#places) : undefined);
   }
 
   /** The key whose work is billed, even if it was revoked meanwhile. */
@@ -234,11 +271,17 @@ export class KeyRing {
     this.#lookedMs = this.#sources.clock.nowMs();
     this.#failing = false;
     // The heartbeat reports a storage that takes no writes; the next successful write includes these uses.
-    if (this.#lookedMs - this.#usedWrittenMs >= USED_WRITE_MS) await this.writeUsed().catch(() => {});
+    if (this.#lookedMs - this.#usedWrittenMs >= USED_WRITE_MS) await this.#writeUsedKeys().catch(() => {});
+    await this.tokens.look().catch(() => {});
   }
 
-  /** Writes which keys were used. */
+  /** Writes which keys and subjects were used. */
   async writeUsed(): Promise<void> {
+    await this.#writeUsedKeys();
+    await this.tokens.writeUsed();
+  }
+
+  async #writeUsedKeys(): Promise<void> {
     this.#usedWrittenMs = this.#sources.clock.nowMs();
     const ids = [...this.#used];
     this.#used.clear();
@@ -275,14 +318,23 @@ export class KeyRing {
     };
   }
 
-  /** Replaces all configured keys and limits at once, or throws and changes nothing. */
-  reconfigure(keys: readonly StaticKey[], limits: Limits): void {
+  /** Replaces all configured keys, limits and issuers of tokens at once, or throws and changes nothing. */
+  reconfigure(keys: readonly StaticKey[], limits: Limits, issuers: readonly TokenIssuerSettings[] = []): void {
     this.#known = this.#make(this.#known.stored.values(), this.#known.projects.values(), keys, limits);
     this.#static = keys;
     this.#limits = limits;
+    this.tokens.reconfigure(issuers);
     this.onLevels();
   }
 }
+
+const NO_TOKENS: TokenVerifier = {
+  isConfigured: false,
+  issuers: [],
+  termsOf: () => undefined,
+  reconfigure: () => {},
+  verify: () => Promise.reject(new GatewayError("unauthenticated", "This gateway accepts no tokens.")),
+};
 
 function cannotLook(cause: unknown): GatewayError {
   const message =

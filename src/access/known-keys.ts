@@ -51,6 +51,8 @@ export class KnownKeys {
   readonly #stored: Map<string, StoredKey>;
   readonly #projects: Map<string, StoredProject>;
   readonly #levels = new Map<string, Surroundings["project"]>();
+  /** Projects of configured keys. */
+  readonly #configured: ReadonlySet<string>;
   readonly #gateway: Limits;
   readonly #onProblem: (error: GatewayError) => void;
 
@@ -59,6 +61,7 @@ export class KnownKeys {
     this.#onProblem = sources.onProblem;
     this.#stored = new Map(Array.from(sources.stored, (key) => [key.id, key]));
     this.#projects = new Map(Array.from(sources.projects, (project) => [project.id, project]));
+    this.#configured = new Set(sources.staticKeys.map(({ project }) => project));
     checkStaticKeys(sources.staticKeys);
     for (const key of sources.staticKeys) this.#addStatic(key);
     const waiting = new Map(this.#stored);
@@ -86,6 +89,13 @@ export class KnownKeys {
 
   get projects(): ReadonlyMap<string, StoredProject> {
     return this.#projects;
+  }
+
+  /** A project that exists, stored or named by a configured key; undefined if there is none of that id. */
+  placeOf(project: string): { surroundings: Surroundings; suspended: boolean } | undefined {
+    const status = this.#projects.get(project)?.status ?? (this.#configured.has(project) ? "active" : "deleted");
+    if (status === "deleted") return undefined;
+    return { surroundings: this.#surroundingsOf(project), suspended: status !== "active" };
   }
 
   /** A project that has no key yet. */
@@ -175,9 +185,10 @@ function discountsOf(stored: readonly unknown[]): Discounts | undefined {
   return stored.length === 0 ? undefined : new Discounts(readDiscounts(stored));
 }
 
-/** Every level that limits a key that is not revoked, once. */
-export function levelsIn({ byId }: KnownKeys): Level[] {
+/** Every level that limits a key that is not revoked, and these others, once. */
+export function levelsIn({ byId }: KnownKeys, others: Iterable<Level> = []): Level[] {
   const levels = new Map<string, Level>();
+  for (const level of others) levels.set(`${level.level} ${level.id}`, level);
   for (const { principal, revoked } of byId.values()) {
     if (revoked) continue;
     for (const level of principal.levels) levels.set(`${level.level} ${level.id}`, level);

@@ -7,22 +7,18 @@ import { insertLink, takeLink } from "../storage/tables/operator-links.ts";
 import {
   deleteSession,
   insertSession,
+  type StoredPerson,
   type StoredSession,
   selectSession,
+  selectSessions,
   touchSession,
 } from "../storage/tables/operator-sessions.ts";
-import { type StoredOperator, selectOperatorByHash } from "../storage/tables/operators.ts";
+import { type StoredOperator, selectOperatorByHash, selectOperators } from "../storage/tables/operators.ts";
+import { takeLogin } from "../storage/tables/used-logins.ts";
 import { hashKey } from "./key-hash.ts";
 import { isOperatorSecret } from "./operators.ts";
-
-/** A user of the Admin API. */
-export interface Operator {
-  id: string;
-  name: string;
-  role: Role;
-  /** The only project that an operator with the role `project` can access. */
-  project?: string;
-}
+import type { Operator } from "./people/operator.ts";
+import { operatorOfPerson, type PeopleRoles } from "./people/person.ts";
 
 /** The operator of the admin secret. */
 const ADMIN: Operator = { id: "admin", name: "admin", role: "admin" };
@@ -31,6 +27,8 @@ const HOUR_MS = 3_600_000;
 /** A session ends when it is idle for this long, and in any case after the second. */
 const IDLE_MS = 12 * HOUR_MS;
 export const SESSION_MS = 7 * 24 * HOUR_MS;
+/** The longest session of a person, whose issuer may have removed them meanwhile. */
+export const PERSON_SESSION_MS = 12 * HOUR_MS;
 /** Each operator keeps this many sessions, the newest. */
 const MAX_SESSIONS = 20;
 /** The minimum time between two writes of a session's last use. */
@@ -53,6 +51,22 @@ interface AccessOptions extends Sources {
   storage: Storage;
   /** SHA-256 of the admin secret; undefined if there is none, in which case nothing matches (S08). */
   adminHash: () => string | undefined;
+  /** Who may log in at an issuer; absent: nobody. */
+  people?: () => PeopleRoles | undefined;
+}
+
+/** A session as the API shows it. */
+export interface SessionView {
+  id: string;
+  operator: string;
+  role: Role;
+  project: string | null;
+  issuer: string | null;
+  subject: string | null;
+  address: string | null;
+  created_at: string;
+  used_at: string;
+  expires_at: string;
 }
 
 /**
@@ -75,9 +89,21 @@ export class OperatorAccess {
   }
 
   /** Opens a session if the secret is right. */
-  async open(presented: string): Promise<OpenedSession | undefined> {
+  async open(presented: string, address?: string): Promise<OpenedSession | undefined> {
     const operator = await this.bySecret(presented);
-    return operator === undefined ? undefined : this.#openFor(operator, hashKey(presented));
+    return operator === undefined ? undefined : this.#openFor(operator, { secretHash: hashKey(presented), address });
+  }
+
+  /** Opens a session for a person whom the issuer has identified; undefined if none of their groups has a role. */
+  async openForPerson(person: StoredPerson, address: string): Promise<OpenedSession | undefined> {
+    const operator = operatorOfPerson(person, this.#options.people?.());
+    return operator === undefined ? undefined : this.#openFor(operator, { secretHash: "", person, address });
+  }
+
+  /** Marks a login at an issuer as used; false if it was used before, at any instance. */
+  useLogin(login: { hash: string; expiresAtMs: number }): Promise<boolean> {
+    const { storage, clock } = this.#options;
+    return storage.transaction((queries) => takeLogin(queries, login, Math.floor(clock.wallMs())));
   }
 
   /** Returns a token that opens one session as the admin; undefined if there is no admin secret. */
@@ -92,31 +118,35 @@ export class OperatorAccess {
   }
 
   /** Opens a session if the link is unused and the admin secret is still the one that it was made for. */
-  async openByLink(token: string): Promise<OpenedSession | undefined> {
+  async openByLink(token: string, address?: string): Promise<OpenedSession | undefined> {
     if (!TOKEN_PATTERN.test(token)) return undefined;
     const { storage, clock, adminHash } = this.#options;
     const secretHash = await takeLink(storage, hashKey(token), Math.round(clock.wallMs()));
     if (secretHash === undefined || !isEqual(secretHash, adminHash())) return undefined;
-    return this.#openFor(ADMIN, secretHash);
+    return this.#openFor(ADMIN, { secretHash, address });
   }
 
   #newToken(): string {
     return this.#options.random.bytes(TOKEN_BYTES).toBase64({ alphabet: "base64url", omitPadding: true });
   }
 
-  async #openFor(operator: Operator, secretHash: string): Promise<OpenedSession> {
-    const { storage, clock } = this.#options;
+  async #openFor(
+    operator: Operator,
+    opened: Pick<StoredSession, "secretHash"> & { person?: StoredPerson; address?: string | undefined },
+  ): Promise<OpenedSession> {
+    const { storage, clock, random } = this.#options;
     const token = this.#newToken();
     const nowMs = Math.round(clock.wallMs());
     await insertSession(
       storage,
-      {
+      withoutAbsent({
         hash: hashKey(token),
+        id: `ses_${random.bytes(12).toHex()}`,
         operatorId: operator.id,
-        secretHash,
+        ...opened,
         createdAtMs: nowMs,
         usedAtMs: nowMs,
-      },
+      }),
       { most: MAX_SESSIONS, sinceMs: nowMs - SESSION_MS },
     );
     return { operator, token, csrf: csrfOf(token) };
@@ -128,7 +158,7 @@ export class OperatorAccess {
     const session = await selectSession(storage, hashKey(token));
     if (session === undefined) return undefined;
     const nowMs = Math.round(clock.wallMs());
-    if (nowMs - session.usedAtMs > IDLE_MS || nowMs - session.createdAtMs > SESSION_MS) {
+    if (endOf(session) < nowMs) {
       await deleteSession(storage, session.hash);
       return undefined;
     }
@@ -141,10 +171,37 @@ export class OperatorAccess {
     await deleteSession(this.#options.storage, hashKey(token));
   }
 
-  /** A session ends with the secret that opened it. */
-  async #ofSession({ operatorId, secretHash }: StoredSession): Promise<Operator | undefined> {
+  /** The sessions that are open, the newest first. */
+  async sessions(): Promise<SessionView[]> {
+    const { storage, clock } = this.#options;
+    const nowMs = clock.wallMs();
+    const open = (await selectSessions(storage)).filter((session) => endOf(session) >= nowMs);
+    const operators = new Map((await selectOperators(storage)).map((one) => [one.hash, one]));
+    return open.flatMap((session) => {
+      const operator = this.#operatorOf(session, operators.get(session.secretHash));
+      return operator === undefined ? [] : [sessionView(session, operator)];
+    });
+  }
+
+  /** Ends the session with this id; undefined if none is open. */
+  async end(id: string): Promise<SessionView | undefined> {
+    const { storage } = this.#options;
+    const found = (await this.sessions()).find((session) => session.id === id);
+    const stored = found && (await selectSessions(storage)).find((session) => session.id === id);
+    return stored !== undefined && (await deleteSession(storage, stored.hash)) ? found : undefined;
+  }
+
+  /** A session ends with the secret that opened it, or with the role of its person. */
+  async #ofSession(session: StoredSession): Promise<Operator | undefined> {
+    const isStored = session.person === undefined && session.operatorId !== ADMIN.id;
+    const stored = isStored ? await selectOperatorByHash(this.#options.storage, session.secretHash) : undefined;
+    return this.#operatorOf(session, stored);
+  }
+
+  #operatorOf({ operatorId, secretHash, person }: StoredSession, stored: StoredOperator | undefined) {
+    if (person !== undefined) return operatorOfPerson(person, this.#options.people?.());
     if (operatorId === ADMIN.id) return isEqual(secretHash, this.#options.adminHash()) ? ADMIN : undefined;
-    return this.#byHash(secretHash);
+    return stored === undefined || stored.revokedAtMs !== undefined ? undefined : operatorOf(stored);
   }
 
   async #byHash(hash: string): Promise<Operator | undefined> {
@@ -158,6 +215,23 @@ export const csrfOf = (token: string): string => hashKey(`csrf:${token}`);
 
 export const isCsrfOf = (token: string, presented: string): boolean =>
   isEqual(hashKey(presented), hashKey(csrfOf(token)));
+
+/** Until when a session can be used, if it is not used meanwhile. */
+const endOf = ({ createdAtMs, usedAtMs, person }: StoredSession): number =>
+  Math.min(usedAtMs + IDLE_MS, createdAtMs + (person === undefined ? SESSION_MS : PERSON_SESSION_MS));
+
+const sessionView = (session: StoredSession, { name, role, project }: Operator): SessionView => ({
+  id: session.id,
+  operator: name,
+  role,
+  project: project ?? null,
+  issuer: session.person?.issuer ?? null,
+  subject: session.person?.subject ?? null,
+  address: session.address ?? null,
+  created_at: new Date(session.createdAtMs).toISOString(),
+  used_at: new Date(session.usedAtMs).toISOString(),
+  expires_at: new Date(endOf(session)).toISOString(),
+});
 
 const operatorOf = ({ id, name, role, project }: StoredOperator): Operator => ({
   id,

@@ -31,6 +31,16 @@ export interface Principal extends Omit<KeySettings, "name" | "networks" | "obje
   privateObjects?: boolean;
   /** The parent key: what it may not do now, this key may not do either (S05). */
   maker?: Principal;
+  /** For a client's token in place of a key: whose it is. */
+  subject?: TokenSubject;
+  /** The end user that the token names. */
+  user?: string | undefined;
+}
+
+interface TokenSubject {
+  id: string;
+  issuer: string;
+  issuedAtMs: number;
 }
 
 /** The project's settings that apply to its keys. */

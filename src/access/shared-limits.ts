@@ -52,6 +52,11 @@ export class SharedLimits {
     for (const share of this.#shares.values()) if (!tracked.has(share)) share.change(NONE);
   }
 
+  /** Sets the limits of levels in addition to those that are tracked. */
+  add(levels: readonly Level[], accounts: Accounts): void {
+    for (const level of levels) this.#shares.get(accounts.account(level.level, level.id))?.change(level.limits);
+  }
+
   /** Leases the windows of the next day and month before they begin. The returned function stops it. */
   watch(): () => void {
     return this.#options.clock.every(

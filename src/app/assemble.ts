@@ -10,6 +10,8 @@ import type { Config } from "../config/config.ts";
 import { Exports } from "../exports/exports.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { openFileStore } from "../files/open-file-store.ts";
+import { issuerFetch } from "../identity/issuer-fetch.ts";
+import { OidcLogin } from "../identity/oidc-login.ts";
 import { Leases } from "../leases/leases.ts";
 import { ObjectContent } from "../objects/object-content.ts";
 import type { Log } from "../observe/log.ts";
@@ -121,6 +123,7 @@ export async function assemble(config: Config, given: Given) {
     snapshot: snapshotOf(config),
     storage,
     fileStore: given.fileStore,
+    fetchIssuer: issuerFetch,
     journal: journals.own,
     answerKey: answerKeyOf(config, random, log),
     tracing: telemetry?.tracing,
@@ -232,7 +235,19 @@ export async function assemble(config: Config, given: Given) {
     workers: given.metrics,
     exporter: telemetry?.exporter,
   });
-  const access = new OperatorAccess({ ...sources, storage, adminHash: () => state.adminHash });
+  const oidc = new OidcLogin({
+    ...sources,
+    fetch: issuerFetch,
+    log,
+    publicUrl: config.admin.publicUrl,
+    settings: config.admin.oidc,
+  });
+  const access = new OperatorAccess({
+    ...sources,
+    storage,
+    adminHash: () => state.adminHash,
+    people: () => oidc.people,
+  });
   const adminParts = () => partConditions({ ...gateway, heartbeat, leases });
   const parts = {
     gateway,
@@ -250,6 +265,7 @@ export async function assemble(config: Config, given: Given) {
     lag,
     metrics,
     access,
+    oidc,
     adminParts,
   };
   return { ...parts, config, storage, journals, registry, state, context, history, snapshotOf };

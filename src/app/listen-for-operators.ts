@@ -16,7 +16,8 @@ import { tryProvider } from "./try-provider.ts";
 
 /** The Admin API and the console. */
 export function listenForOperators(made: Assembled, sharesPorts: boolean): Listener {
-  const { config, gateway, storage, context, access, alerts, history, metrics, registry, adminParts, exports } = made;
+  const { config, gateway, storage, context, access, oidc, alerts, history, metrics, registry, adminParts, exports } =
+    made;
   const { server, admin } = config;
   const { clock, random, log } = gateway;
   const wrongSecrets = new WrongSecrets({ clock, random, storage, log });
@@ -30,6 +31,7 @@ export function listenForOperators(made: Assembled, sharesPorts: boolean): Liste
         access,
         logins: new LoginThrottle(clock),
         wrongSecrets,
+        oidc,
         publicUrl,
         config: history,
         catalogue: {

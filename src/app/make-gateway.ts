@@ -12,6 +12,8 @@ import type { Config } from "../config/config.ts";
 import { SealedOrigins } from "../dialects/answer/sealed-origins.ts";
 import type { FileStore } from "../files/file-store.ts";
 import { Files } from "../files/files.ts";
+import type { IssuerFetch } from "../identity/issuer.ts";
+import { IssuerTokens } from "../identity/issuer-tokens.ts";
 import type { Leases } from "../leases/leases.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { spentByOwner } from "../ledger/queries.ts";
@@ -62,17 +64,26 @@ interface GatewaySurroundings
   leases?: Leases | undefined;
   /** Also counts receipts for the metrics. */
   alsoCount?: ((receipt: Receipt) => void) | undefined;
+  /** Sends to the issuers of clients' tokens. */
+  fetchIssuer: IssuerFetch;
   /** Seals stored answers and captured bodies; without it none are stored. */
   answerKey: Uint8Array | undefined;
 }
 
 /** Everything that calls need, built from a configuration. It starts no background work. */
 export async function makeGateway(config: Config, surroundings: GatewaySurroundings): Promise<Gateway> {
-  const { storage, fileStore, journal, leases, alsoCount, answerKey, ...given } = surroundings;
+  const { storage, fileStore, journal, leases, alsoCount, answerKey, fetchIssuer, ...given } = surroundings;
   const { clock, random, log, publicUrl, timings } = given;
   const events = new EventHub();
+  const verifier = new IssuerTokens({
+    clock,
+    fetch: fetchIssuer,
+    onTrouble: (issuer, reason) => log.warn({ issuer, reason }, "tokens of clients cannot be checked"),
+  });
+  verifier.reconfigure(config.auth.jwt);
   const keys = await KeyRing.open({
     storage,
+    verifier,
     staticKeys: staticKeys(config),
     limits: config.limits,
     clock,
@@ -106,6 +117,8 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
   await unpriced.read();
   keys.onLevels = () => sharedLimits?.track(keys.levels(), admissions);
   keys.onLevels();
+  keys.tokens.onLevels = (levels) => sharedLimits?.add(levels, admissions);
+  keys.tokens.mayForget = (id) => admissions.isIdle(id);
   return {
     ...given,
     keys,

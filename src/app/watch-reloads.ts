@@ -14,7 +14,7 @@ const SECRETS_MS = 60_000;
 /** Applies each new configuration to the running gateway. An invalid one changes nothing (H25). */
 export function watchReloads(
   source: ConfigSource,
-  { config: started, gateway, alerts, history, snapshotOf, state }: Assembled,
+  { config: started, gateway, alerts, oidc, history, snapshotOf, state }: Assembled,
   setPublicUrl: (url: string) => void,
 ): ConfigWatch {
   const { clock, log, timings } = gateway;
@@ -28,6 +28,7 @@ export function watchReloads(
       gateway.health.reconfigure(snapshot.targets.all(), snapshot.routing);
       setPublicUrl(changed.server.publicUrl);
       alerts.reconfigure(changed.alerts);
+      oidc.reconfigure(changed.admin.oidc);
       history.reloaded(changed);
       log.info({ models: gateway.snapshot.catalogue.list().length }, "configuration reloaded");
       logWarnings(changed, log);

@@ -43,7 +43,7 @@ export type NativeProgress =
 /** What the gateway does with lines that a provider's batch API runs. */
 export interface NativeLines {
   /** False if the key was revoked or its project suspended. */
-  mayRun(keyId: string): boolean;
+  mayRun(keyId: string): Promise<boolean>;
   /**
    * Prepares the request of a line for a target, or for the one that it would go to. `refused`: as an ordinary call it fails by itself.
    * `unfit`: the batch cannot be run by the batch API.

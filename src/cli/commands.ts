@@ -79,6 +79,15 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
         "create, list, and revoke operators, who can use the Admin API",
         () => import("./commands/operators.ts").then(({ operators }) => operators),
       ),
+      list("sessions", "list | end ID", "list and end the sessions of operators", () =>
+        import("./commands/sessions.ts").then(({ sessions }) => sessions),
+      ),
+      list(
+        "subjects",
+        "list | revoke SUBJECT --issuer URL",
+        "list the subjects of clients' tokens, and revoke their tokens",
+        () => import("./commands/subjects.ts").then(({ subjects }) => subjects),
+      ),
     ],
   },
   {

@@ -4,7 +4,7 @@ import { positionAt } from "./position-at.ts";
 
 /** Checks that span several fields. Defaults are filled in by now, so that a field that is left out counts too. */
 export function checkConfig(
-  config: Pick<Config, "server" | "admin" | "alerts" | "exports">,
+  config: Pick<Config, "server" | "admin" | "alerts" | "exports" | "auth">,
   root: MapNode,
   report: Report,
 ): void {
@@ -13,6 +13,8 @@ export function checkConfig(
   checkAlerts(config, root, report);
   checkExports(config, root, report);
   checkSecrets(config, root, report);
+  checkOidc(config, root, report);
+  checkTokenIssuers(config, root, report);
 }
 
 /** Clients and operators need separate ports. */
@@ -83,3 +85,40 @@ function checkSecrets({ admin }: Pick<Config, "admin">, root: MapNode, report: R
 }
 
 const isLoopback = (host: string) => /^(127\.|localhost$|\[?::1\]?$)/i.test(host);
+
+/** The whole name counts: 127.0.0.1.example.com is anywhere. */
+const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const isIssuer = (url: string) => url.startsWith("https:") || LOOPBACK_HOST.test(new URL(url).hostname);
+const NOT_AN_ISSUER = "must be an https URL, or http on loopback";
+
+function checkOidc({ admin: { oidc } }: Pick<Config, "admin">, root: MapNode, report: Report): void {
+  if (oidc === undefined) return;
+  if (!isIssuer(oidc.issuer))
+    report(positionAt(root, ["admin", "oidc", "issuer"]), `admin.oidc.issuer ${NOT_AN_ISSUER}`);
+  oidc.roles.forEach(({ role, project }, index) => {
+    if ((role === "project") === (project !== undefined)) return;
+    const what =
+      role === "project" ? "requires project" : `cannot have project: the role ${role} can access all of them`;
+    report(positionAt(root, ["admin", "oidc", "roles", index]), `admin.oidc.roles[${index}] ${what}`);
+  });
+}
+
+/** The subjects of one issuer have one set of limits. */
+function checkTokenIssuers({ auth }: Pick<Config, "auth">, root: MapNode, report: Report): void {
+  const seen = new Set<string>();
+  auth.jwt.forEach(({ issuer, project, projectClaim, algorithms = [], secret, jwksUrl }, index) => {
+    const at = (field: string, message: string) =>
+      report(positionAt(root, ["auth", "jwt", index, field]), `auth.jwt[${index}]${message}`);
+    if (!isIssuer(issuer)) at("issuer", `.issuer ${NOT_AN_ISSUER}`);
+    if (jwksUrl !== undefined && !isIssuer(jwksUrl)) at("jwks_url", `.jwks_url ${NOT_AN_ISSUER}`);
+    if (seen.has(issuer)) at("issuer", ".issuer must be unique: the subjects of one issuer have one set of limits");
+    seen.add(issuer);
+    if ((project === undefined) === (projectClaim === undefined)) at("", " requires either project or project_claim");
+    const shared = algorithms.filter((one) => one.startsWith("HS"));
+    if (shared.length > 0 && shared.length < algorithms.length)
+      at("algorithms", ".algorithms must not mix HMAC with other algorithms: a public key could be taken for a secret");
+    if (shared.length > 0 && secret === undefined) at("algorithms", " requires secret for HMAC algorithms");
+    if (shared.length === 0 && secret !== undefined)
+      at("secret", ".secret is only for HMAC: name an algorithm such as HS256");
+  });
+}

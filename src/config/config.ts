@@ -4,6 +4,7 @@ import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
 import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { Sharing } from "../canon/ownership.ts";
+import type { Role } from "../canon/role.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
 import type { DEFAULT_LIVE } from "./default-live.ts";
@@ -49,7 +50,11 @@ export interface Config {
     secret?: Secret;
     /** Whether `/metrics` needs no secret. */
     openMetrics: boolean;
+    /** Where operators may log in instead of with a secret. */
+    oidc?: OidcSettings;
   };
+  /** Issuers whose tokens clients may send in place of a key. */
+  auth: { jwt: readonly TokenIssuerSettings[] };
   dataDir: string;
   /** `sqlite:<absolute path>` or a PostgreSQL URL, which may contain a password. */
   storage: string;
@@ -114,6 +119,39 @@ export interface Config {
   keys: StaticKeySettings[];
   /** What all keys together may use. */
   limits: LimitSettings;
+}
+
+interface OidcSettings {
+  issuer: string;
+  clientId: string;
+  clientSecret: Secret;
+  /** The claim with the groups of a person. */
+  groupsClaim: string;
+  scopes: readonly string[];
+  /** The first that matches counts. */
+  roles: readonly { group: string; role: Role; project?: string }[];
+}
+
+export interface TokenIssuerSettings {
+  issuer: string;
+  audience: string;
+  /** The project of all tokens; absent: the claim names it. */
+  project?: string;
+  projectClaim?: string;
+  /** The claim that names the end user. */
+  userClaim?: string;
+  /** Of each subject. */
+  limits: LimitSettings;
+  /** Globs over model ids. */
+  models: readonly string[];
+  /** Who can access what a subject stores; absent: the subject alone. */
+  objects?: Sharing;
+  /** Absent: all that sign with a key of which the issuer publishes one half. */
+  algorithms?: readonly string[];
+  /** The key of HMAC algorithms. */
+  secret?: Secret;
+  /** Absent: where the issuer's discovery document says. */
+  jwksUrl?: string;
 }
 
 export interface AlertSettings {

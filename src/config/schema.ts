@@ -5,6 +5,7 @@ import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { TOOL_UNITS, UNPRICED_POLICIES } from "../canon/billable.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
 import { SHARING } from "../canon/ownership.ts";
+import { ROLES } from "../canon/role.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
 import { DURATION_PATTERN } from "./duration.ts";
 import { EXPORT_FORMATS } from "./export-format.ts";
@@ -202,6 +203,77 @@ const KeyFile = Type.Object(
   closed,
 );
 
+/** Checked further by check-config.ts: https, or http on loopback. */
+const IssuerUrl = Type.String({
+  format: "http-url",
+  description: "the issuer's URL as it is in its tokens: https, or http on loopback",
+});
+
+/** A claim of a token; one that begins with a slash is a JSON pointer. */
+const Claim = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: "the name of a claim, or a JSON pointer to one such as /realm_access/roles",
+});
+
+/** An issuer at which operators log in. */
+const OidcFile = Type.Object(
+  {
+    issuer: IssuerUrl,
+    client_id: Text,
+    client_secret: Credential,
+    groups_claim: Type.Optional(Claim),
+    scopes: Type.Optional(
+      Type.Array(
+        Type.String({ pattern: "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$", description: "a scope without spaces and quotes" }),
+        { minItems: 1 },
+      ),
+    ),
+    roles: Type.Array(Type.Object({ group: Text, role: Type.Enum([...ROLES]), project: Type.Optional(Text) }, closed), {
+      minItems: 1,
+    }),
+  },
+  closed,
+);
+
+const SIGNATURES = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+
+/** An issuer whose tokens clients send in place of a key. */
+const TokenIssuerFile = Type.Object(
+  {
+    issuer: IssuerUrl,
+    audience: Text,
+    project: Type.Optional(Text),
+    project_claim: Type.Optional(Claim),
+    user_claim: Type.Optional(Claim),
+    limits: Type.Optional(LimitsFile),
+    models: Type.Optional(Type.Array(Text)),
+    objects: Type.Optional(Type.Enum([...SHARING])),
+    algorithms: Type.Optional(Type.Array(Type.Enum([...SIGNATURES, "HS256", "HS384", "HS512"]), { minItems: 1 })),
+    secret: Type.Optional(
+      Type.String({
+        pattern: "^[\\x21-\\x7e]{32,1024}$",
+        description: '32 to 1024 visible ASCII characters without spaces, such as the output of "openssl rand -hex 32"',
+        writeOnly: true,
+      }),
+    ),
+    jwks_url: Type.Optional(HttpUrl),
+  },
+  closed,
+);
+
 /** Where traces and metrics are sent. */
 const TelemetryFile = Type.Object(
   {
@@ -324,10 +396,12 @@ export const RootFile = Type.Object(
           public_url: Type.Optional(HttpUrl),
           secret: Type.Optional(Type.String({ writeOnly: true })),
           open_metrics: Type.Optional(Type.Boolean()),
+          oidc: Type.Optional(OidcFile),
         },
         closed,
       ),
     ),
+    auth: Type.Optional(Type.Object({ jwt: Type.Optional(Type.Array(TokenIssuerFile)) }, closed)),
     data_dir: Type.Optional(Text),
     storage: Type.Optional(
       Type.String({
@@ -503,6 +577,8 @@ export const CredentialFile = Type.Object(
 );
 
 export type ModelFile = Static<typeof ModelFile>;
+export type OidcFile = Static<typeof OidcFile>;
+export type TokenIssuerFile = Static<typeof TokenIssuerFile>;
 export type KeyFile = Static<typeof KeyFile>;
 export type RootFile = Static<typeof RootFile>;
 type PlainProviderFile = Static<typeof ProviderFile>;

@@ -5,10 +5,10 @@ import type { Requirements } from "../canon/offer-traits.ts";
 import { NO_PREFERENCE, type Preference, readFallback } from "../canon/preference.ts";
 import { DEFAULT_GATEWAY_ROUTING, type GatewayRouting, type RoutingSettings } from "../canon/routing-settings.ts";
 import { camelKeys } from "./camel-keys.ts";
-import type { Config, ModelSettings, ProviderSettings, StaticKeySettings } from "./config.ts";
+import type { Config, ModelSettings, ProviderSettings, StaticKeySettings, TokenIssuerSettings } from "./config.ts";
 import { DEFAULT_LIVE } from "./default-live.ts";
 import type { KeyRoutingFile, RoutingFile } from "./routing-schema.ts";
-import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
+import type { KeyFile, ModelFile, OidcFile, ProviderFile, RootFile, TokenIssuerFile } from "./schema.ts";
 import { toAlerts } from "./to-alerts.ts";
 import { toExports } from "./to-exports.ts";
 
@@ -54,7 +54,9 @@ export function toConfig(
       publicUrl: withoutSlash(admin.public_url ?? urlOf(adminHost, adminPort)),
       openMetrics: admin.open_metrics ?? false,
       ...(admin.secret ? { secret: new Secret(admin.secret) } : {}),
+      ...(admin.oidc && { oidc: toOidc(admin.oidc) }),
     },
+    auth: { jwt: (file.auth?.jwt ?? []).map(toTokenIssuer) },
     dataDir,
     storage: file.storage === undefined ? `sqlite:${resolve(dataDir, "trivium.db")}` : toStorage(file.storage, folder),
     ...withoutAbsent({ redis: secretOf(file.redis) }),
@@ -112,6 +114,32 @@ export function toConfig(
     keys: (file.keys ?? []).map(toKey),
     limits: camelKeys(file.limits ?? {}),
     billing: file.billing ?? {},
+  };
+}
+
+function toOidc({
+  client_secret,
+  groups_claim = "groups",
+  scopes,
+  ...same
+}: OidcFile): NonNullable<Config["admin"]["oidc"]> {
+  const { clientId, ...rest } = camelKeys(same);
+  return {
+    ...rest,
+    clientId,
+    clientSecret: new Secret(client_secret),
+    groupsClaim: groups_claim,
+    // Without the first an issuer returns no identity.
+    scopes: [...new Set(["openid", ...(scopes ?? ["profile", "email"])])],
+  };
+}
+
+function toTokenIssuer({ limits, secret, models = ["*"], ...same }: TokenIssuerFile): TokenIssuerSettings {
+  return {
+    ...camelKeys(same),
+    models,
+    limits: camelKeys(limits ?? {}),
+    ...withoutAbsent({ secret: secretOf(secret) }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, sign } from "node:crypto";
+import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { deadline } from "../base/deadline.ts";
@@ -75,7 +75,7 @@ async function requestToken(account: Account, clock: Clock): Promise<{ value: st
     new GatewayError("upstream_credentials", `The provider did not issue an access token: ${why}.`, { cause });
   let assertion: string;
   try {
-    assertion = signAssertion(account, Math.floor(clock.wallMs() / 1000));
+    assertion = await signAssertion(account, Math.floor(clock.wallMs() / 1000));
   } catch (cause) {
     throw failed("the service account's key cannot sign", cause);
   }
@@ -97,15 +97,10 @@ async function requestToken(account: Account, clock: Clock): Promise<{ value: st
   return { value, lifetimeMs: (numberAt(body, "expires_in") ?? LIFETIME_SECONDS) * 1000 };
 }
 
-function signAssertion(account: Account, nowSeconds: number): string {
-  const claims = {
-    iss: account.email,
-    scope: SCOPE,
-    aud: account.tokenUrl,
-    iat: nowSeconds,
-    exp: nowSeconds + LIFETIME_SECONDS,
-  };
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const unsigned = `${part({ alg: "RS256", typ: "JWT" })}.${part(claims)}`;
-  return `${unsigned}.${sign("RSA-SHA256", Buffer.from(unsigned), account.key).toString("base64url")}`;
+/** The library is loaded by the first token, so that it costs no start-up time. */
+async function signAssertion({ email, tokenUrl, key }: Account, nowSeconds: number): Promise<string> {
+  const { SignJWT } = await import("jose");
+  return new SignJWT({ iss: email, scope: SCOPE, aud: tokenUrl, iat: nowSeconds, exp: nowSeconds + LIFETIME_SECONDS })
+    .setProtectedHeader({ alg: "RS256", typ: "JWT" })
+    .sign(key);
 }

@@ -41,6 +41,7 @@ const PAGES = [
   "exports",
   "alerts",
   "audit",
+  "people",
   "bodies",
 ] as const;
 

@@ -14,7 +14,7 @@ export async function countedCaller(
   { request, query, dialect, connection }: Counted,
   gateway: Gateway,
 ): Promise<Principal> {
-  const principal = gateway.keys.authenticate(credentialOf(request, query, dialect) ?? "", connection);
+  const principal = await gateway.keys.identify(credentialOf(request, query, dialect) ?? "", connection);
   await countRequest(principal, gateway);
   return principal;
 }

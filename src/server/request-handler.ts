@@ -1,4 +1,4 @@
-import type { Operator } from "../access/operator-access.ts";
+import type { Operator } from "../access/people/operator.ts";
 import { REQUEST_PREFIX, timePrefix } from "../base/timed-id.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { asGatewayError, GatewayError } from "../canon/error.ts";

@@ -1,4 +1,4 @@
-import type { Operator } from "../access/operator-access.ts";
+import type { Operator } from "../access/people/operator.ts";
 import type { Principal } from "../access/principal.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Door } from "../dialects/reading/check.ts";

@@ -33,6 +33,7 @@ export function gatewayFamilies({ gateway, live, condition, config, budgets, sta
     gauge("trivium_calls_in_flight", "Calls that are admitted and not yet settled.", gateway.runningCalls),
     gauge("trivium_live_sessions", "Open live connections.", live.open),
     counter("trivium_live_turns_total", "Turns begun on live connections.", live.turns),
+    ...tokenFamilies(gateway),
     gauge("trivium_held_bytes", "Memory used by the bodies and responses of all calls.", gateway.memory.held),
     ...ledgerFamilies(gateway),
     counter("trivium_captures_dropped_total", "Calls whose bodies could not be captured.", gateway.captures.dropped),
@@ -45,6 +46,14 @@ export function gatewayFamilies({ gateway, live, condition, config, budgets, sta
       (last === undefined ? startedMs : Date.parse(last.at)) / 1000,
     ),
     gauge("trivium_config_models", "Number of models in the catalogue.", snapshot.catalogue.list().length),
+  ];
+}
+
+function tokenFamilies({ keys: { tokens } }: Gateway): Family[] {
+  return [
+    gauge("trivium_token_subjects", "Subjects of clients' tokens in memory.", tokens.tracked.subjects),
+    gauge("trivium_known_tokens", "Clients' tokens whose signature need not be checked again.", tokens.tracked.tokens),
+    counter("trivium_token_checks_total", "Clients' tokens whose signature was checked.", tokens.checked),
   ];
 }
 

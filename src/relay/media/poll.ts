@@ -46,7 +46,7 @@ export async function showVideo(
 }
 
 async function callerOf(incoming: IncomingPoll, gateway: Gateway): Promise<Principal> {
-  const principal = gateway.keys.authenticate(incoming.credential ?? "", incoming.connection);
+  const principal = await gateway.keys.identify(incoming.credential ?? "", incoming.connection);
   await countRequest(principal, gateway);
   return principal;
 }

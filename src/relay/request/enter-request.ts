@@ -21,7 +21,8 @@ export interface EnteredRequest {
 export async function enterRequest(incoming: IncomingRequest, gateway: Gateway): Promise<EnteredRequest> {
   const { request, connection, credential } = incoming;
   const startedAtMs = gateway.clock.nowMs();
-  const principal = incoming.principal ?? gateway.keys.authenticate(credential ?? "", connection);
+  const found = incoming.principal ?? gateway.keys.identify(credential ?? "", connection);
+  const principal = found instanceof Promise ? await found : found;
   if (gateway.ledger.full) throw cannotStore();
   const client = new ClientPresence(request, connection, gateway.watchdog);
   const timer = new CallTimer(gateway.clock.nowMs, startedAtMs);

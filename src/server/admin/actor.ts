@@ -1,5 +1,5 @@
 import type { Actor } from "../../access/audit.ts";
-import type { Operator } from "../../access/operator-access.ts";
+import type { Operator } from "../../access/people/operator.ts";
 import type { ClientConnection } from "../../relay/call.ts";
 
 /** The operator as an actor of the audit log. */

@@ -1,4 +1,5 @@
-import { isCsrfOf, type Operator, type OperatorAccess } from "../../access/operator-access.ts";
+import { isCsrfOf, type OperatorAccess } from "../../access/operator-access.ts";
+import type { Operator } from "../../access/people/operator.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Role } from "../../canon/role.ts";
 import { sessionToken } from "./session-cookie.ts";

@@ -1,5 +1,5 @@
 import { recordAct } from "../../access/audit.ts";
-import type { Operator } from "../../access/operator-access.ts";
+import type { Operator } from "../../access/people/operator.ts";
 import { BATCH_STATES, type Batch } from "../../batches/batch.ts";
 import { ENDED } from "../../batches/batches.ts";
 import { GatewayError } from "../../canon/error.ts";

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from "typebox";
-import type { Operator, OperatorAccess } from "../../access/operator-access.ts";
+import type { OperatorAccess } from "../../access/operator-access.ts";
+import type { Operator } from "../../access/people/operator.ts";
 import type { Alerts } from "../../alerts/alerts.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
@@ -7,6 +8,7 @@ import type { Role } from "../../canon/role.ts";
 import { defineCheck, refuse } from "../../dialects/reading/check.ts";
 import { pathTo } from "../../dialects/reading/explain-mismatch.ts";
 import type { Exports } from "../../exports/exports.ts";
+import type { OidcLogin } from "../../identity/oidc-login.ts";
 import { readSmallBody } from "../../relay/request/read-body.ts";
 import type { Family } from "../../telemetry/family.ts";
 import type { PartCondition } from "../condition.ts";
@@ -29,6 +31,8 @@ export interface AdminParts {
   access: OperatorAccess;
   logins: LoginThrottle;
   wrongSecrets: WrongSecrets;
+  /** Logins at an issuer. */
+  oidc: OidcLogin;
   /** The URL at which browsers reach the Admin API. */
   publicUrl: string;
   config: AdminConfig;

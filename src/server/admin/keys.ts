@@ -2,7 +2,7 @@ import { configuredKeys } from "../../access/configured-keys.ts";
 import { readKeyRequest, readKeyUpdate } from "../../access/key-input.ts";
 import { keyView } from "../../access/key-view.ts";
 import { createKey, revokeKey, rotateKey, updateKey } from "../../access/keys.ts";
-import type { Operator } from "../../access/operator-access.ts";
+import type { Operator } from "../../access/people/operator.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { type Spent, spentByOwner } from "../../ledger/queries.ts";
 import { isUnavailable } from "../../storage/is-unavailable.ts";

@@ -1,5 +1,5 @@
 import { recordAct } from "../../access/audit.ts";
-import type { Operator } from "../../access/operator-access.ts";
+import type { Operator } from "../../access/people/operator.ts";
 import { numberAt, stringAt } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { OBJECT_KINDS, type Owned } from "../../canon/ownership.ts";

@@ -1,7 +1,7 @@
 import { configuredKeys } from "../../access/configured-keys.ts";
 import { type KeyView, keyView } from "../../access/key-view.ts";
 import { listKeys } from "../../access/keys.ts";
-import type { Operator } from "../../access/operator-access.ts";
+import type { Operator } from "../../access/people/operator.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { ServerContext } from "../routed-request.ts";

@@ -21,6 +21,9 @@ import { deleteObjectRoute, listObjectsRoute } from "./objects.ts";
 import { adminDocument } from "./openapi.ts";
 import { cancelOperation, listOperations } from "./operations.ts";
 import { showOverview } from "./overview.ts";
+import { beginOidc, finishOidc, showLoginWays } from "./people/oidc.ts";
+import { endSession, listSessions } from "./people/sessions.ts";
+import { listSubjectsRoute, revokeSubjectRoute } from "./people/subjects.ts";
 import { playFileRoute, playRoute } from "./play.ts";
 import { listPrices } from "./prices.ts";
 import {
@@ -56,6 +59,13 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   openSession,
   showSession,
   closeSession,
+  showLoginWays,
+  beginOidc,
+  finishOidc,
+  listSessions,
+  endSession,
+  listSubjectsRoute,
+  revokeSubjectRoute,
   showOverview,
   watchEvents,
   listReceiptsRoute,

@@ -24,7 +24,7 @@ export const openSession = openRoute({
     const { address } = connection;
     refuseForeignPages(request.headers);
     logins.check(address);
-    const opened = await openBy(body, access);
+    const opened = await openBy(body, access, address);
     if (opened === undefined) {
       logins.failed(address);
       await wrongSecrets.record({ address, by: body.link === undefined ? "secret" : "link" });
@@ -45,9 +45,9 @@ export const openSession = openRoute({
   },
 });
 
-function openBy({ secret, link }: Login, access: OperatorAccess): Promise<OpenedSession | undefined> {
-  if (secret !== undefined && link === undefined) return access.open(secret);
-  if (link !== undefined && secret === undefined) return access.openByLink(link);
+function openBy({ secret, link }: Login, access: OperatorAccess, address: string): Promise<OpenedSession | undefined> {
+  if (secret !== undefined && link === undefined) return access.open(secret, address);
+  if (link !== undefined && secret === undefined) return access.openByLink(link, address);
   throw new GatewayError("invalid_request", "Send either `secret` or `link`.", { path: "secret" });
 }
 

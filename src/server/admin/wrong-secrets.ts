@@ -10,8 +10,11 @@ const RECORDING_MS = 3_600_000;
 
 interface WrongSecret {
   address: string;
-  /** How it was sent: to the login, as the link that the start prints, or with a request. */
-  by: "secret" | "link" | "bearer";
+  /** How it was sent: to the login, as the link that the start prints, with a request, or from an issuer. */
+  by: "secret" | "link" | "bearer" | "oidc";
+  /** Who an issuer says it was. */
+  target?: string;
+  after?: Readonly<Record<string, string>>;
 }
 
 interface Parts {
@@ -32,7 +35,7 @@ export class WrongSecrets {
   }
 
   /** The actor is unknown, only the address. If the storage is unavailable, the refusal must not depend on it. */
-  async record({ address, by }: WrongSecret): Promise<void> {
+  async record({ address, by, target = by, after }: WrongSecret): Promise<void> {
     const { storage, clock, log } = this.#parts;
     const nowMs = clock.nowMs();
     if (nowMs >= this.#windowEndsMs) {
@@ -41,10 +44,13 @@ export class WrongSecrets {
     }
     if (++this.#recorded > MAX_RECORDED) return;
     try {
-      await recordAct(storage, { who: "unknown", address, act: "session.refused", target: by }, this.#parts);
+      await recordAct(storage, { who: "unknown", address, act: "session.refused", target, after }, this.#parts);
     } catch (err) {
       log.warn({ err, address }, "recording a wrong secret failed");
     }
-    log.warn({ address }, "a wrong secret or link was sent to the Admin API");
+    log.warn(
+      { address },
+      by === "oidc" ? "a login at the issuer was refused" : "a wrong secret or link was sent to the Admin API",
+    );
   }
 }

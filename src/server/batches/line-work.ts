@@ -53,7 +53,7 @@ export class BatchLineWork implements LineWork, NativeLines {
 
   async estimate(line: LineToRun): Promise<number> {
     const { gateway } = this.#context;
-    const principal = gateway.keys.current(line.batch.keyId);
+    const principal = await gateway.keys.recall(line.batch.keyId);
     if (principal === undefined) return 0;
     const entry = new EstimatingEntry();
     try {
@@ -67,7 +67,7 @@ export class BatchLineWork implements LineWork, NativeLines {
 
   async reserve(batch: OpenBatch, costNanoUsd: number): Promise<void> {
     const { admissions, keys } = this.#context.gateway;
-    const principal = keys.current(batch.keyId);
+    const principal = await keys.recall(batch.keyId);
     if (principal === undefined || costNanoUsd === 0) return;
     this.hold(batch, 0);
     this.#holds.set(batch.id, { costNanoUsd, release: await admissions.reserve(principal, costNanoUsd) });
@@ -86,7 +86,7 @@ export class BatchLineWork implements LineWork, NativeLines {
 
   async run(line: LineToRun, onAdmitted: () => void): Promise<LineOutcome> {
     const { gateway } = this.#context;
-    const principal = gateway.keys.current(line.batch.keyId);
+    const principal = await gateway.keys.recall(line.batch.keyId);
     if (principal === undefined) return "revoked";
     const receipts: Receipt[] = [];
     let isEnded = false;
@@ -129,13 +129,13 @@ export class BatchLineWork implements LineWork, NativeLines {
     return { status, result: body };
   }
 
-  mayRun(keyId: string): boolean {
-    return this.#context.gateway.keys.current(keyId) !== undefined;
+  async mayRun(keyId: string): Promise<boolean> {
+    return (await this.#context.gateway.keys.recall(keyId)) !== undefined;
   }
 
   async prepare(line: NativeLine, target: string | undefined): ReturnType<NativeLines["prepare"]> {
     const { keys, admissions } = this.#context.gateway;
-    const principal = keys.current(line.batch.keyId);
+    const principal = await keys.recall(line.batch.keyId);
     if (principal === undefined) return { refused: true };
     if (!isPrepared(line.batch)) return { unfit: `Its requests are sent to ${line.batch.endpoint}.` };
     let prepared: PreparedRequest | undefined;

@@ -97,6 +97,10 @@ async function asMaker(
   work: (maker: Principal) => Promise<Response>,
 ): Promise<Response> {
   const maker = await countedCaller(routed, gateway);
+  if (maker.subject !== undefined) {
+    const message = "A token cannot create keys. Send an API key that has the scope keys:create.";
+    throw new GatewayError("forbidden", message);
+  }
   if (!maker.scopes?.includes(CREATE_KEYS)) {
     const message = `The key "${maker.keyName}" cannot create keys: it does not have the scope ${CREATE_KEYS}. The operator can grant it with \`trivium keys update ${maker.keyId} --scopes ${CREATE_KEYS}\`.`;
     throw new GatewayError("forbidden", message);

@@ -204,7 +204,7 @@ export class ResponsesSession implements LiveSession, SocketHandler {
   /** Keeps the input for later turns. No model is called, and nothing is billed. */
   async #prepare({ event, id, streamId }: ResponsesTurn): Promise<void> {
     const { clock, keys } = this.#gateway;
-    await countRequest(keys.authenticate(this.#by.credential, this.#connection()), this.#gateway);
+    await countRequest(await keys.identify(this.#by.credential, this.#connection()), this.#gateway);
     const { own: input, previous } = event;
     this.#remember(id, { input, output: "[]", previous });
     const marks = this.marks(streamId);
@@ -213,12 +213,7 @@ export class ResponsesSession implements LiveSession, SocketHandler {
 
   /** Whether a request with the key would be accepted now. */
   #mayCall(): boolean {
-    try {
-      this.#gateway.keys.authenticate(this.#by.credential, this.#connection());
-      return true;
-    } catch {
-      return false;
-    }
+    return this.#gateway.keys.mayCall(this.#by.credential, this.#by.principal, this.#connection());
   }
 
   #connection(): TurnConnection {
@@ -355,7 +350,7 @@ function parseFrame(frame: string | Uint8Array, { maxFrameBytes }: LiveLimits): 
 }
 
 const keyRevoked = () =>
-  new GatewayError("unauthenticated", "The API key of this connection has been revoked or has expired.");
+  new GatewayError("unauthenticated", "The API key or token of this connection has been revoked or has expired.");
 
 const draining = () =>
   new GatewayError("overloaded", "This gateway is shutting down. Open a new connection.", { code: "draining" });

@@ -35,6 +35,7 @@ import { nativeBatches } from "./0034-native-batches.ts";
 import { conversations } from "./0035-conversations.ts";
 import { batchReceipts } from "./0037-batch-receipts.ts";
 import { providerFiles } from "./0038-provider-files.ts";
+import { people } from "./0041-people.ts";
 import { exports } from "./0047-exports.ts";
 import type { Migration } from "./migration.ts";
 
@@ -77,5 +78,6 @@ export const MIGRATIONS: readonly Migration[] = [
   conversations,
   batchReceipts,
   providerFiles,
+  people,
   exports,
 ];

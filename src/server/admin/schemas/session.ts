@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { ROLES } from "../../../canon/role.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
+import { Timestamp } from "./answers.ts";
 
 export const SessionAnswer = Type.Object(
   {
@@ -27,5 +28,37 @@ export const LoginRequest = Type.Object(
   { title: "Login", description: "Send one of the two." },
 );
 
+export const LoginWaysAnswer = Type.Object(
+  {
+    data: Type.Object({
+      secret: Type.Boolean(),
+      oidc: nullable(
+        Type.Object({
+          issuer: Type.String(),
+          available: Type.Boolean(),
+          reason: nullable(Type.String({ description: "Why the issuer cannot be used at this moment." })),
+        }),
+      ),
+    }),
+  },
+  { title: "LoginWays" },
+);
+
+/** A session in the list of open ones. */
+export const OpenSession = Type.Object({
+  id: Type.String(),
+  operator: Type.String(),
+  role: Type.Enum([...ROLES]),
+  project: nullable(Type.String()),
+  issuer: nullable(Type.String({ description: "Where the operator logged in; null for a secret." })),
+  subject: nullable(Type.String()),
+  address: nullable(Type.String()),
+  created_at: Timestamp,
+  used_at: Timestamp,
+  expires_at: Type.String({ description: "When it ends if it is not used meanwhile." }),
+});
+
+export type LoginWays = Static<typeof LoginWaysAnswer>["data"];
+export type OpenSession = Static<typeof OpenSession>;
 export type Session = Static<typeof SessionAnswer>["data"];
 export type Login = Static<typeof LoginRequest>;

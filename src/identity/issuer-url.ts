@@ -1,0 +1,11 @@
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && LOOPBACK.test(new URL(text).hostname);
+
+/** Issuers are https, or http on loopback (decision 0121). */
+export function isIssuerUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  if (username !== "" || password !== "") return false;
+  return protocol === "https:" || (protocol === "http:" && isLoopbackUrl(text));
+}
