@@ -207,8 +207,8 @@ export function actAtConsole(visit: () => Visit): void {
       await page.getByText("receipts-1.parquet").waitFor();
       await page.getByText("no space left").waitFor();
       expect(await watched.accessibility()).toEqual([]);
-      await page.getByRole("button", { name: "Run all now" }).click();
-      await page.getByRole("button", { name: "Run all now", disabled: false }).waitFor();
+      await page.getByRole("button", { name: "Run now: all" }).click();
+      await page.getByRole("button", { name: "Run now: all", disabled: false }).waitFor();
       expect(asked.map((url) => new URL(url).pathname)).toEqual(["/api/exports/all/run"]);
       await page.unrouteAll();
     });

@@ -93,7 +93,7 @@ function Table({ exports, reload }: { exports: readonly ExportItem[]; reload: ()
                       type="button"
                       disabled={busy}
                       onClick={() => run(one.name)}
-                      aria-label={`Run ${one.name} now`}
+                      aria-label={`Run now: ${one.name}`}
                     >
                       Run now
                     </button>
