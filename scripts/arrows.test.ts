@@ -26,6 +26,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   capture: ["base", "storage"],
   operations: ["base", "canon", "media", "storage", "catalogue"],
   alerts: ["base", "canon", "config", "storage", "access", "objects"],
+  guards: ["base", "canon", "wire", "dialects", "access"],
   relay: [
     "base",
     "canon",
@@ -45,6 +46,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "batches",
     "capture",
     "operations",
+    "guards",
     "observe",
     "telemetry",
   ],

@@ -1,4 +1,5 @@
 import type { FailureCause } from "./error.ts";
+import type { GuardVerdict } from "./guard-verdict.ts";
 import type { Stop } from "./stop.ts";
 import type { CorrectedUsage, Usage, UsageSource } from "./usage.ts";
 
@@ -125,6 +126,8 @@ export interface Receipt {
   plan?: readonly PlannedOffer[];
   /** Present if several offers contributed to the response. */
   continued?: readonly Continuation[];
+  /** What guards found in the request and the response. Absent if none looked at it. */
+  guards?: readonly GuardVerdict[];
   /** A second offer was called while the first was still running. */
   hedged?: true;
   fields: FieldNote[];

@@ -1,12 +1,18 @@
+import { checkGuards } from "./check-guards.ts";
 import type { Config } from "./config.ts";
 import type { MapNode, Report } from "./document-node.ts";
 import { positionAt } from "./position-at.ts";
 
 /** Checks that span several fields. Defaults are filled in by now, so that a field that is left out counts too. */
-export function checkConfig(config: Pick<Config, "server" | "admin" | "alerts">, root: MapNode, report: Report): void {
+export function checkConfig(
+  config: Pick<Config, "server" | "admin" | "alerts" | "guards">,
+  root: MapNode,
+  report: Report,
+): void {
   checkListeners(config, root, report);
   checkMemory(config, root, report);
   checkAlerts(config, root, report);
+  checkGuards(config, root, report);
   checkSecrets(config, root, report);
 }
 

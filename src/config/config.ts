@@ -2,6 +2,7 @@ import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
 import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { GuardSettings } from "../canon/guard-settings.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";
@@ -102,6 +103,8 @@ export interface Config {
   telemetry: TelemetryConfig;
   /** Alert destinations. */
   alerts: AlertSettings;
+  /** What looks at the texts of calls, in order. */
+  guards: readonly GuardSettings[];
   /** Absent: the providers of the environment. Present: exactly these, even if there are none. */
   providers?: ProviderSettings[];
   models: ModelSettings[];

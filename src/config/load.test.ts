@@ -425,6 +425,7 @@ keys:
         errors: { percent: 50, minutes: 10, minCalls: 20 },
         retryHours: 24,
       },
+      guards: [],
       log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
     };
     const paths = (base: string) => ({

@@ -4,6 +4,7 @@ import { Type } from "../base/type.ts";
 import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { TOOL_UNITS, UNPRICED_POLICIES } from "../canon/billable.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { GUARD_DIRECTIONS } from "../canon/guard-verdict.ts";
 import { SHARING } from "../canon/ownership.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
 import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile } from "./routing-schema.ts";
@@ -267,6 +268,30 @@ const AlertsFile = Type.Object(
   closed,
 );
 
+const Patterns = Type.Optional(Type.Array(Text, { minItems: 1 }));
+
+/** A guard on the texts of calls. */
+const GuardFile = Type.Object(
+  {
+    name: Type.String({
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+      description: "up to 64 letters, digits, dots, dashes and underscores",
+    }),
+    on: Type.Optional(Type.Array(Type.Enum(GUARD_DIRECTIONS), { minItems: 1 })),
+    use: Type.Enum(["secrets", "pii", "words", "moderation", "webhook"]),
+    action: Type.Enum(["block", "redact", "observe"]),
+    on_failure: Type.Optional(Type.Enum(["block", "allow"])),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 10, maximum: 60_000 })),
+    window: Type.Optional(Type.Integer({ minimum: 64, maximum: 4096 })),
+    for: Type.Optional(Type.Object({ projects: Patterns, keys: Patterns, models: Patterns }, closed)),
+    words: Type.Optional(Type.Array(Text, { minItems: 1 })),
+    model: Type.Optional(Text),
+    url: Type.Optional(WebhookFile.properties.url),
+    secret: WebhookFile.properties.secret,
+  },
+  closed,
+);
+
 /** The whole file but for `providers`, whose fields depend on their kind: see provider-fields.ts. */
 export const RootFile = Type.Object(
   {
@@ -414,6 +439,7 @@ export const RootFile = Type.Object(
     ),
     telemetry: Type.Optional(TelemetryFile),
     alerts: Type.Optional(AlertsFile),
+    guards: Type.Optional(Type.Array(GuardFile)),
     routing: Type.Optional(RoutingFile),
     models: Type.Optional(Type.Array(ModelFile)),
     aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),

@@ -9,6 +9,7 @@ import { DEFAULT_LIVE } from "./default-live.ts";
 import type { KeyRoutingFile, RoutingFile } from "./routing-schema.ts";
 import type { KeyFile, ModelFile, ProviderFile, RootFile } from "./schema.ts";
 import { toAlerts } from "./to-alerts.ts";
+import { toGuards } from "./to-guards.ts";
 
 const BYTES_PER_KILOBYTE = 1024;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
@@ -103,6 +104,7 @@ export function toConfig(
     },
     telemetry: toTelemetry(file.telemetry),
     alerts: toAlerts(file.alerts),
+    guards: toGuards(file.guards),
     ...(providers && { providers: [...providers].flatMap(([name, provider]) => toProviders(name, provider, folder)) }),
     models: (file.models ?? []).map(toModel),
     aliases: file.aliases ?? {},

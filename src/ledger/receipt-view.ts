@@ -1,3 +1,4 @@
+import type { GuardOn } from "../canon/guard-verdict.ts";
 import type { BatchPosition, CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { type CorrectionReason, type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";
@@ -28,6 +29,8 @@ interface ReceiptView {
     continued: { provider: string; from_characters: number }[];
     /** A second offer was tried while the first was still running. */
     hedged: boolean;
+    /** What guards found. */
+    guards: { name: string; on: GuardOn; verdict: string; count: number; reason: string | null; ms: number }[];
     fields: FieldNote[];
     tags: readonly string[];
     usage: {
@@ -101,6 +104,14 @@ export function receiptView(receipt: Receipt): ReceiptView {
         from_characters: fromCharacters,
       })),
       hedged: receipt.hedged === true,
+      guards: (receipt.guards ?? []).map(({ name, on, verdict, count = 0, reason = null, ms }) => ({
+        name,
+        on,
+        verdict,
+        count,
+        reason,
+        ms,
+      })),
       fields: receipt.fields.map(({ path, action, reason }) => ({ path, action, reason })),
       tags: receipt.tags ?? [],
       usage: usageView(usage),

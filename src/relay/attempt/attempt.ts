@@ -35,6 +35,9 @@ const MAX_ERROR_BYTES = 256 * 1024;
 /** How much of an upstream is read after its client disconnected. */
 const MAX_ORPHANED_BYTES = 4 * 1024 * 1024;
 
+const NOT_CAPTURED =
+  "Not captured: a guard looks at responses. The response to the client was captured as it was sent.";
+
 const decoder = new TextDecoder();
 
 type MakeLane = (call: Call, gateway: Gateway, attempt: LaneAttempt) => Lane;
@@ -128,7 +131,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
       this.call.timer.to("provider");
       this.#exchange = this.#kept === undefined ? this.gateway.send(outgoing) : new KeptExchange(this.#kept);
       answer = await this.#exchange.answer();
-      if (this.capture !== undefined) answer = new CapturedAnswer(answer, this.capture);
+      if (this.capture !== undefined) answer = this.#captured(answer, this.capture);
     } catch (error) {
       throw this.explain(error);
     }
@@ -137,6 +140,13 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
     if (limitHeaders !== undefined) this.gateway.health.noteLimits(this.target, answer.headers, limitHeaders);
     if (answer.status !== 200) throw await this.#refusal(answer);
     this.call.request?.dropMedia();
+    return answer;
+  }
+
+  /** What guards may change is captured as the client gets it, and not as it came. */
+  #captured(answer: HttpAnswer, capture: AttemptCapture): HttpAnswer {
+    if (!this.call.guards?.inForce.actsOnResponse) return new CapturedAnswer(answer, capture);
+    capture.answer.set(NOT_CAPTURED);
     return answer;
   }
 

@@ -5,6 +5,7 @@ import type { UpstreamFailure } from "../../dialects/upstream-failure.ts";
 import { CallAnswerContext } from "../answer/answer-context.ts";
 import type { Call, LaneAttempt } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { guardedTap } from "../guard/guarded-tap.ts";
 import type { HeldRequest } from "../request/held-request.ts";
 import type { Lane } from "./lane.ts";
 import { upstreamName } from "./upstream-name.ts";
@@ -49,7 +50,8 @@ export class NativeLane implements Lane {
 
   createTap(): Tap {
     const context = new CallAnswerContext(this.#call, this.#gateway, this.#attempt);
-    return this.#call.incoming.dialect.native.createTap(context);
+    const tap = this.#call.incoming.dialect.native.createTap(context);
+    return guardedTap(tap, this.#call, this.#gateway, this.#attempt);
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {

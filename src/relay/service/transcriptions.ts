@@ -51,6 +51,7 @@ const serviceOf = (name: Verb): Service<Verb, TranscriptionRequest> => ({
       stream,
       notes,
       sent: { text: formText(form) },
+      form,
     };
   },
   estimate: ({ call }) =>

@@ -1,6 +1,7 @@
 import { Type } from "../../base/type.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { nullable } from "../../dialects/reading/schema-builders.ts";
+import { GuardVerdict } from "./guard-verdict.ts";
 
 const counter = nullable(Type.Number({ minimum: 0 }));
 const usage = Type.Object({
@@ -89,6 +90,7 @@ export const ReceiptAnswer = Type.Object(
         description: "Where the response continued after the stream broke off, and after how many characters.",
       }),
       hedged: Type.Boolean({ description: "A second offer was tried while the first was still running." }),
+      guards: Type.Array(GuardVerdict, { description: "What guards found in the request and the response." }),
       fields: Type.Array(
         Type.Object({
           path: Type.String(),

@@ -215,17 +215,17 @@ function readPricedBy(text: string): NonNullable<Receipt["pricedBy"]> {
 
 /** The rare fields of a receipt, which share one column because most calls have none of them. */
 interface Rare
-  extends Pick<Receipt, "plan" | "continued" | "hedged" | "corrected" | "unpriced" | "batch" | "sessionId"> {
+  extends Pick<Receipt, "plan" | "continued" | "hedged" | "corrected" | "unpriced" | "batch" | "sessionId" | "guards"> {
   tools?: Usage["tools"];
 }
 
 function routingText(receipt: Receipt): string | undefined {
-  const { plan, continued, hedged, corrected, unpriced, batch, sessionId } = receipt;
+  const { plan, continued, hedged, corrected, unpriced, batch, sessionId, guards } = receipt;
   const { tools } = receipt.usage;
   const isPlain = plan === undefined && continued === undefined && hedged === undefined;
-  const isAlone = batch === undefined && sessionId === undefined;
+  const isAlone = batch === undefined && sessionId === undefined && guards === undefined;
   if (isPlain && isAlone && corrected === undefined && unpriced === undefined && tools === undefined) return undefined;
-  return JSON.stringify({ plan, continued, hedged, corrected, unpriced, batch, sessionId, tools });
+  return JSON.stringify({ plan, continued, hedged, corrected, unpriced, batch, sessionId, guards, tools });
 }
 
 function readRare(written: string | undefined, usage: Usage): Omit<Rare, "tools"> & Pick<Receipt, "usage"> {

@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
+import { GuardVerdict } from "../../openapi/guard-verdict.ts";
 import { BatchPosition, Timing } from "../../openapi/receipt.ts";
 import { Timestamp } from "./answers.ts";
 import { UsageAmounts } from "./usage.ts";
@@ -49,6 +50,7 @@ const fields = {
   offers: Type.Array(OfferTried, { description: "Offers that were tried." }),
   continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer() })),
   hedged: Type.Boolean(),
+  guards: Type.Array(GuardVerdict, { description: "What guards found in the request and the response." }),
   fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured exactly." }),
   tags: Type.Array(Type.String(), { description: "Tags of the call and its key." }),
   usage: UsageAmounts,
