@@ -125,7 +125,7 @@ const NETWORK = /^(?:4|5[0-9]|2[2-7]|3[0-9]|6[0-9]|8[1-9])/;
 
 function isCard(written: string): boolean {
   const digits = written.replace(/\D/g, "");
-  if (/[/()+]/.test(written) || !NETWORK.test(digits)) return false;
+  if (/[/()+.]|\D{2}/.test(written) || !NETWORK.test(digits)) return false;
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {
     const digit = Number(digits[digits.length - 1 - index]);
