@@ -53,9 +53,9 @@ export class GuardTally {
     this.#verdicts.set(name, { ...before, verdict, reason: reason.slice(0, MAX_REASON), ms: before.ms + ms });
   }
 
-  /** In the order of the guards. Times are in whole milliseconds. */
+  /** In the order of the guards. Times are in tenths of milliseconds. */
   get verdicts(): GuardVerdict[] {
-    return [...this.#verdicts.values()].map((verdict) => ({ ...verdict, ms: Math.round(verdict.ms) }));
+    return [...this.#verdicts.values()].map((verdict) => ({ ...verdict, ms: Math.round(10 * verdict.ms) / 10 }));
   }
 
   get hasChanged(): boolean {

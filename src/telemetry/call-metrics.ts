@@ -133,6 +133,10 @@ export class CallMetrics {
     if (offers.length === 1 && tried?.outcome === "answered" && tried.provider === receipt.provider) {
       this.#countAnswered(tried, cells);
     } else for (const [index, one] of offers.entries()) this.#countAttempt(one, offers[index + 1]);
+    for (const { name, on, verdict, ms } of receipt.guards ?? []) {
+      families.guardVerdicts.at(name, on, verdict).value++;
+      families.guardDuration.observe(families.guardDuration.at(name, on), ms);
+    }
     for (const { action } of fields) {
       families.fields.at(receipt.clientDialect, receipt.upstreamDialect, action).value++;
     }

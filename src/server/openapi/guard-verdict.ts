@@ -8,5 +8,5 @@ export const GuardVerdict = Type.Object({
   verdict: Type.Enum(GUARD_VERDICTS),
   count: Type.Integer({ minimum: 0, description: "How many matches or texts it found." }),
   reason: nullable(Type.String({ description: "What it found, or why it did not run." })),
-  ms: Type.Integer({ minimum: 0 }),
+  ms: Type.Number({ minimum: 0 }),
 });
