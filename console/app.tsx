@@ -22,6 +22,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   batches: async () => (await import("./pages/batches.tsx")).Batches,
   files: async () => (await import("./pages/files.tsx")).Files,
   config: async () => (await import("./pages/config.tsx")).Config,
+  guards: async () => (await import("./pages/guards.tsx")).Guards,
   alerts: async () => (await import("./pages/alerts.tsx")).Alerts,
   audit: async () => (await import("./pages/audit.tsx")).Audit,
   bodies: async () => (await import("./pages/bodies.tsx")).BodiesOfCall,

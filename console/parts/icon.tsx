@@ -11,6 +11,7 @@ const PATHS = {
   batches: "M10 3l7 3.5-7 3.5-7-3.5zM3 10l7 3.5 7-3.5M3 13.5 10 17l7-3.5",
   files: "M3 5h5l2 2h7v9H3z",
   config: "M4 6h6M14 6h2M4 14h2M10 14h6M12 4v4M8 12v4",
+  guards: "M10 2.5 16 5v4.5c0 4-2.5 6.6-6 8-3.5-1.4-6-4-6-8V5l6-2.5M7.2 9.8l2 2 3.6-3.8",
   alerts: "M5.5 14V9a4.5 4.5 0 0 1 9 0v5M4 14h12M8.5 16.5a1.6 1.6 0 0 0 3 0",
   audit: "M5 3h7l3 3v11H5zM8 9h4M8 12h4",
   copy: "M7 7h9v9H7zM4 13V4h9",

@@ -248,6 +248,7 @@ keys:
         errors: { percent: 50, minutes: 10, minCalls: 20 },
         retryHours: 24,
       },
+      guards: [],
       providers: [
         { name: "openai", kind: "openai", apiKey: "[secret]" },
         { name: "my-vllm", kind: "openai-compatible", baseUrl: "http://127.0.0.1:8000/v1", dialects: ["chat"] },
