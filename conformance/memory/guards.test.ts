@@ -143,7 +143,7 @@ describe("decisions 16: streams are held back by a window", () => {
       chunk(1, { content: two[at], reasoning_content: one[at] }),
     ]).flat();
     harness.upstream.play(harness.upstream.stream(...steps, chunk(0, {}, "stop"), chunk(1, {}, "stop"), wire.done));
-    const answer = await harness.call("chat", { door: "dropin", stream: true, body: { n: 2, logprobs: true } });
+    const answer = await harness.call("chat", { door: "dropin", stream: true, body: { logprobs: true } });
     expectNoSecret(answer.text);
     const events = readFrames(answer.text).flatMap(({ data }) => (data?.startsWith("{") ? [JSON.parse(data)] : []));
     const joined = (index: number, key: string) =>
