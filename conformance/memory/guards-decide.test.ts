@@ -98,7 +98,7 @@ const TEXTS: Record<(typeof ALL)[number], Record<string, unknown>> = {
   interactions: { system_instruction: `system ${MAIL}`, input: [{ type: "text", text: `user ${MAIL}` }] },
 };
 
-describe("decisions 16: guards on requests", () => {
+describe("decision 0123: guards on requests", () => {
   const pairs = ALL.flatMap((client) => ALL.map((host) => [client, host] as const));
 
   test.each(pairs)("%s to %s: every text is seen and redacted", async (client, host) => {
@@ -164,7 +164,7 @@ describe("decisions 16: guards on requests", () => {
   });
 });
 
-describe("decisions 16: a response that a guard blocks", () => {
+describe("decision 0123: a response that a guard blocks", () => {
   const STOPS: Record<(typeof ALL)[number], RegExp> = {
     chat: /"finish_reason":"content_filter"/,
     messages: /"stop_reason":"refusal"/,
@@ -199,7 +199,7 @@ describe("decisions 16: a response that a guard blocks", () => {
 
 const hookGuard = { name: "hook", use: "webhook", url: HOOK, secret: SECRET, action: "redact", timeout_ms: 500 };
 
-describe("decisions 16: webhooks", () => {
+describe("decision 0123: webhooks", () => {
   test("get the texts with their paths, signed, and replace by path", async () => {
     const harness = await start(hookGuard);
     play(

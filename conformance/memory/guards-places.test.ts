@@ -1,4 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import type { GuardSettings } from "../../src/canon/guard/guard-settings.ts";
+import { Guards } from "../../src/guards/guards.ts";
+import { GuardRun } from "../../src/relay/guard/guard-run.ts";
+import { guardsInForce } from "../../src/relay/guard/guards-in-force.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
@@ -49,11 +53,16 @@ function start(...guards: object[]): Promise<Harness> {
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
 
-describe("decisions 16: services", () => {
+describe("decision 0123: services", () => {
   test.each<[string, string, object, object]>([
     ["embeddings", "/v1/embeddings", { model: "test/vectors", input: [`mail ${MAIL}`, "other"] }, {}],
     ["rankings", "/v1/rerank", { model: "test/ranks", query: MAIL, documents: [`mail ${MAIL}`, "other"] }, {}],
-    ["moderations", "/v1/moderations", { model: "test/judge", input: `mail ${MAIL}` }, { results: [{ flagged: false }] }],
+    [
+      "moderations",
+      "/v1/moderations",
+      { model: "test/judge", input: `mail ${MAIL}` },
+      { results: [{ flagged: false }] },
+    ],
     ["speech", "/v1/audio/speech", { model: "test/voice", voice: "alloy", input: `mail ${MAIL}` }, {}],
     ["completions", "/v1/completions", { model: "test/writer", prompt: `mail ${MAIL}` }, {}],
     ["images", "/v1/images/generations", { model: "test/painter", prompt: `mail ${MAIL}` }, {}],
@@ -99,7 +108,9 @@ describe("decisions 16: services", () => {
     const [sent] = harness.upstream.requests;
     expect(sent?.body).toContain("names: [redacted:email]");
     expect(sent?.body).not.toContain("alice");
-    const pieces = [..."write to alice.b@example.com now"].map((delta) => event({ type: "transcript.text.delta", delta }));
+    const pieces = [..."write to alice.b@example.com now"].map((delta) =>
+      event({ type: "transcript.text.delta", delta }),
+    );
     const done = event({ type: "transcript.text.done", text: "write to alice.b@example.com now" });
     harness.upstream.play(harness.upstream.stream(...pieces, done));
     const streamed = await hear({ stream: "true" });
@@ -109,7 +120,12 @@ describe("decisions 16: services", () => {
 
   test("completions: a stream is redacted, or ends with the protocol's filter stop and is billed", async () => {
     const part = (text: string, finish: string | null = null) =>
-      event({ id: "cmpl-1", object: "text_completion", model: "m", choices: [{ index: 0, text, finish_reason: finish }] });
+      event({
+        id: "cmpl-1",
+        object: "text_completion",
+        model: "m",
+        choices: [{ index: 0, text, finish_reason: finish }],
+      });
     const usage = event({
       id: "cmpl-1",
       model: "m",
@@ -129,7 +145,35 @@ describe("decisions 16: services", () => {
   });
 });
 
-describe("decisions 16: what is kept", () => {
+describe("decision 0123: what a cache asks of guards", () => {
+  test("the same guards have the same digest; a changed call says so", () => {
+    const caller = { project: "default", keyId: "key_1", keyName: "tests" };
+    const guards = (...all: GuardSettings[]) => new Guards(all, () => () => Promise.reject(new Error("not asked")));
+    const one: GuardSettings = {
+      name: "people",
+      on: ["request"],
+      use: "pii",
+      action: "redact",
+      onFailure: "block",
+      timeoutMs: 1,
+      window: 200,
+    };
+    const runOf = (...all: GuardSettings[]) => {
+      const inForce = guards(...all).inForce(caller, "test/chat");
+      return inForce && new GuardRun(inForce);
+    };
+    const digest = (...all: GuardSettings[]) => guardsInForce({ guards: runOf(...all), attempt: undefined })?.digest;
+    expect(digest(one)).toBe(digest({ ...one }) ?? "");
+    expect(digest(one)).not.toBe(digest({ ...one, action: "block" }) ?? "");
+    expect(digest({ ...one, for: { keys: ["others"] } })).toBeUndefined();
+    const run = runOf(one);
+    expect(guardsInForce({ guards: run, attempt: undefined })?.changed).toBe(false);
+    run?.request.add("people", { verdict: "redacted", count: 1, ms: 0 });
+    expect(guardsInForce({ guards: run, attempt: undefined })?.changed).toBe(true);
+  });
+});
+
+describe("decision 0123: what is kept", () => {
   test("captured bodies have the redacted text, and none of what a guard refused", async () => {
     const harness = await start(REDACT);
     for (const stream of [false, true]) {
@@ -181,7 +225,9 @@ describe("decisions 16: what is kept", () => {
   test("a turn of a live connection is checked like any call", async () => {
     const harness = await start(REDACT);
     harness.upstream.play(
-      harness.upstream.stream(plainStream("responses", ["mail alice.b@", "example.com"], plainUsage("responses", 3, 4))),
+      harness.upstream.stream(
+        plainStream("responses", ["mail alice.b@", "example.com"], plainUsage("responses", 3, 4)),
+      ),
     );
     const client = await harness.openLive();
     client.say({ type: "response.create", model: "test/responses", input: `from ${MAIL}`, store: false });
@@ -195,7 +241,8 @@ describe("decisions 16: what is kept", () => {
     const harness = await start(REDACT);
     harness.upstream.play(harness.upstream.json({ input_tokens: 5 }));
     const body = { model: "test/messages", messages: [{ role: "user", content: MAIL }] };
-    await harness.post("/v1/messages/count_tokens", body);
+    const version = { "partner-version": "2023-06-01" };
+    await harness.clock.until(harness.sendPost("/api/msg/v1/messages/count_tokens", body, TEST_KEY, version).answer);
     expect(harness.upstream.requests[0]?.body).toContain("[redacted:email]");
   });
 });
@@ -203,7 +250,11 @@ describe("decisions 16: what is kept", () => {
 const flags = (words: RegExp) => (input: readonly string[]) => ({
   id: "modr-1",
   model: "m",
-  results: input.map((text) => ({ flagged: words.test(text), categories: { violence: words.test(text) }, category_scores: {} })),
+  results: input.map((text) => ({
+    flagged: words.test(text),
+    categories: { violence: words.test(text) },
+    category_scores: {},
+  })),
 });
 
 describe("decision 0124: a moderation model", () => {
@@ -231,7 +282,9 @@ describe("decision 0124: a moderation model", () => {
     const receipts = await harness.receipts();
     expect(receipts.map(({ model }) => model).sort()).toEqual(["test/chat", "test/judge", "test/judge"]);
     expect((await harness.receipt(answer)).guards.map(({ verdict }) => verdict)).toEqual(["passed", "passed"]);
-    expect(receipts.filter(({ model }) => model === "test/judge").every(({ guards }) => guards.length === 0)).toBe(true);
+    expect(receipts.filter(({ model }) => model === "test/judge").every(({ guards }) => guards.length === 0)).toBe(
+      true,
+    );
   });
 
   test("blocks a request and a response, and names the category", async () => {

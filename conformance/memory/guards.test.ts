@@ -56,7 +56,7 @@ function expectNoSecret(text: string): void {
 
 const pairs = ALL.flatMap((client) => ALL.map((host) => [client, host] as const));
 
-describe("decisions 16: guards that redact", () => {
+describe("decision 0123: guards that redact", () => {
   test.each(pairs)("%s client, %s host: nothing leaks, wherever a stream is cut", async (client, host) => {
     const harness = await start(...REDACT);
     for (let at = 12; at < TEXT.length - 60; at++) {
@@ -93,7 +93,7 @@ const LONG = Array.from(
 ).join(" ");
 const LONG_LEFT = CORPUS.reduce((text, { secret, label }) => text.replaceAll(secret, `[redacted:${label}]`), LONG);
 
-describe("decisions 16: streams are held back by a window", () => {
+describe("decision 0123: streams are held back by a window", () => {
   test.each(["chat", "messages", "genai"] as const)("%s: character by character", async (host) => {
     const harness = await start(...REDACT);
     const pieces = {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { DialectName } from "./dialect-name.ts";
 import type { ErrorKind } from "./error.ts";
-import type { GuardVerdict } from "./guard-verdict.ts";
+import type { GuardVerdict } from "./guard/guard-verdict.ts";
 import type { Sharing } from "./ownership.ts";
 import type { FieldNote, OfferTried, PlannedOffer } from "./receipt.ts";
 

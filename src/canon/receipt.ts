@@ -1,5 +1,5 @@
 import type { FailureCause } from "./error.ts";
-import type { GuardVerdict } from "./guard-verdict.ts";
+import type { GuardVerdict } from "./guard/guard-verdict.ts";
 import type { Stop } from "./stop.ts";
 import type { CorrectedUsage, Usage, UsageSource } from "./usage.ts";
 

@@ -1,4 +1,4 @@
-import type { GuardSettings } from "../canon/guard-settings.ts";
+import type { GuardSettings } from "../canon/guard/guard-settings.ts";
 import type { Config } from "./config.ts";
 import type { MapNode, Report } from "./document-node.ts";
 import { positionAt } from "./position-at.ts";

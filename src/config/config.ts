@@ -2,7 +2,7 @@ import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
 import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
-import type { GuardSettings } from "../canon/guard-settings.ts";
+import type { GuardSettings } from "../canon/guard/guard-settings.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { BreakerSettings, GatewayRouting, RoutingSettings } from "../canon/routing-settings.ts";
 import type { ConfigProblem } from "./config-error.ts";

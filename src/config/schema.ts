@@ -4,7 +4,7 @@ import { Type } from "../base/type.ts";
 import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { TOOL_UNITS, UNPRICED_POLICIES } from "../canon/billable.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
-import { GUARD_DIRECTIONS } from "../canon/guard-verdict.ts";
+import { GUARD_DIRECTIONS } from "../canon/guard/guard-verdict.ts";
 import { SHARING } from "../canon/ownership.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
 import { BreakerFile, KeyRoutingFile, MaxConcurrent, RoutingFile } from "./routing-schema.ts";

@@ -1,7 +1,7 @@
 import { Secret } from "../base/secret.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
-import type { GuardSettings } from "../canon/guard-settings.ts";
-import { GUARD_DIRECTIONS } from "../canon/guard-verdict.ts";
+import type { GuardSettings } from "../canon/guard/guard-settings.ts";
+import { GUARD_DIRECTIONS } from "../canon/guard/guard-verdict.ts";
 import type { RootFile } from "./schema.ts";
 
 const TIMEOUT_MS = 2_000;

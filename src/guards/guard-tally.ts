@@ -1,4 +1,4 @@
-import type { GuardOn, GuardVerdict } from "../canon/guard-verdict.ts";
+import type { GuardOn, GuardVerdict } from "../canon/guard/guard-verdict.ts";
 
 const RANK: Readonly<Record<GuardVerdict["verdict"], number>> = {
   passed: 0,

@@ -1,4 +1,4 @@
-import type { GuardSettings } from "../canon/guard-settings.ts";
+import type { GuardSettings } from "../canon/guard/guard-settings.ts";
 import type { TextKind } from "./checked-text.ts";
 import { piiFinder } from "./find/find-pii.ts";
 import { secretFinder } from "./find/find-secrets.ts";

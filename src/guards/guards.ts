@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { compileGlobs } from "../access/model-glob.ts";
-import type { GuardSettings } from "../canon/guard-settings.ts";
+import type { GuardSettings } from "../canon/guard/guard-settings.ts";
 import { actsOn } from "./answer-check.ts";
 import { type Guard, makeGuard } from "./guard.ts";
 import type { TextHook } from "./text-hook.ts";

@@ -1,4 +1,4 @@
-import type { GuardOn } from "../canon/guard-verdict.ts";
+import type { GuardOn } from "../canon/guard/guard-verdict.ts";
 
 /** A text as a guard outside of the gateway sees it. */
 export interface HookText {

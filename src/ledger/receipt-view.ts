@@ -1,4 +1,4 @@
-import type { GuardOn } from "../canon/guard-verdict.ts";
+import type { GuardOn } from "../canon/guard/guard-verdict.ts";
 import type { BatchPosition, CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
 import { type CorrectionReason, type Usage, type UsageSource, wholeUsage } from "../canon/usage.ts";

@@ -1,4 +1,4 @@
-import type { GuardVerdict } from "../canon/guard-verdict.ts";
+import type { GuardVerdict } from "../canon/guard/guard-verdict.ts";
 import type { OfferTried, Receipt } from "../canon/receipt.ts";
 import { completionTokens, USAGE_COUNTERS, type UsageCounter } from "../canon/usage.ts";
 import { makeCallFamilies } from "./call-families.ts";

@@ -69,12 +69,17 @@ interface Group {
   readonly digits: number;
 }
 
+/** A bracket without its other half is not part of a number. */
 const groupsOf = (run: string): Group[] =>
-  [...run.matchAll(GROUP)].map(({ 0: written, index }) => ({
-    start: index,
-    end: index + written.length,
-    digits: written.replace(/\D/g, "").length,
-  }));
+  [...run.matchAll(GROUP)].map(({ 0: written, index }) => {
+    const isOpen = written.includes("(");
+    const isClosed = written.endsWith(")");
+    return {
+      start: isOpen && !isClosed ? index + written.indexOf("(") + 1 : index,
+      end: index + written.length - (isClosed && !isOpen ? 1 : 0),
+      digits: written.replace(/\D/g, "").length,
+    };
+  });
 
 /** The longest number of some kind that begins with a group. */
 function longestNumber(

@@ -10,6 +10,8 @@ import { SegmentQueue } from "./segment-queue.ts";
 
 /** A token without white space is held back to its start up to this length: it may become a match. */
 const LONGEST_TOKEN = 4096;
+/** No match within a longer token is longer: an address has up to 320 characters. */
+const LONGEST_PART = 512;
 /** How much of what was released is looked at again, for a match that begins in it. */
 const CONTEXT = 256;
 /** The waiting text is searched again once it has grown by this much, or by this share of it (S18). */
@@ -86,8 +88,10 @@ export class BlockStage {
   #safeUntil(matches: readonly TextMatch[], openAt: number | undefined, offset: number): number {
     const { length } = this.#text;
     const token = this.#startOfToken();
-    let until = Math.max(0, length - this.#guard.settings.window);
-    if (length - token <= LONGEST_TOKEN) until = Math.min(until, token);
+    const { window } = this.#guard.settings;
+    const isLong = length - token > LONGEST_TOKEN;
+    let until = Math.max(0, length - (isLong ? Math.max(window, LONGEST_PART) : window));
+    if (!isLong) until = Math.min(until, token);
     if (openAt !== undefined) until = Math.min(until, Math.max(0, openAt - offset));
     const last = matches.at(-1);
     if (last !== undefined && last.end === length && length - last.start > LONGEST_TOKEN && openAt === undefined) {

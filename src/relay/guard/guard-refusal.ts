@@ -1,5 +1,5 @@
 import { GatewayError } from "../../canon/error.ts";
-import type { GuardOn } from "../../canon/guard-verdict.ts";
+import type { GuardOn } from "../../canon/guard/guard-verdict.ts";
 import { GuardBlockedError, GuardFailedError } from "../../guards/guard-errors.ts";
 
 /** What a guard's decision means for the caller. Other errors stay as they are. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/json.ts";
-import type { GuardVerdict } from "../../canon/guard-verdict.ts";
+import type { GuardVerdict } from "../../canon/guard/guard-verdict.ts";
 import { GuardTally } from "../../guards/guard-tally.ts";
 import type { GuardsInForce } from "../../guards/guards.ts";
 

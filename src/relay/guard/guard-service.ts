@@ -3,7 +3,6 @@ import { GuardBlockedError } from "../../guards/guard-errors.ts";
 import { StreamGuard } from "../../guards/stream/stream-guard.ts";
 import type { Gateway } from "../gateway.ts";
 import type { ServiceCall } from "../service/service-call.ts";
-import type { StreamPart } from "../service/stream-service.ts";
 import { guardRefusal } from "./guard-refusal.ts";
 import { receivedEvents } from "./received-events.ts";
 import { serviceTexts } from "./service-texts.ts";
@@ -36,9 +35,9 @@ export async function guardServiceAnswer(
 export async function* guardServiceParts(
   call: ServiceCall,
   gateway: Gateway,
-  parts: AsyncGenerator<StreamPart>,
+  parts: AsyncGenerator<string | Uint8Array>,
   stop?: ServiceStop,
-): AsyncGenerator<StreamPart> {
+): AsyncGenerator<string | Uint8Array> {
   const { guards, attempt } = call;
   if (guards === undefined || attempt === undefined || guards.inForce.response.length === 0) {
     yield* parts;

@@ -1,6 +1,6 @@
 import { arrayAt, isObject, objectAt, parseObject } from "../../base/json.ts";
 import { withTimeout } from "../../base/with-timeout.ts";
-import type { GuardSettings } from "../../canon/guard-settings.ts";
+import type { GuardSettings } from "../../canon/guard/guard-settings.ts";
 import { HookError, type TextHook } from "../../guards/text-hook.ts";
 import { NO_CONNECTION } from "../background.ts";
 import type { IncomingRequest } from "../call.ts";

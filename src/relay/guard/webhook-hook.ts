@@ -1,6 +1,6 @@
 import { isObject, parseObject, stringAt } from "../../base/json.ts";
 import { webhookSignature } from "../../base/webhook-signature.ts";
-import type { GuardSettings } from "../../canon/guard-settings.ts";
+import type { GuardSettings } from "../../canon/guard/guard-settings.ts";
 import { type HookAnswer, HookError, type HookText, type TextHook } from "../../guards/text-hook.ts";
 import type { HttpExchange, HttpRequest } from "../../wire/http/http-exchange.ts";
 import { sendFailure } from "../../wire/send.ts";

@@ -10,7 +10,7 @@ import { listCatalogueUpdates, removeCatalogueUpdate, updateCatalogueRoute } fro
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import { watchEvents } from "./events.ts";
-import { listGuards } from "./guards.ts";
+import { listGuards } from "./guards/list-guards.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
 import { listLiveSessions } from "./live-sessions.ts";

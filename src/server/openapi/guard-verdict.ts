@@ -1,5 +1,5 @@
 import { Type } from "../../base/type.ts";
-import { GUARD_DIRECTIONS, GUARD_VERDICTS } from "../../canon/guard-verdict.ts";
+import { GUARD_DIRECTIONS, GUARD_VERDICTS } from "../../canon/guard/guard-verdict.ts";
 import { nullable } from "../../dialects/reading/schema-builders.ts";
 
 export const GuardVerdict = Type.Object({

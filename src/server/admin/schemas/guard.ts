@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
-import { GUARD_DIRECTIONS, GUARD_VERDICTS } from "../../../canon/guard-verdict.ts";
+import { GUARD_DIRECTIONS, GUARD_VERDICTS } from "../../../canon/guard/guard-verdict.ts";
 import { nullable } from "../../../dialects/reading/schema-builders.ts";
 
 const VerdictCount = Type.Object({

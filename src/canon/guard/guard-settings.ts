@@ -1,4 +1,4 @@
-import type { Secret } from "../base/secret.ts";
+import type { Secret } from "../../base/secret.ts";
 import type { GuardOn } from "./guard-verdict.ts";
 
 /** One guard on the texts of calls. */

@@ -1,7 +1,7 @@
-import { Type } from "../../base/type.ts";
-import { json } from "../openapi/operation.ts";
-import { adminRoute } from "./define-route.ts";
-import { GuardItem } from "./schemas/guard.ts";
+import { Type } from "../../../base/type.ts";
+import { json } from "../../openapi/operation.ts";
+import { adminRoute } from "../define-route.ts";
+import { GuardItem } from "../schemas/guard.ts";
 
 const GuardsAnswer = Type.Object({ data: Type.Array(GuardItem) }, { title: "GuardsAnswer" });
 
