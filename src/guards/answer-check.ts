@@ -1,5 +1,5 @@
 import type { CheckContext } from "./check-context.ts";
-import { checkTexts } from "./check-texts.ts";
+import { checkManyTexts, checkTexts } from "./check-texts.ts";
 import type { CheckedText } from "./checked-text.ts";
 import type { Guard } from "./guard.ts";
 import { JsonDocument } from "./json-document.ts";
@@ -18,11 +18,17 @@ export function checkAll(
   for (let index = from; index < guards.length; index++) {
     const guard = guards[index];
     if (guard === undefined) break;
-    const waits = checkTexts(guard, texts, context);
+    const waits = isMuch(texts) ? checkManyTexts(guard, texts, context) : checkTexts(guard, texts, context);
     if (waits !== undefined) return waits.then(() => checkAll(guards, texts, context, index + 1));
   }
   return undefined;
 }
+
+/** Less is searched at once. */
+const MUCH = 64 * 1024;
+
+const isMuch = (texts: readonly CheckedText[]): boolean =>
+  texts.reduce((sum, { value }) => sum + value.length, 0) > MUCH;
 
 /** A JSON text with its texts as the guards leave them. */
 export async function checkJson(guards: readonly Guard[], json: string, context: CheckContext): Promise<JsonDocument> {

@@ -49,11 +49,15 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 /** The words and phrases of a list, whole, in any case and Unicode form. */
 export class WordFinder implements TextFinder {
   readonly #root: Node = new Map();
+  /** The first units of all words. */
+  readonly #firsts = new Set<number>();
 
   constructor(words: readonly string[]) {
     for (const word of words) {
       let node = this.#root;
-      for (const character of fold(word.trim()).text.replace(/ +/g, " ")) {
+      const folded = fold(word.trim()).text.replace(/ +/g, " ");
+      this.#firsts.add(folded.charCodeAt(0));
+      for (const character of folded) {
         let next: Node | undefined = node.get(character);
         if (next === undefined) {
           next = new Map();
@@ -68,17 +72,16 @@ export class WordFinder implements TextFinder {
   find(text: string): TextMatch[] {
     const { text: folded, starts, ends } = fold(text);
     const found: TextMatch[] = [];
-    let before = "";
     for (let at = 0; at < folded.length; ) {
-      const character = characterAt(folded, at);
-      const end = isBoundary(before, character) ? this.#endOf(folded, at) : undefined;
+      // Most characters begin no word of the list.
+      const isFirst = this.#firsts.has(folded.charCodeAt(at));
+      const isStart = isFirst && isBoundary(characterBefore(folded, at), characterAt(folded, at));
+      const end = isStart ? this.#endOf(folded, at) : undefined;
       if (end === undefined) {
-        before = character;
-        at += character.length;
+        at++;
         continue;
       }
       found.push({ start: starts?.[at] ?? at, end: ends?.[end - 1] ?? end, label: "word" });
-      before = folded.charAt(end - 1);
       at = end;
     }
     return found;
@@ -104,6 +107,11 @@ function characterAt(text: string, at: number): string {
   const code = text.charCodeAt(at);
   if (code < 0xd800 || code > 0xdbff) return text.charAt(at);
   return String.fromCodePoint(text.codePointAt(at) ?? 0);
+}
+
+function characterBefore(text: string, at: number): string {
+  const code = text.charCodeAt(at - 1);
+  return code >= 0xdc00 && code <= 0xdfff ? text.slice(at - 2, at) : text.slice(Math.max(0, at - 1), at);
 }
 
 /** Whether a word may begin or end between two characters. */

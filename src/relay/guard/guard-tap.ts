@@ -41,7 +41,7 @@ export class GuardTap implements Tap {
   /** The end of the response is written. */
   #isDone = false;
   #notes = false;
-  /** Set while something is asked outside of the gateway. Nothing may be pushed but nothing, once it has resolved. */
+  /** Set while something is asked outside of the gateway. */
   pending: Promise<unknown> | undefined;
 
   constructor(tap: Tap, call: Call, run: GuardRun, gateway: Gateway, attempt: LaneAttempt) {
@@ -74,9 +74,12 @@ export class GuardTap implements Tap {
   }
 
   #pass(output: ByteBuffer): void {
-    const text = decoder.decode(this.#rendered.view());
-    this.#rendered.clear();
-    if (!this.#isBlocked && this.#failure === undefined) this.#check(text);
+    // What is rendered meanwhile waits for the answer.
+    if (this.pending === undefined) {
+      const text = decoder.decode(this.#rendered.view());
+      this.#rendered.clear();
+      if (!this.#isBlocked && this.#failure === undefined) this.#check(text);
+    }
     if (this.pending === undefined) this.#release(output);
     else if (!this.#run.inForce.actsOnResponse) this.#write(output);
   }
