@@ -38,6 +38,7 @@ const PAGES = [
   "files",
   "config",
   "alerts",
+  "guards",
   "audit",
   "bodies",
 ] as const;
