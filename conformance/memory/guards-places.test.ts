@@ -4,6 +4,7 @@ import { Guards } from "../../src/guards/guards.ts";
 import { GuardRun } from "../../src/relay/guard/guard-run.ts";
 import { guardsInForce } from "../../src/relay/guard/guards-in-force.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
+import { MemoryVideos, VIDEO_CONFIG } from "../../testing/memory-videos.ts";
 import { plainAnswer, plainStream, plainUsage } from "../../testing/plain-answer.ts";
 import { modelsOfEveryDialect } from "../../testing/scripted-models.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
@@ -142,6 +143,32 @@ describe("decision 0123: services", () => {
       expect(answer.text).toEndWith("data: [DONE]\n\n");
       expect((await harness.receipt(answer)).usage).toMatchObject({ input: 4, output: 2 });
     }
+  });
+});
+
+describe("decision 0123: videos", () => {
+  const submitted = async (guard: object) => {
+    const videos = await MemoryVideos.start({ config: { ...VIDEO_CONFIG, guards: [guard] } });
+    const answer = await videos.submit({ prompt: `film ${MAIL}` });
+    return { videos, answer };
+  };
+
+  test("their prompt is redacted before it is sent, and the receipt has the verdict", async () => {
+    const videos = await MemoryVideos.start({ config: { ...VIDEO_CONFIG, guards: [REDACT] } });
+    const { receipt } = await videos.made({ prompt: `film ${MAIL}` });
+    expect(JSON.stringify(videos.host.jobs.map(({ request }) => request))).toContain("film [redacted:email]");
+    for (const { body } of videos.harness.upstream.requests) expect(body).not.toContain("alice");
+    expect(receipt.guards[0]).toMatchObject({ on: "request", verdict: "redacted" });
+  });
+
+  test("a blocked one is refused at no cost, with a receipt", async () => {
+    const { videos, answer } = await submitted(BLOCK);
+    expect(answer.status).toBe(400);
+    expect(videos.host.jobs).toHaveLength(0);
+    const receipt = await videos.harness.receipt(answer);
+    expect(receipt.cost_nano_usd).toBe(0);
+    expect(receipt.guards[0]).toMatchObject({ verdict: "blocked" });
+    expect(videos.harness.leftovers()).toMatchObject({ runningCalls: 0, heldBytes: 0 });
   });
 });
 

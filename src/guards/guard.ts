@@ -19,13 +19,16 @@ const TEXTS: ReadonlySet<TextKind> = new Set(["text"]);
 /** A credential or an address may stand anywhere. A word of a list would match the protocol's own words. */
 const ALL: ReadonlySet<TextKind> = new Set(["text", "name", "structure", "key", "number"]);
 
+/** The digits of an id may look like a card number by chance, and a changed id belongs to nothing. */
+const NOT_IDS: ReadonlySet<TextKind> = new Set(["text", "name", "key", "number"]);
+
 /** `hookOf` makes what a guard asks. */
 export function makeGuard(settings: GuardSettings, hookOf: (settings: GuardSettings) => TextHook): Guard {
   switch (settings.use) {
     case "secrets":
       return { settings, finder: secretFinder, hook: undefined, kinds: ALL };
     case "pii":
-      return { settings, finder: piiFinder, hook: undefined, kinds: ALL };
+      return { settings, finder: piiFinder, hook: undefined, kinds: NOT_IDS };
     case "words":
       return { settings, finder: new WordFinder(settings.words ?? []), hook: undefined, kinds: TEXTS };
     case "moderation":
