@@ -120,7 +120,7 @@ describe("decision 0123: every way a guarded stream can end", () => {
     expect(answer.text).toContain("thanks.");
     expect(answer.text).toContain(": ");
     expect(answer.endMs).toBeGreaterThanOrEqual(40_000);
-    expect((await harness.receipt(answer)).outcome ?? "ok").toBe("ok");
+    expect((await harness.receipt(answer)).stop?.unified).toBe("stop");
   });
 });
 
