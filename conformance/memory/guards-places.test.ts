@@ -212,6 +212,10 @@ describe("decision 0123: what is kept", () => {
       );
       await harness.call("chat", { key: CAPTURED_KEY, stream, body: { messages: [{ role: "user", content: MAIL }] } });
     }
+    harness.upstream.play(
+      harness.upstream.json({ id: "c", choices: [{ index: 0, text: `mail ${MAIL}`, finish_reason: "stop" }] }),
+    );
+    await harness.post("/v1/completions", { model: "test/writer", prompt: `from ${MAIL}` }, CAPTURED_KEY);
     const blocking = await start(BLOCK);
     await blocking.call("chat", { key: CAPTURED_KEY, body: { messages: [{ role: "user", content: MAIL }] } });
     for (const { gateway, clock, storage } of [harness, blocking]) {

@@ -19,7 +19,7 @@ import {
   OutrunError,
 } from "../call.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
-import { CapturedAnswer } from "../settle/capture-call.ts";
+import { CapturedAnswer, NOT_CAPTURED } from "../settle/capture-call.ts";
 import { addTrace } from "../settle/trace-call.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
 import { chooseLane } from "./choose-lane.ts";
@@ -34,9 +34,6 @@ const MAX_ERROR_BYTES = 256 * 1024;
 
 /** How much of an upstream is read after its client disconnected. */
 const MAX_ORPHANED_BYTES = 4 * 1024 * 1024;
-
-const NOT_CAPTURED =
-  "Not captured: a guard looks at responses. The response to the client was captured as it was sent.";
 
 const decoder = new TextDecoder();
 
