@@ -24,6 +24,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   files: async () => (await import("./pages/files.tsx")).Files,
   config: async () => (await import("./pages/config.tsx")).Config,
   exports: async () => (await import("./pages/exports.tsx")).Exports,
+  guards: async () => (await import("./pages/guards.tsx")).Guards,
   alerts: async () => (await import("./pages/alerts.tsx")).Alerts,
   people: async () => (await import("./pages/people.tsx")).People,
   audit: async () => (await import("./pages/audit.tsx")).Audit,

@@ -29,6 +29,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   alerts: ["base", "canon", "config", "storage", "access", "objects"],
   exports: ["base", "canon", "config", "storage", "ledger", "files"],
   secrets: ["base", "providers"],
+  guards: ["base", "canon", "wire", "dialects", "access"],
   relay: [
     "base",
     "canon",
@@ -48,6 +49,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     "batches",
     "capture",
     "operations",
+    "guards",
     "observe",
     "telemetry",
   ],

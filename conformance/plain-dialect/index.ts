@@ -32,6 +32,11 @@ export const plain: Dialect = {
     conversation: { before: [], turns: "lines" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  texts: {
+    repeats: false,
+    pieces: (event) => (typeof event["text"] === "string" ? [{ path: "text", block: "text" }] : []),
+    ends: () => [],
+  },
   http: {
     endpoints,
     readCall,

@@ -119,6 +119,40 @@ const Fields = ({ fields }: { fields: ReceiptDetail["fields"] }) => (
   </section>
 );
 
+const Guards = ({ guards }: { guards: ReceiptDetail["guards"] }) => (
+  <section class="panel">
+    <h2>Guards</h2>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Guard</th>
+          <th scope="col">Checked</th>
+          <th scope="col">Verdict</th>
+          <th scope="col" class="number">
+            Matches
+          </th>
+          <th scope="col">Reason</th>
+          <th scope="col" class="number">
+            Time
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {guards.map(({ name, on, verdict, count, reason, ms }) => (
+          <tr key={`${name} ${on}`}>
+            <th scope="row">{name}</th>
+            <td>{on}</td>
+            <td>{words(verdict)}</td>
+            <td class="number">{count}</td>
+            <td>{reason ?? ""}</td>
+            <td class="number">{duration(ms)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
 const Plan = ({ plan }: { plan: NonNullable<ReceiptDetail["plan"]> }) => (
   <section class="panel">
     <h2>Plan</h2>
@@ -178,6 +212,7 @@ export function OneCall() {
           <Timeline call={call} />
           <CostSheet call={call} />
           <Fields fields={call.fields} />
+          {call.guards.length > 0 && <Guards guards={call.guards} />}
           <Bodies key={call.id} call={call} />
           {call.plan !== null && <Plan plan={call.plan} />}
         </>

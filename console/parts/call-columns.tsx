@@ -21,13 +21,15 @@ const sumOf = (...parts: (number | null)[]): number | null =>
 const generated = ({ usage }: ReceiptItem): number | null => sumOf(usage.output, usage.reasoning);
 
 /** Short notes on how a call was served. */
-function remarks({ offers, fields, hedged, continued, adjusts, stream }: ReceiptItem): string[] {
+function remarks({ offers, fields, hedged, continued, adjusts, stream, guards }: ReceiptItem): string[] {
   const tried = offers.length > 1 ? [`${offers.length} attempts`] : [];
   return [
     ...(adjusts === null ? [] : ["correction"]),
     ...tried,
     ...(hedged ? ["hedged"] : []),
     ...(continued.length > 0 ? ["continued"] : []),
+    ...["blocked", "redacted"].filter((verdict) => guards.some((guard) => guard.verdict === verdict)),
+    ...(guards.some(({ verdict }) => verdict === "not_run") ? ["guard not run"] : []),
     ...(fields.length > 0 ? [counted(fields.length, "adjusted field")] : []),
     ...(stream ? [] : ["not streamed"]),
   ];

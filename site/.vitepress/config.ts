@@ -71,6 +71,7 @@ export default defineConfig({
           page("Operate", "operating"),
           page("Scale", "scaling"),
           page("Secure", "security"),
+          page("Guards", "guards"),
           page("Telemetry", "telemetry"),
           page("Alerts", "alerts"),
           page("Console", "console"),

@@ -1,5 +1,4 @@
-import { createHmac } from "node:crypto";
-import type { Secret } from "../base/secret.ts";
+import { webhookSignature } from "../base/webhook-signature.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import type { WebhookSettings } from "../config/config.ts";
 
@@ -56,7 +55,7 @@ export async function attempt(
     "user-agent": "trivium-alerts",
     "x-trivium-event": type,
     "x-trivium-id": id,
-    "x-trivium-signature": secret && signatureOf(body, secret, wallMs),
+    "x-trivium-signature": secret && webhookSignature(body, secret, wallMs),
   });
   try {
     const { status, retryAfterMs, body: said } = await post({ url: url.reveal(), headers, body, abort });
@@ -85,14 +84,4 @@ function reasonOf(thrown: unknown): string {
   if (thrown.name === "TimeoutError") return "did not answer in time";
   const { code } = thrown as { code?: unknown };
   return `connection failed or was closed (${typeof code === "string" ? code : thrown.name})`;
-}
-
-/**
- * Proves to a receiver that this gateway sent the body, and when. The receiver compares the digest and rejects old
- * timestamps.
- */
-function signatureOf(body: string, secret: Secret, wallMs: number): string {
-  const seconds = Math.floor(wallMs / 1000);
-  const digest = createHmac("sha256", secret.reveal()).update(`${seconds}.${body}`).digest("hex");
-  return `t=${seconds},v1=${digest}`;
 }

@@ -1,16 +1,19 @@
 import { statSync } from "node:fs";
 import { Secret } from "../base/secret.ts";
 import type { Sources } from "../base/sources.ts";
-import { buildCatalogue, type ProviderSummary } from "../catalogue/catalogue.ts";
+import { buildCatalogue, type Catalogue, type ProviderSummary } from "../catalogue/catalogue.ts";
 import { SIMULATED_ALIASES, simulatedModels } from "../catalogue/simulated-models.ts";
 import { NO_UPDATES, type UpdatedModels } from "../catalogue/updates/apply-updates.ts";
 import type { Config, ProviderSettings } from "../config/config.ts";
 import { environmentProviders } from "../config/environment-providers.ts";
 import { ConfigError } from "../config/load.ts";
+import { Guards } from "../guards/guards.ts";
 import { BUILT_IN, createProvider, PROVIDER_KINDS } from "../providers/index.ts";
 import type { Provider } from "../providers/provider.ts";
 import { filesHostsOf, publicOwnersOf, type Registry } from "../providers/registry.ts";
 import type { Snapshot } from "../relay/gateway.ts";
+import { moderationHook } from "../relay/guard/moderation-hook.ts";
+import { webhookHook } from "../relay/guard/webhook-hook.ts";
 import { RoutingDefaults } from "../routing/call-routing.ts";
 import { Targets } from "../routing/targets.ts";
 import type { ConfigSource } from "./read-config.ts";
@@ -62,10 +65,24 @@ export function makeSnapshot(
     publicModels: config.server.publicModels,
     live: config.live,
     unpriced: config.billing.unpriced,
+    guards: guardsOf(config, catalogue),
     imageLimits: { rounds: config.responses.maxImageRounds, images: config.responses.maxImages },
     publicOwners: publicOwnersOf(registry),
     filesHosts: filesHostsOf(registry),
   };
+}
+
+/** Undefined if none are configured, so that calls need only one comparison. */
+function guardsOf({ guards, file }: Config, catalogue: Catalogue): Guards | undefined {
+  if (guards.length === 0) return undefined;
+  for (const [index, { model }] of guards.entries()) {
+    if (model === undefined || catalogue.kindOf(model, { vendorNames: false }) === "moderation") continue;
+    const message = `guards[${index}].model: no moderation model ${model} is configured`;
+    throw new ConfigError([{ file: file ?? "environment", line: 1, column: 1, message }]);
+  }
+  return new Guards(guards, (settings) =>
+    settings.use === "webhook" ? webhookHook(settings) : moderationHook(settings),
+  );
 }
 
 /** A provider without its own setting uses the gateway's. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../base/json.ts";
 import type { DialectName } from "./dialect-name.ts";
 import type { ErrorKind } from "./error.ts";
+import type { GuardVerdict } from "./guard/guard-verdict.ts";
 import type { Sharing } from "./ownership.ts";
 import type { FieldNote, OfferTried, PlannedOffer } from "./receipt.ts";
 
@@ -85,6 +86,8 @@ export interface OperationJob {
   offers: OfferTried[];
   /** As in the receipt. */
   plan?: readonly PlannedOffer[];
+  /** What guards found in the request. */
+  guards?: readonly GuardVerdict[];
   /** Absent in operations of earlier versions. */
   request?: OperationRequest;
   /** The protocol of the client that submitted it; `genai` if absent. */

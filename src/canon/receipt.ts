@@ -1,4 +1,5 @@
 import type { FailureCause } from "./error.ts";
+import type { GuardVerdict } from "./guard/guard-verdict.ts";
 import type { Requirements } from "./offer-traits.ts";
 import type { Stop } from "./stop.ts";
 import type { CorrectedUsage, Usage, UsageSource } from "./usage.ts";
@@ -130,6 +131,8 @@ export interface Receipt {
   continued?: readonly Continuation[];
   /** The traits that every offer had to have. */
   require?: Requirements;
+  /** What guards found in the request and the response. Absent if none looked at it. */
+  guards?: readonly GuardVerdict[];
   /** A second offer was called while the first was still running. */
   hedged?: true;
   fields: FieldNote[];

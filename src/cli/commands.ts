@@ -122,6 +122,9 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
       list("receipts", "list | show ID | bodies ID", "list and show receipts, and the captured bodies of calls", () =>
         import("./commands/receipts.ts").then(({ receipts }) => receipts),
       ),
+      list("guards", "", "list the configured guards and count their verdicts", () =>
+        import("./commands/guards.ts").then(({ guards }) => guards),
+      ),
       list("refusals", "[--by GROUP[,GROUP]] [--reason KIND] [--key ID]", "count rejected requests", () =>
         import("./commands/refusals.ts").then(({ refusals }) => refusals),
       ),

@@ -1,10 +1,11 @@
+import { checkGuards } from "./check-guards.ts";
 import type { Config } from "./config.ts";
 import type { MapNode, Report } from "./document-node.ts";
 import { positionAt } from "./position-at.ts";
 
 /** Checks that span several fields. Defaults are filled in by now, so that a field that is left out counts too. */
 export function checkConfig(
-  config: Pick<Config, "server" | "admin" | "alerts" | "exports" | "auth">,
+  config: Pick<Config, "server" | "admin" | "alerts" | "exports" | "auth" | "guards">,
   root: MapNode,
   report: Report,
 ): void {
@@ -12,6 +13,7 @@ export function checkConfig(
   checkMemory(config, root, report);
   checkAlerts(config, root, report);
   checkExports(config, root, report);
+  checkGuards(config, root, report);
   checkSecrets(config, root, report);
   checkOidc(config, root, report);
   checkTokenIssuers(config, root, report);

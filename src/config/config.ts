@@ -2,6 +2,7 @@ import type { Secret } from "../base/secret.ts";
 import type { AlertType } from "../canon/alert-type.ts";
 import type { ToolPrice, UnpricedPolicy } from "../canon/billable.ts";
 import type { DialectName, UpstreamDialectName } from "../canon/dialect-name.ts";
+import type { GuardSettings } from "../canon/guard/guard-settings.ts";
 import type { OfferTraits } from "../canon/offer-traits.ts";
 import type { Sharing } from "../canon/ownership.ts";
 import type { Role } from "../canon/role.ts";
@@ -111,6 +112,8 @@ export interface Config {
   alerts: AlertSettings;
   /** Where receipts are copied to. */
   exports: readonly ExportSettings[];
+  /** What looks at the texts of calls, in order. */
+  guards: readonly GuardSettings[];
   /** Absent: the providers of the environment. Present: exactly these, even if there are none. */
   providers?: ProviderSettings[];
   models: ModelSettings[];

@@ -250,6 +250,7 @@ keys:
         retryHours: 24,
       },
       exports: [],
+      guards: [],
       providers: [
         { name: "openai", kind: "openai", apiKey: "[secret]" },
         { name: "my-vllm", kind: "openai-compatible", baseUrl: "http://127.0.0.1:8000/v1", dialects: ["chat"] },
@@ -429,6 +430,7 @@ keys:
         retryHours: 24,
       },
       exports: [],
+      guards: [],
       log: { level: "info" as const, format: "auto" as const, calls: "all" as const },
     };
     const paths = (base: string) => ({

@@ -4,6 +4,7 @@ import { Type } from "../base/type.ts";
 import { ALERT_TYPES } from "../canon/alert-type.ts";
 import { TOOL_UNITS, UNPRICED_POLICIES } from "../canon/billable.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../canon/dialect-name.ts";
+import { GUARD_DIRECTIONS } from "../canon/guard/guard-verdict.ts";
 import { SHARING } from "../canon/ownership.ts";
 import { ROLES } from "../canon/role.ts";
 import { MAX_TAG_LENGTH, MAX_TAGS, TAG_PATTERN } from "../canon/tags.ts";
@@ -342,6 +343,30 @@ const AlertsFile = Type.Object(
   closed,
 );
 
+const Patterns = Type.Optional(Type.Array(Text, { minItems: 1 }));
+
+/** A guard on the texts of calls. */
+const GuardFile = Type.Object(
+  {
+    name: Type.String({
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+      description: "up to 64 letters, digits, dots, dashes and underscores",
+    }),
+    on: Type.Optional(Type.Array(Type.Enum(GUARD_DIRECTIONS), { minItems: 1 })),
+    use: Type.Enum(["secrets", "pii", "words", "moderation", "webhook"]),
+    action: Type.Enum(["block", "redact", "observe"]),
+    on_failure: Type.Optional(Type.Enum(["block", "allow"])),
+    timeout_ms: Type.Optional(Type.Integer({ minimum: 10, maximum: 60_000 })),
+    window: Type.Optional(Type.Integer({ minimum: 64, maximum: 4096 })),
+    for: Type.Optional(Type.Object({ projects: Patterns, keys: Patterns, models: Patterns }, closed)),
+    words: Type.Optional(Type.Array(Text, { minItems: 1 })),
+    model: Type.Optional(Text),
+    url: Type.Optional(WebhookFile.properties.url),
+    secret: WebhookFile.properties.secret,
+  },
+  closed,
+);
+
 /** Where settled receipts are copied to. */
 const ExportFile = Type.Object(
   {
@@ -510,6 +535,7 @@ export const RootFile = Type.Object(
     ),
     telemetry: Type.Optional(TelemetryFile),
     alerts: Type.Optional(AlertsFile),
+    guards: Type.Optional(Type.Array(GuardFile)),
     exports: Type.Optional(Type.Array(ExportFile)),
     routing: Type.Optional(RoutingFile),
     models: Type.Optional(Type.Array(ModelFile)),

@@ -11,6 +11,7 @@ import type { KeyRoutingFile, RoutingFile } from "./routing-schema.ts";
 import type { KeyFile, ModelFile, OidcFile, ProviderFile, RootFile, TokenIssuerFile } from "./schema.ts";
 import { toAlerts } from "./to-alerts.ts";
 import { toExports } from "./to-exports.ts";
+import { toGuards } from "./to-guards.ts";
 
 const BYTES_PER_KILOBYTE = 1024;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
@@ -108,6 +109,7 @@ export function toConfig(
     telemetry: toTelemetry(file.telemetry),
     alerts: toAlerts(file.alerts),
     exports: toExports(file.exports, folder),
+    guards: toGuards(file.guards),
     ...(providers && { providers: [...providers].flatMap(([name, provider]) => toProviders(name, provider, folder)) }),
     models: (file.models ?? []).map(toModel),
     aliases: file.aliases ?? {},

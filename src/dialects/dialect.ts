@@ -10,6 +10,7 @@ import type { Stop } from "../canon/stop.ts";
 import type { ModelTraits } from "../canon/traits.ts";
 import type { Usage } from "../canon/usage.ts";
 import type { AnswerContext } from "./answer/answer-context.ts";
+import type { AnswerTexts } from "./answer/answer-texts.ts";
 import type { ListedAnswers } from "./answer/listed-answers.ts";
 import type { SealedOrigins } from "./answer/sealed-origins.ts";
 import type { StoredAnswers } from "./answer/stored-answers.ts";
@@ -157,6 +158,8 @@ export interface Tap extends TapProgress {
   readonly reasoningSeen: boolean;
   /** The position in the stream, for dialects whose errors depend on it. */
   readonly position?: unknown;
+  /** What it waits for: it takes nothing until this has resolved, and is then pushed no events. */
+  readonly pending?: Promise<unknown> | undefined;
 }
 
 /** Another model that a request names. */
@@ -249,6 +252,8 @@ export interface Dialect {
   readonly requests: RequestReader;
   readonly errors: ErrorEncoder;
   readonly http: ClientHttp;
+  /** Where the texts of its streamed responses are, for guards. */
+  readonly texts: AnswerTexts;
   /** Stored responses that later requests continue; absent if every request is complete. */
   readonly stored?: StoredAnswers;
   /** Stored responses that are only listed and shown; absent if the protocol has none. */

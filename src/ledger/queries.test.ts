@@ -83,6 +83,7 @@ describe("receiptView", () => {
       plan: _plan,
       continued: _continued,
       hedged: _hedged,
+      guards: _guards,
       corrected: _corrected,
       tags: _tags,
       timing: _timing,
@@ -118,6 +119,7 @@ describe("receiptView", () => {
         continued: [{ provider: "my-vllm", from_characters: 212 }],
         hedged: true,
         require: null,
+        guards: [{ name: "pii", on: "request", verdict: "redacted", count: 2, reason: "email", ms: 1 }],
         fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],
         tags: ["team-a", "feature=search"],
         usage: {
@@ -169,6 +171,7 @@ describe("receiptView", () => {
       plan: null,
       continued: [],
       hedged: false,
+      guards: [],
       reported: null,
       usage_corrections: [],
       tags: [],

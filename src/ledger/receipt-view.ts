@@ -1,3 +1,4 @@
+import type { GuardOn } from "../canon/guard/guard-verdict.ts";
 import { requirementsView } from "../canon/offer-traits.ts";
 import type { BatchPosition, CallTiming, FieldNote, OfferTried, PlannedOffer, Receipt } from "../canon/receipt.ts";
 import type { Stop } from "../canon/stop.ts";
@@ -33,6 +34,8 @@ interface ReceiptView {
     hedged: boolean;
     /** The traits that every offer had to have. */
     require: Record<string, string> | null;
+    /** What guards found. */
+    guards: { name: string; on: GuardOn; verdict: string; count: number; reason: string | null; ms: number }[];
     fields: FieldNote[];
     tags: readonly string[];
     usage: {
@@ -108,6 +111,14 @@ export function receiptView(receipt: Receipt): ReceiptView {
       })),
       hedged: receipt.hedged === true,
       require: receipt.require === undefined ? null : requirementsView(receipt.require),
+      guards: (receipt.guards ?? []).map(({ name, on, verdict, count = 0, reason = null, ms }) => ({
+        name,
+        on,
+        verdict,
+        count,
+        reason,
+        ms,
+      })),
       fields: receipt.fields.map(({ path, action, reason }) => ({ path, action, reason })),
       tags: receipt.tags ?? [],
       usage: usageView(usage),

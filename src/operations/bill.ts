@@ -65,7 +65,7 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     stream: false,
     outcome: operation.error?.kind ?? "ok",
     offers: job.offers,
-    ...withoutAbsent({ plan: job.plan }),
+    ...withoutAbsent({ plan: job.plan, guards: job.guards }),
     fields: job.notes,
     ...withoutAbsent({
       tags: operation.tags,

@@ -17,6 +17,7 @@ import type { ConversationKey } from "../routing/conversations.ts";
 import type { Target, TextTarget } from "../routing/target.ts";
 import type { CallTrace } from "../telemetry/trace-context.ts";
 import { NOT_WATCHED, type Watchdog, type Watched } from "./attempt/watchdog.ts";
+import type { GuardRun } from "./guard/guard-run.ts";
 import type { HeldCache } from "./request/held-cache.ts";
 import type { HeldRequest } from "./request/held-request.ts";
 import type { HeldMemory } from "./request/memory-budget.ts";
@@ -95,6 +96,8 @@ export interface IncomingRequest {
   naming: Naming;
   /** A follow-up request for the same response. Its objects were already checked. */
   isFollowUp?: boolean;
+  /** The call of a guard: no guard looks at it. */
+  isOfGuard?: boolean;
   /** Set if the gateway itself runs a line of a batch. */
   line?: BatchLine | undefined;
   /** Fields that cannot be honoured exactly are rejected (`x-trivium-strict`). */
@@ -191,6 +194,8 @@ export interface Call {
   readonly saver: AnswerSaver | undefined;
   /** The cache that it reads, which only one credential holds. */
   readonly cache: HeldCache | undefined;
+  /** Undefined if no guard looks at the call. */
+  readonly guards?: GuardRun | undefined;
   /** A second offer was tried while the first was working. */
   hedged: boolean;
   /** The attempt that answered; until one has, the one that was begun last. */

@@ -13,6 +13,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { SealedOrigins } from "../dialects/answer/sealed-origins.ts";
 import type { ImageLimits } from "../dialects/request/hosted-images.ts";
 import type { Files } from "../files/files.ts";
+import type { Guards } from "../guards/guards.ts";
 import type { Refusals } from "../ledger/refusals.ts";
 import type { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import type { LedgerWriter } from "../ledger/writer.ts";
@@ -59,6 +60,8 @@ export interface Snapshot {
   unpriced?: UnpricedPolicy | undefined;
   /** How often a model may request images in one response, and how many are generated. */
   imageLimits: ImageLimits;
+  /** Undefined if none are configured. */
+  guards?: Guards | undefined;
   /** Owner names in requests whose objects are available in every account (`publicOwnersOf`). */
   publicOwners: ReadonlySet<string>;
   /** Match the hosts where vendors store uploaded files (`filesHostsOf`). */

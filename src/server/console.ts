@@ -40,6 +40,7 @@ const PAGES = [
   "config",
   "exports",
   "alerts",
+  "guards",
   "audit",
   "people",
   "bodies",

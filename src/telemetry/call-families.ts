@@ -83,6 +83,18 @@ export const makeCallFamilies = (budget: SeriesBudget) => {
       "provider",
     ]),
     searches: counted("trivium_searches_total", "Searches made by calls.", ["model", "provider"]),
+    guardVerdicts: counted("trivium_guard_verdicts_total", "Verdicts of guards on requests and responses.", [
+      "guard",
+      "on",
+      "verdict",
+    ]),
+    guardDuration: measured(
+      "trivium_guard_duration_seconds",
+      "Time that a guard took for a request or a response, including what it asked outside of the gateway.",
+      ["guard", "on"],
+      DURATION,
+      MS,
+    ),
     attempts: counted(
       "trivium_attempts_total",
       "Attempts at a provider, by outcome: answered, abandoned, or the error kind.",

@@ -1,3 +1,4 @@
+import type { GuardVerdict } from "../canon/guard/guard-verdict.ts";
 import type { OfferTried, Receipt } from "../canon/receipt.ts";
 import { completionTokens, USAGE_COUNTERS, type UsageCounter } from "../canon/usage.ts";
 import { makeCallFamilies } from "./call-families.ts";
@@ -31,6 +32,10 @@ interface CallCells {
   readonly tokens: Partial<Record<UsageCounter, Cell>>;
 }
 
+interface GuardCount extends Pick<GuardVerdict, "on" | "verdict"> {
+  calls: number;
+}
+
 const MAX_SERIES = 10_000;
 /** Series of refusals, with one of each key. */
 const MAX_REFUSALS = 1_000;
@@ -60,6 +65,8 @@ export class CallMetrics {
   readonly #families: ReturnType<typeof makeCallFamilies>;
   readonly #cells = new Map<string, CallCells>();
   readonly #refusals = new Map<string, Cell>();
+  /** By guard, of which a configuration has few. */
+  readonly #guardVerdicts = new Map<string, GuardCount[]>();
   readonly #alsoCount: CallMetricsOptions["alsoCount"];
   #waiting: Settled[] = [];
   #last: Receipt | undefined;
@@ -133,12 +140,31 @@ export class CallMetrics {
     if (offers.length === 1 && tried?.outcome === "answered" && tried.provider === receipt.provider) {
       this.#countAnswered(tried, cells);
     } else for (const [index, one] of offers.entries()) this.#countAttempt(one, offers[index + 1]);
+    for (const { name, on, verdict, ms } of receipt.guards ?? []) {
+      families.guardVerdicts.at(name, on, verdict).value++;
+      this.#countVerdict(name, on, verdict);
+      families.guardDuration.observe(families.guardDuration.at(name, on), ms);
+    }
     for (const { action } of fields) {
       families.fields.at(receipt.clientDialect, receipt.upstreamDialect, action).value++;
     }
     if (offers.at(-1)?.outcome === "answered" && outcomeClass(receipt.outcome) === "failed") {
       families.breaks.at(receipt.provider).value++;
     }
+  }
+
+  #countVerdict(name: string, on: GuardVerdict["on"], verdict: GuardVerdict["verdict"]): void {
+    const counts = this.#guardVerdicts.get(name) ?? [];
+    this.#guardVerdicts.set(name, counts);
+    const known = counts.find((one) => one.on === on && one.verdict === verdict);
+    if (known === undefined) counts.push({ on, verdict, calls: 1 });
+    else known.calls++;
+  }
+
+  /** How many calls a guard has given each verdict. */
+  guardVerdicts(name: string): GuardCount[] {
+    this.#count();
+    return (this.#guardVerdicts.get(name) ?? []).map((count) => ({ ...count }));
   }
 
   #countUsage({ usage, model, provider, verb }: Receipt, cells: CallCells): void {

@@ -20,6 +20,7 @@ export abstract class TapBase implements Tap {
   generatedCharacters = 0;
   generatedMedia: MediaTokens | undefined;
   reasoningSeen = false;
+  readonly pending = undefined;
   #events = 0;
 
   get usage(): Usage | undefined {

@@ -4,6 +4,7 @@ import { numberAt } from "../../base/json.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { estimateTokens } from "../reading/estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { answerTexts } from "./answer/answer-texts.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { ChatTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
@@ -51,6 +52,7 @@ export const chat: Dialect = {
     conversation: { before: ["tools"], turns: "messages" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  texts: answerTexts,
   http: {
     endpoints,
     readCall,

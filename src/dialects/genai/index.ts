@@ -8,6 +8,7 @@ import { estimateTokens } from "../reading/estimate-tokens.ts";
 import { ONE_MODEL } from "../reading/routing-fields.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { answerTexts } from "./answer/answer-texts.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { GenaiTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
@@ -61,6 +62,7 @@ export const genai: Dialect = {
     conversation: { before: ["systemInstruction", "tools"], turns: "contents" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  texts: answerTexts,
   http: {
     endpoints,
     readCall,

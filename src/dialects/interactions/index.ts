@@ -6,6 +6,7 @@ import { IMPLIED_PUBLISHER } from "../genai/endpoints.ts";
 import { modelLists } from "../genai/model-list.ts";
 import { estimateTokens } from "../reading/estimate-tokens.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { answerTexts } from "./answer/answer-texts.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { InteractionsTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
@@ -49,6 +50,7 @@ export const interactions: Dialect = {
     conversation: { before: ["system_instruction", "tools"], turns: "input" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  texts: answerTexts,
   http: {
     endpoints,
     readCall,

@@ -8,6 +8,7 @@ import type { Door } from "../reading/check.ts";
 import type { ReceivedRequest } from "../received-request.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
 import { advisorModels } from "./advisor.ts";
+import { answerTexts } from "./answer/answer-texts.ts";
 import { encodeError, encodeStreamError } from "./answer/errors.ts";
 import { MessagesTap } from "./answer/tap.ts";
 import { billables } from "./billables.ts";
@@ -58,6 +59,7 @@ export const messages: Dialect = {
   },
   fallbacks: messagesFallbacks,
   errors: { encode: encodeError, encodeInStream: encodeStreamError },
+  texts: answerTexts,
   http: {
     endpoints,
     readCall,

@@ -4,6 +4,7 @@ import { numberAt } from "../../base/json.ts";
 import { modelLists } from "../chat/model-list.ts";
 import type { Dialect, NativeAnswerContext } from "../dialect.ts";
 import { rewriteRequest } from "../rewrite-request.ts";
+import { answerTexts } from "./answer/answer-texts.ts";
 import { belongsInStream, encodeError, encodeStreamError } from "./answer/errors.ts";
 import { markSealed } from "./answer/sealed-reasoning.ts";
 import { ResponsesTap } from "./answer/tap.ts";
@@ -55,6 +56,7 @@ export const responses: Dialect = {
     conversation: { before: ["instructions", "tools"], turns: "input" },
   },
   errors: { encode: encodeError, encodeInStream: encodeStreamError, belongsInStream },
+  texts: answerTexts,
   http: {
     endpoints,
     readCall,

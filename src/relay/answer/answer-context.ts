@@ -33,6 +33,7 @@ export class CallAnswerContext implements NativeAnswerContext {
     call: Call,
     { random, sealed, snapshot, clock }: Pick<Gateway, "random" | "sealed" | "snapshot" | "clock">,
     attempt: LaneAttempt,
+    { isEnding = false } = {},
   ) {
     const { model } = attempt.target;
     // A fallback may be another model, and the response must name the one that answered.
@@ -49,9 +50,12 @@ export class CallAnswerContext implements NativeAnswerContext {
     this.#attempt = attempt;
     this.#principal = call.principal;
     this.#catalogue = snapshot.catalogue;
-    const { saver } = call;
+    const { saver, guards } = call;
     if (saver === undefined) return;
-    this.keep = (answer) => saver.take(attempt, answer);
+    this.keep =
+      guards?.inForce.actsOnResponse && !isEnding
+        ? (answer) => guards.hold(attempt, answer)
+        : (answer) => saver.take(attempt, answer);
     this.answerId = saver.answerId;
   }
 

@@ -1,7 +1,6 @@
 import type { ByteBuffer } from "../../base/byte-buffer.ts";
 import type { Clock } from "../../base/clock.ts";
 import { parseObject } from "../../base/json.ts";
-import { nextTurn } from "../../base/next-turn.ts";
 import { GatewayError, paidFailure } from "../../canon/error.ts";
 import type { Tap } from "../../dialects/dialect.ts";
 import type { Framing } from "../../providers/provider.ts";
@@ -59,7 +58,7 @@ export async function openStream(
 async function readUntilContent(reader: EventReader, tap: Tap, held: ByteBuffer): Promise<void> {
   while (!tap.contentSeen && tap.state === "open") {
     const { isBehind } = reader;
-    if (isBehind) await nextTurn();
+    if (isBehind) await reader.ready();
     const chunk = isBehind ? undefined : await reader.read();
     const more = () => (isBehind ? reader.takeMore(held) : reader.takeRest(held));
     const { state, failure } = chunk ? reader.take(chunk, held, held.length) : more();

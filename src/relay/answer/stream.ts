@@ -1,5 +1,4 @@
 import type { ByteBuffer } from "../../base/byte-buffer.ts";
-import { nextTurn } from "../../base/next-turn.ts";
 import { asGatewayError, GatewayError } from "../../canon/error.ts";
 import type { Dialect, TapProgress } from "../../dialects/dialect.ts";
 import type { TextTarget } from "../../routing/target.ts";
@@ -24,7 +23,11 @@ import { Survivor, survives } from "./survive.ts";
 export async function relayStream(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
   const { dialect, options } = call.incoming;
   const output = new ClientOutput(call.client, gateway, dialect.http.keepAlive, call.timer);
-  const survivor = survives(call, plan) ? new Survivor(call, gateway, output, plan) : undefined;
+  // What a guard holds back is lost with its stream, and another offer cannot continue from there.
+  const survivor =
+    survives(call, plan) && !call.guards?.inForce.actsOnResponse
+      ? new Survivor(call, gateway, output, plan)
+      : undefined;
   const discard = call.routing.hedge
     ? ({ held, attempt }: OpenStream) => {
         output.drop(held);
@@ -153,7 +156,7 @@ class StreamRelay {
       if (stopped) await this.#waitForClient(attempt);
       try {
         if (reader.isBehind) {
-          await nextTurn();
+          await reader.ready();
           const rendered = output.buffer;
           stopped = !this.#pass(reader.takeMore(rendered), rendered, attempt);
           continue;
@@ -167,6 +170,7 @@ class StreamRelay {
       if (stopped) continue;
       const rendered = output.buffer;
       this.#pass(reader.takeRest(rendered), rendered, attempt);
+      if (reader.isBehind) continue;
       if (tap.state === "open")
         throw new GatewayError("upstream_failed", "The provider closed the stream in the middle of its response.");
     }

@@ -11,6 +11,7 @@ import { tryPlan } from "../attempt/hedge.ts";
 import { writesOnlyText } from "../attempt/writes-only-text.ts";
 import type { Call } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { guardAnswer } from "../guard/guard-answer.ts";
 import { settle } from "../settle/settle.ts";
 import { tokensCover } from "../settle/tokens-cover.ts";
 import { UNSHOWN_TOKENS } from "../settle/usage-bounds.ts";
@@ -26,7 +27,9 @@ const LARGE_CHARACTERS = 1024 * 1024;
 
 /** Reads, patches, settles and sends a whole response. */
 export async function relayUnary(call: Call, gateway: Gateway, plan: readonly TextTarget[]): Promise<Response> {
-  const { answer, characters } = await tryPlan(call, gateway, plan, (attempt) => wholeAnswer(call, attempt));
+  const { answer: made, characters } = await tryPlan(call, gateway, plan, (attempt) => wholeAnswer(call, attempt));
+  const { guards } = call;
+  const answer = guards === undefined ? made : await guardAnswer(call, guards, gateway, made);
   await settle(call, gateway, {
     outcome: call.client.disconnected ? "client_gone" : "ok",
     whole: true,

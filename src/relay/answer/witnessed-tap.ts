@@ -22,6 +22,11 @@ export class WitnessedTap implements Tap {
   }
 
   push(events: Uint8Array, output: ByteBuffer): TapProgress {
+    if (events.length === 0) {
+      const from = output.length;
+      this.#tap.push(events, output);
+      this.#see(output, from);
+    }
     for (let at = 0; at < events.length; ) {
       const end = endOfEvent(events, at);
       const from = output.length;
@@ -93,6 +98,10 @@ export class WitnessedTap implements Tap {
 
   get reasoningSeen(): boolean {
     return this.#tap.reasoningSeen;
+  }
+
+  get pending(): Promise<unknown> | undefined {
+    return this.#tap.pending;
   }
 
   /** The client's position: it has received nothing of what is held. */

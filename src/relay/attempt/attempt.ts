@@ -22,7 +22,7 @@ import {
 import { placeFiles } from "../files/place-files.ts";
 import { PlacedFiles } from "../files/placed-files.ts";
 import { type Gateway, shuttingDown } from "../gateway.ts";
-import { CapturedAnswer } from "../settle/capture-call.ts";
+import { CapturedAnswer, NOT_CAPTURED } from "../settle/capture-call.ts";
 import { addTrace } from "../settle/trace-call.ts";
 import { AttemptTimeouts } from "./attempt-timeouts.ts";
 import { chooseLane } from "./choose-lane.ts";
@@ -144,7 +144,7 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
       this.call.timer.to("provider");
       this.#exchange = this.#kept === undefined ? this.gateway.send(outgoing) : new KeptExchange(this.#kept);
       answer = await this.#exchange.answer();
-      if (this.capture !== undefined) answer = new CapturedAnswer(answer, this.capture);
+      if (this.capture !== undefined) answer = this.#captured(answer, this.capture);
     } catch (error) {
       throw this.explain(error);
     }
@@ -157,6 +157,13 @@ export class Attempt extends WatchedAttempt<Call, TextTarget> {
       throw refusal;
     }
     this.call.request?.dropMedia();
+    return answer;
+  }
+
+  /** What guards may change is captured as the client gets it, and not as it came. */
+  #captured(answer: HttpAnswer, capture: AttemptCapture): HttpAnswer {
+    if (!this.call.guards?.inForce.actsOnResponse) return new CapturedAnswer(answer, capture);
+    capture.answer.set(NOT_CAPTURED);
     return answer;
   }
 

@@ -1,5 +1,6 @@
 import type { ByteBuffer } from "../../base/byte-buffer.ts";
 import type { Clock } from "../../base/clock.ts";
+import { nextTurn } from "../../base/next-turn.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Tap, TapProgress } from "../../dialects/dialect.ts";
 import type { Framing } from "../../providers/provider.ts";
@@ -79,13 +80,25 @@ export class EventReader {
     }
   }
 
-  /** Whether events wait for another turn. `takeMore` renders them, and nothing else is read before. */
+  /** Whether events wait for another turn, or for the tap. `takeMore` renders them after `ready`, and nothing else is read before. */
   get isBehind(): boolean {
-    return this.#behind.length > 0;
+    return this.#behind.length > 0 || this.#tap.pending !== undefined;
+  }
+
+  /** Resolves when `takeMore` may be called. */
+  async ready(): Promise<void> {
+    if (this.#tap.pending === undefined) return nextTurn();
+    this.#attempt.pause();
+    try {
+      await this.#tap.pending;
+    } finally {
+      this.#attempt.resume();
+    }
   }
 
   takeMore(output: ByteBuffer): TapProgress {
     try {
+      if (this.#behind.length === 0) return this.#tap.push(NOTHING, output);
       return this.#render(this.#behind, output);
     } catch (thrown) {
       return this.#failed(thrown);
@@ -100,7 +113,13 @@ export class EventReader {
       const end = nextEventEnd(events, at + SLICE_BYTES);
       tap.push(events.subarray(at, end), output);
       at = end;
-    } while (at < events.length && !tap.failure && tap.state !== "ended" && this.#clock.nowMs() < untilMs);
+    } while (
+      at < events.length &&
+      !tap.failure &&
+      tap.state !== "ended" &&
+      tap.pending === undefined &&
+      this.#clock.nowMs() < untilMs
+    );
     this.#behind = tap.failure || tap.state === "ended" ? NOTHING : events.subarray(at);
     return tap;
   }

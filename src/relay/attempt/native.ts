@@ -6,6 +6,7 @@ import { CallAnswerContext } from "../answer/answer-context.ts";
 import type { Call, LaneAttempt } from "../call.ts";
 import type { PlacedFiles } from "../files/placed-files.ts";
 import type { Gateway } from "../gateway.ts";
+import { guardedTap } from "../guard/guarded-tap.ts";
 import type { HeldRequest } from "../request/held-request.ts";
 import type { Lane } from "./lane.ts";
 import { upstreamName } from "./upstream-name.ts";
@@ -51,7 +52,8 @@ export class NativeLane implements Lane {
 
   createTap(): Tap {
     const context = new CallAnswerContext(this.#call, this.#gateway, this.#attempt);
-    return this.#call.incoming.dialect.native.createTap(context);
+    const tap = this.#call.incoming.dialect.native.createTap(context);
+    return guardedTap(tap, this.#call, this.#gateway, this.#attempt);
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {

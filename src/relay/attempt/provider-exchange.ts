@@ -8,7 +8,7 @@ import type { HttpAnswer, HttpExchange, HttpHeaders, HttpRequest } from "../../w
 import { readRetryAfter } from "../../wire/http/retry-after.ts";
 import { parseLargeJson } from "../../wire/parse-large-json.ts";
 import { type Send, sendFailure } from "../../wire/send.ts";
-import { CapturedAnswer, formText } from "../settle/capture-call.ts";
+import { CapturedAnswer, formText, NOT_CAPTURED } from "../settle/capture-call.ts";
 import { connectionFailure } from "./connection-failure.ts";
 
 /** Enough for several large images in base64. */
@@ -32,6 +32,8 @@ export interface ExchangeOptions {
   mayRepeat?: boolean;
   /** Captures the bodies; for a poll, only the response. */
   capture?: (Pick<AttemptCapture, "answer"> & Partial<Pick<AttemptCapture, "request">>) | undefined;
+  /** The response is not captured, because a guard may change it. */
+  hidesAnswer?: boolean;
   /** Trace headers, for the provider's own hosts only. */
   traceLines?: string | undefined;
 }
@@ -84,8 +86,9 @@ export class ProviderExchange {
       signal.addEventListener("abort", this.#cut);
       this.#cancelTimeout = clock.after(timeoutMs, this.#expire, { background: true });
       this.#answer = await this.#exchange.answer();
-      const { capture } = this.#options;
-      if (capture !== undefined) this.#answer = new CapturedAnswer(this.#answer, capture);
+      const { capture, hidesAnswer } = this.#options;
+      if (capture !== undefined && hidesAnswer) capture.answer.set(NOT_CAPTURED);
+      else if (capture !== undefined) this.#answer = new CapturedAnswer(this.#answer, capture);
       if (this.#options.idleMs !== undefined) this.#cancelTimeout();
       return this;
     } catch (cause) {

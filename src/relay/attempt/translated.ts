@@ -24,6 +24,7 @@ import type { ContinuingEncoder } from "../answer/continuing-encoder.ts";
 import type { Call, LaneAttempt } from "../call.ts";
 import type { PlacedFiles } from "../files/placed-files.ts";
 import type { Gateway } from "../gateway.ts";
+import { guardedTap } from "../guard/guarded-tap.ts";
 import { HeldRequest } from "../request/held-request.ts";
 import { resolveMedia } from "../request/resolve-media.ts";
 import type { Lane } from "./lane.ts";
@@ -107,7 +108,7 @@ export class TranslatedLane implements Lane {
     const decoder = this.#upstream.createStreamDecoder(this.#decodeContext());
     const encoder = this.#continuation ?? this.#call.incoming.dialect.codec.createStreamEncoder(this.#encodeContext());
     const Way = DeltaRunTap.suits(decoder, encoder, this.#reading) ? DeltaRunTap : TranslatingTap;
-    return new Way(decoder, encoder, this.#reading);
+    return guardedTap(new Way(decoder, encoder, this.#reading), this.#call, this.#gateway, this.#attempt);
   }
 
   decodeError(failure: UpstreamFailure): GatewayError {

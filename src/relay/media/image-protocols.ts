@@ -69,8 +69,10 @@ export const EDITS: ImageProtocol = {
     const { routing, rest } = splitForm(form);
     const decoded = decodeEdit(rest);
     const text = formText(form);
-    freeUpload(bytes);
+    const isGuarded = gateway.snapshot.guards !== undefined;
+    if (!isGuarded) freeUpload(bytes);
     return {
+      ...(isGuarded ? { form } : {}),
       body: routing,
       fields: formFields(form),
       request: decoded,

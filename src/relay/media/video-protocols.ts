@@ -76,8 +76,9 @@ async function readFields(request: Request, { memory }: EnteredRequest, gateway:
   // The boundary between the parts differs from one request to the next.
   const digested = createHash("sha256").update(JSON.stringify(whole)).digest("hex");
   const fields: JsonObject = formFields(form);
-  freeUpload(bytes);
-  return { whole, body: routing, fields, sent: { text }, digested };
+  const isGuarded = gateway.snapshot.guards !== undefined;
+  if (!isGuarded) freeUpload(bytes);
+  return { whole, body: routing, fields, sent: { text }, digested, ...(isGuarded ? { form } : {}) };
 }
 
 function requestFor(

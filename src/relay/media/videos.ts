@@ -14,6 +14,7 @@ import { RelayError } from "../answer/relay-error.ts";
 import type { AttemptedCall } from "../attempt/attempted-call.ts";
 import { tryOffers } from "../attempt/try-offers.ts";
 import type { Gateway } from "../gateway.ts";
+import { refuseAdmitted } from "../guard/refuse-admitted.ts";
 import { adapterCall } from "../request/adapter-kind.ts";
 import { type EnteredRequest, enterRequest, leaveRequest } from "../request/enter-request.ts";
 import { readRequest } from "../request/read-request.ts";
@@ -34,13 +35,16 @@ import type { IncomingVideo, ReadVideo } from "./video-relay.ts";
 /** A request whose body was compared with those of earlier requests. */
 interface ReceivedVideo extends IncomingVideo {
   received: ReadVideo;
+  /** The request that was received, and how another in its place is read. */
+  original: Request;
+  readAgain(request: Request): Promise<ReadVideo>;
 }
 
 const VIDEOS = adapterCall<ReceivedVideo, VideoRequest, VideoTarget, ReturnType<typeof fitVideo>>({
   verb: "videos",
   waits: false,
-  read: async ({ received }) => {
-    const { decode, ...read } = received;
+  read: async ({ received, request: asked, original, readAgain }) => {
+    const { decode, ...read } = asked === original ? received : await readAgain(asked);
     const request = decode();
     return { ...read, request, paths: request.paths };
   },
@@ -85,7 +89,15 @@ async function submit(
   const repeated = await findRepeated(incoming.request, principal, requestDigest, operations, gateway.clock.wallMs());
   if (repeated) return named(repeated, incoming, undefined);
 
-  const { admission, fitted, routing, sent } = await readRequest(VIDEOS, { ...incoming, received }, entered, gateway);
+  const { request: original } = incoming;
+  const readAgain = (request: Request) =>
+    incoming.protocol.read({ ...incoming, request }, entered, gateway, operations);
+  const { admission, fitted, routing, sent, guards, refusal } = await readRequest(
+    VIDEOS,
+    { ...incoming, received, original, readAgain },
+    entered,
+    gateway,
+  );
   const { request: asked, plan, fits } = fitted;
   const [first] = fits;
   if (first === undefined) throw new Error("a plan has at least one offer");
@@ -94,6 +106,29 @@ async function submit(
     nowMs: startedAtMs,
     random: gateway.random,
   });
+  if (refusal !== undefined) {
+    gateway.runningCalls++;
+    const { timer, memory } = entered;
+    const refused = {
+      receiptId: operation.receiptId,
+      incoming,
+      principal,
+      admission,
+      model,
+      startedAtMs,
+      timer,
+      memory,
+      client,
+    };
+    const nothing = { stream: false, offersTried: [], trace: undefined, attempt: undefined, plan: undefined };
+    throw await refuseAdmitted(
+      { ...refused, ...nothing, continued: undefined, hedged: false, guards },
+      "videos",
+      refusal,
+      gateway,
+    );
+  }
+  if (guards !== undefined) operation.job.guards = guards.verdicts(undefined);
   if (plan.explained !== undefined) operation.job.plan = plannedOffers(plan.explained, model.id);
   operation.share = sharingOf(principal);
   const { source } = asked.call;

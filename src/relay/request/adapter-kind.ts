@@ -6,6 +6,7 @@ import type { Model, Offer } from "../../catalogue/model.ts";
 import type { CallPlan } from "../../routing/candidates.ts";
 import type { Target } from "../../routing/target.ts";
 import type { Targets } from "../../routing/targets.ts";
+import type { Form } from "../../wire/read-multipart.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { requireFileSpace } from "../media/require-file-space.ts";
@@ -15,6 +16,7 @@ import { countsUse } from "./estimate-use.ts";
 import { type ClientPaths, planFitting } from "./plan-fitting.ts";
 import type { CallKind, FittedRequest, ReadRequest, ResolvedRequest } from "./read-request.ts";
 import { notesOnMediaRouting } from "./resolve-routing.ts";
+import { withBody } from "./with-body.ts";
 
 /** A request for images, videos or a service, read and checked. */
 export interface ReadForAdapter<Request> extends ReadRequest {
@@ -29,6 +31,8 @@ export interface ReadForAdapter<Request> extends ReadRequest {
   /** The client's field names by canonical name, for errors. */
   readonly paths?: ClientPaths;
   readonly stream?: boolean;
+  /** Set if the body is a form. */
+  readonly form?: Form;
 }
 
 /** What a call may use at one target. */
@@ -86,6 +90,8 @@ export function adapterCall<Incoming extends IncomingRequest, Request, At extend
     verb: () => kind.verb,
     streams: ({ stream }) => stream,
     sent: ({ sent }) => sent.text,
+    rewritten: ({ form }, body, { incoming, entered }, gateway) =>
+      kind.read({ ...incoming, request: withBody(incoming.request, body, form) }, entered, gateway),
     read: (incoming, entered, gateway) => kind.read(incoming, entered, gateway),
     resolve: (name, { naming }, { snapshot }) => snapshot.catalogue.resolve(name, naming),
     fit: async (read, { incoming, principal, resolved, wanted, routing }, gateway) => {

@@ -2,6 +2,7 @@ import { RECEIPT_PREFIX, timePrefix } from "../../base/timed-id.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
 import type { Call, IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { refuseAdmitted } from "../guard/refuse-admitted.ts";
 import { captureOf } from "../settle/capture-call.ts";
 import { publishCallBegun } from "../settle/publish-events.ts";
 import { enterRequest, leaveRequest } from "./enter-request.ts";
@@ -24,6 +25,7 @@ type Admitted<Incoming> = Pick<
   | "modelInAnswer"
   | "stream"
   | "capture"
+  | "guards"
   | "startedAtMs"
   | "timer"
   | "client"
@@ -101,7 +103,9 @@ export async function admitCall<
     continued: undefined,
     hedged: false,
     attempt: undefined,
+    guards: asked.guards,
   };
   if (gateway.events.watched && !sendsNothing) publishCallBegun(admitted, gateway);
+  if (asked.refusal !== undefined) throw await refuseAdmitted(admitted, kind.verb(incoming), asked.refusal, gateway);
   return { admitted, asked };
 }

@@ -9,6 +9,8 @@ import { type RoutingRequest, readRouting } from "../../dialects/reading/read-ro
 import type { CallRouting } from "../../routing/call-routing.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { beginGuards, RequestGuard } from "../guard/guard-request.ts";
+import type { GuardRun } from "../guard/guard-run.ts";
 import { requireTraits } from "../require-traits.ts";
 import { type BilledOffer, checkBilling } from "./check-billing.ts";
 import type { EnteredRequest } from "./enter-request.ts";
@@ -67,8 +69,15 @@ export interface CallKind<
   billedOffers(fitted: Fitted, incoming: Incoming, gateway: Gateway): Iterable<BilledOffer>;
   /** What the call may use at most. */
   estimate(fitted: Fitted, request: ResolvedRequest<Incoming, Found>, billables: readonly Billable[]): CallEstimate;
-  /** The body as it came. Called only if the key's bodies are captured. */
+  /** The body as it came. Called only if the key's bodies are captured, or guards look at the request. */
   sent(read: Read): string;
+  /** The same request with the body that guards have left of it. */
+  rewritten(read: Read, body: string, request: ResolvedRequest<Incoming, Found>, gateway: Gateway): Promise<Read>;
+  /** The request with what `fit` has added to it from elsewhere; undefined if it can add nothing. */
+  readonly whole?: {
+    read(fitted: Fitted): string;
+    replaced(fitted: Fitted, body: string): Fitted;
+  };
   /** The verb in the receipt. */
   verb(incoming: Incoming): Receipt["verb"];
   streams(fitted: Fitted, incoming: Incoming): boolean;
@@ -83,6 +92,10 @@ export interface AdmittedRequest<Fitted extends FittedRequest> {
   readonly routing: CallRouting;
   /** The body as received. Undefined unless the key's bodies are captured, because nothing else keeps the text of a large body. */
   readonly sent: string | undefined;
+  /** Undefined if no guard looks at it. */
+  readonly guards: GuardRun | undefined;
+  /** A guard does not let it pass. */
+  readonly refusal: unknown;
 }
 
 /**
@@ -120,8 +133,64 @@ export async function readRequest<
     checkBilling(billables, { principal, door: incoming.door }, offers, gateway);
   }
   const admission = await entry.admitShared(kind.estimate(fitted, request, billables));
-  const sent = principal.capture === true ? kind.sent(received) : undefined;
-  return { admission, fitted, billables, wanted, routing, sent };
+  const admitted = { admission, billables, wanted, routing };
+  const guards =
+    gateway.snapshot.guards === undefined
+      ? undefined
+      : beginGuards(incoming, principal, fitted.served.model.id, gateway);
+  if (guards === undefined) {
+    const sent = principal.capture === true ? kind.sent(received) : undefined;
+    return { ...admitted, fitted, sent, guards, refusal: undefined };
+  }
+  return { ...admitted, guards, ...(await guarded(kind, { read, fitted, request, guards }, gateway)) };
+}
+
+interface GuardedParts<Incoming extends IncomingRequest, Read, Found extends Resolved | undefined, Fitted> {
+  read: Read;
+  fitted: Fitted;
+  request: ResolvedRequest<Incoming, Found>;
+  guards: GuardRun;
+}
+
+const BLOCKED_BODY = "Not captured: a guard refused the request.";
+const READ_BEFORE = "the request was checked when its batch was created";
+
+/** The request as its guards leave it. One that they refuse is admitted, so that it has a receipt. */
+async function guarded<
+  Incoming extends IncomingRequest,
+  Read extends ReadRequest,
+  Found extends Resolved | undefined,
+  Fitted extends FittedRequest,
+>(
+  kind: CallKind<Incoming, Read, Found, Fitted>,
+  { read, fitted, request, guards }: GuardedParts<Incoming, Read, Found, Fitted>,
+  gateway: Gateway,
+): Promise<Pick<AdmittedRequest<Fitted>, "fitted" | "sent" | "refusal">> {
+  const { incoming, principal } = request;
+  const captured = (body: () => string) => (principal.capture === true ? body() : undefined);
+  const before = { fitted, sent: captured(() => kind.sent(read)), refusal: undefined };
+  if (guards.inForce.request.length === 0) return before;
+  if (incoming.line?.native?.response !== undefined) {
+    for (const { settings } of guards.inForce.request) guards.request.failed(settings.name, READ_BEFORE, 0);
+    return before;
+  }
+  try {
+    const guard = new RequestGuard(guards, { gateway, principal, incoming });
+    const body = kind.sent(read);
+    const left = await guard.check(body);
+    const isChanged = left !== body;
+    const checked = isChanged ? await kind.rewritten(read, left, request, gateway) : read;
+    let after = isChanged ? await kind.fit(checked, request, gateway) : fitted;
+    if (kind.whole !== undefined) {
+      const whole = kind.whole.read(after);
+      const allLeft = whole === left ? left : await guard.check(whole);
+      if (allLeft !== whole) after = kind.whole.replaced(after, allLeft);
+    }
+    guards.request.finish();
+    return { fitted: after, sent: captured(() => kind.sent(checked)), refusal: undefined };
+  } catch (refusal) {
+    return { fitted, sent: captured(() => BLOCKED_BODY), refusal };
+  }
 }
 
 function modelName({ modelInPath }: IncomingRequest, { model, body }: ReadRequest): string {

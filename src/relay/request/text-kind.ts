@@ -1,9 +1,12 @@
+import { parseObject } from "../../base/json.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Billable } from "../../canon/billable.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
 import type { ReceivedRequest } from "../../dialects/received-request.ts";
 import type { FallbackChain } from "../../dialects/request/model-fallbacks.ts";
 import { withoutEchoedIds } from "../../dialects/request/without-echoed-ids.ts";
 import { AUTO_MODEL } from "../../routing/auto.ts";
+import { parseLargeJson } from "../../wire/parse-large-json.ts";
 import type { IncomingCall } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
 import { type ServedModel, servedModel } from "../settle/served-model.ts";
@@ -86,6 +89,11 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
   estimate: ({ served, request, cache }, { principal, incoming }, billables) =>
     estimateUse(principal, incoming, served, request, billables, cache?.tokens),
   sent: ({ text }) => text,
+  rewritten: async (read, text) => withText(read, text),
+  whole: {
+    read: ({ request }) => request.text,
+    replaced: (fitted, text) => ({ ...fitted, request: withText(fitted.request, text) }),
+  },
   verb: ({ verb }) => verb,
   streams: ({ request }, { streamInPath }) => streamInPath ?? request.body["stream"] === true,
 };
@@ -93,6 +101,15 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
 /** Only targets for text can send files in several ways. */
 const waysOf = ({ resolved }: { resolved: Resolved | undefined }) =>
   resolved === undefined || resolved.model.outputModalities.includes("text") ? "choose" : "inline only";
+/** The same request with another text. */
+const withText = (
+  { levels, mayNameObjects, files, adapted }: ReceivedRequest,
+  text: string,
+): ReceivedRequest => ({
+  ...withoutAbsent({ levels, mayNameObjects, files, adapted }),
+  text,
+  body: parseObject(text, parseLargeJson) ?? {},
+});
 
 function serve(
   { request, saver, background }: Recalled,

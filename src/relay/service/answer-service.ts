@@ -15,7 +15,7 @@ export async function answerService<Name extends ServiceName, Request, Reply, An
   gateway: Gateway,
   targets: readonly ServiceTarget<Name>[],
   use: (attempt: ServiceAttempt<Name>) => Promise<Reply>,
-  encode: (reply: Reply) => Answer,
+  encode: (reply: Reply) => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const native = call.incoming.line?.native;
   if (native !== undefined) {
@@ -31,12 +31,12 @@ async function answerOnce<Name extends ServiceName, Request, Reply, Answer>(
   gateway: Gateway,
   targets: readonly ServiceTarget<Name>[],
   use: (attempt: ServiceAttempt<Name>) => Promise<Reply>,
-  encode: (reply: Reply) => Answer,
+  encode: (reply: Reply) => Answer | Promise<Answer>,
 ): Promise<Answer> {
   try {
     const reply = await tryService(call, gateway, targets, use);
     if (call.client.disconnected) throw new ClientDisconnectedError();
-    const answer = encode(reply);
+    const answer = await encode(reply);
     await settleService(call, gateway, { outcome: "ok", firstContentAtMs: gateway.clock.nowMs() });
     return answer;
   } catch (thrown) {

@@ -13,6 +13,7 @@ import { answerHeaders } from "../answer/answer-headers.ts";
 import { identifiedResponse } from "../answer/identity-headers.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { guardServiceAnswer } from "../guard/guard-service.ts";
 import { readBody } from "../request/read-body.ts";
 import { answerService } from "./answer-service.ts";
 import { estimateInputUse } from "./estimate-service.ts";
@@ -60,18 +61,17 @@ function withoutForeignReasoning(body: JsonObject, sent: readonly unknown[]): { 
  */
 export async function relayCompactions(incoming: IncomingRequest, gateway: Gateway): Promise<Response> {
   const { call, targets } = await admitService(incoming, gateway, COMPACTIONS);
-  const answer = await answerService(
+  const answered = await answerService(
     call,
     gateway,
     targets,
     (attempt) => compact(call.request, attempt),
-    (body) => ({
-      ...body,
-      id: `resp_${gateway.random.id()}`,
-      ...("model" in body ? { model: call.modelInAnswer } : {}),
-    }),
+    (body) => {
+      const named = "model" in body ? { model: call.modelInAnswer } : {};
+      const answer = JSON.stringify({ ...body, id: `resp_${gateway.random.id()}`, ...named });
+      return guardServiceAnswer(call, gateway, answer);
+    },
   );
-  const answered = JSON.stringify(answer);
   call.capture?.answered(answered);
   return identifiedResponse(answered, answerHeaders(call, "application/json"));
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt, objectAt } from "../../base/json.ts";
+import { arrayAt, type JsonObject, numberAt, objectAt, parseObject } from "../../base/json.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { reportTerms } from "../../canon/terms.ts";
 import type { Usage } from "../../canon/usage.ts";
@@ -16,6 +16,7 @@ import { identifiedResponse } from "../answer/identity-headers.ts";
 import type { ProviderExchange } from "../attempt/provider-exchange.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { guardServiceAnswer, type ServiceStop } from "../guard/guard-service.ts";
 import { readBody } from "../request/read-body.ts";
 import { withRequestedTools } from "../request/with-requested-tools.ts";
 import { answerService } from "./answer-service.ts";
@@ -85,19 +86,35 @@ export async function relayCompletions(incoming: IncomingRequest, gateway: Gatew
   const { call, targets } = await admitService(incoming, gateway, COMPLETIONS);
   if (call.stream) {
     const open = (attempt: Attempt) => openCompletion(call, attempt);
-    return streamService(call, gateway, targets, { form: "events", open });
+    return streamService(call, gateway, targets, { form: "events", open, stop: stopOf(call) });
   }
-  const answer = await answerService(
+  const answered = await answerService(
     call,
     gateway,
     targets,
     (attempt) => complete(call, attempt),
-    ({ body }) => ({ ...body, model: call.modelInAnswer }),
+    ({ body }) =>
+      guardServiceAnswer(call, gateway, JSON.stringify({ ...body, model: call.modelInAnswer }), stopOf(call)),
   );
-  const answered = JSON.stringify(answer);
   call.capture?.answered(answered);
   return identifiedResponse(answered, answerHeaders(call, "application/json"));
 }
+
+const FILTERED = { text: "", logprobs: null, finish_reason: "content_filter" };
+
+/** How a response ends that a guard stops. */
+const stopOf = (call: CompletionCall): ServiceStop => ({
+  whole: (answer) => {
+    const body = parseObject(answer) ?? {};
+    const choices = arrayAt(body, "choices").map((_choice, index) => ({ index, ...FILTERED }));
+    return JSON.stringify({ ...body, choices });
+  },
+  streamed: () => {
+    const choices = Array.from({ length: numberAt(call.request, "n") ?? 1 }, (_, index) => ({ index, ...FILTERED }));
+    const event = { id: call.receiptId, object: "text_completion", model: call.modelInAnswer, choices };
+    return `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`;
+  },
+});
 
 /** The request for this host. Non-standard terms are billed at their price (decision 0018). */
 function onTerms({ request }: CompletionCall, attempt: Attempt): JsonObject {

@@ -62,6 +62,7 @@ type WatchedCall = Pick<
 > & {
   incoming: { strict: boolean; line?: BatchLine | undefined };
   capture?: Call["capture"];
+  guards?: Call["guards"];
   notes: readonly FieldNote[];
 };
 
@@ -197,6 +198,7 @@ export class ServiceAttempt<Name extends ServiceName = ServiceName> extends Watc
       timeoutMs: limitMs,
       mayRepeat: true,
       capture: firstRequestCapture(this.call, this),
+      hidesAnswer: this.call.guards?.inForce.actsOnResponse === true,
       traceLines: traceLines(this.call, this, this.gateway),
     };
     const exchange = await openExchange(

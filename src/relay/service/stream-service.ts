@@ -7,6 +7,7 @@ import { identifiedResponse } from "../answer/identity-headers.ts";
 import { observeBreak } from "../attempt/observe-attempt.ts";
 import { ClientDisconnectedError } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { guardServiceParts, type ServiceStop } from "../guard/guard-service.ts";
 import { capturedController } from "../settle/capture-call.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
 import type { ServiceCall } from "./service-call.ts";
@@ -28,6 +29,8 @@ interface StreamedAnswer<Name extends ServiceName> {
   /** Events can carry errors and keep-alives. Bytes cannot: their connection is broken instead. */
   form: "events" | "bytes";
   open(attempt: ServiceAttempt<Name>): Promise<ServiceStream>;
+  /** How a response ends that a guard stops; an error if absent. */
+  stop?: ServiceStop;
 }
 
 interface Opened<Name extends ServiceName> extends ServiceStream {
@@ -42,11 +45,16 @@ export async function streamService<Name extends ServiceName, Request>(
   call: ServiceCall<Request, Name>,
   gateway: Gateway,
   targets: readonly ServiceTarget<Name>[],
-  { form, open }: StreamedAnswer<Name>,
+  { form, open, stop }: StreamedAnswer<Name>,
 ): Promise<Response> {
   const opening = tryService(call, gateway, targets, async (attempt): Promise<Opened<Name>> => {
     const opened = await open(attempt);
-    return { ...opened, attempt, first: await opened.parts.next() };
+    // Sound has no texts.
+    const parts =
+      call.guards === undefined || form === "bytes"
+        ? opened.parts
+        : guardServiceParts(call, gateway, opened.parts, stop);
+    return { ...opened, parts, attempt, first: await parts.next() };
   });
   // The headers declare the type of the bytes, which only the offer that answers knows.
   const early = form === "events" && (await commitsEarly(call, gateway, opening));

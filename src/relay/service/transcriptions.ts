@@ -19,13 +19,14 @@ import { identifiedResponse } from "../answer/identity-headers.ts";
 import type { ProviderExchange } from "../attempt/provider-exchange.ts";
 import type { IncomingRequest } from "../call.ts";
 import type { Gateway } from "../gateway.ts";
+import { guardServiceAnswer } from "../guard/guard-service.ts";
 import { formFields, isForm, readForm } from "../request/read-form.ts";
 import { formText } from "../settle/capture-call.ts";
 import { answerService } from "./answer-service.ts";
 import { estimateService } from "./estimate-service.ts";
 import { eventData, isEventStream } from "./event-data.ts";
 import type { ServiceAttempt } from "./service-attempt.ts";
-import { admitService, type Service } from "./service-call.ts";
+import { admitService, type Service, type ServiceCall } from "./service-call.ts";
 import { soundPrices } from "./sound-prices.ts";
 import { type ServiceStream, streamService } from "./stream-service.ts";
 
@@ -51,6 +52,7 @@ const serviceOf = (name: Verb): Service<Verb, TranscriptionRequest> => ({
       stream,
       notes,
       sent: { text: formText(form) },
+      form,
     };
   },
   estimate: ({ call }) =>
@@ -79,10 +81,24 @@ export async function relayTranscription(incoming: IncomingRequest, gateway: Gat
     gateway,
     targets,
     (attempt) => transcribe(request, attempt),
-    ({ transcript, usage, asked }) => encodeTranscript(transcript, { wanted: request.format, made: asked }, usage),
+    async ({ transcript: made, usage, asked }) => {
+      const transcript = await guardedTranscript(made, call, gateway);
+      return encodeTranscript(transcript, { wanted: request.format, made: asked }, usage);
+    },
   );
   call.capture?.answered(body);
   return identifiedResponse(body, answerHeaders(call, type));
+}
+
+/** As the guards leave it. What they remove may be spread over segments and words, so a changed text has only itself. */
+async function guardedTranscript(made: Transcript, call: ServiceCall, gateway: Gateway): Promise<Transcript> {
+  if (call.guards === undefined) return made;
+  const json = JSON.stringify({ text: made.text });
+  const { text = "" } = JSON.parse(await guardServiceAnswer(call, gateway, json)) as { text?: string };
+  if (text === made.text) return made;
+  const { raw: _raw, segments, ...rest } = made;
+  const end = segments?.at(-1)?.end ?? made.seconds ?? 0;
+  return { ...rest, text, ...(segments === undefined ? {} : { segments: [{ text, start: 0, end }] }) };
 }
 
 /** Prepares the request for the target and the estimate of its usage. */

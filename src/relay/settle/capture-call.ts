@@ -35,6 +35,10 @@ function fieldText(field: FormField, withFiles: boolean): string {
   return `data:${field.mimeType};base64,${base64}`;
 }
 
+/** In place of a provider's response that a guard may change. */
+export const NOT_CAPTURED =
+  "Not captured: a guard looks at responses. The response to the client was captured as it was sent.";
+
 /** A provider's response that is copied as it is read. */
 export class CapturedAnswer implements HttpAnswer {
   readonly status: number;

@@ -36,6 +36,7 @@ export type AdmittedCall = Pick<
   | "earlierNotes"
   | "memory"
   | "client"
+  | "guards"
 > & {
   incoming: Pick<IncomingCall, "requestId" | "request" | "dialect" | "modelInPath" | "tags" | "line" | "connection">;
   routing?: Pick<Call["routing"], "require">;
@@ -140,6 +141,7 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (call.continued !== undefined) receipt.continued = call.continued;
   if (call.hedged) receipt.hedged = true;
   if (call.routing?.require !== undefined) receipt.require = call.routing.require;
+  if (call.guards !== undefined) receipt.guards = call.guards.verdicts(call.attempt);
   const { session } = call.incoming.connection;
   if (session !== undefined) receipt.sessionId = session;
   if (bill.corrected !== undefined) receipt.corrected = bill.corrected;

@@ -61,6 +61,7 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "GET /api/usage/export": ALL,
   "GET /api/refusals": ALL,
   "GET /api/live_sessions": ALL,
+  "GET /api/guards": READERS,
   "POST /api/play": ["admin"],
   "GET /api/play": ["admin"],
   "GET /api/objects": ALL,

@@ -12,6 +12,7 @@ import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
 import { watchEvents } from "./events.ts";
 import { listExports } from "./exports/list-exports.ts";
 import { runExport } from "./exports/run-export.ts";
+import { listGuards } from "./guards/list-guards.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
 import { listLiveSessions } from "./live-sessions.ts";
@@ -95,6 +96,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   exportUsage,
   showRefusals,
   listLiveSessions,
+  listGuards,
   playRoute,
   playFileRoute,
   listOperations,

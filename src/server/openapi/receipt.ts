@@ -1,6 +1,7 @@
 import { Type } from "../../base/type.ts";
 import { DIALECT_NAMES, UPSTREAM_DIALECT_NAMES } from "../../canon/dialect-name.ts";
 import { nullable } from "../../dialects/reading/schema-builders.ts";
+import { GuardVerdict } from "./guard-verdict.ts";
 
 const counter = nullable(Type.Number({ minimum: 0 }));
 const usage = Type.Object({
@@ -98,6 +99,7 @@ export const ReceiptAnswer = Type.Object(
       require: nullable(
         Type.Record(Type.String(), Type.String(), { description: "The traits that every offer had to have." }),
       ),
+      guards: Type.Array(GuardVerdict, { description: "What guards found in the request and the response." }),
       fields: Type.Array(
         Type.Object({
           path: Type.String(),

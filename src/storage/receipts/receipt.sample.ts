@@ -27,6 +27,7 @@ export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
     ],
     continued: [{ provider: "my-vllm", fromCharacters: 212 }],
     hedged: true,
+    guards: [{ name: "pii", on: "request", verdict: "redacted", count: 2, reason: "email", ms: 1 }],
     fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],
     usage: { input: 1200, cacheRead: 0, output: 300, seconds: 7.5 },
     usageSource: "estimated",

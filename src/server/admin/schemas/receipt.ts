@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import { Type } from "../../../base/type.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
+import { GuardVerdict } from "../../openapi/guard-verdict.ts";
 import { BatchPosition, Timing } from "../../openapi/receipt.ts";
 import { Timestamp } from "./answers.ts";
 import { UsageAmounts } from "./usage.ts";
@@ -50,6 +51,7 @@ const fields = {
   continued: Type.Array(Type.Object({ provider: Type.String(), from_characters: Type.Integer() })),
   hedged: Type.Boolean(),
   require: nullable(Type.Record(Type.String(), Type.String(), { description: "Traits that every offer had to have." })),
+  guards: Type.Array(GuardVerdict, { description: "What guards found in the request and the response." }),
   fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured exactly." }),
   tags: Type.Array(Type.String(), { description: "Tags of the call and its key." }),
   usage: UsageAmounts,

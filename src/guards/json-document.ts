@@ -1,0 +1,303 @@
+import { endOfString } from "../wire/json-text.ts";
+import type { CheckedText, TextKind } from "./checked-text.ts";
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+  readonly text: CheckedText;
+  /** The texts in it, if it is JSON itself. */
+  readonly nested?: JsonDocument | undefined;
+}
+
+/** Words of the protocols. Their values are ids, enumerations and names, not texts. */
+const STRUCTURE: ReadonlySet<string> = new Set(
+  `type role model id object status finish_reason finishReason stop_reason native_finish_reason call_id tool_call_id tool_use_id item_id
+  response_id previous_response_id mime_type mimeType media_type format detail effort service_tier system_fingerprint event_type
+  response_format encoding_format tool_choice truncation modality modalities responseModalities language code_language blockReason
+  category probability threshold voice quality size background style created_at updated createTime modelVersion responseId
+  fileUri file_id container_id index provider action include verbosity summary_type obfuscation cache_control ttl state mode`.split(
+    /\s+/,
+  ),
+);
+const NAMES: ReadonlySet<string> = new Set(["name", "server_label", "display_name", "displayName"]);
+/** Members whose content has no fixed form: nothing in it is a word of the protocol. */
+const FREE: ReadonlySet<string> = new Set(["args", "arguments", "input", "metadata", "labels"]);
+/** JSON that is written as text. */
+const NESTED: ReadonlySet<string> = new Set(["arguments", "partial_json"]);
+/** Sealed values and media, if they look like it. */
+const SEALED: ReadonlySet<string> = new Set(
+  `data b64_json file_data fileData signature thoughtSignature thought_signature encrypted_content encrypted_index encrypted_reasoning
+  imageBytes videoBytes bytesBase64Encoded partial_image_b64 image_url url result audio sound`.split(/\s+/),
+);
+/** Log probabilities repeat the text, token by token. */
+const TOKENS: ReadonlySet<string> = new Set(["logprobs", "logprobsResult", "top_logprobs"]);
+const SEALED_TEXT = ".thinking";
+const LEAST_SEALED = 256;
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+const MEDIA_URL = /^data:(?!text\/|application\/(?:json|xml))[\w.+/-]{0,100};base64,/;
+const LEAST_DIGITS = 13;
+const LONG_KEY = 16;
+const ORDINARY_KEY = /^[A-Za-z_$][\w$-]*$/;
+
+interface Level {
+  readonly isList: boolean;
+  readonly path: string;
+  readonly free: boolean;
+  index: number;
+  key: string;
+}
+
+export interface DocumentOptions {
+  /** What the paths begin with. */
+  readonly path?: string;
+  /** Log probabilities are removed. */
+  readonly dropsTokens?: boolean;
+  /** All of it has no fixed form, as in the arguments of a tool. */
+  readonly free?: boolean;
+  /** Whether a text is one text even if it is JSON. */
+  readonly isPlain?: (path: string, value: string) => boolean;
+}
+
+/**
+ * A JSON text and the texts in it, decoded. What the guards leave unchanged keeps its bytes. The text must be valid JSON. It is read in
+ * one pass, whatever its nesting (S18).
+ */
+export class JsonDocument {
+  readonly texts: CheckedText[] = [];
+  /** Log probabilities were removed. */
+  hasDroppedTokens = false;
+  readonly #json: string;
+  readonly #places: Place[] = [];
+  readonly #dropped: { start: number; end: number; json: string }[] = [];
+
+  readonly #isPlain: DocumentOptions["isPlain"];
+
+  constructor(json: string, { path = "", dropsTokens = false, free = false, isPlain }: DocumentOptions = {}) {
+    this.#json = json;
+    this.#isPlain = isPlain;
+    this.#read(path, dropsTokens, free);
+  }
+
+  /** The text at a path, even if it is a sealed value. */
+  at(path: string): CheckedText | undefined {
+    return this.#places.find(({ text }) => text.path === path && text.kind !== "key")?.text;
+  }
+
+  get isChanged(): boolean {
+    return (
+      this.#dropped.length > 0 ||
+      this.#places.some(({ text, nested }) => text.value !== text.original || nested?.isChanged === true)
+    );
+  }
+
+  /** Empties the seals of texts that were changed: a host that checks one against its text would reject it. */
+  unseal(): void {
+    for (const { path, value, original } of this.texts) {
+      if (value === original || !path.endsWith(SEALED_TEXT)) continue;
+      const seal = this.at(`${path.slice(0, -SEALED_TEXT.length)}.signature`);
+      if (seal !== undefined) seal.value = "";
+    }
+  }
+
+  /** Another JSON text that repeats texts of this one, with the same changes. */
+  applyTo(json: string): string {
+    const changed = new Map<string, string>();
+    for (const { text, nested } of this.#places) {
+      const value = nested?.isChanged ? nested.write() : text.value;
+      if (value !== text.original) changed.set(text.original, value);
+    }
+    if (changed.size === 0 && !this.hasDroppedTokens) return json;
+    const other = new JsonDocument(json, {
+      dropsTokens: this.hasDroppedTokens,
+      isPlain: (_path, value) => changed.has(value),
+    });
+    for (const text of other.texts) text.value = changed.get(text.original) ?? text.value;
+    other.unseal();
+    return other.write();
+  }
+
+  /** The JSON with the texts as they are now. */
+  write(): string {
+    if (!this.isChanged) return this.#json;
+    const edits = [...this.#dropped];
+    const keys = new Set<string>();
+    for (const { start, end, text, nested } of this.#places) {
+      if (text.value !== text.original) edits.push({ start, end, json: jsonOf(text, keys) });
+      else if (nested?.isChanged) edits.push({ start, end, json: JSON.stringify(nested.write()) });
+    }
+    edits.sort((one, other) => one.start - other.start);
+    let written = "";
+    let copied = 0;
+    for (const { start, end, json } of edits) {
+      if (start < copied) continue;
+      written += this.#json.slice(copied, start) + json;
+      copied = end;
+    }
+    return written + this.#json.slice(copied);
+  }
+
+  #read(path: string, dropsTokens: boolean, free: boolean): void {
+    const json = this.#json;
+    const levels: Level[] = [{ isList: false, path, free, index: 0, key: "" }];
+    let expectsKey = false;
+    for (let at = 0; at < json.length; ) {
+      const level = levels[levels.length - 1];
+      if (level === undefined) return;
+      const code = json.charCodeAt(at);
+      switch (code) {
+        case 0x7b:
+        case 0x5b: {
+          const isList = code === 0x5b;
+          if (dropsTokens && !level.free && !level.isList && TOKENS.has(level.key)) {
+            at = this.#drop(at, isList);
+            break;
+          }
+          levels.push({
+            isList,
+            path: pathAt(level, levels.length),
+            free: isFree(level, isList),
+            index: 0,
+            key: isList ? level.key : "",
+          });
+          expectsKey = !isList;
+          at++;
+          break;
+        }
+        case 0x7d:
+        case 0x5d:
+          levels.pop();
+          expectsKey = false;
+          at++;
+          break;
+        case 0x2c:
+          level.index++;
+          expectsKey = !level.isList && levels.length > 1;
+          at++;
+          break;
+        case 0x22: {
+          const end = endOfString(json, at + 1);
+          if (expectsKey) {
+            level.key = decoded(json, at, end);
+            this.#takeKey(level, at, end);
+            expectsKey = false;
+          } else this.#takeString(level, levels.length, at, end);
+          at = end;
+          break;
+        }
+        default:
+          at = code === 0x2d || (code >= 0x30 && code <= 0x39) ? this.#takeNumber(level, levels.length, at) : at + 1;
+      }
+    }
+  }
+
+  /** Replaces a value and returns where it ends. */
+  #drop(start: number, isList: boolean): number {
+    const json = this.#json;
+    let depth = 0;
+    let at = start;
+    while (at < json.length) {
+      const code = json.charCodeAt(at);
+      at = code === 0x22 ? endOfString(json, at + 1) : at + 1;
+      if (code === 0x7b || code === 0x5b) depth++;
+      else if ((code === 0x7d || code === 0x5d) && --depth === 0) break;
+    }
+    const replacement = isList ? "[]" : "null";
+    if (json.slice(start, at) !== replacement) {
+      this.#dropped.push({ start, end: at, json: replacement });
+      this.hasDroppedTokens = true;
+    }
+    return at;
+  }
+
+  #takeKey({ path, key }: Level, start: number, end: number): void {
+    if (key.length < LONG_KEY && ORDINARY_KEY.test(key)) return;
+    this.#add({ path: path === "" ? key : `${path}.${key}`, kind: "key", original: key, value: key }, start, end);
+  }
+
+  #takeString(level: Level, depth: number, start: number, end: number): void {
+    if (end - start === 2) {
+      this.#add({ path: pathAt(level, depth), kind: "structure", original: "", value: "" }, start, end);
+      return;
+    }
+    const value = decoded(this.#json, start, end);
+    const path = pathAt(level, depth);
+    const text: CheckedText = { path, kind: kindOf(level), original: value, value };
+    if (isSealed(level.key, value)) {
+      this.#places.push({ start, end, text });
+      return;
+    }
+    const mayNest = !level.free && NESTED.has(level.key) && this.#isPlain?.(path, value) !== true;
+    const nested = mayNest ? nestedIn(value, path) : undefined;
+    if (nested === undefined) this.#add(text, start, end);
+    else {
+      this.#places.push({ start, end, text, nested });
+      for (const inner of nested.texts) this.texts.push(inner);
+    }
+  }
+
+  #takeNumber(level: Level, depth: number, start: number): number {
+    const json = this.#json;
+    let end = start + 1;
+    for (let code = json.charCodeAt(end); isNumeric(code); code = json.charCodeAt(end)) end++;
+    if (end - start >= LEAST_DIGITS) {
+      const value = json.slice(start, end);
+      this.#add({ path: pathAt(level, depth), kind: "number", original: value, value }, start, end);
+    }
+    return end;
+  }
+
+  #add(text: CheckedText, start: number, end: number): void {
+    this.#places.push({ start, end, text });
+    this.texts.push(text);
+  }
+}
+
+const isNumeric = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x2b || code === 0x2d || code === 0x65 || code === 0x45;
+
+const pathAt = ({ isList, path, index, key }: Level, depth: number): string => {
+  if (isList) return `${path}[${index}]`;
+  if (depth === 1) return path;
+  return path === "" ? key : `${path}.${key}`;
+};
+
+/** Elements of a list are what the list is called. */
+function isFree(level: Level, isList: boolean): boolean {
+  if (level.free || (level.key === "response" && level.path.endsWith("functionResponse"))) return true;
+  // A list called input has the turns of a conversation, or the texts of a service.
+  return FREE.has(level.key) && !(isList && level.key === "input");
+}
+
+function kindOf({ key, free }: Level): TextKind {
+  if (free) return "text";
+  return STRUCTURE.has(key) ? "structure" : NAMES.has(key) ? "name" : "text";
+}
+
+/** Base64 of media and sealed values has no texts. */
+const isSealed = (key: string, value: string): boolean =>
+  value.length >= LEAST_SEALED && (MEDIA_URL.test(value) || (SEALED.has(key) && BASE64.test(value)));
+
+function nestedIn(value: string, path: string): JsonDocument | undefined {
+  if (!/^\s*[{[]/.test(value)) return undefined;
+  try {
+    JSON.parse(value);
+  } catch {
+    // A model may write arguments that are not JSON. They are checked as one text.
+    return undefined;
+  }
+  return new JsonDocument(value, { path, free: true });
+}
+
+function decoded(json: string, start: number, end: number): string {
+  const raw = json.slice(start + 1, end - 1);
+  return raw.includes("\\") ? (JSON.parse(json.slice(start, end)) as string) : raw;
+}
+
+/** Two keys of one body that are replaced stay different (S15). */
+function jsonOf({ kind, value }: CheckedText, keys: Set<string>): string {
+  if (kind !== "key") return JSON.stringify(value);
+  let name = value;
+  for (let count = 2; keys.has(name); count++) name = `${value}_${count}`;
+  keys.add(name);
+  return JSON.stringify(name);
+}
