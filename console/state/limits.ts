@@ -1,10 +1,14 @@
 /** The limits of keys and projects, by their names in the Admin API. */
 export const LIMITS = {
   budget_usd_per_day: { name: "Daily budget (USD)", step: "0.01" },
+  budget_usd_per_week: { name: "Weekly budget (USD)", step: "0.01" },
   budget_usd_per_month: { name: "Monthly budget (USD)", step: "0.01" },
+  budget_usd_per_quarter: { name: "Quarterly budget (USD)", step: "0.01" },
   budget_usd_total: { name: "Total budget (USD)", step: "0.01" },
   requests_per_minute: { name: "Requests per minute", step: "1" },
   tokens_per_minute: { name: "Tokens per minute", step: "1" },
+  requests_per_day: { name: "Requests per day", step: "1" },
+  tokens_per_day: { name: "Tokens per day", step: "1" },
   concurrent: { name: "Concurrent calls", step: "1" },
   sessions: { name: "Open live sessions", step: "1" },
 } as const;
@@ -14,12 +18,14 @@ export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[];
 
 interface Spent {
   day: number;
+  week: number;
   month: number;
+  quarter: number;
   total: number;
 }
 
 export interface Budget {
-  name: "day" | "month" | "total";
+  name: keyof Spent;
   spent: number;
   /** In nano-dollars; undefined if there is no limit. */
   limit: number | undefined;
@@ -27,13 +33,19 @@ export interface Budget {
 
 const NANO = 1_000_000_000;
 
-/** The spend of each period, including periods without a budget, so that rows line up. */
+/** The spend of each period; of days, months and in total also without a budget, so that rows line up. */
 export function budgetsOf(spent: Spent | undefined, limits: Readonly<Record<string, number>>): Budget[] {
   const limitOf = (name: string): number | undefined =>
     limits[name] === undefined ? undefined : Math.round(limits[name] * NANO);
+  const ifLimited = (name: "week" | "quarter"): Budget[] => {
+    const limit = limitOf(`budget_usd_per_${name}`);
+    return limit === undefined ? [] : [{ name, spent: spent?.[name] ?? 0, limit }];
+  };
   return [
     { name: "day", spent: spent?.day ?? 0, limit: limitOf("budget_usd_per_day") },
+    ...ifLimited("week"),
     { name: "month", spent: spent?.month ?? 0, limit: limitOf("budget_usd_per_month") },
+    ...ifLimited("quarter"),
     { name: "total", spent: spent?.total ?? 0, limit: limitOf("budget_usd_total") },
   ];
 }
@@ -54,13 +66,13 @@ export function readLimits(
 
 /** The limits that are not budgets: `600 requests/min, 8 concurrent`. */
 export function rateWords(limits: Readonly<Record<string, number>>): string {
+  const rate = (name: string, words: string): string =>
+    limits[name] === undefined ? "" : `${limits[name].toLocaleString("en-US")} ${words}`;
   const parts = [
-    limits["requests_per_minute"] === undefined
-      ? ""
-      : `${limits["requests_per_minute"].toLocaleString("en-US")} requests/min`,
-    limits["tokens_per_minute"] === undefined
-      ? ""
-      : `${limits["tokens_per_minute"].toLocaleString("en-US")} tokens/min`,
+    rate("requests_per_minute", "requests/min"),
+    rate("tokens_per_minute", "tokens/min"),
+    rate("requests_per_day", "requests/day"),
+    rate("tokens_per_day", "tokens/day"),
     limits["concurrent"] === undefined ? "" : `${limits["concurrent"]} concurrent`,
     limits["sessions"] === undefined ? "" : `${limits["sessions"]} sessions`,
   ];

@@ -30,6 +30,7 @@ interface ReceiptView {
     hedged: boolean;
     fields: FieldNote[];
     tags: readonly string[];
+    end_user: string | null;
     usage: {
       input: number | null;
       cache_read: number | null;
@@ -103,6 +104,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
       hedged: receipt.hedged === true,
       fields: receipt.fields.map(({ path, action, reason }) => ({ path, action, reason })),
       tags: receipt.tags ?? [],
+      end_user: receipt.endUser ?? null,
       usage: usageView(usage),
       usage_source: receipt.usageSource,
       reported: receipt.corrected === undefined ? null : usageView(wholeUsage(receipt.corrected.reported)),

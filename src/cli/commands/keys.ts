@@ -18,7 +18,7 @@ import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Config } from "../../config/config.ts";
-import { type Spent, spentByOwner } from "../../ledger/queries.ts";
+import { dollarsOf, moneyOf, type SpentMoney, spentByOwner } from "../../ledger/queries.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { COMMAND_LINE } from "../actor.ts";
 import { adminFields } from "../admin-fields.ts";
@@ -115,7 +115,6 @@ const create = defineVerb({
   },
 });
 
-const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 const MOST_LISTED = 100_000;
 const SPENT = ["today", "month", "total"];
 const HEADER = ["id", "name", "project", "key", "models", "tags", "limits", ...SPENT, "made", "used", "state"];
@@ -137,7 +136,7 @@ const list = defineVerb({
             ({ project }) => project === (values.project ?? project),
           );
           const stored = (await listKeys(storage, filter)).map((key) => keyView(key));
-          return [...configured, ...stored].map((key) => ({ ...key, ...spendView(spent.get(key.id) ?? NOTHING) }));
+          return [...configured, ...stored].map((key) => ({ ...key, ...spendView(moneyOf(spent.get(key.id))) }));
         }),
     );
     if (values.json) printJson(found);
@@ -147,20 +146,18 @@ const list = defineVerb({
 });
 
 interface ListedKey extends KeyView {
-  /** US dollars in the current UTC day and month, and in total. */
-  spent_usd: Record<keyof Spent, number>;
+  /** US dollars in the current UTC day, week, month and quarter, and in total. */
+  spent_usd: SpentMoney;
 }
 
-type OfGateway = KeyView & { spent_nano_usd: Spent };
+type OfGateway = KeyView & { spent_nano_usd: SpentMoney };
 
 const ofGateway = ({ spent_nano_usd, ...key }: OfGateway): ListedKey => ({
   ...key,
   ...spendView(spent_nano_usd),
 });
 
-const spendView = ({ day, month, total }: Spent): Pick<ListedKey, "spent_usd"> => ({
-  spent_usd: { day: day / 1e9, month: month / 1e9, total: total / 1e9 },
-});
+const spendView = (spent: SpentMoney): Pick<ListedKey, "spent_usd"> => ({ spent_usd: dollarsOf(spent) });
 
 function row({ id, name, project, hint, models, tags, limits, spent_usd, ...key }: ListedKey): string[] {
   const state = key.revoked_at !== null ? "revoked" : isExpired(key) ? "expired" : "valid";

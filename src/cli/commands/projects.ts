@@ -9,7 +9,7 @@ import {
 } from "../../access/projects.ts";
 import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
-import { type Spent, spentByOwner } from "../../ledger/queries.ts";
+import { dollarsOf, moneyOf, type SpentMoney, spentByOwner } from "../../ledger/queries.ts";
 import { COMMAND_LINE } from "../actor.ts";
 import { adminFields } from "../admin-fields.ts";
 import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
@@ -93,13 +93,12 @@ const create = defineVerb({
   },
 });
 
-const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 const MOST_LISTED = 100_000;
 const HEADER = ["id", "name", "limits", "today", "month", "total", "made", "status"];
 
 interface ListedProject extends ProjectView {
-  /** US dollars in the current UTC day and month, and in total. */
-  spent_usd: Record<keyof Spent, number>;
+  /** US dollars in the current UTC day, week, month and quarter, and in total. */
+  spent_usd: SpentMoney;
 }
 
 const list = defineVerb({
@@ -115,7 +114,7 @@ const list = defineVerb({
         withStorage(values.config, async (storage): Promise<ListedProject[]> => {
           const { byProject } = await spentByOwner(storage, Date.now());
           return (await listProjects(storage)).map((project) =>
-            listed(projectView(project), byProject.get(project.id) ?? NOTHING),
+            listed(projectView(project), moneyOf(byProject.get(project.id))),
           );
         }),
     );
@@ -125,12 +124,12 @@ const list = defineVerb({
   },
 });
 
-const listed = (project: ProjectView, { day, month, total }: Spent): ListedProject => ({
+const listed = (project: ProjectView, spent: SpentMoney): ListedProject => ({
   ...project,
-  spent_usd: { day: day / 1e9, month: month / 1e9, total: total / 1e9 },
+  spent_usd: dollarsOf(spent),
 });
 
-type OfGateway = ProjectView & { spent_nano_usd: Spent };
+type OfGateway = ProjectView & { spent_nano_usd: SpentMoney };
 
 const ofGateway = ({ spent_nano_usd, ...project }: OfGateway): ListedProject => listed(project, spent_nano_usd);
 

@@ -9,6 +9,7 @@ import { showBodiesRoute } from "./bodies.ts";
 import { listCatalogueUpdates, removeCatalogueUpdate, updateCatalogueRoute } from "./catalogue.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
+import { limitEndUserRoute, listEndUsersRoute, resetEndUserRoute, showEndUserRoute } from "./end-users.ts";
 import { watchEvents } from "./events.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";
@@ -70,6 +71,10 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   updateKeyRoute,
   revokeKeyRoute,
   rotateKeyRoute,
+  listEndUsersRoute,
+  showEndUserRoute,
+  limitEndUserRoute,
+  resetEndUserRoute,
   listProviders,
   listProviderKinds,
   checkProvider,

@@ -51,6 +51,7 @@ const fields = {
   hedged: Type.Boolean(),
   fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured exactly." }),
   tags: Type.Array(Type.String(), { description: "Tags of the call and its key." }),
+  end_user: nullable(Type.String({ description: "Who used the client's program, as the request said." })),
   usage: UsageAmounts,
   usage_source: Type.String(),
   reported: nullable(UsageAmounts),
