@@ -3,6 +3,7 @@ export type { Act } from "../../src/server/admin/schemas/audit.ts";
 export type { BatchItem } from "../../src/server/admin/schemas/batch.ts";
 export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";
 export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/config.ts";
+export type { EndUser } from "../../src/server/admin/schemas/end-user.ts";
 export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";
 export type { CatalogueModel } from "../../src/server/admin/schemas/model.ts";
 export type { ObjectItem } from "../../src/server/admin/schemas/object.ts";

@@ -7,6 +7,7 @@ const PATHS = {
   models: "M10 3l6 3.5v7L10 17l-6-3.5v-7zM4 6.5l6 3.5 6-3.5M10 10v7",
   providers: "M4 5h12v4H4zM4 11h12v4H4zM7 7h.01M7 13h.01",
   keys: "M12.5 3.5a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM9.5 10.5 4 16v.5h2.5V15H8v-1.5h1.5",
+  users: "M10 10a3.2 3.2 0 1 0 0-6.4A3.2 3.2 0 0 0 10 10zM4 16.5a6 6 0 0 1 12 0",
   operations: "M10 4a6 6 0 1 1-5.2 3M4 4v3h3M10 7v3l2 2",
   batches: "M10 3l7 3.5-7 3.5-7-3.5zM3 10l7 3.5 7-3.5M3 13.5 10 17l7-3.5",
   files: "M3 5h5l2 2h7v9H3z",

@@ -34,6 +34,7 @@ const ENTRIES: readonly (readonly Entry[])[] = [
   ],
   [
     { path: "/keys", name: "Keys", icon: "keys" },
+    { path: "/end-users", name: "End users", icon: "users" },
     { path: "/alerts", name: "Alerts", icon: "alerts", roles: ["admin", "viewer"] },
     { path: "/config", name: "Configuration", icon: "config", roles: ["admin", "viewer"] },
     { path: "/audit", name: "Audit", icon: "audit", roles: ["admin", "viewer"] },

@@ -18,14 +18,12 @@ export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[];
 
 interface Spent {
   day: number;
-  week: number;
   month: number;
-  quarter: number;
   total: number;
 }
 
 export interface Budget {
-  name: keyof Spent;
+  name: "day" | "month" | "total";
   spent: number;
   /** In nano-dollars; undefined if there is no limit. */
   limit: number | undefined;
@@ -33,19 +31,13 @@ export interface Budget {
 
 const NANO = 1_000_000_000;
 
-/** The spend of each period; of days, months and in total also without a budget, so that rows line up. */
+/** The spend of each period, including periods without a budget, so that rows line up. */
 export function budgetsOf(spent: Spent | undefined, limits: Readonly<Record<string, number>>): Budget[] {
   const limitOf = (name: string): number | undefined =>
     limits[name] === undefined ? undefined : Math.round(limits[name] * NANO);
-  const ifLimited = (name: "week" | "quarter"): Budget[] => {
-    const limit = limitOf(`budget_usd_per_${name}`);
-    return limit === undefined ? [] : [{ name, spent: spent?.[name] ?? 0, limit }];
-  };
   return [
     { name: "day", spent: spent?.day ?? 0, limit: limitOf("budget_usd_per_day") },
-    ...ifLimited("week"),
     { name: "month", spent: spent?.month ?? 0, limit: limitOf("budget_usd_per_month") },
-    ...ifLimited("quarter"),
     { name: "total", spent: spent?.total ?? 0, limit: limitOf("budget_usd_total") },
   ];
 }
@@ -53,18 +45,53 @@ export function budgetsOf(spent: Spent | undefined, limits: Readonly<Record<stri
 /** Reads the limits of a form. An empty field is absent, or `null` if the limit was set before. */
 export function readLimits(
   form: FormData,
-  before: Readonly<Record<string, number>> = {},
+  before: Readonly<Record<string, number | null>> = {},
+  prefix = "",
 ): Record<string, number | null> {
   const limits: Record<string, number | null> = {};
   for (const name of LIMIT_NAMES) {
-    const written = String(form.get(name) ?? "").trim();
+    const written = String(form.get(prefix + name) ?? "").trim();
     if (written !== "") limits[name] = Number(written);
     else if (before[name] !== undefined) limits[name] = null;
   }
   return limits;
 }
 
-/** The limits that are not budgets: `600 requests/min, 8 concurrent`. */
+/** `openai/gpt-*: requests_per_day=100 budget_usd_per_week=5`, one line for each pattern. */
+export const patternLines = (patterns: Readonly<Record<string, Readonly<Record<string, number>>>>): string =>
+  Object.entries(patterns)
+    .map(
+      ([pattern, limits]) =>
+        `${pattern}: ${Object.entries(limits)
+          .map(([name, value]) => `${name}=${value}`)
+          .join(" ")}`,
+    )
+    .join("\n");
+
+/** The same lines, and `null` for patterns and limits that are not there any more. Throws on a line that says something else. */
+export function readPatterns(
+  text: string,
+  before: Readonly<Record<string, Readonly<Record<string, number>>>> = {},
+): Record<string, Record<string, number | null> | null> {
+  const patterns: Record<string, Record<string, number | null> | null> = {};
+  for (const pattern of Object.keys(before)) patterns[pattern] = null;
+  for (const line of text.split("\n").filter((one) => one.trim() !== "")) {
+    const { pattern, rest } = /^\s*(?<pattern>\S+):\s+(?<rest>.+)$/.exec(line)?.groups ?? {};
+    if (pattern === undefined || rest === undefined) throw new Error(`"${line}" needs the form: pattern: name=number`);
+    const limits: Record<string, number | null> = {};
+    for (const name of Object.keys(before[pattern] ?? {})) limits[name] = null;
+    for (const word of rest.trim().split(/[\s,]+/)) {
+      const [name = "", value = ""] = word.split("=");
+      if (name === "" || value === "" || Number.isNaN(Number(value)))
+        throw new Error(`"${word}" needs the form: name=number`);
+      limits[name] = Number(value);
+    }
+    patterns[pattern] = limits;
+  }
+  return patterns;
+}
+
+/** The limits without a column of their own: `600 requests/min, 8 concurrent`. */
 export function rateWords(limits: Readonly<Record<string, number>>): string {
   const rate = (name: string, words: string): string =>
     limits[name] === undefined ? "" : `${limits[name].toLocaleString("en-US")} ${words}`;
@@ -73,6 +100,8 @@ export function rateWords(limits: Readonly<Record<string, number>>): string {
     rate("tokens_per_minute", "tokens/min"),
     rate("requests_per_day", "requests/day"),
     rate("tokens_per_day", "tokens/day"),
+    rate("budget_usd_per_week", "USD/week"),
+    rate("budget_usd_per_quarter", "USD/quarter"),
     limits["concurrent"] === undefined ? "" : `${limits["concurrent"]} concurrent`,
     limits["sessions"] === undefined ? "" : `${limits["sessions"]} sessions`,
   ];

@@ -6,7 +6,7 @@ export const MAX_END_USER_LENGTH = 256;
 
 /** Whether it can be stored, shown and put in a URL. */
 export const isEndUser = (value: string): boolean =>
-  value !== "" && value.length <= MAX_END_USER_LENGTH && value.isWellFormed() && isPlainLine(value);
+  value !== "" && value.length <= MAX_END_USER_LENGTH && isPlainLine(value) && !value.includes("\ufffd");
 
 /** Checks the id of an end user. */
 export function checkEndUser(value: string, path: string): string {

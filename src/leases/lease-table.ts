@@ -141,6 +141,11 @@ export class LeaseTable {
     if (row !== undefined) row.goneMs ??= this.#nowMs();
   }
 
+  /** How many are known, for tests and diagnostics. */
+  get windows(): number {
+    return this.#windows.size;
+  }
+
   /** For tests and diagnostics. */
   sumHeld(window: string): number {
     const row = this.#windows.get(window);

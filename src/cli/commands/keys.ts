@@ -13,6 +13,7 @@ import {
 } from "../../access/keys.ts";
 import { staticKeyId } from "../../access/known-keys.ts";
 import { readLimits } from "../../access/limits.ts";
+import { readPartLimits } from "../../access/part-limits.ts";
 import { staticKeys } from "../../app/static-keys.ts";
 import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
@@ -38,6 +39,7 @@ import {
   readUnpricedChange,
   UNPRICED_FLAG,
 } from "../key-flags.ts";
+import { PART_FLAGS, readPartFlags } from "../part-flags.ts";
 import { readWholeNumber } from "../whole-number.ts";
 import { withStorage } from "../with-storage.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
@@ -72,6 +74,7 @@ const create = defineVerb({
     },
     objects: OBJECTS_FLAG,
     unpriced: UNPRICED_FLAG,
+    ...PART_FLAGS,
     ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
@@ -98,11 +101,15 @@ const create = defineVerb({
       ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpriced(values.unpriced) } }),
       ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };
+    const parts = readPartFlags(values);
+    const partLimits = readPartLimits(parts);
     const created = await atGateway(
       values,
-      async (client) => (await client.change("POST", "/api/keys", adminFields(request))) as Created,
+      async (client) =>
+        (await client.change("POST", "/api/keys", adminFields({ ...request, partLimits: parts }))) as Created,
       async () => {
-        const made = await withStorage(values.config, (storage) => createKey(storage, request, system, COMMAND_LINE), {
+        const asked = { ...request, ...withoutAbsent({ partLimits }) };
+        const made = await withStorage(values.config, (storage) => createKey(storage, asked, system, COMMAND_LINE), {
           mayCreate: true,
         });
         await Bun.sleep(KNOWN_WITHIN_MS);
@@ -190,6 +197,7 @@ const UPDATE_FLAGS = {
   "no-provider-objects": { type: "boolean", about: "reject requests that refer to such objects" },
   objects: { ...OBJECTS_FLAG, about: `${OBJECTS_FLAG.about}; "default" removes the setting` },
   unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
+  ...PART_FLAGS,
   ...GATEWAY_FLAGS,
 } as const;
 
@@ -249,6 +257,7 @@ function readUpdate(values: Given<typeof UPDATE_FLAGS>["values"]): KeyUpdate {
       providerObjects,
       objects: objects === undefined ? undefined : objects === "default" ? null : readSharing(objects),
       billing: values.unpriced === undefined ? undefined : { unpriced: readUnpricedChange(values.unpriced) },
+      partLimits: readPartFlags(values),
     }),
     ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),

@@ -1,3 +1,4 @@
+import { readPartLimits } from "../../access/part-limits.ts";
 import {
   createProject,
   deleteProject,
@@ -26,6 +27,7 @@ import {
   readUnpricedChange,
   UNPRICED_FLAG,
 } from "../key-flags.ts";
+import { PART_FLAGS, readPartFlags } from "../part-flags.ts";
 import { readWholeNumber } from "../whole-number.ts";
 import { withStorage } from "../with-storage.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
@@ -58,6 +60,7 @@ const create = defineVerb({
     },
     "project-mb": PROJECT_MB_FLAG,
     unpriced: UNPRICED_FLAG,
+    ...PART_FLAGS,
     ...GATEWAY_FLAGS,
   },
   takes: 1,
@@ -77,13 +80,17 @@ const create = defineVerb({
         billing: values.unpriced === undefined ? undefined : { unpriced: readUnpriced(values.unpriced) },
       }),
     };
+    const parts = readPartFlags(values);
+    const partLimits = readPartLimits(parts);
+    const asked = { ...request, ...withoutAbsent({ partLimits }) };
     const created = await atGateway(
       values,
-      async (client) => (await client.change("POST", "/api/projects", adminFields(request))) as ProjectView,
+      async (client) =>
+        (await client.change("POST", "/api/projects", adminFields({ ...request, partLimits: parts }))) as ProjectView,
       () =>
         withStorage(
           values.config,
-          async (storage) => projectView(await createProject(storage, request, system, COMMAND_LINE)),
+          async (storage) => projectView(await createProject(storage, asked, system, COMMAND_LINE)),
           { mayCreate: true },
         ),
     );
@@ -160,6 +167,7 @@ const update = defineVerb({
     },
     "project-mb": { ...PROJECT_MB_FLAG, about: `${PROJECT_MB_FLAG.about}; "default" removes the setting` },
     unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
+    ...PART_FLAGS,
     ...GATEWAY_FLAGS,
   },
   takes: 1,
@@ -169,7 +177,7 @@ const update = defineVerb({
     if (values["provider-objects"] && values["no-provider-objects"])
       throw new UsageError("--provider-objects and --no-provider-objects cannot be combined.");
     const update: ProjectUpdate = {
-      ...withoutAbsent({ name: values.name }),
+      ...withoutAbsent({ name: values.name, partLimits: readPartFlags(values) }),
       ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
       ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
       ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),

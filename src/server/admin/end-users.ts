@@ -49,6 +49,7 @@ export const listEndUsersRoute = adminRoute({
 export const showEndUserRoute = adminRoute({
   method: "GET",
   path: "/api/end_users/{id}",
+  idsMayHaveSlashes: true,
   id: "showEndUser",
   summary: "Show what an end user has used, and its own limits.",
   roles: ["admin", "viewer", "project"],
@@ -64,6 +65,7 @@ export const showEndUserRoute = adminRoute({
 export const limitEndUserRoute = adminRoute({
   method: "PUT",
   path: "/api/end_users/{id}",
+  idsMayHaveSlashes: true,
   id: "limitEndUser",
   summary: "Give one end user of a key or project limits of its own.",
   roles: ["admin"],
@@ -81,6 +83,7 @@ export const limitEndUserRoute = adminRoute({
 export const resetEndUserRoute = adminRoute({
   method: "DELETE",
   path: "/api/end_users/{id}",
+  idsMayHaveSlashes: true,
   id: "resetEndUser",
   summary: "Remove the limits that one end user has of its own. What it has used stays.",
   roles: ["admin"],

@@ -82,7 +82,7 @@ export const tagField = (about: string): QueryField<string> => ({
 
 export const endUserField = (about: string): QueryField<string> => ({
   read: (text, name) => {
-    if (isEndUser(text)) return text;
+    if (isEndUser(checkText(text, name))) return text;
     throw wrongField(name, `must be the id of an end user: 1 to ${MAX_END_USER_LENGTH} characters`);
   },
   schema: { type: "string", maxLength: MAX_END_USER_LENGTH },
