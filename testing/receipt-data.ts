@@ -13,6 +13,7 @@ export interface ReceiptData {
   continued: { provider: string; from_characters: number }[];
   hedged: boolean;
   fields: { path: string; action: string; reason: string }[];
+  end_user: string | null;
   tags: string[];
   usage: Record<string, number | null>;
   usage_source: string;

@@ -291,7 +291,8 @@ export class Leases implements LeaseState {
     }
     for (const [index, window] of batch.entries()) {
       this.#unregistered.delete(window);
-      this.#spent.delete(window.name);
+      // What has arrived since the message was written is sent with the next one.
+      if (sync.claims[index]?.spent !== undefined) this.#spent.delete(window.name);
       window.granted(answer.held[index] ?? 0, answer.left[index] ?? 0, answer.alone.includes(window.name), nowMs);
       const isForgotten = sync.claims[index]?.forgets === true;
       const isLeaving = this.#leaving.has(window);
@@ -333,7 +334,7 @@ export class Leases implements LeaseState {
   }
 
   #askSpent(unknown: readonly string[]): void {
-    const asked = unknown.filter((name) => !this.#asked.has(name));
+    const asked = unknown.filter((name) => !this.#asked.has(name) && !this.#spent.has(name));
     if (asked.length === 0) return;
     for (const name of asked) this.#asked.add(name);
     const again = () => {

@@ -18,7 +18,7 @@ const config = {
       name: "tagged",
       key: TAGGED,
       limits_by_tag: { "team:*": { requests_per_minute: 1 } },
-      limits_by_model: { "test/chat": { budget_usd_per_quarter: 0.018 } },
+      limits_by_model: { "test/chat": { budget_usd_per_quarter: 0.009 } },
     },
   ],
 };
@@ -119,7 +119,7 @@ describe("choices 15: limits of models and tags", () => {
     const model = await call("other");
     expect([
       model.status,
-      model.text.includes('The model test/chat (key \\"tagged\\") has a budget of 0.018 USD a quarter'),
+      model.text.includes('The model test/chat (key \\"tagged\\") has a budget of 0.009 USD a quarter'),
     ]).toEqual([402, true]);
   });
 });
