@@ -222,7 +222,7 @@ class World {
   }
 }
 
-describe("choices 15, H23: limits of end users that several processes share", () => {
+describe("choices 9, H23: limits of end users that several processes share", () => {
   test.each([2, 3, 6])(
     "are never exceeded, while processes die and join, the source forgets, and end users leave memory and come back (%d)",
     async (seed) => {

@@ -85,7 +85,7 @@ function gate(maxHeld?: number) {
   return { clock, store, admissions, admit, refusal, used };
 }
 
-describe("choices 15: limits of end users, models and tags", () => {
+describe("choices 9: limits of end users, models and tags", () => {
   test("each end user has the same limits, and one does not use up those of another", async () => {
     const { admit, refusal } = gate();
     const who = principal({ key: { endUsers: { limits: { requestsPerMinute: 2, concurrent: 9 } } } });
@@ -202,7 +202,7 @@ describe("choices 15: limits of end users, models and tags", () => {
   });
 });
 
-describe("choices 15: the state of end users comes from the storage", () => {
+describe("choices 9: the state of end users comes from the storage", () => {
   const limits = { budgetUsdTotal: 1 };
   const who = principal({ key: { endUsers: { limits } } });
   const call = { endUser: "ann", estimatedCostNanoUsd: 1e8 };
@@ -305,7 +305,7 @@ describe("choices 15: the state of end users comes from the storage", () => {
     expect(store.reads).toBe(1);
   });
 
-  test("S15: a limited key without such limits looks nothing up", async () => {
+  test("a limited key without such limits looks nothing up", async () => {
     const { admissions, store, admit } = gate();
     await admit(principal({}), { endUser: "ann" });
     expect([admissions.endUsers.size, store.reads]).toEqual([0, 0]);

@@ -33,7 +33,7 @@ async function started(dialect: DialectName, options: HarnessOptions = {}): Prom
   return harness;
 }
 
-describe("choices 15: the end user of a call", () => {
+describe("choices 9: the end user of a call", () => {
   for (const dialect of DIALECTS) {
     test(`${dialect}: comes from the header, and is in the receipt, but not sent to providers`, async () => {
       const harness = await started(dialect);
@@ -109,7 +109,7 @@ describe("choices 15: the end user of a call", () => {
   });
 });
 
-describe("choices 15: limits of models and tags", () => {
+describe("choices 9: limits of models and tags", () => {
   test("errors name the model or the tag", async () => {
     const harness = await started("chat");
     const call = (tag: string) => harness.call("chat", { key: TAGGED, headers: { "x-trivium-tags": tag } });
@@ -124,7 +124,7 @@ describe("choices 15: limits of models and tags", () => {
   });
 });
 
-describe("choices 15: end users after a restart", () => {
+describe("choices 9: end users after a restart", () => {
   test("H23: what they have used comes back from the storage", async () => {
     const harness = await started("chat");
     for (let count = 0; count < 2; count++)
@@ -139,7 +139,7 @@ describe("choices 15: end users after a restart", () => {
   });
 });
 
-describe("choices 15: end users at the Admin API", () => {
+describe("choices 9: end users at the Admin API", () => {
   async function withCalls(): Promise<AdminHarness> {
     const admin = await AdminHarness.start({ config });
     const { upstream } = admin.gateway;
