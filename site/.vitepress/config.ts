@@ -59,6 +59,7 @@ export default defineConfig({
         items: [
           page("Keys and projects", "keys"),
           page("Limits and budgets", "budgets"),
+          page("End users", "end-users"),
           page("Usage and cost", "usage"),
           page("Prices", "prices"),
         ],

@@ -49,6 +49,9 @@ export const budgetsOf = (limits: Limits): readonly Budget[] =>
     return value === undefined ? [] : [{ measure: MEASURE_OF[limit], limit, amount: amountOf(limit, value) }];
   });
 
+/** Whether one of the limits needs what the ledger knows. */
+export const needsLedger = (limits: Limits): boolean => budgetsOf(limits).length > 0;
+
 /** How much of a budget is used. */
 export interface BudgetUse {
   level: LevelName;

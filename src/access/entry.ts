@@ -1,7 +1,7 @@
 import type { Account } from "./account.ts";
 import type { Bound } from "./bound.ts";
 import { type CostEstimate, checkBudgets, reservedFor, tokensFor } from "./check-budgets.ts";
-import type { CallParts, PartBounds } from "./part-bounds.ts";
+import type { CallParts, PartBounds } from "./parts/part-bounds.ts";
 import type { Principal } from "./principal.ts";
 import { addRateHeaders, checkEntry, checkTokens } from "./rate-limits.ts";
 import { checkScopes } from "./scopes.ts";

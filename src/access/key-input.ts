@@ -5,8 +5,8 @@ import { JsonInput } from "./json-input.ts";
 import { readKeyRouting } from "./key-routing.ts";
 import type { KeyRequest, KeyUpdate } from "./keys.ts";
 import { readLimits } from "./limits.ts";
-import { PART_FIELDS, readPartChange } from "./part-input.ts";
-import { readPartLimits } from "./part-limits.ts";
+import { PART_FIELDS, readPartChange } from "./parts/part-input.ts";
+import { readPartLimits } from "./parts/part-limits.ts";
 
 const BOUNDS = [
   "models",

@@ -7,13 +7,13 @@ import { selectChangedEndUserLimits } from "../storage/tables/end-users.ts";
 import { type StoredKey, selectChangedKeys, selectKeys, writeLastUsed } from "../storage/tables/keys.ts";
 import { type StoredProject, selectChangedProjects, selectProjects } from "../storage/tables/projects.ts";
 import type { Actor } from "./audit.ts";
-import type { EndUserRef } from "./end-users.ts";
 import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
 import { revokeKey } from "./keys.ts";
 import { type KnownKey, KnownKeys, levelsIn, type StaticKey } from "./known-keys.ts";
 import { type Level, WHOLE_LEVELS } from "./level.ts";
 import type { Limits } from "./limits.ts";
-import type { PartLimits } from "./part-limits.ts";
+import type { EndUserRef } from "./parts/end-users.ts";
+import type { PartLimits } from "./parts/part-limits.ts";
 import type { Principal } from "./principal.ts";
 import { type Caller, checkCallerNetwork } from "./scopes.ts";
 

@@ -3,7 +3,7 @@ import type { Sharing } from "../canon/ownership.ts";
 import type { StoredKey } from "../storage/tables/keys.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import { limitsView } from "./limits.ts";
-import { type PartLimitsView, partLimitsView, readPartLimits } from "./part-limits.ts";
+import { type PartLimitsView, partLimitsView, readPartLimits } from "./parts/part-limits.ts";
 
 /** A stored key without its digests, for display. */
 export type KeySummary = Omit<StoredKey, "hash" | "previousHash">;

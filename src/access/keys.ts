@@ -41,7 +41,7 @@ import {
   type PartLimitsChange,
   readPartLimits,
   storedPartLimits,
-} from "./part-limits.ts";
+} from "./parts/part-limits.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
 /** The most child keys that a key may have, not counting revoked ones. */

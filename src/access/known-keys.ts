@@ -7,7 +7,7 @@ import { Discounts, readDiscounts } from "./discounts.ts";
 import { hashKey } from "./key-hash.ts";
 import type { Level } from "./level.ts";
 import { type Limits, readLimits } from "./limits.ts";
-import { type PartLimits, patternLevels, readPartLimits } from "./part-limits.ts";
+import { type PartLimits, patternLevels, readPartLimits } from "./parts/part-limits.ts";
 import { makePrincipal, type Principal, principalOf, type Surroundings } from "./principal.ts";
 
 /** A key that is written in the configuration instead of the storage. */

@@ -1,4 +1,3 @@
-import { measureOf } from "./budget.ts";
 import { LIMIT_NAMES, type Limits } from "./limits.ts";
 
 /** Where limits can be set for all calls, innermost first. */
@@ -96,10 +95,6 @@ export function isLimited(limits: Limits): boolean {
 export function hasBudget(limits: Limits): boolean {
   return LIMIT_NAMES.some((name) => name.startsWith("budget") && limits[name] !== undefined);
 }
-
-/** Whether one of the limits needs what the ledger knows. */
-export const needsLedger = (limits: Limits): boolean =>
-  LIMIT_NAMES.some((name) => limits[name] !== undefined && measureOf(name) !== undefined);
 
 /** Whether an estimate of the call's usage is needed. */
 export const countsUse = (limits: Limits): boolean =>

@@ -10,7 +10,7 @@ import type { Discounts } from "./discounts.ts";
 import { readKeyRouting } from "./key-routing.ts";
 import { type Level, levelsOf } from "./level.ts";
 import { type Limits, readLimits } from "./limits.ts";
-import { type PartLimits, type PartScope, partScopesOf, readPartLimits } from "./part-limits.ts";
+import { type PartLimits, type PartScope, partScopesOf, readPartLimits } from "./parts/part-limits.ts";
 
 /** The caller, and what it may do: the settings of its key, narrowed by those of its parent key and its project. */
 export interface Principal extends Omit<KeySettings, "name" | "networks" | "objects"> {

@@ -2,8 +2,8 @@ import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { readBilling } from "./billing-input.ts";
 import { JsonInput } from "./json-input.ts";
-import { PART_FIELDS, readPartChange } from "./part-input.ts";
-import { readPartLimits } from "./part-limits.ts";
+import { PART_FIELDS, readPartChange } from "./parts/part-input.ts";
+import { readPartLimits } from "./parts/part-limits.ts";
 import type { ProjectRequest, ProjectUpdate } from "./projects.ts";
 
 const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects", "project_mb", "billing", ...PART_FIELDS];

@@ -26,7 +26,7 @@ import {
   partLimitsView,
   readPartLimits,
   storedPartLimits,
-} from "./part-limits.ts";
+} from "./parts/part-limits.ts";
 
 /** A project to create; the name defaults to the id. */
 export interface ProjectRequest

@@ -3,9 +3,9 @@ import type { LeasedWindow } from "../leases/leased-window.ts";
 import type { Leases } from "../leases/leases.ts";
 import type { Account, Share } from "./account.ts";
 import { amountOf, measureOf } from "./budget.ts";
-import type { EndUserShare } from "./end-users.ts";
 import type { Level } from "./level.ts";
 import { LIMIT_NAMES, type LimitName } from "./limits.ts";
+import type { EndUserShare } from "./parts/end-users.ts";
 import { type SharedWindow, windowAt, windowName } from "./shared-window.ts";
 
 /** Days and months are leased this long before they begin. */

@@ -41,7 +41,7 @@ import { collectMetrics } from "./metrics/collect.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { makeSnapshot, type SimulatorAccess } from "./snapshot.ts";
-import { spentAt } from "./spent-at.ts";
+import { spentAt } from "./spending/spent-at.ts";
 import { telemetrySettings } from "./telemetry-settings.ts";
 import { BudgetWatch } from "./watch-budgets.ts";
 import { ObjectWatch } from "./watch-objects.ts";

@@ -13,7 +13,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { Assembled } from "./assemble.ts";
 import { watchCatalogue } from "./catalogue/watch-catalogue.ts";
 import { shareInstanceNews } from "./instance-news.ts";
-import { spentAt } from "./spent-at.ts";
+import { spentAt } from "./spending/spent-at.ts";
 import { watchClock } from "./watch-clock.ts";
 
 const SWEEP_MS = 600_000;

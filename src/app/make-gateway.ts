@@ -35,9 +35,9 @@ import { Health, type HealthChange } from "../routing/health/health.ts";
 import { Slots } from "../routing/slots.ts";
 import type { Storage } from "../storage/storage.ts";
 import { CallMetrics } from "../telemetry/call-metrics.ts";
-import { spentAt } from "./spent-at.ts";
+import { spentAt } from "./spending/spent-at.ts";
+import { storedEndUsers } from "./spending/stored-end-users.ts";
 import { staticKeys } from "./static-keys.ts";
-import { storedEndUsers } from "./stored-end-users.ts";
 
 /** What the gateway depends on: the machine, the network, the disk and the log. */
 interface GatewaySurroundings

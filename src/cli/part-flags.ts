@@ -1,4 +1,4 @@
-import type { PartLimitsChange } from "../access/part-limits.ts";
+import type { PartLimitsChange } from "../access/parts/part-limits.ts";
 import { withoutAbsent } from "../base/without-absent.ts";
 import { UsageError } from "./command.ts";
 import { KEY_FLAGS } from "./key-flags.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../access/keys.ts";
 import { staticKeyId } from "../../access/known-keys.ts";
 import { readLimits } from "../../access/limits.ts";
-import { readPartLimits } from "../../access/part-limits.ts";
+import { readPartLimits } from "../../access/parts/part-limits.ts";
 import { staticKeys } from "../../app/static-keys.ts";
 import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";

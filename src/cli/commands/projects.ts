@@ -1,4 +1,4 @@
-import { readPartLimits } from "../../access/part-limits.ts";
+import { readPartLimits } from "../../access/parts/part-limits.ts";
 import {
   createProject,
   deleteProject,

@@ -1,5 +1,5 @@
 import { hasBudget } from "../../access/level.ts";
-import { partsHaveBudget } from "../../access/part-limits.ts";
+import { partsHaveBudget } from "../../access/parts/part-limits.ts";
 import type { Principal } from "../../access/principal.ts";
 import {
   type Billable,

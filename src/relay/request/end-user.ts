@@ -1,10 +1,10 @@
-import { requiresEndUser } from "../../access/part-limits.ts";
+import { checkEndUser, isEndUser } from "../../access/parts/end-user-id.ts";
+import { requiresEndUser } from "../../access/parts/part-limits.ts";
 import type { Principal } from "../../access/principal.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
-import { checkEndUser, isEndUser } from "../../canon/end-user.ts";
 import { GatewayError } from "../../canon/error.ts";
 
-export const END_USER_HEADER = "x-trivium-user";
+const END_USER_HEADER = "x-trivium-user";
 
 /**
  * Who uses the client's program: as its credential says, or else the header, or else the body. Read before fields are taken

@@ -1,6 +1,6 @@
 import type { CallEstimate } from "../../access/admit.ts";
 import { countsUse, type Level } from "../../access/level.ts";
-import { partsCountUse } from "../../access/part-limits.ts";
+import { partsCountUse } from "../../access/parts/part-limits.ts";
 import type { Principal } from "../../access/principal.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 import { discounted } from "../../catalogue/discounted.ts";

@@ -1,6 +1,6 @@
+import { isEndUser, MAX_END_USER_LENGTH } from "../../access/parts/end-user-id.ts";
 import type { TimeZone } from "../../base/time-zone.ts";
 import { isDay, readTimestamp } from "../../base/timestamp.ts";
-import { isEndUser, MAX_END_USER_LENGTH } from "../../canon/end-user.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { MAX_TAG_LENGTH, TAG_PATTERN } from "../../canon/tags.ts";
 import { wrongField } from "../wrong-field.ts";

@@ -9,7 +9,12 @@ import { showBodiesRoute } from "./bodies.ts";
 import { listCatalogueUpdates, removeCatalogueUpdate, updateCatalogueRoute } from "./catalogue.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
-import { limitEndUserRoute, listEndUsersRoute, resetEndUserRoute, showEndUserRoute } from "./end-users.ts";
+import {
+  limitEndUserRoute,
+  listEndUsersRoute,
+  resetEndUserRoute,
+  showEndUserRoute,
+} from "./end-users/end-user-routes.ts";
 import { watchEvents } from "./events.ts";
 import { healthRoute, readinessRoute } from "./health.ts";
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute, showKeyRoute, updateKeyRoute } from "./keys.ts";

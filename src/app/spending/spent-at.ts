@@ -1,9 +1,9 @@
-import type { SpentSums } from "../access/admit.ts";
-import { type Level, type LevelName, readPartId } from "../access/level.ts";
-import { matches } from "../access/model-glob.ts";
-import { NOTHING_SPENT, type PartSpent, plus, type Spent, spentByOwner, spentByPart } from "../ledger/queries.ts";
-import type { Storage } from "../storage/storage.ts";
-import { selectMakers } from "../storage/tables/keys.ts";
+import type { SpentSums } from "../../access/admit.ts";
+import { type Level, type LevelName, readPartId } from "../../access/level.ts";
+import { matches } from "../../access/model-glob.ts";
+import { NOTHING_SPENT, type PartSpent, plus, type Spent, spentByOwner, spentByPart } from "../../ledger/queries.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { selectMakers } from "../../storage/tables/keys.ts";
 
 /**
  * What each key, each project and the gateway have used in the current windows, from the ledger; and what the models and

@@ -11,13 +11,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { RedisClient, SQL } from "bun";
-import { TRIVIUM } from "../conformance/support/program.ts";
-import { freePort } from "../testing/free-port.ts";
-import { startPostgres } from "../testing/postgres.ts";
-import { startRedis } from "../testing/redis.ts";
-import { scriptedModels } from "../testing/scripted-models.ts";
-import { TEST_KEY } from "../testing/test-key.ts";
-import { residentMegabytes } from "./proc.ts";
+import { TRIVIUM } from "../../conformance/support/program.ts";
+import { freePort } from "../../testing/free-port.ts";
+import { startPostgres } from "../../testing/postgres.ts";
+import { startRedis } from "../../testing/redis.ts";
+import { scriptedModels } from "../../testing/scripted-models.ts";
+import { TEST_KEY } from "../../testing/test-key.ts";
+import { residentMegabytes } from "../proc.ts";
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +38,7 @@ const CALLS_OF_RACER = 300;
 const folder = mkdtempSync(join(tmpdir(), "trivium-bench-end-users-"));
 const [postgres, redis] = [await startPostgres(), await startRedis()];
 if (postgres === undefined || redis === undefined) throw new Error("PostgreSQL and Redis must be installed");
-const provider = Bun.spawn([process.execPath, join(import.meta.dir, "batch-provider.child.ts"), values.latency], {
+const provider = Bun.spawn([process.execPath, join(import.meta.dir, "..", "batch-provider.child.ts"), values.latency], {
   stdout: "pipe",
   stderr: "inherit",
 });

@@ -1,10 +1,11 @@
-import { GatewayError } from "../canon/error.ts";
-import { Account, type Share } from "./account.ts";
-import { type Bound, boundOf } from "./bound.ts";
-import { needsLedger, partId, subjectOf, type WholeLevel } from "./level.ts";
-import type { Limits } from "./limits.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { Account, type Share } from "../account.ts";
+import { type Bound, boundOf } from "../bound.ts";
+import { needsLedger } from "../budget.ts";
+import { partId, subjectOf, type WholeLevel } from "../level.ts";
+import type { Limits } from "../limits.ts";
+import { SpendMeter, type Use } from "../spend-meter.ts";
 import { endUserLevel, type PartScope } from "./part-limits.ts";
-import { SpendMeter, type Use } from "./spend-meter.ts";
 
 /** One end user of a key, a project or the gateway. */
 export interface EndUserRef extends Pick<WholeLevel, "level" | "id"> {

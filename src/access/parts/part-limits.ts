@@ -1,7 +1,7 @@
-import { withoutAbsent } from "../base/without-absent.ts";
-import { GatewayError } from "../canon/error.ts";
-import { countsUse, GATEWAY_ID, hasBudget, isLimited, type Level, partId, type WholeLevel } from "./level.ts";
-import { changeLimits, type Limits, limitsView, readLimits } from "./limits.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { countsUse, GATEWAY_ID, hasBudget, isLimited, type Level, partId, type WholeLevel } from "../level.ts";
+import { changeLimits, type Limits, limitsView, readLimits } from "../limits.ts";
 
 /** Limits for parts of the calls of a key, a project or the gateway. */
 export interface PartLimits {

@@ -1,12 +1,12 @@
-import type { EndUserRef, EndUserStore, LoadedEndUser } from "../access/end-users.ts";
-import { NOTHING_SPENT, plus, type Spent, windowStarts } from "../ledger/queries.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { EndUserRef, EndUserStore, LoadedEndUser } from "../../access/parts/end-users.ts";
+import { NOTHING_SPENT, plus, type Spent, windowStarts } from "../../ledger/queries.ts";
+import type { Storage } from "../../storage/storage.ts";
 import {
   type OwnEndUserSums,
   type StoredEndUserLimits,
   selectEndUserLimits,
   sumEndUsers,
-} from "../storage/tables/end-users.ts";
+} from "../../storage/tables/end-users.ts";
 
 interface StoredEndUsersOptions {
   storage: Storage;

@@ -1,8 +1,8 @@
-import type { Account } from "./account.ts";
-import { type Bound, boundOf } from "./bound.ts";
+import type { Account } from "../account.ts";
+import { type Bound, boundOf } from "../bound.ts";
+import type { Level, LevelName } from "../level.ts";
+import { matches } from "../model-glob.ts";
 import type { EndUsers } from "./end-users.ts";
-import type { Level, LevelName } from "./level.ts";
-import { matches } from "./model-glob.ts";
 import { type PartScope, patternLevels } from "./part-limits.ts";
 
 /** What decides which parts of its key, project and gateway a call belongs to. */

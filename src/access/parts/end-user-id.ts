@@ -1,5 +1,5 @@
-import { isPlainLine } from "../base/is-plain-line.ts";
-import { GatewayError } from "./error.ts";
+import { isPlainLine } from "../../base/is-plain-line.ts";
+import { GatewayError } from "../../canon/error.ts";
 
 /** Longer than the ids that vendors accept. */
 export const MAX_END_USER_LENGTH = 256;

@@ -1,10 +1,10 @@
-import type { Sources } from "../base/sources.ts";
-import { GatewayError } from "../canon/error.ts";
-import type { Storage } from "../storage/storage.ts";
-import { type StoredEndUserLimits, selectEndUserLimits, writeEndUserLimits } from "../storage/tables/end-users.ts";
-import { type Actor, changesOf, recordAct } from "./audit.ts";
-import type { WholeLevelName } from "./level.ts";
-import { LIMIT_NAMES, wireName } from "./limits.ts";
+import type { Sources } from "../../base/sources.ts";
+import { GatewayError } from "../../canon/error.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { type StoredEndUserLimits, selectEndUserLimits, writeEndUserLimits } from "../../storage/tables/end-users.ts";
+import { type Actor, changesOf, recordAct } from "../audit.ts";
+import type { WholeLevelName } from "../level.ts";
+import { LIMIT_NAMES, wireName } from "../limits.ts";
 import { readPartial } from "./part-limits.ts";
 
 /** An end user of a key, a project or the gateway. */

@@ -1,17 +1,17 @@
-import { type EndUserOwner, endUserLimitsView, setEndUserLimits } from "../../access/end-user-limits.ts";
-import { GATEWAY_ID } from "../../access/level.ts";
-import type { Operator } from "../../access/operator-access.ts";
-import { checkEndUser } from "../../canon/end-user.ts";
-import { GatewayError } from "../../canon/error.ts";
-import { type EndUserReport, listEndUsers, reportEndUsers } from "../../ledger/end-users.ts";
-import { moneyOf } from "../../ledger/queries.ts";
-import { json } from "../openapi/operation.ts";
-import type { ServerContext } from "../routed-request.ts";
-import { actorOf } from "./actor.ts";
-import { adminRoute } from "./define-route.ts";
-import { keyFor, keysFor, projectOf } from "./project-scope.ts";
-import { endUserField, oneOfField, PAGE_FIELDS, textField } from "./query-fields.ts";
-import { type EndUser, EndUserAnswer, EndUserLimitsBody, EndUserListAnswer } from "./schemas/end-user.ts";
+import { GATEWAY_ID } from "../../../access/level.ts";
+import type { Operator } from "../../../access/operator-access.ts";
+import { checkEndUser } from "../../../access/parts/end-user-id.ts";
+import { type EndUserOwner, endUserLimitsView, setEndUserLimits } from "../../../access/parts/end-user-limits.ts";
+import { GatewayError } from "../../../canon/error.ts";
+import { type EndUserReport, listEndUsers, reportEndUsers } from "../../../ledger/end-users.ts";
+import { moneyOf } from "../../../ledger/queries.ts";
+import { json } from "../../openapi/operation.ts";
+import type { ServerContext } from "../../routed-request.ts";
+import { actorOf } from "../actor.ts";
+import { adminRoute } from "../define-route.ts";
+import { keyFor, keysFor, projectOf } from "../project-scope.ts";
+import { endUserField, oneOfField, PAGE_FIELDS, textField } from "../query-fields.ts";
+import { type EndUser, EndUserAnswer, EndUserLimitsBody, EndUserListAnswer } from "../schemas/end-user.ts";
 
 type Context = Pick<ServerContext, "storage" | "gateway">;
 

@@ -1,6 +1,6 @@
-import { withoutAbsent } from "../base/without-absent.ts";
-import { GatewayError } from "../canon/error.ts";
-import { JsonInput } from "./json-input.ts";
+import { withoutAbsent } from "../../base/without-absent.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { JsonInput } from "../json-input.ts";
 import type { PartLimitsChange } from "./part-limits.ts";
 
 /** The fields of a key or a project that limit parts of its calls. */

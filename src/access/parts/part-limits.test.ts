@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { GatewayError } from "../canon/error.ts";
-import { type Admission, Admissions, type CallEstimate } from "./admit.ts";
+import { GatewayError } from "../../canon/error.ts";
+import { type Admission, Admissions, type CallEstimate } from "../admit.ts";
+import { levelsOf } from "../level.ts";
+import type { Principal } from "../principal.ts";
+import { rateHeadersOf } from "../rate-headers.sample.ts";
+import type { Use } from "../spend-meter.ts";
 import type { EndUserStore, LoadedEndUser } from "./end-users.ts";
-import { levelsOf } from "./level.ts";
 import { changePartLimits, type PartLimits, partLimitsView, partScopesOf, readPartLimits } from "./part-limits.ts";
-import type { Principal } from "./principal.ts";
-import { rateHeadersOf } from "./rate-headers.sample.ts";
-import type { Use } from "./spend-meter.ts";
 
 // A Saturday.
 const START_MS = Date.UTC(2026, 0, 31, 12);
