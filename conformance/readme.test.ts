@@ -282,7 +282,7 @@ describe("docs/keys.md", () => {
   });
 
   test("docs/end-users.md: its configuration is valid", async () => {
-    const text = (endUsers.in("yaml")[0] ?? "").replace("${APP_KEY}", "a-key-of-the-example-page");
+    const text = (endUsers.in("yaml")[0] ?? "").replace(/"\$\{APP_KEY\}"/, "a-key-of-the-example-page");
     const other = await startTestGateway({ config: Bun.YAML.parse(text) as Record<string, unknown> });
     await other.stop();
   });
