@@ -18,6 +18,7 @@ const receipts = new Page("docs/receipts.md");
 const keys = new Page("docs/keys.md");
 const budgets = new Page("docs/budgets.md");
 const usage = new Page("docs/usage.md");
+const endUsers = new Page("docs/end-users.md");
 const security = new Page("docs/security.md");
 const media = new Page("docs/media.md");
 const failures = new Page("docs/testing-with-the-simulator.md");
@@ -265,6 +266,25 @@ describe("docs/keys.md", () => {
     });
     await other.stop();
     await folder.shell("bin/trivium projects delete team-b");
+  });
+
+  test.skipIf(!canPaste)("docs/end-users.md: its commands limit end users and show them", async () => {
+    await folder.shell("bin/trivium keys create --name members");
+    const named = (words: string) => endUsers.one("sh", words).replaceAll(/\bapp\b/g, "members");
+    const shown = await folder.shell(named("--end-user-limit"));
+    expect(shown).toMatch(/^user-4711 +\d/m);
+    expect(shown).toMatch(/^user-4711 +1 /m);
+    const [limit = "", reset = ""] = named("end-users limit").trim().split("\n");
+    await folder.shell(limit);
+    expect(await folder.shell("bin/trivium end-users show user-4711")).toContain('"requests_per_day": 1000');
+    await folder.shell(reset);
+    expect(await folder.shell("bin/trivium end-users show user-4711")).toContain('"limits": []');
+  });
+
+  test("docs/end-users.md: its configuration is valid", async () => {
+    const text = (endUsers.in("yaml")[0] ?? "").replace(/"\$\{APP_KEY\}"/, "a-key-of-the-example-page");
+    const other = await startTestGateway({ config: Bun.YAML.parse(text) as Record<string, unknown> });
+    await other.stop();
   });
 
   test("docs/usage.md: its configuration is valid", async () => {

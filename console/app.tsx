@@ -15,6 +15,7 @@ const PAGES: Readonly<Record<string, Loader>> = {
   play: async () => (await import("./pages/play.tsx")).Play,
   usage: async () => (await import("./pages/usage.tsx")).Usage,
   keys: async () => (await import("./pages/keys.tsx")).Keys,
+  "end-users": async () => (await import("./pages/end-users.tsx")).EndUsers,
   projects: async () => (await import("./pages/projects.tsx")).Projects,
   providers: async () => (await import("./pages/providers.tsx")).Providers,
   models: async () => (await import("./pages/models.tsx")).Models,

@@ -1,12 +1,11 @@
 import { Admissions } from "../src/access/admit.ts";
-import { nanoOf } from "../src/access/budget.ts";
+import { amountOf, measureOf } from "../src/access/budget.ts";
 import type { Entry } from "../src/access/entry.ts";
 import { levelsOf } from "../src/access/level.ts";
 import { LIMIT_NAMES, type LimitName, type Limits } from "../src/access/limits.ts";
 import type { Principal } from "../src/access/principal.ts";
 import { whenShared } from "../src/access/share-refusal.ts";
 import { SharedLimits } from "../src/access/shared-limits.ts";
-import { budgetWindowOf } from "../src/access/shared-window.ts";
 import { GatewayError } from "../src/canon/error.ts";
 import type { LeaseSource } from "../src/leases/lease-source.ts";
 import { LeaseTable } from "../src/leases/lease-table.ts";
@@ -199,7 +198,7 @@ export class SharedWorld {
     for (const name of LIMIT_NAMES) {
       const limit = this.#limits[name];
       if (limit === undefined) continue;
-      const budget = budgetWindowOf(name);
+      const budget = measureOf(name);
       let used = 0;
       for (const { admissions, isAlive } of this.#processes) {
         const account = admissions.account("key", "key_1");
@@ -207,7 +206,7 @@ export class SharedWorld {
         else if (budget !== undefined) used += account.meter.own(budget, this.clock.wallMs());
         else if (name !== "concurrent") used += account.inUse(name, nowMs, this.clock.wallMs());
       }
-      left[name] = (budget === undefined ? limit : nanoOf(limit)) - used;
+      left[name] = amountOf(name, limit) - used;
     }
     return left;
   }

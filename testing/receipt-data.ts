@@ -14,6 +14,7 @@ export interface ReceiptData {
   hedged: boolean;
   guards: { name: string; on: string; verdict: string; count: number; reason: string | null; ms: number }[];
   fields: { path: string; action: string; reason: string }[];
+  end_user: string | null;
   tags: string[];
   usage: Record<string, number | null>;
   usage_source: string;

@@ -172,6 +172,7 @@ export function sampleCall(
     principal: { ...owner, project: "default" } as Call["principal"],
     admission: {
       atMs: 0,
+      endUser: undefined,
       addRateHeaders: () => {},
       extend: () => left.extensions-- > 0,
       release: (used) => void released.push(used),

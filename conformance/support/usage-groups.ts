@@ -73,6 +73,8 @@ function dateIn(zone: string, ms: number): string {
 
 function namesOf(receipt: CountedReceipt, dimension: UsageDimension, zone: string): readonly string[] {
   if (dimension === "tag") return receipt.tags;
+  // Its calls name none.
+  if (dimension === "end_user") return [];
   if (dimension === "day") return [dateIn(zone, receipt.createdAtMs)];
   if (dimension === "hour") return [`${new Date(receipt.createdAtMs).toISOString().slice(0, 13)}:00Z`];
   return [receipt.names[dimension]];

@@ -32,7 +32,7 @@ export async function ask<Answer>(path: string, query?: Query, abort?: AbortSign
 }
 
 export async function change<Answer>(
-  method: "POST" | "PATCH" | "DELETE",
+  method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   body?: object,
 ): Promise<Answer> {

@@ -3,6 +3,7 @@ export type { Act } from "../../src/server/admin/schemas/audit.ts";
 export type { BatchItem } from "../../src/server/admin/schemas/batch.ts";
 export type { CapturedBodies, CapturedBody, CapturedMedium } from "../../src/server/admin/schemas/bodies.ts";
 export type { ConfigChecked, ConfigShown } from "../../src/server/admin/schemas/config.ts";
+export type { EndUser } from "../../src/server/admin/schemas/end-user.ts";
 export type { ExportItem } from "../../src/server/admin/schemas/export.ts";
 export type { GuardItem } from "../../src/server/admin/schemas/guard.ts";
 export type { CreatedKey, Key, RotatedKey } from "../../src/server/admin/schemas/key.ts";

@@ -33,6 +33,11 @@ function Facts({ call }: { call: ReceiptDetail }) {
       <Fact name="Project">
         <a href={callsWith({ project: call.project })}>{call.project}</a>
       </Fact>
+      {call.end_user !== null && (
+        <Fact name="End user">
+          <a href={`/end-users?text=${encodeURIComponent(call.end_user)}`}>{call.end_user}</a>
+        </Fact>
+      )}
       {call.tags.length > 0 && (
         <Fact name="Tags">
           {call.tags.map((tag) => (

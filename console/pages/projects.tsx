@@ -6,7 +6,7 @@ import { PageHead, Problem, State, Waiting } from "../parts/basics.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { callsWith } from "../parts/filter-bar.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { FormProblem, LimitFields, useSending } from "../parts/key-forms.tsx";
+import { FormProblem, LimitFields, PartLimitFields, partLimitsOf, useSending } from "../parts/key-forms.tsx";
 import { Spend } from "../parts/spend.tsx";
 import { useData } from "../parts/use-data.ts";
 import { budgetsOf, rateWords, readLimits } from "../state/limits.ts";
@@ -30,11 +30,18 @@ function ProjectForm({
           id: String(form.get("id") ?? "").trim(),
           ...(name === "" ? {} : { name }),
           limits,
+          ...partLimitsOf(form),
           ...(megabytes === "" ? {} : { project_mb: Number(megabytes) }),
         });
       const status = form.get("suspended") === null ? "active" : "suspended";
       const project_mb = megabytes === "" ? null : Number(megabytes);
-      return change("PATCH", `/api/projects/${encodeURIComponent(item.id)}`, { name, limits, status, project_mb });
+      return change("PATCH", `/api/projects/${encodeURIComponent(item.id)}`, {
+        name,
+        limits,
+        ...partLimitsOf(form, item),
+        status,
+        project_mb,
+      });
     },
     () => {
       onDone();
@@ -55,6 +62,7 @@ function ProjectForm({
           <input name="name" maxLength={100} required={item !== undefined} defaultValue={item?.name ?? ""} />
         </label>
         <LimitFields limits={item?.limits ?? {}} />
+        <PartLimitFields item={item} />
         <label>
           Storage for files and batches in MB (empty for the default)
           <input name="project_mb" type="number" min="0" step="any" defaultValue={item?.project_mb ?? ""} />

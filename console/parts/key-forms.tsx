@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { change } from "../api/client.ts";
 import type { CreatedKey, Key, Project, RotatedKey } from "../api/types.ts";
 import { full } from "../format/time.ts";
-import { LIMIT_NAMES, LIMITS, readLimits } from "../state/limits.ts";
+import { LIMIT_NAMES, LIMITS, patternLines, readLimits, readPatterns } from "../state/limits.ts";
 import { CopyButton } from "./basics.tsx";
 import { Dialog } from "./dialog.tsx";
 
@@ -32,17 +32,76 @@ export const FormProblem = ({ error }: { error: string }) =>
     </p>
   );
 
-export const LimitFields = ({ limits = {} }: { limits?: Readonly<Record<string, number>> }) => (
+interface Limited {
+  limits?: Readonly<Record<string, number | null>>;
+  legend?: string;
+  /** Of the names of the fields. */
+  prefix?: string;
+}
+
+export const LimitFields = ({ limits = {}, legend = "Limits (empty for no limit)", prefix = "" }: Limited) => (
   <fieldset class="fields">
-    <legend>Limits (empty for no limit)</legend>
-    {LIMIT_NAMES.map((name) => (
+    <legend>{legend}</legend>
+    {LIMIT_NAMES.filter((name) => prefix === "" || name !== "sessions").map((name) => (
       <label key={name}>
         {LIMITS[name].name}
-        <input name={name} type="number" min="0" step={LIMITS[name].step} defaultValue={limits[name] ?? ""} />
+        <input name={prefix + name} type="number" min="0" step={LIMITS[name].step} defaultValue={limits[name] ?? ""} />
       </label>
     ))}
   </fieldset>
 );
+
+const USERS = "end_users.";
+
+/** The limits of end users, models and tags. */
+export const PartLimitFields = ({ item }: { item?: PartLimits | undefined }) => (
+  <details>
+    <summary>Limits by end user, model and tag</summary>
+    <LimitFields
+      limits={item?.end_users?.limits ?? {}}
+      legend="For each end user (empty for no limit)"
+      prefix={USERS}
+    />
+    <label class="check">
+      <input name="end_users.required" type="checkbox" defaultChecked={item?.end_users?.required === true} />
+      Reject requests that do not name their end user
+    </label>
+    <label>
+      By model, one pattern per line
+      <textarea
+        name="limits_by_model"
+        rows={2}
+        placeholder="openai/gpt-*: requests_per_day=500 budget_usd_per_week=20"
+        defaultValue={patternLines(item?.limits_by_model ?? {})}
+      />
+    </label>
+    <label>
+      By tag, one pattern per line
+      <textarea
+        name="limits_by_tag"
+        rows={2}
+        placeholder="team:*: budget_usd_per_month=100"
+        defaultValue={patternLines(item?.limits_by_tag ?? {})}
+      />
+    </label>
+  </details>
+);
+
+type PartLimits = Pick<Key, "end_users" | "limits_by_model" | "limits_by_tag">;
+
+/** Fields that stay empty are left out of what creates a key or a project. */
+export function partLimitsOf(form: FormData, item?: PartLimits): object {
+  const limits = readLimits(form, item?.end_users?.limits ?? {}, USERS);
+  const required = form.has("end_users.required");
+  const isSet = item?.end_users != null || required || Object.keys(limits).length > 0;
+  const byModel = readPatterns(String(form.get("limits_by_model") ?? ""), item?.limits_by_model);
+  const byTag = readPatterns(String(form.get("limits_by_tag") ?? ""), item?.limits_by_tag);
+  return {
+    ...(isSet ? { end_users: { limits, required } } : {}),
+    ...(Object.keys(byModel).length === 0 ? {} : { limits_by_model: byModel }),
+    ...(Object.keys(byTag).length === 0 ? {} : { limits_by_tag: byTag }),
+  };
+}
 
 const CaptureField = ({ isOn = false }: { isOn?: boolean }) => (
   <label class="check">
@@ -81,6 +140,7 @@ function keyOf(form: FormData): object {
     ...(policyOf(form) === null ? {} : { billing: { unpriced: policyOf(form) } }),
     ...(expires === "" ? {} : { expires_at: new Date(expires).toISOString() }),
     limits: readLimits(form),
+    ...partLimitsOf(form),
   };
 }
 
@@ -134,6 +194,7 @@ export function CreateKey({
         <CaptureField />
         <UnpricedField policy={null} />
         <LimitFields />
+        <PartLimitFields />
         <FormProblem error={error} />
         <footer>
           <button type="submit" class="main" disabled={busy}>
@@ -155,6 +216,7 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
         capture: form.has("capture"),
         billing: { unpriced: policyOf(form) },
         limits: readLimits(form, item.limits),
+        ...partLimitsOf(form, item),
       }),
     () => {
       onDone();
@@ -179,6 +241,7 @@ export function EditKey({ item, onDone, onClose }: { item: Key; onDone: () => vo
         <CaptureField isOn={item.capture} />
         <UnpricedField policy={item.billing.unpriced} />
         <LimitFields limits={item.limits} />
+        <PartLimitFields item={item} />
         <FormProblem error={error} />
         <footer>
           <button type="submit" class="main" disabled={busy}>

@@ -37,6 +37,7 @@ const ENTRIES: readonly (readonly Entry[])[] = [
     { path: "/keys", name: "Keys", icon: "keys" },
     { path: "/people", name: "People", icon: "people", roles: ["admin", "viewer"] },
     { path: "/guards", name: "Guards", icon: "guards", roles: ["admin", "viewer"] },
+    { path: "/end-users", name: "End users", icon: "users" },
     { path: "/alerts", name: "Alerts", icon: "alerts", roles: ["admin", "viewer"] },
     { path: "/exports", name: "Exports", icon: "exports", roles: ["admin", "viewer"] },
     { path: "/config", name: "Configuration", icon: "config", roles: ["admin", "viewer"] },

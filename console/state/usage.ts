@@ -1,10 +1,24 @@
 import type { UsageRow } from "../api/types.ts";
 
-export const DIMENSIONS = ["day", "hour", "model", "provider", "key", "project", "dialect", "outcome", "tag"] as const;
+export const DIMENSIONS = [
+  "day",
+  "hour",
+  "model",
+  "provider",
+  "key",
+  "project",
+  "dialect",
+  "outcome",
+  "tag",
+  "end_user",
+] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** A call is in the group of each of its tags, and an untagged call is in none, so groups do not add up to the total. */
-export const overlap = (by: readonly string[]): boolean => by.includes("tag");
+/**
+ * A call is in the group of each of its tags, and a call without a tag or an end user in none, so groups do not add up to the
+ * total.
+ */
+export const overlap = (by: readonly string[]): boolean => by.includes("tag") || by.includes("end_user");
 
 export const isTime = (dimension: string | undefined): boolean => dimension === "day" || dimension === "hour";
 

@@ -60,6 +60,7 @@ export default defineConfig({
           page("Keys and projects", "keys"),
           page("Limits and budgets", "budgets"),
           page("People and tokens", "people"),
+          page("End users", "end-users"),
           page("Usage and cost", "usage"),
           page("Prices", "prices"),
         ],

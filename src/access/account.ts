@@ -1,9 +1,10 @@
 import type { Cancel } from "../base/clock.ts";
 import type { Need, Waiter } from "../leases/leased-window.ts";
+import { measureOf } from "./budget.ts";
 import type { LevelName } from "./level.ts";
 import type { LimitName } from "./limits.ts";
 import { RateWindow } from "./rate-window.ts";
-import type { BudgetWindow, SpendMeter } from "./spend-meter.ts";
+import type { SpendMeter } from "./spend-meter.ts";
 
 /** What this process may use of an account's limits when several processes share them. */
 export interface Share {
@@ -33,13 +34,7 @@ export interface Awaited {
   giveUp(need: Need): void;
 }
 
-const BUDGET_WINDOW: Readonly<Partial<Record<LimitName, BudgetWindow>>> = {
-  budgetUsdPerDay: "day",
-  budgetUsdPerMonth: "month",
-  budgetUsdTotal: "total",
-};
-
-/** The use of a key, a project or the whole gateway in this process: money always, rates if they are limited. */
+/** The use of a key, a project, the whole gateway or a part of one in this process: money always, rates if they are limited. */
 export class Account {
   readonly level: LevelName;
   readonly id: string;
@@ -66,7 +61,8 @@ export class Account {
     if (limit === "sessions") return this.sessions;
     if (limit === "requestsPerMinute") return this.requests.used(nowMs);
     if (limit === "tokensPerMinute") return this.tokens.used(nowMs);
-    return this.meter.own(BUDGET_WINDOW[limit] ?? "total", wallMs) + this.meter.reserved;
+    const measure = measureOf(limit) ?? "total";
+    return this.meter.own(measure, wallMs) + this.meter.reservedOf(measure);
   }
 
   /** Drops the rate windows once nothing in them counts. */

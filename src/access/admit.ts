@@ -4,30 +4,46 @@ import { checkBudgets } from "./check-budgets.ts";
 import { DoneEntry } from "./done-entry.ts";
 import { type Clocks, type Entry, type KeyBounds, LimitedEntry, OpenEntry } from "./entry.ts";
 import { GATEWAY_ID, type Level, type LevelName } from "./level.ts";
+import { type EndUserShare, type EndUserStore, EndUsers } from "./parts/end-users.ts";
+import { type CallParts, PartBounds } from "./parts/part-bounds.ts";
 import { PreparedEntry } from "./prepared-entry.ts";
 import type { Principal } from "./principal.ts";
 import { checkEntry, checkRequest, checkSessions } from "./rate-limits.ts";
 import { whenShared } from "./share-refusal.ts";
 import { withNeeds } from "./shared-needs.ts";
-import { type BudgetWindow, SpendMeter } from "./spend-meter.ts";
+import { MEASURES, type Measure, SpendMeter, type Use } from "./spend-meter.ts";
 
 export type { Admission, CallEstimate, Entry } from "./entry.ts";
 
-/** The ledger's sums for a key, a project or the gateway, in nano-dollars; read from memory. */
-export type SpentSums = (level: LevelName, id: string, window: BudgetWindow) => number;
+/** The ledger's sums for a level, in nano-dollars, calls or tokens; read from memory. */
+export type SpentSums = (level: LevelName, id: string, measure: Measure) => number;
 
-/** Identifies the accounts that count a call: those of the key, its parent key, the project and the gateway. */
-export type Owner = Pick<Principal, "keyId" | "project"> & { maker?: Pick<Principal, "keyId"> | undefined };
+/**
+ * Identifies the accounts that count a call: those of the key, its parent key, the project and the gateway; and if
+ * `call` is given, those of its end user, its model and its tags as far as the key's settings limit them.
+ */
+export type Owner = Pick<Principal, "keyId" | "project"> & {
+  maker?: Pick<Principal, "keyId"> | undefined;
+  call?: (CallParts & { principal: Principal | undefined }) | undefined;
+};
 
 /** Releases what was held, and counts what was spent. */
-export type Release = (actualNanoUsd: number, atMs: number) => void;
+export type Release = (actualNanoUsd: number, atMs: number, tokens?: number, calls?: number) => void;
 
 interface AdmissionsOptions extends Clocks {
   /** The ledger's sums when the gateway started. */
   spent: SpentSums;
   /** Called once for each account if several processes share its limits. */
   shareOf?: (account: Account) => Share | undefined;
+  /** Where the state of end users comes from. */
+  endUsers?: { store: EndUserStore; shareOf?: ((account: Account) => EndUserShare) | undefined; maxHeld?: number };
 }
+
+const NO_STORE: EndUserStore = {
+  read: async (wanted) => wanted.map(() => ({ spent: NOTHING, own: NOTHING, limits: undefined })),
+  oldestMs: () => 0,
+};
+const NOTHING = Object.fromEntries(MEASURES.map((measure) => [measure, 0])) as unknown as Use;
 
 /** After this much idle time, nothing in an account's rate windows counts any more. */
 const IDLE_MS = 120_000;
@@ -49,7 +65,11 @@ export class Admissions {
     key: new Map(),
     project: new Map(),
     gateway: new Map(),
+    end_user: new Map(),
+    model: new Map(),
+    tag: new Map(),
   };
+  readonly endUsers: EndUsers;
   readonly #keyBounds = new WeakMap<Principal, KeyBounds>();
   /** Accounts with rate windows, which are dropped when they are idle. */
   readonly #withRates = new Set<Account>();
@@ -58,6 +78,8 @@ export class Admissions {
   constructor(options: AdmissionsOptions) {
     this.#clocks = options;
     this.#shareOf = options.shareOf ?? (() => undefined);
+    const { store = NO_STORE, shareOf, maxHeld } = options.endUsers ?? {};
+    this.endUsers = new EndUsers({ nowMs: options.nowMs, wallMs: options.wallMs, store, shareOf, maxHeld });
     this.#learnt = [{ spent: options.spent, asOfMs: options.wallMs() }];
     this.#sweptMs = options.nowMs();
   }
@@ -81,6 +103,7 @@ export class Admissions {
     if (nowMs - this.#sweptMs >= SWEEP_MS) this.#sweep(nowMs);
     const keyBounds = this.#boundsOf(principal);
     if (!keyBounds.isLimited) return new OpenEntry(principal, keyBounds, this.#clocks);
+    if (keyBounds.parts !== undefined) this.endUsers.sweep(nowMs);
     try {
       for (const bound of keyBounds.bounds) {
         checkEntry(bound, nowMs, this.#clocks.wallMs);
@@ -172,13 +195,26 @@ export class Admissions {
   /** Reserves money at every level for work that outlasts the call that started it. */
   hold(owner: Owner, costNanoUsd: number): Release {
     const accounts = this.#allOf(owner);
-    for (const { meter } of accounts) meter.reserved += costNanoUsd;
-    return (actualNanoUsd, atMs) => {
-      for (const { meter } of accounts) {
+    const parts = this.#partsOf(owner);
+    const users = owner.call?.endUser === undefined ? [] : (parts?.hold(owner.call.endUser) ?? []);
+    const held = owner.call === undefined || parts === undefined ? accounts : [...accounts, ...parts.fixed(owner.call)];
+    for (const { meter } of held) meter.reserved += costNanoUsd;
+    for (const { account } of users) account.meter.reserved += costNanoUsd;
+    return (actualNanoUsd, atMs, tokens = 0, calls = 0) => {
+      for (const { meter } of held) {
         meter.reserved -= costNanoUsd;
-        meter.add(actualNanoUsd, atMs);
+        meter.add(actualNanoUsd, atMs, tokens, calls);
+      }
+      for (const { account, isLoaded, release } of users) {
+        account.meter.reserved -= costNanoUsd;
+        if (isLoaded()) account.meter.add(actualNanoUsd, atMs, tokens, calls);
+        release();
       }
     };
+  }
+
+  #partsOf({ call }: Owner): PartBounds | undefined {
+    return call?.principal === undefined ? undefined : this.#boundsOf(call.principal).parts;
   }
 
   /**
@@ -188,7 +224,10 @@ export class Admissions {
   learn(spent: SpentSums, asOfMs: number): void {
     this.#learnt.push({ spent, asOfMs });
     if (this.#learnt.length > MAX_LEARNT) this.#learnt.splice(1, 1);
-    for (const { level, id, meter } of this.accounts()) meter.learn(sumsOf(level, id, spent), asOfMs);
+    for (const accounts of Object.values(this.#accounts)) {
+      for (const { level, id, meter } of accounts.values()) meter.learn(sumsOf(level, id, spent), asOfMs);
+    }
+    this.endUsers.changed();
   }
 
   /** Whether nothing of a key is in flight or reserved. */
@@ -197,8 +236,10 @@ export class Admissions {
     return account === undefined || (account.inFlight === 0 && account.sessions === 0 && account.meter.reserved === 0);
   }
 
+  /** Without those of end users that are not in memory. */
   *accounts(): Iterable<Account> {
     for (const accounts of Object.values(this.#accounts)) yield* accounts.values();
+    yield* this.endUsers.accounts();
   }
 
   account(level: LevelName, id: string): Account {
@@ -222,8 +263,12 @@ export class Admissions {
   #makeBounds(principal: Principal): KeyBounds {
     const { levels } = principal;
     const bounds = this.#allOf(principal).map((account) => boundOf(account, levels.find(isOf(account))));
-    const countsMoney = bounds.some(({ budgets }) => budgets.length > 0);
-    const keyBounds = { bounds, isLimited: levels.length > 0, countsMoney };
+    const countsMoney = bounds.some(({ limitsMoney }) => limitsMoney);
+    const parts =
+      principal.parts === undefined
+        ? undefined
+        : new PartBounds(principal.parts, { account: (level, id) => this.account(level, id), users: this.endUsers });
+    const keyBounds = { bounds, isLimited: levels.length > 0 || parts !== undefined, countsMoney, parts };
     this.#keyBounds.set(principal, keyBounds);
     return keyBounds;
   }
@@ -253,8 +298,5 @@ const isOf =
   (one: Level): boolean =>
     one.level === level && one.id === id;
 
-const sumsOf = (level: LevelName, id: string, spent: SpentSums) => ({
-  day: spent(level, id, "day"),
-  month: spent(level, id, "month"),
-  total: spent(level, id, "total"),
-});
+const sumsOf = (level: LevelName, id: string, spent: SpentSums) =>
+  Object.fromEntries(MEASURES.map((measure) => [measure, spent(level, id, measure)])) as unknown as Use;

@@ -3,10 +3,11 @@ import { hintOf } from "./key-hash.ts";
 import { keyRoutingView } from "./key-routing.ts";
 import { type KeyView, keyView } from "./key-view.ts";
 import { type StaticKey, staticKeyId } from "./known-keys.ts";
+import { partLimitsView } from "./parts/part-limits.ts";
 
 /** The keys of `trivium.yaml` as the API and the command line show them. */
 export const configuredKeys = (keys: readonly StaticKey[]): KeyView[] =>
-  keys.map(({ key, limits, routing, ...rest }) =>
+  keys.map(({ key, limits, routing, partLimits, ...rest }) =>
     keyView(
       withoutAbsent({
         ...rest,
@@ -14,6 +15,7 @@ export const configuredKeys = (keys: readonly StaticKey[]): KeyView[] =>
         hint: hintOf(key),
         limits: { ...limits },
         routing: routing && { ...keyRoutingView(routing) },
+        partLimits: partLimits && { ...partLimitsView(partLimits) },
       }),
     ),
   );

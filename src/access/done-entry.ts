@@ -1,24 +1,29 @@
-import type { Admission, Clocks, Entry, KeyBounds } from "./entry.ts";
+import type { Bound } from "./bound.ts";
+import type { ActualUse, Admission, CallEstimate, Clocks, Entry, KeyBounds } from "./entry.ts";
 
 /** The entry and admission of work that is done already. */
 export class DoneEntry implements Entry, Admission {
   readonly #keyBounds: KeyBounds;
   readonly #clocks: Clocks;
   #released = false;
+  #parts: readonly Bound[] = [];
   atMs = 0;
+  endUser: string | undefined;
 
   constructor(keyBounds: KeyBounds, clocks: Clocks) {
     this.#keyBounds = keyBounds;
     this.#clocks = clocks;
   }
 
-  admit(): Admission {
+  admit(call: CallEstimate): Admission {
+    this.endUser = call.endUser;
+    this.#parts = this.#keyBounds.parts?.known(call) ?? [];
     this.atMs = this.#clocks.wallMs();
     return this;
   }
 
-  admitShared(): Admission {
-    return this.admit();
+  admitShared(call: CallEstimate): Admission {
+    return this.admit(call);
   }
 
   leave(): void {}
@@ -27,12 +32,12 @@ export class DoneEntry implements Entry, Admission {
     return false;
   }
 
-  release({ costNanoUsd, tokens }: { costNanoUsd: number; tokens: number }): void {
+  release({ costNanoUsd, tokens, counted }: ActualUse): void {
     if (this.#released) return;
     this.#released = true;
     const nowMs = this.#clocks.nowMs();
-    for (const { tokensPerMinute, account } of this.#keyBounds.bounds) {
-      if (costNanoUsd > 0) account.meter.add(costNanoUsd, this.atMs);
+    for (const { tokensPerMinute, account } of [...this.#keyBounds.bounds, ...this.#parts]) {
+      account.meter.add(costNanoUsd, this.atMs, counted?.tokens, counted?.calls);
       if (tokensPerMinute === undefined) continue;
       account.tokens.add(nowMs, tokens);
       account.lastUsedMs = nowMs;

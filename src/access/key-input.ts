@@ -5,6 +5,8 @@ import { JsonInput } from "./json-input.ts";
 import { readKeyRouting } from "./key-routing.ts";
 import type { KeyRequest, KeyUpdate } from "./keys.ts";
 import { readLimits } from "./limits.ts";
+import { PART_FIELDS, readPartChange } from "./parts/part-input.ts";
+import { readPartLimits } from "./parts/part-limits.ts";
 
 const BOUNDS = [
   "models",
@@ -20,6 +22,7 @@ const BOUNDS = [
   "provider_objects",
   "objects",
   "billing",
+  ...PART_FIELDS,
 ];
 
 const DEFAULT_PROJECT = "default";
@@ -48,6 +51,7 @@ export function readKeyRequest(body: unknown, project = DEFAULT_PROJECT): KeyReq
     tags: input.texts("tags"),
     routing: routing === undefined ? undefined : readKeyRouting(routing),
     billing: readBilling(input, false),
+    partLimits: readPartLimits(readPartChange(input)),
   });
 }
 
@@ -69,5 +73,6 @@ export function readKeyUpdate(body: unknown): KeyUpdate {
     tags: input.isNull("tags") ? [] : input.texts("tags"),
     routing: input.object("routing"),
     billing: readBilling(input, true),
+    partLimits: readPartChange(input),
   });
 }

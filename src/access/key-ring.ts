@@ -3,14 +3,17 @@ import { MAX_KEY_LENGTH } from "../base/key-bounds.ts";
 import type { Sources } from "../base/sources.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Storage } from "../storage/storage.ts";
+import { selectChangedEndUserLimits } from "../storage/tables/end-users.ts";
 import { type StoredKey, selectChangedKeys, selectKeys, writeLastUsed } from "../storage/tables/keys.ts";
 import { type StoredProject, selectChangedProjects, selectProjects } from "../storage/tables/projects.ts";
 import type { Actor } from "./audit.ts";
 import { ADMIN_SECRET_PREFIX, hashKey, isWellFormedKey, KEY_PREFIX } from "./key-hash.ts";
 import { revokeKey } from "./keys.ts";
 import { type KnownKey, KnownKeys, levelsIn, type StaticKey } from "./known-keys.ts";
-import type { Level } from "./level.ts";
+import { type Level, WHOLE_LEVELS } from "./level.ts";
 import type { Limits } from "./limits.ts";
+import type { EndUserRef } from "./parts/end-users.ts";
+import type { PartLimits } from "./parts/part-limits.ts";
 import { isSubjectId } from "./people/subject-id.ts";
 import { isTokenLike, TokenRing } from "./people/token-ring.ts";
 import type { TokenIssuerSettings, TokenVerifier } from "./people/verified-token.ts";
@@ -24,6 +27,8 @@ interface KeyRingOptions extends Sources {
   limits?: Limits;
   /** Checks clients' tokens; absent: none are accepted. */
   verifier?: TokenVerifier;
+  /** The limits for parts of the calls of all keys. */
+  partLimits?: PartLimits | undefined;
   /** Called when keys cannot be read; those in memory keep working. */
   onProblem?: (error: unknown) => void;
 }
@@ -36,6 +41,8 @@ const USED_WRITE_MS = 10_000;
 interface StoredRows {
   keys: readonly StoredKey[];
   projects: readonly StoredProject[];
+  /** Undefined: any may have changed. */
+  endUsers?: readonly EndUserRef[];
 }
 
 /** Holds every key in memory by its full digest, so that authentication does not query the storage (H21). */
@@ -45,6 +52,7 @@ export class KeyRing {
   readonly #onProblem: (error: unknown) => void;
   #static: readonly StaticKey[];
   #limits: Limits;
+  #partLimits: PartLimits | undefined;
   #known: KnownKeys;
   /** The change counter when keys were last read; undefined before that. */
   #stamp: string | undefined;
@@ -69,6 +77,9 @@ export class KeyRing {
   /** Called when the levels that limit keys may have changed. */
   onLevels: () => void = () => {};
 
+  /** Called with the end users whose own limits have changed; without them if any may have. */
+  onEndUsers: (users?: readonly EndUserRef[]) => void = () => {};
+
   private constructor(options: KeyRingOptions) {
     this.#storage = options.storage;
     this.#sources = options;
@@ -77,7 +88,8 @@ export class KeyRing {
     this.#onProblem = options.onProblem ?? (() => {});
     this.#static = options.staticKeys;
     this.#limits = options.limits ?? {};
-    this.#known = this.#make([], [], this.#static, this.#limits);
+    this.#partLimits = options.partLimits;
+    this.#known = this.#make([], [], this.#static, this.#limits, this.#partLimits);
     this.tokens = new TokenRing({ ...options, verifier: options.verifier ?? NO_TOKENS });
   }
 
@@ -162,11 +174,13 @@ export class KeyRing {
     if (turn < this.#applied) return;
     this.#applied = turn;
     this.#stamp = stamp;
-    if (changes === undefined) this.#known = this.#make(all.keys, all.projects, this.#static, this.#limits);
+    if (changes === undefined)
+      this.#known = this.#make(all.keys, all.projects, this.#static, this.#limits, this.#partLimits);
     else {
       for (const project of changes.projects) this.#known.addProject(project);
       for (const key of changes.keys) this.#known.put(key);
     }
+    if (all.endUsers === undefined || all.endUsers.length > 0) this.onEndUsers(all.endUsers);
     for (const { id, revokedAtMs } of all.keys) {
       if (revokedAtMs === undefined) continue;
       this.#revokedHere.delete(id);
@@ -188,13 +202,18 @@ export class KeyRing {
     const keys = await selectChangedKeys(this.#storage, since);
     const projects = await selectChangedProjects(this.#storage, since);
     const revoked = await this.tokens.readChanges(since);
-    const numbers = new Set([...[...keys, ...projects].map(({ changeNumber }) => changeNumber), ...revoked]);
+    const limits = await selectChangedEndUserLimits(this.#storage, since);
+    const numbers = new Set([...[...keys, ...projects, ...limits].map(({ changeNumber }) => changeNumber), ...revoked]);
     for (let number = since + 1; number <= upTo; number++) if (!numbers.has(number)) return undefined;
     if (projects.some(({ row }) => this.#known.projects.has(row.id))) return undefined;
     const known = [...this.#known.byId.values()];
     if (projects.length > 0 && known.some(({ principal }) => projects.some(({ row }) => row.id === principal.project)))
       return undefined;
-    return { keys: keys.map(({ row }) => row), projects: projects.map(({ row }) => row) };
+    const endUsers = limits.flatMap(({ row: { level, owner, endUser } }) => {
+      const known = WHOLE_LEVELS.find((one) => one === level);
+      return known === undefined ? [] : [{ level: known, id: owner, user: endUser }];
+    });
+    return { keys: keys.map(({ row }) => row), projects: projects.map(({ row }) => row), endUsers };
   }
 
   #make(
@@ -202,8 +221,9 @@ export class KeyRing {
     projects: Iterable<StoredProject>,
     staticKeys: readonly StaticKey[],
     gateway: Limits,
+    gatewayParts: PartLimits | undefined,
   ): KnownKeys {
-    return new KnownKeys({ stored, projects, staticKeys, gateway, onProblem: this.#onProblem });
+    return new KnownKeys({ stored, projects, staticKeys, gateway, gatewayParts, onProblem: this.#onProblem });
   }
 
   /** How long changes of other processes could not be read. */
@@ -319,11 +339,17 @@ export class KeyRing {
   }
 
   /** Replaces all configured keys, limits and issuers of tokens at once, or throws and changes nothing. */
-  reconfigure(keys: readonly StaticKey[], limits: Limits, issuers: readonly TokenIssuerSettings[] = []): void {
-    this.#known = this.#make(this.#known.stored.values(), this.#known.projects.values(), keys, limits);
+  reconfigure(
+    keys: readonly StaticKey[],
+    limits: Limits,
+    issuers: readonly TokenIssuerSettings[] = [],
+    partLimits?: PartLimits,
+  ): void {
+    this.#known = this.#make(this.#known.stored.values(), this.#known.projects.values(), keys, limits, partLimits);
     this.#static = keys;
     this.#limits = limits;
     this.tokens.reconfigure(issuers);
+    this.#partLimits = partLimits;
     this.onLevels();
   }
 }

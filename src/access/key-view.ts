@@ -3,12 +3,13 @@ import type { Sharing } from "../canon/ownership.ts";
 import type { StoredKey } from "../storage/tables/keys.ts";
 import { type KeyRoutingView, keyRoutingView, readKeyRouting } from "./key-routing.ts";
 import { limitsView } from "./limits.ts";
+import { type PartLimitsView, partLimitsView, readPartLimits } from "./parts/part-limits.ts";
 
 /** A stored key without its digests, for display. */
 export type KeySummary = Omit<StoredKey, "hash" | "previousHash">;
 
 /** A key as the API and the command line show it: never the key, nor its digest. */
-export interface KeyView {
+export interface KeyView extends PartLimitsView {
   id: string;
   /** `file`: change it in `trivium.yaml`. */
   from: "file" | "storage";
@@ -62,6 +63,7 @@ export function keyView(key: Omit<KeySummary, "createdAtMs"> & { createdAtMs?: n
     models: key.models,
     protocols: key.protocols ?? null,
     limits: limitsView(key.limits),
+    ...partLimitsView(readPartLimits(key.partLimits)),
     strict: key.strict === true,
     routing: keyRoutingView(readKeyRouting(key.routing ?? {})),
     networks: key.networks ?? null,

@@ -35,6 +35,13 @@ import { checkSubset } from "./key-subset.ts";
 import { type KeySummary, keyView } from "./key-view.ts";
 import { changeLimits, type Limits, readLimits } from "./limits.ts";
 import { checkName, checkSlug } from "./names.ts";
+import {
+  changePartLimits,
+  type PartLimits,
+  type PartLimitsChange,
+  readPartLimits,
+  storedPartLimits,
+} from "./parts/part-limits.ts";
 import { type Principal, principalOf } from "./principal.ts";
 
 /** The most child keys that a key may have, not counting revoked ones. */
@@ -48,6 +55,7 @@ export interface KeyRequest extends Omit<KeySettings, "models" | "unpriced"> {
   /** Default: the parent's models, or every model. */
   models?: readonly string[];
   limits?: Limits;
+  partLimits?: PartLimits;
   routing?: RoutingSettings;
   billing?: { unpriced?: UnpricedPolicy };
   /** The parent key; the new key can do no more than it (S05). */
@@ -96,6 +104,7 @@ export async function createKey(
     providerObjects: request.providerObjects ? true : undefined,
     objects: request.objects,
     unpriced: request.billing?.unpriced ?? maker?.unpriced,
+    partLimits: partColumn(request.partLimits),
     hash,
     hint,
     createdAtMs: nowMs,
@@ -117,6 +126,11 @@ export async function createKey(
   });
   return { id: stored.id, key, hint };
 }
+
+const partColumn = (limits: PartLimits | undefined): StoredKey["partLimits"] => {
+  const stored = storedPartLimits(limits);
+  return stored && { ...stored };
+};
 
 const onlyOperators = (): GatewayError =>
   new GatewayError(
@@ -187,6 +201,7 @@ export interface KeyUpdate
   expiresAtMs?: number | null;
   /** By their names in files; limits that are not named stay. */
   limits?: Readonly<Record<string, number | null>>;
+  partLimits?: PartLimitsChange;
   /** By their names in files; settings that are not named stay. */
   routing?: Readonly<Record<string, unknown>>;
   networks?: readonly string[] | null;
@@ -227,7 +242,7 @@ async function makerNow(queries: Queries, maker: StoredKey): Promise<Principal> 
 /** The fields that no update changes. */
 function fixedIn(key: StoredKey): Omit<StoredKey, keyof KeyChange> {
   const { name, models, protocols, expiresAtMs, limits, strict, routing, networks, scopes, ...rest } = key;
-  const { tags, capture, providerObjects, objects, unpriced, ...fixed } = rest;
+  const { tags, capture, providerObjects, objects, unpriced, partLimits, ...fixed } = rest;
   return fixed;
 }
 
@@ -250,6 +265,10 @@ function changed(key: StoredKey, update: KeyUpdate, maker: StoredKey | undefined
     providerObjects: (update.providerObjects ?? key.providerObjects) ? true : undefined,
     objects: (update.objects === undefined ? key.objects : update.objects) ?? undefined,
     unpriced: (update.billing?.unpriced === undefined ? key.unpriced : update.billing.unpriced) ?? undefined,
+    partLimits:
+      update.partLimits === undefined
+        ? key.partLimits
+        : partColumn(changePartLimits(readPartLimits(key.partLimits), update.partLimits)),
   });
 }
 

@@ -7,6 +7,7 @@ import { Discounts, readDiscounts } from "./discounts.ts";
 import { hashKey } from "./key-hash.ts";
 import type { Level } from "./level.ts";
 import { type Limits, readLimits } from "./limits.ts";
+import { type PartLimits, patternLevels, readPartLimits } from "./parts/part-limits.ts";
 import { makePrincipal, type Principal, principalOf, type Surroundings } from "./principal.ts";
 
 /** A key that is written in the configuration instead of the storage. */
@@ -14,6 +15,7 @@ export interface StaticKey extends KeySettings {
   key: string;
   limits?: Limits;
   routing?: RoutingSettings;
+  partLimits?: PartLimits;
 }
 
 /** Marks a key of the configuration in receipts. */
@@ -38,6 +40,7 @@ interface Sources {
   projects: Iterable<StoredProject>;
   staticKeys: readonly StaticKey[];
   gateway: Limits;
+  gatewayParts?: PartLimits | undefined;
   /** Reports a key that cannot be used; all others can. */
   onProblem: (error: GatewayError) => void;
 }
@@ -54,10 +57,12 @@ export class KnownKeys {
   /** Projects of configured keys. */
   readonly #configured: ReadonlySet<string>;
   readonly #gateway: Limits;
+  readonly #gatewayParts: PartLimits | undefined;
   readonly #onProblem: (error: GatewayError) => void;
 
   constructor(sources: Sources) {
     this.#gateway = sources.gateway;
+    this.#gatewayParts = sources.gatewayParts;
     this.#onProblem = sources.onProblem;
     this.#stored = new Map(Array.from(sources.stored, (key) => [key.id, key]));
     this.#projects = new Map(Array.from(sources.projects, (project) => [project.id, project]));
@@ -160,7 +165,7 @@ export class KnownKeys {
   }
 
   #surroundingsOf(project: string, maker?: Principal): Surroundings {
-    return { maker, project: this.#levelOf(project), gateway: this.#gateway };
+    return { maker, project: this.#levelOf(project), gateway: this.#gateway, gatewayParts: this.#gatewayParts };
   }
 
   #levelOf(id: string): Surroundings["project"] {
@@ -175,6 +180,7 @@ export class KnownKeys {
       providerObjects,
       objects,
       unpriced,
+      partLimits: readPartLimits(stored.partLimits),
     };
     this.#levels.set(id, level);
     return level;
@@ -191,7 +197,9 @@ export function levelsIn({ byId }: KnownKeys, others: Iterable<Level> = []): Lev
   for (const level of others) levels.set(`${level.level} ${level.id}`, level);
   for (const { principal, revoked } of byId.values()) {
     if (revoked) continue;
-    for (const level of principal.levels) levels.set(`${level.level} ${level.id}`, level);
+    const parts = principal.parts ?? [];
+    const patterns = parts.flatMap((scope) => [...patternLevels(scope, "model"), ...patternLevels(scope, "tag")]);
+    for (const level of [...principal.levels, ...patterns]) levels.set(`${level.level} ${level.id}`, level);
   }
   return [...levels.values()];
 }

@@ -4,14 +4,14 @@ import { cpuMs } from "../base/cpu-time.sample.ts";
 import { GatewayError } from "../canon/error.ts";
 import type { Share } from "./account.ts";
 import { type Admission, Admissions, type CallEstimate } from "./admit.ts";
-import { GATEWAY_ID, LEVEL_NAMES, type LevelName, levelsOf } from "./level.ts";
+import { GATEWAY_ID, levelsOf, WHOLE_LEVELS, type WholeLevelName } from "./level.ts";
 import type { LimitName, Limits } from "./limits.ts";
 import type { Principal } from "./principal.ts";
 import { rateHeadersOf } from "./rate-headers.sample.ts";
 
 const START_MS = Date.UTC(2026, 0, 31, 12);
 
-type LimitsByLevel = Partial<Record<LevelName, Limits>>;
+type LimitsByLevel = Partial<Record<WholeLevelName, Limits>>;
 
 function principal(limits: LimitsByLevel, keyId = "key_1"): Principal {
   const key = { id: keyId, name: keyId, limits: limits.key ?? {} };
@@ -52,7 +52,7 @@ function gate(options: { shareOf?: () => Share | undefined } = {}) {
   return { clock, admissions, admit, refusal };
 }
 
-const SUBJECTS: Readonly<Record<LevelName, string>> = {
+const SUBJECTS: Readonly<Record<WholeLevelName, string>> = {
   key: 'The key "key_1"',
   project: 'The project "Team A"',
   gateway: "This gateway as a whole",
@@ -69,7 +69,7 @@ const ONE_CALL: readonly [Limits, Partial<CallEstimate>][] = [
 ];
 
 describe("levels", () => {
-  for (const level of LEVEL_NAMES) {
+  for (const level of WHOLE_LEVELS) {
     test(`choices 9: every limit applies at the level of the ${level}, and the error names it`, () => {
       for (const [limits, call] of ONE_CALL) {
         const { admit, refusal } = gate();
@@ -142,7 +142,7 @@ describe("levels", () => {
   });
 
   test("H24: an operation's reservation counts at every level", () => {
-    for (const level of LEVEL_NAMES) {
+    for (const level of WHOLE_LEVELS) {
       const { admissions, admit, refusal } = gate();
       const settle = admissions.hold({ keyId: "key_1", project: "team-a" }, 8e8);
       const who = principal({ [level]: { budgetUsdPerDay: 1 } });
@@ -168,7 +168,7 @@ describe("levels: races (H23)", () => {
     ["tokens a minute", { tokensPerMinute: 50_000 }, { estimatedTokens: 100 }, { costNanoUsd: 0, tokens: 100 }],
   ];
 
-  for (const level of LEVEL_NAMES) {
+  for (const level of WHOLE_LEVELS) {
     for (const [what, limits, call, actual] of LIMITS) {
       test(`${MANY} concurrent calls against ${what} for ${FEW} at the level of the ${level}: exactly ${FEW} are admitted`, async () => {
         const { admissions } = gate();
@@ -246,8 +246,10 @@ describe("levels: races (H23)", () => {
             if (!(thrown instanceof GatewayError)) throw thrown;
           }
           for (const account of admissions.accounts()) {
+            const { level } = account;
+            if (level !== "key" && level !== "project" && level !== "gateway") throw new Error(level);
             const used = (limit: LimitName) => account.inUse(limit, START_MS, START_MS);
-            const allowed = limits[account.level];
+            const allowed = limits[level];
             expect(used("concurrent")).toBeLessThanOrEqual(allowed.concurrent);
             expect(used("tokensPerMinute")).toBeLessThanOrEqual(allowed.tokensPerMinute);
             expect(used("budgetUsdTotal")).toBeLessThanOrEqual(Math.round(allowed.budgetUsdTotal * 1e9));

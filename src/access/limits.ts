@@ -5,22 +5,32 @@ import { GatewayError } from "../canon/error.ts";
 export interface Limits {
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
+  /** Calls and tokens of the UTC day, as the ledger counts them. */
+  readonly requestsPerDay?: number;
+  readonly tokensPerDay?: number;
   /** Concurrent calls. */
   readonly concurrent?: number;
   /** Open live connections. */
   readonly sessions?: number;
   readonly budgetUsdPerDay?: number;
+  /** From Monday on, in UTC. */
+  readonly budgetUsdPerWeek?: number;
   readonly budgetUsdPerMonth?: number;
+  readonly budgetUsdPerQuarter?: number;
   readonly budgetUsdTotal?: number;
 }
 
 export const LIMIT_NAMES = [
   "requestsPerMinute",
   "tokensPerMinute",
+  "requestsPerDay",
+  "tokensPerDay",
   "concurrent",
   "sessions",
   "budgetUsdPerDay",
+  "budgetUsdPerWeek",
   "budgetUsdPerMonth",
+  "budgetUsdPerQuarter",
   "budgetUsdTotal",
 ] as const satisfies readonly (keyof Limits)[];
 
@@ -40,12 +50,20 @@ const KNOWN: ReadonlyMap<string, LimitName> = new Map(
   ]),
 );
 
-/** Reads limits from storage or input; throws on unknown names and values that cannot be enforced. */
-export function readLimits(given: Readonly<Record<string, number | undefined>>): Limits {
+/**
+ * Reads limits from storage or input; throws on unknown names and values that cannot be enforced. `path` is their place
+ * in errors.
+ */
+export function readLimits(given: Readonly<Record<string, number | undefined>>, path = "limits"): Limits {
+  const refuse = (name: string, why: string): never => {
+    throw new GatewayError("invalid_request", `${path}.${name} ${why}.`, { path: `${path}.${name}` });
+  };
   const limits: Partial<Record<LimitName, number>> = {};
   for (const [written, value] of Object.entries(given)) {
     const name = KNOWN.get(written);
-    if (name === undefined) refuse(written, `is not a limit; expected one of ${LIMIT_WIRE_NAMES.join(", ")}`);
+    if (name === undefined) {
+      return refuse(written.slice(0, 100), `is not a limit; expected one of ${LIMIT_WIRE_NAMES.join(", ")}`);
+    }
     if (value === undefined) continue;
     if (limits[name] !== undefined) refuse(wireName(name), "is set twice");
     const isBudget = name.startsWith("budget");
@@ -76,6 +94,7 @@ export function limitsView(limits: Readonly<Record<string, number | undefined>>)
 export function changeLimits(
   stored: Readonly<Record<string, number>>,
   update: Readonly<Record<string, number | null>>,
+  path = "limits",
 ): Record<string, number> {
   const removed = Object.keys(update).filter((name) => update[name] === null);
   const given = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null)) as Record<
@@ -83,12 +102,8 @@ export function changeLimits(
     number
   >;
   // Both are read separately first, so that an unknown name is reported whether it is added or removed.
-  readLimits(Object.fromEntries(removed.map((name) => [name, undefined])));
-  const limits = { ...limitsView(stored), ...limitsView(given) };
+  readLimits(Object.fromEntries(removed.map((name) => [name, undefined])), path);
+  const limits = { ...limitsView(stored), ...limitsView({ ...readLimits(given, path) }) };
   for (const name of removed) delete limits[name];
-  return { ...readLimits(limits) };
-}
-
-function refuse(name: string, why: string): never {
-  throw new GatewayError("invalid_request", `limits.${name} ${why}.`, { path: `limits.${name}` });
+  return { ...readLimits(limits, path) };
 }

@@ -7,6 +7,7 @@ export class PreparedEntry implements Entry, Admission {
   readonly #principal: Principal;
   readonly #clocks: Clocks;
   atMs = 0;
+  endUser: string | undefined;
 
   constructor(principal: Principal, clocks: Clocks) {
     this.#principal = principal;
@@ -14,6 +15,7 @@ export class PreparedEntry implements Entry, Admission {
   }
 
   admit(call: CallEstimate): Admission {
+    this.endUser = call.endUser;
     this.atMs = this.#clocks.wallMs();
     checkScopes(this.#principal, call, this.atMs);
     return this;

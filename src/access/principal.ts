@@ -12,6 +12,7 @@ import type { Discounts } from "./discounts.ts";
 import { readKeyRouting } from "./key-routing.ts";
 import { type Level, levelsOf } from "./level.ts";
 import { type Limits, readLimits } from "./limits.ts";
+import { type PartLimits, type PartScope, partScopesOf, readPartLimits } from "./parts/part-limits.ts";
 
 /** The caller, and what it may do: the settings of its key, narrowed by those of its parent key and its project. */
 export interface Principal extends Omit<KeySettings, "name" | "networks" | "objects"> {
@@ -21,6 +22,10 @@ export interface Principal extends Omit<KeySettings, "name" | "networks" | "obje
   limits: Limits;
   /** The levels that limit its calls, innermost first: the key, its project and the gateway, if they have limits. */
   levels: readonly Level[];
+  /** Which of these, and of its parent key, limit end users, models or tags; absent if none does. */
+  parts?: readonly PartScope[];
+  /** The end user that its credential names, which wins over what a request says. */
+  user?: string | undefined;
   /** How its calls are served by default. */
   routing?: RoutingSettings;
   /** Its project's discounts on the list prices. */
@@ -33,8 +38,6 @@ export interface Principal extends Omit<KeySettings, "name" | "networks" | "obje
   maker?: Principal;
   /** For a client's token in place of a key: whose it is. */
   subject?: TokenSubject;
-  /** The end user that the token names. */
-  user?: string | undefined;
 }
 
 interface TokenSubject {
@@ -49,6 +52,7 @@ interface ProjectSurroundings extends Pick<Level, "id" | "name" | "limits"> {
   providerObjects?: boolean | undefined;
   objects?: Sharing | undefined;
   unpriced?: UnpricedPolicy | undefined;
+  partLimits?: PartLimits | undefined;
 }
 
 /** The context of a key: its parent, its project, and the gateway's limits. */
@@ -56,22 +60,28 @@ export interface Surroundings {
   maker?: Principal | undefined;
   project?: ProjectSurroundings | undefined;
   gateway: Limits;
+  gatewayParts?: PartLimits | undefined;
 }
 
 const ALONE: Surroundings = { gateway: {} };
 
-type KnownKey = Omit<StoredKey, "hash" | "previousHash" | "hint" | "createdAtMs" | "routing"> & {
+type KnownKey = Omit<StoredKey, "hash" | "previousHash" | "hint" | "createdAtMs" | "routing" | "partLimits"> & {
   routing?: RoutingSettings | undefined;
+  partLimits?: PartLimits | undefined;
 };
 
 /** Throws if the key has a limit or a setting that this program does not know, and so could not enforce. */
 export function principalOf(key: Omit<StoredKey, "hash">, surroundings: Surroundings = ALONE): Principal {
-  const { routing, ...rest } = key;
-  return makePrincipal({ ...rest, routing: routing === undefined ? undefined : readKeyRouting(routing) }, surroundings);
+  const { routing, partLimits, ...rest } = key;
+  const read = {
+    routing: routing === undefined ? undefined : readKeyRouting(routing),
+    partLimits: readPartLimits(partLimits),
+  };
+  return makePrincipal({ ...rest, ...read }, surroundings);
 }
 
 /** The same for a key that is not stored. */
-export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surroundings): Principal {
+export function makePrincipal(key: KnownKey, { maker, project, gateway, gatewayParts }: Surroundings): Principal {
   const limits = readLimits(key.limits);
   return withoutAbsent({
     keyId: key.id,
@@ -81,6 +91,7 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
     protocols: key.protocols,
     limits,
     levels: levelsOf({ id: key.id, name: key.name, limits }, { maker, project, gateway }),
+    parts: partScopesOf(key, { maker, project, gateway: gatewayParts }),
     expiresAtMs: key.expiresAtMs,
     strict: key.strict ? true : undefined,
     routing: withParent(key.routing, maker?.routing),
@@ -97,7 +108,7 @@ export function makePrincipal(key: KnownKey, { maker, project, gateway }: Surrou
 }
 
 /** A child key loses what its parent loses (S05); what a project allows, all of its keys may do. */
-function mayNameObjects(key: KnownKey, { maker, project }: Omit<Surroundings, "gateway">): boolean {
+function mayNameObjects(key: KnownKey, { maker, project }: Pick<Surroundings, "maker" | "project">): boolean {
   if (project?.providerObjects) return true;
   return key.providerObjects === true && (maker === undefined || maker.providerObjects === true);
 }
@@ -109,7 +120,7 @@ function withParent(own: RoutingSettings | undefined, parent: RoutingSettings | 
 }
 
 /** A private project makes all of its keys private. */
-function isPrivate(key: KnownKey, { maker, project }: Omit<Surroundings, "gateway">): boolean {
+function isPrivate(key: KnownKey, { maker, project }: Pick<Surroundings, "maker" | "project">): boolean {
   if (project?.objects === "private" || key.objects === "private") return true;
   return key.objects === undefined && (maker !== undefined || key.madeBy !== undefined);
 }

@@ -2,9 +2,11 @@ import { withoutAbsent } from "../base/without-absent.ts";
 import { GatewayError } from "../canon/error.ts";
 import { readBilling } from "./billing-input.ts";
 import { JsonInput } from "./json-input.ts";
+import { PART_FIELDS, readPartChange } from "./parts/part-input.ts";
+import { readPartLimits } from "./parts/part-limits.ts";
 import type { ProjectRequest, ProjectUpdate } from "./projects.ts";
 
-const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects", "project_mb", "billing"];
+const FIELDS = ["name", "limits", "discounts", "provider_objects", "objects", "project_mb", "billing", ...PART_FIELDS];
 
 /** Reads the JSON description of a new project. */
 export function readProjectRequest(body: unknown): ProjectRequest {
@@ -21,6 +23,7 @@ export function readProjectRequest(body: unknown): ProjectRequest {
     objects: input.sharing("objects"),
     projectMb: input.number("project_mb"),
     billing: readBilling(input, false),
+    partLimits: readPartLimits(readPartChange(input)),
   });
 }
 
@@ -36,6 +39,7 @@ export function readProjectUpdate(body: unknown): ProjectUpdate {
     objects: input.sharing("objects"),
     projectMb: input.isNull("project_mb") ? null : input.number("project_mb"),
     billing: readBilling(input, true),
+    partLimits: readPartChange(input),
   });
 }
 

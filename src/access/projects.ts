@@ -18,12 +18,22 @@ import { readDiscounts } from "./discounts.ts";
 import type { StaticKey } from "./known-keys.ts";
 import { changeLimits, limitsView, readLimits } from "./limits.ts";
 import { checkName, checkSlug } from "./names.ts";
+import {
+  changePartLimits,
+  type PartLimits,
+  type PartLimitsChange,
+  type PartLimitsView,
+  partLimitsView,
+  readPartLimits,
+  storedPartLimits,
+} from "./parts/part-limits.ts";
 
 /** A project to create; the name defaults to the id. */
 export interface ProjectRequest
   extends Pick<StoredProject, "id">,
     Partial<Pick<StoredProject, "name" | "limits" | "discounts" | "providerObjects" | "objects" | "projectMb">> {
   billing?: { unpriced?: UnpricedPolicy };
+  partLimits?: PartLimits;
 }
 
 /** An update; omitted fields stay. */
@@ -31,6 +41,7 @@ export interface ProjectUpdate
   extends Partial<Pick<StoredProject, "name" | "discounts" | "providerObjects" | "objects">> {
   /** By their names in files; `null` removes a limit, and limits that are not named stay. */
   limits?: Readonly<Record<string, number | null>>;
+  partLimits?: PartLimitsChange;
   status?: "active" | "suspended";
   /** `null`: the gateway's setting. */
   projectMb?: number | null;
@@ -38,7 +49,7 @@ export interface ProjectUpdate
 }
 
 /** A project as the API and the command line show it. */
-export interface ProjectView {
+export interface ProjectView extends PartLimitsView {
   id: string;
   /** `file`: only keys of `trivium.yaml` name it. */
   from: "file" | "storage";
@@ -61,6 +72,7 @@ export const projectView = (project: StoredProject): ProjectView => ({
   from: "storage",
   name: project.name,
   limits: limitsView(project.limits),
+  ...partLimitsView(readPartLimits(project.partLimits)),
   discounts: project.discounts,
   status: project.status,
   provider_objects: project.providerObjects === true,
@@ -74,7 +86,13 @@ export const projectView = (project: StoredProject): ProjectView => ({
 export function configuredProjects(keys: readonly StaticKey[], stored: readonly { id: string }[]): ProjectView[] {
   const known = new Set(stored.map(({ id }) => id));
   const named = new Set(keys.map(({ project }) => project).filter((id) => !known.has(id)));
-  const shared = { limits: {}, discounts: [], status: "active", created_at: null } as const;
+  const shared = {
+    ...partLimitsView(undefined),
+    limits: {},
+    discounts: [],
+    status: "active",
+    created_at: null,
+  } as const;
   const settings = {
     provider_objects: false,
     objects: "project",
@@ -106,6 +124,7 @@ export async function createProject(
     providerObjects: request.providerObjects ? true : undefined,
     objects: request.objects,
     projectMb: checkMegabytes(request.projectMb),
+    partLimits: partColumn(request.partLimits),
   });
   await storage.transaction(async (queries) => {
     if (!(await insertProject(queries, project))) throw isTaken(id, await selectProject(queries, id));
@@ -116,6 +135,11 @@ export async function createProject(
     );
   });
   return project;
+}
+
+function partColumn(limits: PartLimits | undefined): StoredProject["partLimits"] {
+  const stored = storedPartLimits(limits);
+  return stored && { ...stored };
 }
 
 /** Without deleted projects. */
@@ -149,6 +173,10 @@ export function updateProject(
       providerObjects: (update.providerObjects ?? project.providerObjects) ? true : undefined,
       objects: update.objects ?? project.objects,
       projectMb: (update.projectMb === undefined ? project.projectMb : checkMegabytes(update.projectMb)) ?? undefined,
+      partLimits:
+        update.partLimits === undefined
+          ? project.partLimits
+          : partColumn(changePartLimits(readPartLimits(project.partLimits), update.partLimits)),
     });
     await change(queries, project, changed, "project.update", sources, actor);
     return changed;

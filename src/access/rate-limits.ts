@@ -1,10 +1,12 @@
 import { GatewayError } from "../canon/error.ts";
 import type { Share } from "./account.ts";
 import type { Bound } from "./bound.ts";
+import { requireRequestsOfDay } from "./check-budgets.ts";
 import { type Level, subjectOf } from "./level.ts";
 import type { LimitName } from "./limits.ts";
 import type { RateWindow } from "./rate-window.ts";
 import { ShareRefusal } from "./share-refusal.ts";
+import { windowEndMs } from "./spend-meter.ts";
 
 /** For a call that finds this process without a share of a limit that others have not used up: shares move quickly. */
 const SHARE_RETRY_SECONDS = 1;
@@ -23,6 +25,7 @@ export function checkEntry(bound: Bound, nowMs: number, wallMs: () => number): v
     checkShare(level, account.share, "concurrent", inFlight, 1, `${concurrent} concurrent calls`, wallMs());
   }
   checkRequest(bound, nowMs, wallMs);
+  if (bound.requestsPerDay !== undefined) requireRequestsOfDay(bound, wallMs());
 }
 
 /** Refuses a live connection that exceeds the open sessions of this level. `perKey` is for keys without such a limit. */
@@ -95,12 +98,13 @@ function checkShare(
 }
 
 type RateName = "requestsPerMinute" | "tokensPerMinute";
+type DayName = "requestsPerDay" | "tokensPerDay";
 
 const SECONDS = Array.from({ length: 61 }, (_, seconds) => `${seconds}s`);
 
 /**
- * Adds the remainder of each rate, at the level that leaves the least. It resets when nothing of the last minute
- * counts any more.
+ * Adds the remainder of each rate, at the level that leaves the least, of a minute or of a day. That of a minute resets
+ * when nothing of the last minute counts any more.
  */
 export function addRateHeaders(
   headers: Record<string, string>,
@@ -112,31 +116,68 @@ export function addRateHeaders(
   let ofTokens: Bound | undefined;
   let requests = Number.POSITIVE_INFINITY;
   let tokens = Number.POSITIVE_INFINITY;
+  let requestsAreOfDay = false;
+  let tokensAreOfDay = false;
   for (const bound of bounds) {
     const requestsHere = leftOf(bound, "requestsPerMinute", nowMs, wallMs);
     if (requestsHere < requests) {
       requests = requestsHere;
       ofRequests = bound;
+      requestsAreOfDay = false;
+    }
+    if (bound.requestsPerDay !== undefined) {
+      const ofDay = leftOfDay(bound, "requestsPerDay", wallMs);
+      if (ofDay < requests) {
+        requests = ofDay;
+        ofRequests = bound;
+        requestsAreOfDay = true;
+      }
     }
     const tokensHere = leftOf(bound, "tokensPerMinute", nowMs, wallMs);
     if (tokensHere < tokens) {
       tokens = tokensHere;
       ofTokens = bound;
+      tokensAreOfDay = false;
+    }
+    if (bound.tokensPerDay !== undefined) {
+      const ofDay = leftOfDay(bound, "tokensPerDay", wallMs);
+      if (ofDay < tokens) {
+        tokens = ofDay;
+        ofTokens = bound;
+        tokensAreOfDay = true;
+      }
     }
   }
   if (ofRequests !== undefined) {
-    headers["x-ratelimit-limit-requests"] = ofRequests.rateTexts.requestsPerMinute;
+    headers["x-ratelimit-limit-requests"] = requestsAreOfDay
+      ? String(ofRequests.requestsPerDay)
+      : ofRequests.rateTexts.requestsPerMinute;
     headers["x-ratelimit-remaining-requests"] = String(Math.max(0, requests));
-    headers["x-ratelimit-reset-requests"] = resetIn(ofRequests.account.requests, nowMs);
+    headers["x-ratelimit-reset-requests"] = requestsAreOfDay
+      ? dayEndsIn(wallMs)
+      : resetIn(ofRequests.account.requests, nowMs);
   }
   if (ofTokens !== undefined) {
-    headers["x-ratelimit-limit-tokens"] = ofTokens.rateTexts.tokensPerMinute;
+    headers["x-ratelimit-limit-tokens"] = tokensAreOfDay
+      ? String(ofTokens.tokensPerDay)
+      : ofTokens.rateTexts.tokensPerMinute;
     headers["x-ratelimit-remaining-tokens"] = String(Math.max(0, tokens));
-    headers["x-ratelimit-reset-tokens"] = resetIn(ofTokens.account.tokens, nowMs);
+    headers["x-ratelimit-reset-tokens"] = tokensAreOfDay ? dayEndsIn(wallMs) : resetIn(ofTokens.account.tokens, nowMs);
   }
 }
 
 const resetIn = (window: RateWindow, nowMs: number): string => SECONDS[window.secondsUntilEmpty(nowMs)] ?? "60s";
+
+const dayEndsIn = (wallMs: number): string => `${Math.ceil(((windowEndMs("day", wallMs) ?? wallMs) - wallMs) / 1000)}s`;
+
+function leftOfDay(bound: Bound, limit: DayName, wallMs: number): number {
+  const { meter, share } = bound.account;
+  const measure = limit === "requestsPerDay" ? "requests" : "tokens";
+  const most = bound[limit] ?? Number.POSITIVE_INFINITY;
+  const reserved = meter.reservedOf(measure);
+  const left = most - meter.spent(measure, wallMs) - reserved;
+  return share === undefined ? left : Math.min(left, share.held(limit, wallMs) - meter.own(measure, wallMs) - reserved);
+}
 
 /** Infinity if the level does not limit it. */
 function leftOf(bound: Bound, rate: RateName, nowMs: number, wallMs: number): number {

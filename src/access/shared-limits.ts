@@ -2,10 +2,11 @@ import type { Clock } from "../base/clock.ts";
 import type { LeasedWindow } from "../leases/leased-window.ts";
 import type { Leases } from "../leases/leases.ts";
 import type { Account, Share } from "./account.ts";
-import { nanoOf } from "./budget.ts";
+import { amountOf, measureOf } from "./budget.ts";
 import type { Level } from "./level.ts";
 import { LIMIT_NAMES, type LimitName } from "./limits.ts";
-import { budgetWindowOf, type SharedWindow, windowAt, windowName } from "./shared-window.ts";
+import type { EndUserShare } from "./parts/end-users.ts";
+import { type SharedWindow, windowAt, windowName } from "./shared-window.ts";
 
 /** Days and months are leased this long before they begin. */
 const AHEAD_MS = 300_000;
@@ -39,6 +40,10 @@ export class SharedLimits {
     this.#shares.set(account, share);
     return share;
   };
+
+  /** Called once for each time that an end user comes into memory, which sets its limits and takes them back. */
+  readonly shareOfEndUser = (account: Account): EndUserShare =>
+    new LeasedShare(account, { ...this.#options, isPassing: true });
 
   /** Sets the levels that have limits. */
   track(levels: readonly Level[], accounts: Accounts): void {
@@ -76,6 +81,7 @@ interface Taken {
 
 /** What this process holds of one account's limits. */
 class LeasedShare implements Share {
+  readonly #isPassing: boolean;
   readonly #account: Account;
   readonly #leases: Leases;
   readonly #clock: Clock;
@@ -83,8 +89,9 @@ class LeasedShare implements Share {
   readonly #taken = new Map<LimitName, Taken[]>();
   #limits: Level["limits"] = NONE;
 
-  constructor(account: Account, { leases, clock }: SharedLimitsOptions) {
+  constructor(account: Account, { leases, clock, isPassing = false }: SharedLimitsOptions & { isPassing?: boolean }) {
     this.#account = account;
+    this.#isPassing = isPassing;
     this.#leases = leases;
     this.#clock = clock;
   }
@@ -143,22 +150,24 @@ class LeasedShare implements Share {
 
   #windowsAt(limit: LimitName, value: number, wallMs: number): Taken[] {
     const now = windowAt(this.#account, limit, wallMs);
-    const next = now.untilMs - wallMs < AHEAD_MS ? [windowAt(this.#account, limit, now.untilMs)] : [];
+    const next =
+      !this.#isPassing && now.untilMs - wallMs < AHEAD_MS ? [windowAt(this.#account, limit, now.untilMs)] : [];
     return [now, ...next].map((shared) => ({ shared, window: this.#take(limit, value, shared) }));
   }
 
   #take(limit: LimitName, value: number, shared: SharedWindow): LeasedWindow {
     const account = this.#account;
-    const isBudget = budgetWindowOf(limit) !== undefined;
+    const measure = measureOf(limit);
     const { wallMs } = this.#clock;
     // The window of a day is looked up by a moment of that day.
     const momentOf = () => (shared.sinceMs > 0 ? shared.sinceMs : wallMs());
     return this.#leases.window({
       name: windowName(shared),
-      kind: isBudget ? "budget" : SLOTS.has(limit) ? "slots" : "rate",
-      limit: isBudget ? nanoOf(value) : value,
+      kind: measure !== undefined ? "budget" : SLOTS.has(limit) ? "slots" : "rate",
+      limit: amountOf(limit, value),
       inUse: (nowMs) => account.inUse(limit, nowMs, momentOf()),
-      ...(isBudget && { reserved: () => account.meter.reserved }),
+      ...(measure !== undefined && { reserved: () => account.meter.reservedOf(measure) }),
+      ...(this.#isPassing && { isPassing: true }),
     });
   }
 }

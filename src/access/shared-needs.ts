@@ -1,5 +1,6 @@
 import type { Bound } from "./bound.ts";
-import { type CostEstimate, needOf } from "./check-budgets.ts";
+import { isMoney } from "./budget.ts";
+import { type CostEstimate, countFor, needOf, tokensFor } from "./check-budgets.ts";
 import type { LimitName } from "./limits.ts";
 import { type SharedNeed, ShareRefusal } from "./share-refusal.ts";
 
@@ -10,9 +11,17 @@ interface TokensAndCost extends CostEstimate {
 /**
  * Adds to a refusal for lack of a share everything that the call needs at every level, for its entry or its admission.
  */
-export function withNeeds(refusal: unknown, bounds: readonly Bound[], call?: TokensAndCost): unknown {
+export function withNeeds(
+  refusal: unknown,
+  bounds: readonly Bound[],
+  call?: TokensAndCost,
+  parts: readonly Bound[] = [],
+): unknown {
   if (refusal instanceof ShareRefusal) {
-    refusal.needs = bounds.flatMap((bound) => (call === undefined ? entryNeeds(bound) : callNeeds(bound, call)));
+    const needs = bounds.flatMap((bound) => (call === undefined ? entryNeeds(bound) : callNeeds(bound, call)));
+    // A call enters its parts when it is admitted.
+    if (call !== undefined) for (const bound of parts) needs.push(...entryNeeds(bound), ...callNeeds(bound, call));
+    refusal.needs = needs;
   }
   return refusal;
 }
@@ -23,8 +32,17 @@ function entryNeeds(bound: Bound): SharedNeed[] {
 
 function callNeeds(bound: Bound, call: TokensAndCost): SharedNeed[] {
   const { share } = bound.account;
-  const money = share === undefined ? [] : bound.budgets.map(({ limit }) => needOf(share, limit, call));
-  return [...money, ...rateNeed(bound, "tokensPerMinute", call.estimatedTokens)];
+  const ofLedger =
+    share === undefined
+      ? []
+      : bound.budgets.map((budget) =>
+          isMoney(budget.measure)
+            ? needOf(share, budget.limit, call)
+            : { share, limit: budget.limit, needed: countFor(bound, budget, call) },
+        );
+  const isPart = bound.level.within !== undefined;
+  const tokens = isPart ? tokensFor(bound.tokensPerMinute, call) : call.estimatedTokens;
+  return [...ofLedger, ...rateNeed(bound, "tokensPerMinute", tokens)];
 }
 
 function rateNeed(

@@ -11,7 +11,13 @@ export interface PassedThreshold {
   draft: AlertDraft;
 }
 
-const WORDS: Readonly<Record<BudgetWindow, string>> = { day: " a day", month: " a month", total: " in total" };
+const WORDS: Readonly<Record<BudgetWindow, string>> = {
+  day: " a day",
+  week: " a week",
+  month: " a month",
+  quarter: " a quarter",
+  total: " in total",
+};
 /** After a clock is set back, the alerts of that time must still be found. */
 const KEPT_MS = 62 * 86_400_000;
 

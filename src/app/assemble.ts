@@ -39,13 +39,14 @@ import { instanceSpending } from "./instance-spending.ts";
 import type { Journals } from "./journals.ts";
 import type { LimitSharing } from "./limit-sharing.ts";
 import { makeAlerts } from "./make-alerts.ts";
-import { makeGateway, spentAt } from "./make-gateway.ts";
+import { makeGateway } from "./make-gateway.ts";
 import { makeOperations } from "./make-operations.ts";
 import { makeTelemetry } from "./make-telemetry.ts";
 import { collectMetrics } from "./metrics/collect.ts";
 import type { MetricsOfWorkers } from "./metrics/merge-workers.ts";
 import { type ConfigSource, readConfig } from "./read-config.ts";
 import { makeSnapshot, type SimulatorAccess } from "./snapshot.ts";
+import { spentAt } from "./spending/spent-at.ts";
 import { telemetrySettings } from "./telemetry-settings.ts";
 import { BudgetWatch } from "./watch-budgets.ts";
 import { ObjectWatch } from "./watch-objects.ts";
@@ -277,7 +278,7 @@ const watchBudgets = (gateway: Gateway, storage: Storage, alerts: Alerts): Budge
   new BudgetWatch({
     clock: gateway.clock,
     levels: () => gateway.keys.levels(),
-    spent: (asOfMs) => spentAt(storage, asOfMs),
+    spent: (asOfMs) => spentAt(storage, asOfMs, gateway.keys.levels()),
     onProblem: (err) => gateway.log.warn({ err }, "failed to read the remaining budgets"),
     onLook: (uses, asOfMs) => {
       void alerts.tellBudgets(uses, asOfMs);

@@ -14,7 +14,7 @@ import type { Storage } from "../storage/storage.ts";
 import type { Assembled } from "./assemble.ts";
 import { watchCatalogue } from "./catalogue/watch-catalogue.ts";
 import { shareInstanceNews } from "./instance-news.ts";
-import { spentAt } from "./make-gateway.ts";
+import { spentAt } from "./spending/spent-at.ts";
 import { watchClock } from "./watch-clock.ts";
 
 const SWEEP_MS = 600_000;
@@ -67,7 +67,7 @@ export function backgroundWork(
 }
 
 /** After the clock was set, the spending of the current day is read again. */
-function watchSteps({ clock, log, admissions }: Gateway, storage: Storage, everyMs: number | undefined): Cancel {
+function watchSteps({ clock, log, admissions, keys }: Gateway, storage: Storage, everyMs: number | undefined): Cancel {
   return watchClock({
     clock,
     onStep: (byMs) => {
@@ -77,7 +77,7 @@ function watchSteps({ clock, log, admissions }: Gateway, storage: Storage, every
         `the system clock jumped ${way}: it was adjusted, or the machine was suspended`,
       );
       const asOfMs = clock.wallMs();
-      spentAt(storage, asOfMs).then(
+      spentAt(storage, asOfMs, keys.levels()).then(
         (spent) => admissions.learn(spent, asOfMs),
         (err: unknown) => log.error({ err }, "failed to read the spending of the current day"),
       );

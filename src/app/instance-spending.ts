@@ -1,7 +1,11 @@
+import { measureOf } from "../access/budget.ts";
+import { readPartId, type WholeLevelName } from "../access/level.ts";
+import { matches } from "../access/model-glob.ts";
 import { readBudgetName, type SharedWindow } from "../access/shared-window.ts";
 import type { SpentByInstance } from "../leases/leases.ts";
 import { type InstanceSum, sumCostByInstance } from "../storage/receipts/instance-sums.ts";
 import type { Storage } from "../storage/storage.ts";
+import { sumEndUsersByInstance } from "../storage/tables/end-users.ts";
 import { selectInstances } from "../storage/tables/instances.ts";
 import { selectMakers } from "../storage/tables/keys.ts";
 import { startOf } from "./instance-id.ts";
@@ -15,9 +19,18 @@ interface InstanceSpendingOptions {
 /** Maps each key to the key that created it, whose limits its calls also count against. */
 type Makers = ReadonlyMap<string, string>;
 
+interface Budget {
+  name: string;
+  shared: SharedWindow;
+}
+
+const DAY_MS = 86_400_000;
+/** What the sums of these levels are apart for. */
+const PARTS: Readonly<Partial<Record<SharedWindow["level"], "model" | "tags">>> = { model: "model", tag: "tags" };
+
 /** The spending of each instance, from the receipts that it has written. */
 export function instanceSpending({ storage, recover }: InstanceSpendingOptions): SpentByInstance {
-  /** One query for all windows of the same period. */
+  /** One query for all windows of the same period and kind. */
   async function sums(windows: readonly string[], instances: readonly string[], startedMs = 0) {
     const found = new Map<string, Map<string, number>>();
     const makers = await selectMakers(storage);
@@ -25,27 +38,69 @@ export function instanceSpending({ storage, recover }: InstanceSpendingOptions):
       const shared = readBudgetName(name);
       return shared === undefined ? [] : [{ name, shared }];
     });
-    for (const group of Map.groupBy(budgets, ({ shared }) => `${shared.sinceMs} ${shared.untilMs}`).values()) {
-      const { sinceMs, untilMs } = group[0]?.shared ?? { sinceMs: 0, untilMs: 0 };
-      const rows = await sumCostByInstance(storage, {
-        sinceMs: Math.max(sinceMs, startedMs),
-        untilMs: Math.min(untilMs, Number.MAX_SAFE_INTEGER),
-        instances,
-      });
-      for (const { name, shared } of group) found.set(name, sumOf(rows, shared, makers));
+    const groupOf = ({ shared }: Budget) =>
+      `${shared.sinceMs} ${shared.untilMs} ${PARTS[shared.level] ?? shared.level === "end_user"}`;
+    for (const group of Map.groupBy(budgets, groupOf).values()) {
+      const { sinceMs, untilMs, level } = group[0]?.shared ?? { sinceMs: 0, untilMs: 0, level: "gateway" };
+      if (level === "end_user") await addEndUsers(group, found, makers, instances);
+      else {
+        const rows = await sumCostByInstance(storage, {
+          sinceMs: Math.max(sinceMs, startedMs),
+          untilMs: Math.min(untilMs, Number.MAX_SAFE_INTEGER),
+          instances,
+          by: PARTS[level],
+        });
+        for (const { name, shared } of group) found.set(name, sumOf(rows, shared, makers));
+      }
     }
     return found;
   }
 
+  /** Their sums by day also name the process that wrote them. */
+  async function addEndUsers(
+    group: readonly Budget[],
+    found: Map<string, Map<string, number>>,
+    makers: Makers,
+    instances: readonly string[],
+  ): Promise<void> {
+    const users = [...new Set(group.map(({ shared }) => readPartId(shared.id)?.name ?? ""))];
+    const { sinceMs = 0, untilMs = 0 } = group[0]?.shared ?? {};
+    const days = { fromDay: sinceMs / DAY_MS, untilDay: Math.min(untilMs / DAY_MS, Number.MAX_SAFE_INTEGER) };
+    const rows = await sumEndUsersByInstance(storage, users, days);
+    const known = new Set(instances);
+    const named = rows.map(({ endUser, instance, ...row }) => ({
+      ...row,
+      instance: known.has(instance) ? instance : "",
+      part: endUser,
+    }));
+    const byUser = Map.groupBy(named, ({ part }) => part);
+    for (const { name, shared } of group) {
+      const ofUser = byUser.get(readPartId(shared.id)?.name ?? "") ?? [];
+      found.set(name, sumOf(ofUser, shared, makers));
+    }
+  }
+
   const sumOf = (rows: readonly InstanceSum[], shared: SharedWindow, makers: Makers): Map<string, number> => {
     const sums = new Map<string, number>();
+    const measure = measureOf(shared.limit);
     for (const row of rows) {
-      if (belongs(row, shared, makers)) sums.set(row.instance, (sums.get(row.instance) ?? 0) + row.costNanoUsd);
+      if (!belongs(row, shared, makers)) continue;
+      const amount = measure === "requests" ? row.calls : measure === "tokens" ? row.tokens : row.costNanoUsd;
+      sums.set(row.instance, (sums.get(row.instance) ?? 0) + amount);
     }
     return sums;
   };
 
-  const belongs = ({ keyId, project }: InstanceSum, { level, id }: SharedWindow, makers: Makers): boolean => {
+  const belongs = (row: InstanceSum, { level, id }: SharedWindow, makers: Makers): boolean => {
+    if (level === "key" || level === "project" || level === "gateway") return isWithin(row, level, id, makers);
+    const part = readPartId(id);
+    if (part === undefined || !isWithin(row, part.level, part.id, makers)) return false;
+    if (level === "end_user") return true;
+    if (level === "model") return matches(part.name, row.part);
+    return row.part !== "" && (JSON.parse(row.part) as string[]).some((tag) => matches(part.name, tag));
+  };
+
+  const isWithin = ({ keyId, project }: InstanceSum, level: WholeLevelName, id: string, makers: Makers): boolean => {
     if (level === "gateway") return true;
     return level === "project" ? project === id : keyId === id || makers.get(keyId) === id;
   };

@@ -1,5 +1,6 @@
-import { Admissions, type SpentSums } from "../access/admit.ts";
+import { Admissions } from "../access/admit.ts";
 import { KeyRing } from "../access/key-ring.ts";
+import type { Level } from "../access/level.ts";
 import { SharedLimits } from "../access/shared-limits.ts";
 import { Answers } from "../answers/answers.ts";
 import { Sealer } from "../answers/sealer.ts";
@@ -16,7 +17,6 @@ import type { IssuerFetch } from "../identity/issuer.ts";
 import { IssuerTokens } from "../identity/issuer-tokens.ts";
 import type { Leases } from "../leases/leases.ts";
 import type { Journal } from "../ledger/journal.ts";
-import { spentByOwner } from "../ledger/queries.ts";
 import { Refusals } from "../ledger/refusals.ts";
 import { UnpricedUses } from "../ledger/unpriced-uses.ts";
 import { LedgerWriter } from "../ledger/writer.ts";
@@ -38,6 +38,8 @@ import { Health, type HealthChange } from "../routing/health/health.ts";
 import { Slots } from "../routing/slots.ts";
 import type { Storage } from "../storage/storage.ts";
 import { CallMetrics } from "../telemetry/call-metrics.ts";
+import { spentAt } from "./spending/spent-at.ts";
+import { storedEndUsers } from "./spending/stored-end-users.ts";
 import { staticKeys } from "./static-keys.ts";
 
 /** What the gateway depends on: the machine, the network, the disk and the log. */
@@ -86,6 +88,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     verifier,
     staticKeys: staticKeys(config),
     limits: config.limits,
+    partLimits: config.partLimits,
     clock,
     random,
     onProblem: (error) => log.error({ err: error }, "failed to read API keys"),
@@ -102,12 +105,29 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     onProblem: (err: unknown, what: string) => log.error({ err }, what),
   };
   const storedConversations = new StoredConversations({ ...storing, random, objects, limits: config.objects });
+  const ledger = new LedgerWriter({
+    storage,
+    clock,
+    journal,
+    onBehind: () => leases?.tellBehind(),
+    onProblem: (error) => log.error({ err: error }, "failed to write receipts"),
+    written: async () => void (await log.flush()),
+  });
   const sharedLimits = leases && new SharedLimits({ leases, clock });
   const admissions = new Admissions({
     nowMs: clock.nowMs,
     wallMs: clock.wallMs,
-    spent: await spentAt(storage, clock.wallMs()),
+    spent: await spentAt(storage, clock.wallMs(), keys.levels()),
     ...(sharedLimits && { shareOf: sharedLimits.shareOf }),
+    endUsers: {
+      store: storedEndUsers({
+        storage,
+        instance: given.instance,
+        makerOf: (keyId) => keys.makerOf(keyId)?.keyId,
+        oldestMs: () => ledger.oldestMs,
+      }),
+      shareOf: sharedLimits?.shareOfEndUser,
+    },
   });
   const unpriced = new UnpricedUses({
     storage,
@@ -115,7 +135,28 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     onProblem: (error) => log.warn({ err: error }, "failed to read or write usage without a known price"),
   });
   await unpriced.read();
-  keys.onLevels = () => sharedLimits?.track(keys.levels(), admissions);
+  const isPart = ({ level }: Level) => level === "model" || level === "tag";
+  let parts = new Set(
+    keys
+      .levels()
+      .filter(isPart)
+      .map(({ level, id }) => `${level} ${id}`),
+  );
+  keys.onLevels = () => {
+    const levels = keys.levels();
+    sharedLimits?.track(levels, admissions);
+    const now = new Set(levels.filter(isPart).map(({ level, id }) => `${level} ${id}`));
+    const isNew = [...now].some((name) => !parts.has(name));
+    parts = now;
+    if (!isNew) return;
+    // What they have used before they were limited is not known here.
+    const asOfMs = clock.wallMs();
+    spentAt(storage, asOfMs, levels).then(
+      (spent) => admissions.learn(spent, asOfMs),
+      (err: unknown) => log.error({ err }, "failed to read the spending of models and tags with new limits"),
+    );
+  };
+  keys.onEndUsers = (users) => admissions.endUsers.changed(users);
   keys.onLevels();
   keys.tokens.onLevels = (levels) => sharedLimits?.add(levels, admissions);
   keys.tokens.mayForget = (id) => admissions.isIdle(id);
@@ -125,14 +166,7 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     admissions,
     sharedLimits,
     intents: config.ledger.intents,
-    ledger: new LedgerWriter({
-      storage,
-      clock,
-      journal,
-      onBehind: () => leases?.tellBehind(),
-      onProblem: (error) => log.error({ err: error }, "failed to write receipts"),
-      written: async () => void (await log.flush()),
-    }),
+    ledger,
     refusals: new Refusals({
       storage,
       clock,
@@ -199,15 +233,6 @@ export async function makeGateway(config: Config, surroundings: GatewaySurroundi
     orphanedTexts: 0,
     orphanedImages: 0,
     closing: false,
-  };
-}
-
-/** What each key, each project and the gateway have spent in the current windows, from the ledger. */
-export async function spentAt(storage: Storage, asOfMs: number): Promise<SpentSums> {
-  const { byKey, byProject, all } = await spentByOwner(storage, asOfMs);
-  return (level, id, window) => {
-    if (level === "gateway") return all[window];
-    return (level === "key" ? byKey : byProject).get(id)?.[window] ?? 0;
   };
 }
 

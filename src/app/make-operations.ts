@@ -19,8 +19,16 @@ export async function makeOperations(
 ): Promise<{ operations: Operations; poller: OperationPoller }> {
   const { clock, timings, log } = gateway;
   const owner = `process-${gateway.random.id()}`;
-  const reservations = new Reservations(({ keyId, project }, costNanoUsd) =>
-    gateway.admissions.hold({ keyId, project, maker: gateway.keys.makerOf(keyId) }, costNanoUsd),
+  const reservations = new Reservations(({ keyId, project, model, tags, endUser }, costNanoUsd) =>
+    gateway.admissions.hold(
+      {
+        keyId,
+        project,
+        maker: gateway.keys.makerOf(keyId),
+        call: { principal: gateway.keys.ownerOf(keyId), model, tags, endUser },
+      },
+      costNanoUsd,
+    ),
   );
   const settlement = new Settlement({
     instance: gateway.instance,
@@ -28,8 +36,10 @@ export async function makeOperations(
     nowMs: clock.nowMs,
     keptMs,
     // Processes that share budgets each count what they have settled themselves.
-    onSettled: (operation, costNanoUsd, isHere) =>
-      reservations.settle(operation, isHere || gateway.sharedLimits === undefined ? costNanoUsd : 0),
+    onSettled: (operation, costNanoUsd, isHere) => {
+      const isCounted = isHere || gateway.sharedLimits === undefined;
+      reservations.settle(operation, isCounted ? costNanoUsd : 0, isCounted);
+    },
     onEnded: (receipt, operation) => {
       const { request } = operation.job;
       logCall(gateway, receipt, request?.id, request?.trace);

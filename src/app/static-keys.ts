@@ -14,7 +14,7 @@ export function staticKeys(config: Config): StaticKey[] {
 /** An invalid key is a configuration error; the previous keys stay in effect (H25). */
 export function replaceKeysOrExplain(keys: KeyRing, config: Config): void {
   try {
-    keys.reconfigure(staticKeys(config), config.limits, config.auth.jwt);
+    keys.reconfigure(staticKeys(config), config.limits, config.auth.jwt, config.partLimits);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigError([{ file: config.file ?? "trivium.yaml", line: 1, column: 1, message: `keys: ${why}` }]);

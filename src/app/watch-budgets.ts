@@ -1,7 +1,6 @@
 import type { SpentSums } from "../access/admit.ts";
-import { type BudgetUse, nanoOf } from "../access/budget.ts";
+import { type BudgetUse, budgetsOf, isMoney } from "../access/budget.ts";
 import type { Level } from "../access/level.ts";
-import { BUDGET_WINDOWS, type BudgetWindow } from "../access/spend-meter.ts";
 import type { Cancel, Clock } from "../base/clock.ts";
 
 interface BudgetWatchOptions {
@@ -16,7 +15,6 @@ interface BudgetWatchOptions {
 }
 
 const EVERY_MS = 30_000;
-const LIMIT_OF = { day: "budgetUsdPerDay", month: "budgetUsdPerMonth", total: "budgetUsdTotal" } as const;
 
 /** Checks the ledger regularly for how much of each budget all instances have used. Without budgets nothing is read. */
 export class BudgetWatch {
@@ -43,7 +41,7 @@ export class BudgetWatch {
 
   async #look(): Promise<void> {
     const { clock, levels, spent, onProblem, onLook } = this.#options;
-    const budgets = levels().flatMap((level) => BUDGET_WINDOWS.flatMap((window) => budgetOf(level, window)));
+    const budgets = levels().flatMap(moneyBudgets);
     const asOfMs = clock.wallMs();
     try {
       const sums = budgets.length === 0 ? undefined : await spent(asOfMs);
@@ -59,7 +57,7 @@ export class BudgetWatch {
   }
 }
 
-function budgetOf(level: Level, window: BudgetWindow) {
-  const budgetUsd = level.limits[LIMIT_OF[window]];
-  return budgetUsd === undefined ? [] : [{ level, window, limitNanoUsd: nanoOf(budgetUsd) }];
-}
+const moneyBudgets = (level: Level) =>
+  budgetsOf(level.limits).flatMap(({ measure, amount }) =>
+    isMoney(measure) ? [{ level, window: measure, limitNanoUsd: amount }] : [],
+  );

@@ -125,6 +125,7 @@ export interface Operation {
   idempotencyKey?: string;
   /** As in its receipt. */
   tags?: readonly string[];
+  endUser?: string;
   /** Whether the client has received the name. */
   claimed: boolean;
   createdAtMs: number;

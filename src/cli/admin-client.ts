@@ -74,7 +74,7 @@ export class AdminClient {
     return items;
   }
 
-  async change(method: "POST" | "PATCH" | "DELETE", path: string, body?: object): Promise<unknown> {
+  async change(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: object): Promise<unknown> {
     return (await this.#ask(method, path, body))["data"];
   }
 

@@ -4,12 +4,15 @@ interface Fields {
   expiresAtMs?: number | null;
   limits?: object;
   routing?: object;
+  /** As the Admin API spells them. */
+  partLimits?: object | undefined;
 }
 
 /** The fields of a key or a project as the Admin API spells them: in snake case, and `expiresAtMs` as `expires_at`. */
-export function adminFields({ expiresAtMs, limits, routing, ...rest }: Fields): object {
+export function adminFields({ expiresAtMs, limits, routing, partLimits, ...rest }: Fields): object {
   return {
     ...snakeKeys(rest),
+    ...partLimits,
     ...withoutAbsent({
       limits: limits === undefined ? undefined : snakeKeys(limits),
       routing: routing === undefined ? undefined : snakeKeys(routing),

@@ -74,6 +74,12 @@ export const COMMAND_GROUPS: readonly { title: string; commands: readonly Listed
         () => import("./commands/projects.ts").then(({ projects }) => projects),
       ),
       list(
+        "end-users",
+        "list | show ID | limit ID --limit NAME=NUMBER | reset ID",
+        "show what end users have used, and give one limits of its own",
+        () => import("./commands/end-users.ts").then(({ endUsers }) => endUsers),
+      ),
+      list(
         "operators",
         "create --name NAME --role ROLE | list | revoke ID",
         "create, list, and revoke operators, who can use the Admin API",

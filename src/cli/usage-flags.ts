@@ -20,6 +20,7 @@ export const RANGE_FLAGS = {
     about: "only this outcome: ok, client_gone, an error kind, or failed for all errors",
   },
   tag: { type: "string", value: "TAG", about: "only calls with this tag" },
+  "end-user": { type: "string", value: "ID", about: "only calls of this end user" },
 } as const;
 
 type Given = { readonly [flag in keyof typeof RANGE_FLAGS]?: string | undefined };
@@ -57,12 +58,12 @@ function momentOf(flag: string, words: string, zone: TimeZone): number {
 }
 
 /** Those that were given, under the names that the ledger has for them. */
-export function readFilter<Name extends string>(given: Given, keyName: Name) {
-  const { project, key, model, provider, dialect, outcome, tag } = given;
+export function readFilter<Name extends string, User extends string>(given: Given, keyName: Name, userName: User) {
+  const { project, key, model, provider, dialect, outcome, tag, "end-user": endUser } = given;
   if (dialect !== undefined && !DIALECT_NAMES.some((name) => name === dialect))
     throw new UsageError(`--dialect: "${dialect}" is not one of ${DIALECT_NAMES.join(", ")}.`);
-  const all = { project, [keyName]: key, model, provider, dialect, outcome, tag };
+  const all = { project, [keyName]: key, model, provider, dialect, outcome, tag, [userName]: endUser };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Partial<
-    Record<"project" | "model" | "provider" | "dialect" | "outcome" | "tag" | Name, string>
+    Record<"project" | "model" | "provider" | "dialect" | "outcome" | "tag" | Name | User, string>
   >;
 }

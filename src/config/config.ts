@@ -122,6 +122,8 @@ export interface Config {
   keys: StaticKeySettings[];
   /** What all keys together may use. */
   limits: LimitSettings;
+  /** The limits of parts of the calls of all keys. */
+  partLimits?: PartLimitSettings;
 }
 
 interface OidcSettings {
@@ -299,6 +301,7 @@ export interface StaticKeySettings {
   /** A time in ISO 8601, in UTC. */
   expiresAt?: string;
   limits?: LimitSettings;
+  partLimits?: PartLimitSettings;
   /** The networks from which it may be used. */
   networks?: string[];
   /** Permissions in addition to calling models. */
@@ -322,8 +325,20 @@ export interface StaticKeySettings {
 interface LimitSettings {
   requestsPerMinute?: number;
   tokensPerMinute?: number;
+  requestsPerDay?: number;
+  tokensPerDay?: number;
   concurrent?: number;
+  sessions?: number;
   budgetUsdPerDay?: number;
+  budgetUsdPerWeek?: number;
   budgetUsdPerMonth?: number;
+  budgetUsdPerQuarter?: number;
   budgetUsdTotal?: number;
+}
+
+/** Limits of end users, and of the models and tags that match a pattern. */
+export interface PartLimitSettings {
+  endUsers?: { limits: LimitSettings; required?: boolean };
+  byModel?: Readonly<Record<string, LimitSettings>>;
+  byTag?: Readonly<Record<string, LimitSettings>>;
 }

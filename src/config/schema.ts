@@ -155,19 +155,30 @@ const Network = Type.String({
   description: "an IP address or a network such as 10.0.0.0/8 or 2001:db8::/32",
 });
 
+const PART_LIMIT_FIELDS = {
+  requests_per_minute: Type.Optional(Count),
+  tokens_per_minute: Type.Optional(Count),
+  requests_per_day: Type.Optional(Count),
+  tokens_per_day: Type.Optional(Count),
+  concurrent: Type.Optional(Count),
+  budget_usd_per_day: Type.Optional(Budget),
+  budget_usd_per_week: Type.Optional(Budget),
+  budget_usd_per_month: Type.Optional(Budget),
+  budget_usd_per_quarter: Type.Optional(Budget),
+  budget_usd_total: Type.Optional(Budget),
+};
+
 /** What a key, or all keys together, may use. */
-const LimitsFile = Type.Object(
-  {
-    requests_per_minute: Type.Optional(Count),
-    tokens_per_minute: Type.Optional(Count),
-    concurrent: Type.Optional(Count),
-    sessions: Type.Optional(Count),
-    budget_usd_per_day: Type.Optional(Budget),
-    budget_usd_per_month: Type.Optional(Budget),
-    budget_usd_total: Type.Optional(Budget),
-  },
+const LimitsFile = Type.Object({ ...PART_LIMIT_FIELDS, sessions: Type.Optional(Count) }, closed);
+
+/** What a part of the calls may use. */
+const PartLimitsFile = Type.Object(PART_LIMIT_FIELDS, closed);
+const EndUsersFile = Type.Object(
+  { limits: Type.Optional(PartLimitsFile), required: Type.Optional(Type.Boolean()) },
   closed,
 );
+const ModelPatternsFile = Type.Record(Type.String({ pattern: "^[\\x21-\\x7e]{1,200}$" }), PartLimitsFile);
+const TagPatternsFile = Type.Record(Type.String({ pattern: "^[A-Za-z0-9_.:=/*-]{1,64}$" }), PartLimitsFile);
 
 const Tag = Type.String({
   pattern: TAG_PATTERN,
@@ -191,6 +202,9 @@ const KeyFile = Type.Object(
       }),
     ),
     limits: Type.Optional(LimitsFile),
+    end_users: Type.Optional(EndUsersFile),
+    limits_by_model: Type.Optional(ModelPatternsFile),
+    limits_by_tag: Type.Optional(TagPatternsFile),
     networks: Type.Optional(Type.Array(Network, { minItems: 1 })),
     scopes: Type.Optional(Type.Array(Type.Enum(["keys:create"]))),
     tags: Type.Optional(Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS })),
@@ -542,6 +556,9 @@ export const RootFile = Type.Object(
     aliases: Type.Optional(Type.Record(Type.String({ pattern: "^[^\\s\\x00-\\x1f]{1,128}$" }), Text)),
     keys: Type.Optional(Type.Array(KeyFile)),
     limits: Type.Optional(LimitsFile),
+    end_users: Type.Optional(EndUsersFile),
+    limits_by_model: Type.Optional(ModelPatternsFile),
+    limits_by_tag: Type.Optional(TagPatternsFile),
     billing: Type.Optional(BillingFile),
   },
   closed,

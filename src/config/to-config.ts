@@ -5,7 +5,14 @@ import type { Requirements } from "../canon/offer-traits.ts";
 import { NO_PREFERENCE, type Preference, readFallback } from "../canon/preference.ts";
 import { DEFAULT_GATEWAY_ROUTING, type GatewayRouting, type RoutingSettings } from "../canon/routing-settings.ts";
 import { camelKeys } from "./camel-keys.ts";
-import type { Config, ModelSettings, ProviderSettings, StaticKeySettings, TokenIssuerSettings } from "./config.ts";
+import type {
+  Config,
+  ModelSettings,
+  PartLimitSettings,
+  ProviderSettings,
+  StaticKeySettings,
+  TokenIssuerSettings,
+} from "./config.ts";
 import { DEFAULT_LIVE } from "./default-live.ts";
 import type { KeyRoutingFile, RoutingFile } from "./routing-schema.ts";
 import type { KeyFile, ModelFile, OidcFile, ProviderFile, RootFile, TokenIssuerFile } from "./schema.ts";
@@ -115,6 +122,7 @@ export function toConfig(
     aliases: file.aliases ?? {},
     keys: (file.keys ?? []).map(toKey),
     limits: camelKeys(file.limits ?? {}),
+    ...withoutAbsent({ partLimits: toPartLimits(file) }),
     billing: file.billing ?? {},
   };
 }
@@ -242,6 +250,9 @@ function toKey({
   models = ["*"],
   expires_at,
   limits,
+  end_users,
+  limits_by_model,
+  limits_by_tag,
   routing,
   provider_objects: providerObjects,
   billing,
@@ -255,11 +266,28 @@ function toKey({
     ...withoutAbsent({
       expiresAt: expires_at === undefined ? undefined : new Date(expires_at).toISOString(),
       limits: limits && camelKeys(limits),
+      partLimits: toPartLimits(withoutAbsent({ end_users, limits_by_model, limits_by_tag })),
       providerObjects,
       routing: routing && toRoutingSettings(routing),
       unpriced: billing?.unpriced,
     }),
   };
+}
+
+type PartLimitFields = Pick<RootFile, "end_users" | "limits_by_model" | "limits_by_tag">;
+
+/** Undefined if there are none. */
+function toPartLimits({ end_users, limits_by_model, limits_by_tag }: PartLimitFields): PartLimitSettings | undefined {
+  if (end_users === undefined && limits_by_model === undefined && limits_by_tag === undefined) return undefined;
+  const patterns = (limits: RootFile["limits_by_model"]) =>
+    limits && Object.fromEntries(Object.entries(limits).map(([pattern, one]) => [pattern, camelKeys(one)]));
+  return withoutAbsent({
+    endUsers:
+      end_users &&
+      withoutAbsent({ limits: camelKeys(end_users.limits ?? {}), required: end_users.required || undefined }),
+    byModel: patterns(limits_by_model),
+    byTag: patterns(limits_by_tag),
+  });
 }
 
 const urlOf = (host: string, port: number): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

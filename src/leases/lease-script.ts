@@ -3,6 +3,7 @@ import {
   JOURNAL_LOST_MS,
   KEPT_MS,
   MAX_DEAD_WINDOWS,
+  MAX_LEFT_WINDOWS,
   MAX_NEWS,
   MAX_WANTED,
   MINUTE_MS,
@@ -328,6 +329,30 @@ local function reclaim(id, name, spent)
   saveRow(name)
 end
 
+-- What it has spent is in the ledger: the next instance that asks for an unknown budget gets it from there.
+local function forget(it)
+  local row = rowOf(it.window)
+  left[#left + 1] = '0'
+  if row then
+    if row.kind == 'budget' and row.base ~= nil then
+      row.base = row.base + it.held - (row.reclaimed[me] or 0)
+      row.reclaimed[me] = it.held
+    end
+    row.held[me] = nil
+    row.said[me] = nil
+    redis.call('SREM', budgetsKey(me), it.window)
+    if next(row.held) == nil then
+      redis.call('DEL', windowKey(it.window))
+      redis.call('SREM', SCARCE, it.window)
+      rows[it.window] = nil
+      stored[it.window] = nil
+    else
+      left[#left] = text(divisionOf(row).idle)
+      saveRow(it.window)
+    end
+  end
+  return 0
+end
 local function isScarce(name) return redis.call('SISMEMBER', SCARCE, name) == 1 end
 local function claim(it)
   local row = rowOf(it.window, it.kind, it.limit)
@@ -365,7 +390,11 @@ local function claim(it)
   row.said[me] = { used = it.used, reserved = it.reserved or 0, busy = it.busy or it.used, atMs = nowMs,
     shortUntilMs = isShort and nowMs + ${SHORT_MS} or 0, waits = it.waits, wants = it.wants }
   if it.waits then it.waits.isHopeless = it.waits.isHopeless or false end
-  if isShort then redis.call('SADD', SCARCE, it.window) end
+  if isShort then
+    local holders = 0
+    for _ in pairs(row.held) do holders = holders + 1 end
+    if not it.isPassing or holders > 1 then redis.call('SADD', SCARCE, it.window) end
+  end
   local division = divisionOf(row)
   local held = it.held + grant(division, partyOf(division, me))
   row.held[me] = held
@@ -414,13 +443,17 @@ if not known or sync.number > known.number then
   end
   for _, it in ipairs(sync.reclaims) do reclaim(it.instance, it.window, it.spent) end
   for i, it in ipairs(sync.claims) do
-    held[i] = text(claim(it))
-    if rows[it.window].base == nil then unknown[#unknown + 1] = it.window end
+    if it.forgets then held[i] = text(forget(it))
+    else
+      held[i] = text(claim(it))
+      if rows[it.window].base == nil then unknown[#unknown + 1] = it.window end
+    end
   end
   if sync.leaves then
     instances[me].goneMs = nowMs
     saveInstance(me)
-    for _, name in ipairs(redis.call('SMEMBERS', budgetsKey(me))) do
+    -- If it has very many, the others find the rest as those of an instance that is gone.
+    for _, name in ipairs(redis.call('SRANDMEMBER', budgetsKey(me), ${MAX_LEFT_WINDOWS})) do
       local row = rowOf(name)
       if row then reclaim(me, name, row.held[me] or 0) end
     end
@@ -460,7 +493,7 @@ local dead = {}
 for id, row in pairs(instances) do
   if row.goneMs ~= nil and (row.unstoredIn == '' or row.unstoredIn == sync.journals) then
     local windows = {}
-    for _, name in ipairs(redis.call('SMEMBERS', budgetsKey(id))) do
+    for _, name in ipairs(redis.call('SRANDMEMBER', budgetsKey(id), ${MAX_DEAD_WINDOWS})) do
       local window = rowOf(name)
       if not window or window.held[id] == nil then redis.call('SREM', budgetsKey(id), name)
       elseif #windows < ${MAX_DEAD_WINDOWS} then windows[#windows + 1] = name end

@@ -26,6 +26,13 @@ export interface Claim {
   busy?: number;
   /** Calls wait for more, the first of them since this time of the source. */
   waits?: Waits & { sinceMs: number };
+  /** There are very many of its kind: no other instance is told of a need unless it holds some of it. */
+  isPassing?: boolean;
+  /**
+   * It is not used here any more. What was spent of a budget is in the ledger, and once no instance holds any of it,
+   * the source forgets it.
+   */
+  forgets?: boolean;
   /** How much it would like to hold beyond the needs of waiting calls; `share` is an equal share. */
   wants?: number | "share";
   /**
@@ -129,6 +136,8 @@ export const STEP_MS = 2_000;
 export const SHORT_MS = 1_000;
 /** The most windows of dead instances in one answer. */
 export const MAX_DEAD_WINDOWS = 200;
+/** The most budgets that a leaving instance settles itself. */
+export const MAX_LEFT_WINDOWS = 2_000;
 /** The most windows that others need in one answer. */
 export const MAX_WANTED = 200;
 /** Older news are lost to an instance that has not read them. */

@@ -32,6 +32,8 @@ interface InstanceRow {
   goneMs: number | undefined;
   /** The folder of the journal with receipts that the ledger does not have; "" if there are none. */
   unstoredIn: string;
+  /** It is gone, and holds no budget. */
+  isClear?: boolean;
 }
 
 interface WindowRow {
@@ -139,6 +141,11 @@ export class LeaseTable {
     if (row !== undefined) row.goneMs ??= this.#nowMs();
   }
 
+  /** How many are known, for tests and diagnostics. */
+  get windows(): number {
+    return this.#windows.size;
+  }
+
   /** For tests and diagnostics. */
   sumHeld(window: string): number {
     const row = this.#windows.get(window);
@@ -181,6 +188,7 @@ export class LeaseTable {
   }
 
   #claim(instance: string, claim: Claim, nowMs: number): Granted {
+    if (claim.forgets) return this.#forget(instance, claim, nowMs);
     const row = this.#rowOf(claim);
     row.limit = claim.limit;
     const again = row.reclaimed.get(instance);
@@ -192,7 +200,7 @@ export class LeaseTable {
     if (!row.held.has(instance)) row.told += claim.held;
     row.held.set(instance, claim.held);
     row.said.set(instance, said(claim, nowMs));
-    if (isShort(claim)) this.#scarce.add(claim.window);
+    if (isShort(claim) && (!claim.isPassing || row.held.size > 1)) this.#scarce.add(claim.window);
     const division = this.#divide(row, nowMs);
     const held = claim.held + this.#grant(division, instance, claim.held);
     row.held.set(instance, held);
@@ -201,6 +209,24 @@ export class LeaseTable {
     // If more is held than there is, what was used counts, but gives no right to more.
     const over = held + this.#heldByOthers(row, instance, nowMs) - (row.limit - (row.base ?? 0));
     return { held: Math.max(0, held - Math.max(0, over)), left: division.idle };
+  }
+
+  /** What it has spent is in the ledger: the next instance that asks for an unknown budget gets it from there. */
+  #forget(instance: string, { window, held }: Claim, nowMs: number): Granted {
+    const row = this.#windows.get(window);
+    if (row === undefined) return { held: 0, left: 0 };
+    if (row.kind === "budget" && row.base !== undefined) {
+      row.base += held - (row.reclaimed.get(instance) ?? 0);
+      row.reclaimed.set(instance, held);
+    }
+    row.held.delete(instance);
+    row.said.delete(instance);
+    const { idle } = this.#divide(row, nowMs);
+    if (row.held.size === 0) {
+      this.#windows.delete(window);
+      this.#scarce.delete(window);
+    }
+    return { held: 0, left: idle };
   }
 
   /** Of what no instance holds, earlier calls get theirs first, and waiting calls before mere wishes. */
@@ -390,10 +416,13 @@ export class LeaseTable {
 
   #dead(journals: string): { instance: string; windows: string[] }[] {
     const dead: { instance: string; windows: string[] }[] = [];
-    for (const [instance, { goneMs, unstoredIn }] of this.#instances) {
-      if (goneMs === undefined || (unstoredIn !== "" && unstoredIn !== journals)) continue;
+    for (const [instance, row] of this.#instances) {
+      const { goneMs, unstoredIn, isClear } = row;
+      if (goneMs === undefined || isClear || (unstoredIn !== "" && unstoredIn !== journals)) continue;
       const windows = this.#budgetsOf(instance, MAX_DEAD_WINDOWS);
-      if (windows.length > 0) dead.push({ instance, windows });
+      // There may be very many windows to look through.
+      if (windows.length === 0) row.isClear = true;
+      else dead.push({ instance, windows });
     }
     return dead;
   }

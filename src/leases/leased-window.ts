@@ -34,6 +34,8 @@ export interface WindowOptions {
   inUse: (nowMs: number) => number;
   /** For a budget: the part that calls in flight have reserved. */
   reserved?: () => number;
+  /** There are very many of its kind, each used for a while: the source forgets it with the last one that uses it. */
+  isPassing?: boolean;
 }
 
 /** What a waiting call needs of one window. */
@@ -58,8 +60,10 @@ export class LeasedWindow {
   readonly kind: WindowKind;
   /** The source has answered for it in this epoch. */
   isKnown = false;
-  readonly #inUse: (nowMs: number) => number;
-  readonly #reserved: () => number;
+  readonly isPassing: boolean;
+  #inUse: (nowMs: number) => number;
+  #reserved: () => number;
+  #isLeaving = false;
   readonly #state: LeaseState;
   #limit: number;
   #held = 0;
@@ -81,14 +85,25 @@ export class LeasedWindow {
   /** Until then no call that needs as much waits: earlier ones have waited in vain. */
   #inVain = { untilMs: Number.NEGATIVE_INFINITY, needed: 0 };
 
-  constructor({ name, kind, limit, inUse, reserved = () => 0 }: WindowOptions, state: LeaseState, nowMs: number) {
+  constructor(options: WindowOptions, state: LeaseState, nowMs: number) {
+    const { name, kind, limit, inUse, reserved = () => 0, isPassing = false } = options;
     this.name = name;
+    this.isPassing = isPassing;
     this.kind = kind;
     this.#limit = limit;
     this.#inUse = inUse;
     this.#reserved = reserved;
     this.#state = state;
-    this.#joinsUntilMs = nowMs + JOIN_MS;
+    // A passing one takes what its calls need: most limits of end users are used through one process at a time.
+    this.#joinsUntilMs = isPassing ? nowMs : nowMs + JOIN_MS;
+  }
+
+  /** It is used again, perhaps by a new account. */
+  reuse({ limit, inUse, reserved = () => 0 }: WindowOptions, nowMs: number): void {
+    this.#inUse = inUse;
+    this.#reserved = reserved;
+    this.#isLeaving = false;
+    this.changeLimit(limit, nowMs);
   }
 
   get held(): number {
@@ -108,7 +123,7 @@ export class LeasedWindow {
   changeLimit(limit: number, nowMs: number): void {
     if (limit === this.#limit) return;
     if (limit < this.#limit) this.#held = scale(this.#held, this.#limit, limit);
-    else this.#joinsUntilMs = nowMs + JOIN_MS;
+    else if (!this.isPassing) this.#joinsUntilMs = nowMs + JOIN_MS;
     this.#limit = limit;
     this.#left = Number.POSITIVE_INFINITY;
     this.#holdsAll = false;
@@ -220,6 +235,8 @@ export class LeasedWindow {
       isKnown: this.isKnown,
       used,
       ...(reserved > 0 && { reserved }),
+      ...(this.isPassing && { isPassing: true }),
+      ...(this.#isLeaving && (this.kind === "budget" || used === 0) && { forgets: true }),
       ...(busy > used && { busy }),
       ...(waits && { waits }),
       ...(wants !== undefined && { wants }),
@@ -268,7 +285,7 @@ export class LeasedWindow {
     this.#fallback = undefined;
     const isOver = held < claimed.held || this.#inUse(nowMs) > held;
     // What was held before is lost: all must get their share again.
-    if (!this.isKnown) this.#joinsUntilMs = nowMs + JOIN_MS;
+    if (!this.isKnown && !this.isPassing) this.#joinsUntilMs = nowMs + JOIN_MS;
     this.isKnown = true;
     const isMore = held > claimed.held || this.#holdsAll;
     this.#wake(nowMs);
@@ -298,7 +315,13 @@ export class LeasedWindow {
     this.#held = Math.min(this.#held, this.#inUse(nowMs));
     this.#holdsAll = false;
     this.#joinsUntilMs = nowMs;
+    this.#isLeaving = this.isPassing;
     this.#state.touch(this, false);
+  }
+
+  /** Nothing that it has used would be lost with it. */
+  mayBeForgotten(nowMs: number): boolean {
+    return this.#isLeaving && (this.kind === "budget" || this.#inUse(nowMs) === 0);
   }
 
   /** It is new, and has not received its share yet. */

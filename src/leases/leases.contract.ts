@@ -78,6 +78,31 @@ export function leaseContract(name: string, source: (clock: Clock) => TestSource
       expect((await claim("a", 4, { held: 450, busy: 450 })).wanted).toEqual([]);
     });
 
+    test("a passing budget is forgotten with the last instance that uses it, and what was spent counts when it returns", async () => {
+      const claim = claimAt(worldOf(140), {
+        window: "w",
+        kind: "budget",
+        limit: 100,
+        held: 0,
+        used: 0,
+        isPassing: true,
+      });
+      expect((await claim("a", 1, {}, true)).unknown).toEqual(["w"]);
+      await claim("b", 1, {});
+      expect((await claim("a", 2, { spent: { "": 10 }, wants: 50 })).held).toEqual([50]);
+      expect((await claim("b", 2, { wants: 40 })).held).toEqual([40]);
+      expect((await claim("a", 3, { held: 30, used: 30, forgets: true })).held).toEqual([0]);
+      // 10 and 30 are spent.
+      expect((await claim("b", 3, { held: 40, used: 20, wants: 60 })).held).toEqual([60]);
+      // It returns with what it has spent before, which does not count twice.
+      expect((await claim("a", 4, { held: 30, used: 30, wants: 80 })).held).toEqual([30]);
+      await claim("a", 5, { held: 30, used: 30, forgets: true });
+      await claim("b", 4, { held: 20, used: 20, forgets: true });
+      expect((await claim("a", 6, { held: 30, used: 30 })).unknown).toEqual(["w"]);
+      const spent = { "": 10, a: 30, b: 20 };
+      expect((await claim("a", 7, { held: 30, used: 30, spent, wants: 100 })).held).toEqual([70]);
+    });
+
     test("an instance that joins while an empty source grants nothing new gets its share of what others reported", async () => {
       const claim = claimAt(worldOf(115), { window: "w", kind: "slots", limit: 1_000, held: 0, used: 0 });
       expect((await claim("b", 1, { wants: "share" })).held).toEqual([0]);

@@ -114,7 +114,7 @@ export class Leases implements LeaseState {
     const nowMs = this.#options.clock.nowMs();
     if (known !== undefined) {
       this.#leaving.delete(known);
-      known.changeLimit(options.limit, nowMs);
+      known.reuse(options, nowMs);
       return known;
     }
     const made = new LeasedWindow(options, this, nowMs);
@@ -163,7 +163,8 @@ export class Leases implements LeaseState {
     this.#cancel();
     await this.#syncing;
     const nowMs = this.#options.clock.nowMs();
-    for (const window of this.#windows.values()) window.leave(nowMs);
+    // What end users have spent is in the ledger, where the other instances find it when this one is gone.
+    for (const window of this.#windows.values()) if (!window.isPassing) window.leave(nowMs);
     while (this.#touched.size > MAX_CLAIMS && this.#trouble === undefined) await this.#sync();
     if (this.#trouble === undefined) await this.#sync(true);
     await this.#options.source.close();
@@ -290,8 +291,21 @@ export class Leases implements LeaseState {
     }
     for (const [index, window] of batch.entries()) {
       this.#unregistered.delete(window);
-      this.#spent.delete(window.name);
+      // What has arrived since the message was written is sent with the next one.
+      if (sync.claims[index]?.spent !== undefined) this.#spent.delete(window.name);
       window.granted(answer.held[index] ?? 0, answer.left[index] ?? 0, answer.alone.includes(window.name), nowMs);
+      const isForgotten = sync.claims[index]?.forgets === true;
+      const isLeaving = this.#leaving.has(window);
+      if (!isLeaving && isForgotten) {
+        // A call came meanwhile: for the source it is a new one.
+        window.isKnown = false;
+        this.touch(window, true);
+      }
+      // The source does not know yet that it leaves.
+      if (isLeaving && window.isPassing && !isForgotten && window.mayBeForgotten(nowMs)) {
+        this.touch(window, false);
+        continue;
+      }
       if (!this.#leaving.delete(window)) continue;
       this.#windows.delete(window.name);
       this.#touched.delete(window);
@@ -320,7 +334,7 @@ export class Leases implements LeaseState {
   }
 
   #askSpent(unknown: readonly string[]): void {
-    const asked = unknown.filter((name) => !this.#asked.has(name));
+    const asked = unknown.filter((name) => !this.#asked.has(name) && !this.#spent.has(name));
     if (asked.length === 0) return;
     for (const name of asked) this.#asked.add(name);
     const again = () => {

@@ -49,6 +49,7 @@ const COLUMNS: Readonly<Record<string, (receipt: Receipt) => Cell>> = {
   instance: (receipt) => receipt.instance ?? null,
   adjusts: (receipt) => receipt.adjusts ?? null,
   // Tags contain no spaces.
+  end_user: (receipt) => receipt.endUser ?? null,
   tags: (receipt) => receipt.tags?.join(" ") ?? null,
 };
 

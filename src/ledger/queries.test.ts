@@ -55,11 +55,13 @@ describe("ledger queries", () => {
       sampleReceipt({ id: "rcp_~5", createdAtMs: nowMs, costNanoUsd: 1, key: "key_2", project: "other" }),
     ]);
     const { byKey, byProject, all } = await spentByOwner(storage, nowMs);
-    expect(byKey.get("key_1")).toEqual({ day: 1, month: 11, total: 111 });
-    expect(byKey.get("key_2")).toEqual({ day: 6, month: 6, total: 6 });
-    expect(byProject.get("default")).toEqual({ day: 6, month: 16, total: 116 });
-    expect(byProject.get("other")).toEqual({ day: 1, month: 1, total: 1 });
-    expect(all).toEqual({ day: 7, month: 17, total: 117 });
+    expect(byKey.get("key_1")).toMatchObject({ day: 1, month: 11, total: 111 });
+    expect(byKey.get("key_2")).toMatchObject({ day: 6, month: 6, total: 6 });
+    expect(byProject.get("default")).toMatchObject({ day: 6, month: 16, total: 116 });
+    expect(byProject.get("other")).toMatchObject({ day: 1, month: 1, total: 1 });
+    expect(all).toMatchObject({ day: 7, month: 17, total: 117 });
+    // The second of February was a Monday.
+    expect(all).toMatchObject({ week: 7, quarter: 117, requests: 3, tokens: 4500 });
   });
 
   test("S05: the spending of child keys counts for their parent as well", async () => {
@@ -122,6 +124,7 @@ describe("receiptView", () => {
         guards: [{ name: "pii", on: "request", verdict: "redacted", count: 2, reason: "email", ms: 1 }],
         fields: [{ path: "messages[0].name", action: "dropped", reason: "the target has no name field" }],
         tags: ["team-a", "feature=search"],
+        end_user: "user-1",
         usage: {
           input: 1200,
           cache_read: 0,

@@ -2,9 +2,14 @@ import type { TimeZone } from "../base/time-zone.ts";
 import type { Receipt } from "../canon/receipt.ts";
 import { sumUsage, type Usage } from "../canon/usage.ts";
 import { selectReceipt } from "../storage/receipts/receipts.ts";
-import type { UsageDimension, UsageFilter, UsageQuestion } from "../storage/receipts/usage-question.ts";
+import {
+  isOfEndUsers,
+  type UsageDimension,
+  type UsageFilter,
+  type UsageQuestion,
+} from "../storage/receipts/usage-question.ts";
 import { readUsageReport, type UsageSum } from "../storage/receipts/usage-report.ts";
-import { sumCostByKey } from "../storage/receipts/usage-sums.ts";
+import { sumCostByKey, type WindowStarts, type WindowSums } from "../storage/receipts/usage-sums.ts";
 import { sumTops, type TopSum } from "../storage/receipts/usage-tops.ts";
 import type { Storage } from "../storage/storage.ts";
 import { selectIntent } from "../storage/tables/intents.ts";
@@ -66,13 +71,17 @@ async function questionOf(storage: Storage, range: UsageRange): Promise<UsageQue
     zone: ofZone,
     keptSinceMs: await receiptsKeptSince(storage),
   });
+  if (isOfEndUsers({ ...filter, by }) && untilMs > sinceMs) {
+    const receipts = { days: [], hours: [], receipts: [[sinceMs, untilMs] as const] };
+    return { ...filter, by, sources: receipts, offsets: ofZone?.offsets(sinceMs, untilMs) ?? [] };
+  }
   return { ...filter, by, sources, offsets: ofZone?.offsets(sinceMs, untilMs) ?? [] };
 }
 
 export type UsageTotal = Pick<UsageSum, "calls" | "failures" | "usage" | "costNanoUsd">;
 
 /** Whether a call may be in several groups, or in none: then the groups do not add up to the total. */
-export const groupsOverlap = (by: readonly UsageDimension[]): boolean => by.includes("tag");
+export const groupsOverlap = (by: readonly UsageDimension[]): boolean => by.includes("tag") || by.includes("end_user");
 
 /** All matching calls, each counted once. `sums`: their groups. */
 export async function totalUsage(
@@ -107,12 +116,8 @@ function nameOf(group: string, dimension: UsageDimension): string {
   return group;
 }
 
-export interface Spent {
-  /** Nano-dollars since the start of the UTC day, of the UTC month, and in total. */
-  day: number;
-  month: number;
-  total: number;
-}
+/** Nano-dollars since the start of the UTC day, week, month and quarter, and in total; and the day's calls and tokens. */
+export type Spent = WindowSums;
 
 export interface SpentByOwner {
   /** The spending of child keys is part of their parent's. */
@@ -121,14 +126,26 @@ export interface SpentByOwner {
   all: Spent;
 }
 
+/** The use of one key in one project, for one model or tag. */
+export interface PartSpent extends Spent {
+  project: string;
+  keyId: string;
+  part: string;
+}
+
+/** The use of every key by model, or by the tags that match one of the patterns. */
+export const spentByPart = (
+  storage: Storage,
+  nowMs: number,
+  part: "model" | { tagsLike: readonly string[] },
+): Promise<PartSpent[]> => sumCostByKey(storage, windowStarts(nowMs), part);
+
 /** The spending of every key, every project and all of them, as the initial state of budgets. */
 export async function spentByOwner(storage: Storage, nowMs: number): Promise<SpentByOwner> {
-  const now = new Date(nowMs);
-  const monthStartMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
-  const costs = await sumCostByKey(storage, nowMs - (nowMs % DAY_MS), monthStartMs);
+  const costs = await sumCostByKey(storage, windowStarts(nowMs));
   const byKey = new Map<string, Spent>();
   const byProject = new Map<string, Spent>();
-  let all: Spent = { day: 0, month: 0, total: 0 };
+  let all: Spent = NOTHING_SPENT;
   const makers = await selectMakers(storage);
   for (const cost of costs) {
     const maker = makers.get(cost.keyId);
@@ -140,8 +157,51 @@ export async function spentByOwner(storage: Storage, nowMs: number): Promise<Spe
   return { byKey, byProject, all };
 }
 
-const plus = (sum: Spent | undefined, { day, month, total }: Spent): Spent => ({
-  day: (sum?.day ?? 0) + day,
-  month: (sum?.month ?? 0) + month,
-  total: (sum?.total ?? 0) + total,
+/** The money of it, for display. */
+export type SpentMoney = Pick<Spent, "day" | "week" | "month" | "quarter" | "total">;
+
+export const moneyOf = ({ day, week, month, quarter, total }: SpentMoney = NOTHING_SPENT): SpentMoney => ({
+  day,
+  week,
+  month,
+  quarter,
+  total,
 });
+
+/** The same in US dollars. */
+export const dollarsOf = ({ day, week, month, quarter, total }: SpentMoney): SpentMoney => ({
+  day: day / 1e9,
+  week: week / 1e9,
+  month: month / 1e9,
+  quarter: quarter / 1e9,
+  total: total / 1e9,
+});
+
+export const NOTHING_SPENT: Spent = { day: 0, week: 0, month: 0, quarter: 0, total: 0, requests: 0, tokens: 0 };
+
+export const plus = (sum: Spent = NOTHING_SPENT, more: Spent): Spent => ({
+  day: sum.day + more.day,
+  week: sum.week + more.week,
+  month: sum.month + more.month,
+  quarter: sum.quarter + more.quarter,
+  total: sum.total + more.total,
+  requests: sum.requests + more.requests,
+  tokens: sum.tokens + more.tokens,
+});
+
+const DAYS_PER_WEEK = 7;
+/** The first of January 1970 was a Thursday: weeks begin on Monday. */
+const DAYS_SINCE_MONDAY = 3;
+
+/** When the windows of that moment began. */
+export function windowStarts(nowMs: number): WindowStarts {
+  const now = new Date(nowMs);
+  const dayMs = nowMs - (nowMs % DAY_MS);
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  return {
+    dayMs,
+    weekMs: dayMs - ((dayMs / DAY_MS + DAYS_SINCE_MONDAY) % DAYS_PER_WEEK) * DAY_MS,
+    monthMs: Date.UTC(year, month),
+    quarterMs: Date.UTC(year, month - (month % 3)),
+  };
+}

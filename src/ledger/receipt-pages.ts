@@ -139,8 +139,8 @@ async function nextPart(
 ): Promise<(IdRange & { isFull: boolean }) | undefined> {
   if (range.firstId >= range.endId) return undefined;
   if (hasTrace(filter)) return { ...range, isFull: false };
-  const { batch } = filter;
-  const isSummed = batch === undefined && hasDimensions(filter);
+  const { batch, endUser } = filter;
+  const isSummed = batch === undefined && endUser === undefined && hasDimensions(filter);
   const within = isSummed ? await hourWith(storage, filter, range, newestFirst) : range;
   if (within === undefined) return undefined;
   // A part includes its first id and excludes its end.
@@ -148,6 +148,7 @@ async function nextPart(
     offset: newestFirst ? ROWS_AT_ONCE - 1 : ROWS_AT_ONCE,
     newestFirst,
     batch,
+    endUser,
   });
   if (bound === undefined) return { ...within, isFull: false };
   return { ...within, ...(newestFirst ? { firstId: bound } : { endId: bound }), isFull: true };

@@ -38,6 +38,7 @@ interface ReceiptView {
     guards: { name: string; on: GuardOn; verdict: string; count: number; reason: string | null; ms: number }[];
     fields: FieldNote[];
     tags: readonly string[];
+    end_user: string | null;
     usage: {
       input: number | null;
       cache_read: number | null;
@@ -121,6 +122,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
       })),
       fields: receipt.fields.map(({ path, action, reason }) => ({ path, action, reason })),
       tags: receipt.tags ?? [],
+      end_user: receipt.endUser ?? null,
       usage: usageView(usage),
       usage_source: receipt.usageSource,
       reported: receipt.corrected === undefined ? null : usageView(wholeUsage(receipt.corrected.reported)),

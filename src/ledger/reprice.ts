@@ -110,6 +110,7 @@ function correctionOf(receipt: Receipt, again: Exclude<PricedAgain, { skipped: s
     totalMs: 0,
     batch: receipt.batch,
     tags: receipt.tags,
+    endUser: receipt.endUser,
     ...again,
   });
 }

@@ -62,6 +62,7 @@ const dateIn = (zone: string, ms: number): string =>
 function groupOf(receipt: Receipt, by: UsageDimension, zone: string): string {
   if (by === "day") return dateIn(zone, receipt.createdAtMs);
   if (by === "hour") return `${new Date(receipt.createdAtMs).toISOString().slice(0, 13)}:00Z`;
+  if (by === "end_user") return receipt.endUser ?? "";
   return by === "key" ? receipt.key : by === "outcome" ? receipt.outcome : receipt.model;
 }
 

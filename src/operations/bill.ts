@@ -69,6 +69,7 @@ export function receiptOf(operation: Operation, endedAtMs: number): Receipt {
     fields: job.notes,
     ...withoutAbsent({
       tags: operation.tags,
+      endUser: operation.endUser,
       requestId: job.request?.id,
       traceId: job.request?.trace?.traceId,
     }),

@@ -1,10 +1,10 @@
 import type { Operation } from "../canon/operation.ts";
 
 /** Takes the actual cost, and the time in its receipt. */
-type Release = (actualNanoUsd: number, atMs: number) => void;
+type Release = (actualNanoUsd: number, atMs: number, tokens?: number, calls?: number) => void;
 
 /** Whose money it is. */
-type Owner = Pick<Operation, "keyId" | "project">;
+type Owner = Pick<Operation, "keyId" | "project" | "model" | "tags" | "endUser">;
 
 /** Holds the money that operations may cost, from their submit until they are settled (H23). */
 export class Reservations {
@@ -24,10 +24,12 @@ export class Reservations {
     return [...this.#held.keys()];
   }
 
-  /** The operation has ended; its cost is counted, whether or not this process reserved money for it. */
-  settle(operation: Operation, actualNanoUsd: number): void {
+  /**
+   * The operation has ended; its cost is counted, whether or not this process reserved money for it, and with `isCounted` its call.
+   */
+  settle(operation: Operation, actualNanoUsd: number, isCounted = true): void {
     const release = this.#held.get(operation.id) ?? this.#hold(operation, 0);
     this.#held.delete(operation.id);
-    release(actualNanoUsd, operation.createdAtMs);
+    release(actualNanoUsd, operation.createdAtMs, 0, isCounted ? 1 : 0);
   }
 }

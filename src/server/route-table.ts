@@ -2,7 +2,7 @@ import type { Role } from "../canon/role.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { Door } from "../dialects/reading/check.ts";
 
-const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"] as const;
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 export type Method = (typeof METHODS)[number];
 

@@ -40,7 +40,7 @@ export async function copyStorage(source: Storage, target: Storage): Promise<Cop
   while (await rollUpNext(source, AFTER_ALL, ROWS_TO_SUM_UP));
   return target.transaction(async (to) => {
     // The sums are copied like everything else; they include receipts that were deleted.
-    await to.query("ALTER TABLE receipts DISABLE TRIGGER receipts_rolled_up");
+    await to.query("ALTER TABLE receipts DISABLE TRIGGER USER");
     const copied = await source.transaction(async (from) => {
       const tables = await tablesOf(from);
       for (const table of tables) await requireEmpty(to, table);
@@ -48,7 +48,7 @@ export async function copyStorage(source: Storage, target: Storage): Promise<Cop
       for (const table of tables) counts.push({ table: table.name, rows: await copyTable(from, to, table) });
       return counts;
     }, COPY_MS);
-    await to.query("ALTER TABLE receipts ENABLE TRIGGER receipts_rolled_up");
+    await to.query("ALTER TABLE receipts ENABLE TRIGGER USER");
     return copied;
   }, COPY_MS);
 }

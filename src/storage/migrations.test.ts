@@ -147,7 +147,7 @@ async function expectFilled(storage: Storage, withReceipts: boolean): Promise<vo
   });
   const rows = await storage.query("SELECT calls, cost_nano_usd, usage_output FROM usage_days");
   expect(rows.map((row) => Object.values(row).map(Number))).toEqual([[2, 1_260_000, 300]]);
-  const [spent] = await sumCostByKey(storage, 0, 0);
+  const [spent] = await sumCostByKey(storage, { dayMs: 0, weekMs: 0, monthMs: 0, quarterMs: 0 });
   expect(spent).toMatchObject({ keyId: "key_1", project: "team-a", total: 1_260_000 });
 }
 

@@ -261,7 +261,9 @@ export function storageContract(databases: TestDatabases): void {
       const again = sampleReceipt({ costNanoUsd: 1 });
       await insertReceipts(storage, [sampleReceipt(), again, sampleReceipt({ id: "rcp_2" })]);
       await insertReceipts(storage, [again, sampleReceipt({ id: "rcp_3" })]);
-      expect(await sumCostByKey(storage, 0, 0)).toMatchObject([{ keyId: "key_1", total: 3 * 420_000 }]);
+      expect(await sumCostByKey(storage, { dayMs: 0, weekMs: 0, monthMs: 0, quarterMs: 0 })).toMatchObject([
+        { keyId: "key_1", total: 3 * 420_000 },
+      ]);
     });
 
     test("numbers that do not fit an integer column do not block a batch", async () => {
@@ -420,10 +422,12 @@ export function storageContract(databases: TestDatabases): void {
         keyId: "key_2",
       });
       expect(ofKey.map(({ groups, failures }) => [...groups, failures])).toEqual([["key_2", "client_gone", 0]]);
-      const byKey = await sumCostByKey(storage, 2 * day, day);
-      expect(byKey.find((cost) => cost.keyId === "key_1")).toEqual({
+      const byKey = await sumCostByKey(storage, { dayMs: 2 * day, weekMs: 2 * day, monthMs: day, quarterMs: day });
+      expect(byKey.find((cost) => cost.keyId === "key_1")).toMatchObject({
         project: "default",
         keyId: "key_1",
+        week: 7,
+        quarter: 17,
         day: 7,
         month: 17,
         total: 17,

@@ -13,12 +13,13 @@ import {
 } from "../../access/keys.ts";
 import { staticKeyId } from "../../access/known-keys.ts";
 import { readLimits } from "../../access/limits.ts";
+import { readPartLimits } from "../../access/parts/part-limits.ts";
 import { staticKeys } from "../../app/static-keys.ts";
 import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Config } from "../../config/config.ts";
-import { type Spent, spentByOwner } from "../../ledger/queries.ts";
+import { dollarsOf, moneyOf, type SpentMoney, spentByOwner } from "../../ledger/queries.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { COMMAND_LINE } from "../actor.ts";
 import { adminFields } from "../admin-fields.ts";
@@ -38,6 +39,7 @@ import {
   readUnpricedChange,
   UNPRICED_FLAG,
 } from "../key-flags.ts";
+import { PART_FLAGS, readPartFlags } from "../part-flags.ts";
 import { readWholeNumber } from "../whole-number.ts";
 import { withStorage } from "../with-storage.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
@@ -72,6 +74,7 @@ const create = defineVerb({
     },
     objects: OBJECTS_FLAG,
     unpriced: UNPRICED_FLAG,
+    ...PART_FLAGS,
     ...GATEWAY_FLAGS,
   },
   run: async ({ values }) => {
@@ -98,11 +101,15 @@ const create = defineVerb({
       ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpriced(values.unpriced) } }),
       ...(values.routing.length === 0 ? {} : { routing: readKeyRouting(readRoutingFlags(values.routing)) }),
     };
+    const parts = readPartFlags(values);
+    const partLimits = readPartLimits(parts);
     const created = await atGateway(
       values,
-      async (client) => (await client.change("POST", "/api/keys", adminFields(request))) as Created,
+      async (client) =>
+        (await client.change("POST", "/api/keys", adminFields({ ...request, partLimits: parts }))) as Created,
       async () => {
-        const made = await withStorage(values.config, (storage) => createKey(storage, request, system, COMMAND_LINE), {
+        const asked = { ...request, ...withoutAbsent({ partLimits }) };
+        const made = await withStorage(values.config, (storage) => createKey(storage, asked, system, COMMAND_LINE), {
           mayCreate: true,
         });
         await Bun.sleep(KNOWN_WITHIN_MS);
@@ -115,7 +122,6 @@ const create = defineVerb({
   },
 });
 
-const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 const MOST_LISTED = 100_000;
 const SPENT = ["today", "month", "total"];
 const HEADER = ["id", "name", "project", "key", "models", "tags", "limits", ...SPENT, "made", "used", "state"];
@@ -137,7 +143,7 @@ const list = defineVerb({
             ({ project }) => project === (values.project ?? project),
           );
           const stored = (await listKeys(storage, filter)).map((key) => keyView(key));
-          return [...configured, ...stored].map((key) => ({ ...key, ...spendView(spent.get(key.id) ?? NOTHING) }));
+          return [...configured, ...stored].map((key) => ({ ...key, ...spendView(moneyOf(spent.get(key.id))) }));
         }),
     );
     if (values.json) printJson(found);
@@ -147,20 +153,18 @@ const list = defineVerb({
 });
 
 interface ListedKey extends KeyView {
-  /** US dollars in the current UTC day and month, and in total. */
-  spent_usd: Record<keyof Spent, number>;
+  /** US dollars in the current UTC day, week, month and quarter, and in total. */
+  spent_usd: SpentMoney;
 }
 
-type OfGateway = KeyView & { spent_nano_usd: Spent };
+type OfGateway = KeyView & { spent_nano_usd: SpentMoney };
 
 const ofGateway = ({ spent_nano_usd, ...key }: OfGateway): ListedKey => ({
   ...key,
   ...spendView(spent_nano_usd),
 });
 
-const spendView = ({ day, month, total }: Spent): Pick<ListedKey, "spent_usd"> => ({
-  spent_usd: { day: day / 1e9, month: month / 1e9, total: total / 1e9 },
-});
+const spendView = (spent: SpentMoney): Pick<ListedKey, "spent_usd"> => ({ spent_usd: dollarsOf(spent) });
 
 function row({ id, name, project, hint, models, tags, limits, spent_usd, ...key }: ListedKey): string[] {
   const state = key.revoked_at !== null ? "revoked" : isExpired(key) ? "expired" : "valid";
@@ -193,6 +197,7 @@ const UPDATE_FLAGS = {
   "no-provider-objects": { type: "boolean", about: "reject requests that refer to such objects" },
   objects: { ...OBJECTS_FLAG, about: `${OBJECTS_FLAG.about}; "default" removes the setting` },
   unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
+  ...PART_FLAGS,
   ...GATEWAY_FLAGS,
 } as const;
 
@@ -252,6 +257,7 @@ function readUpdate(values: Given<typeof UPDATE_FLAGS>["values"]): KeyUpdate {
       providerObjects,
       objects: objects === undefined ? undefined : objects === "default" ? null : readSharing(objects),
       billing: values.unpriced === undefined ? undefined : { unpriced: readUnpricedChange(values.unpriced) },
+      partLimits: readPartFlags(values),
     }),
     ...(values.tag.length === 0 ? {} : { tags: isNone(values.tag) ? [] : values.tag }),
     ...(values.routing.length === 0 ? {} : { routing: readRoutingChanges(values.routing) }),

@@ -1,3 +1,4 @@
+import { readPartLimits } from "../../access/parts/part-limits.ts";
 import {
   createProject,
   deleteProject,
@@ -9,7 +10,7 @@ import {
 } from "../../access/projects.ts";
 import { system } from "../../base/system.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
-import { type Spent, spentByOwner } from "../../ledger/queries.ts";
+import { dollarsOf, moneyOf, type SpentMoney, spentByOwner } from "../../ledger/queries.ts";
 import { COMMAND_LINE } from "../actor.ts";
 import { adminFields } from "../admin-fields.ts";
 import { atGateway, GATEWAY_FLAGS } from "../at-gateway.ts";
@@ -26,6 +27,7 @@ import {
   readUnpricedChange,
   UNPRICED_FLAG,
 } from "../key-flags.ts";
+import { PART_FLAGS, readPartFlags } from "../part-flags.ts";
 import { readWholeNumber } from "../whole-number.ts";
 import { withStorage } from "../with-storage.ts";
 import { defineVerb, withVerbs } from "../with-verbs.ts";
@@ -58,6 +60,7 @@ const create = defineVerb({
     },
     "project-mb": PROJECT_MB_FLAG,
     unpriced: UNPRICED_FLAG,
+    ...PART_FLAGS,
     ...GATEWAY_FLAGS,
   },
   takes: 1,
@@ -77,13 +80,17 @@ const create = defineVerb({
         billing: values.unpriced === undefined ? undefined : { unpriced: readUnpriced(values.unpriced) },
       }),
     };
+    const parts = readPartFlags(values);
+    const partLimits = readPartLimits(parts);
+    const asked = { ...request, ...withoutAbsent({ partLimits }) };
     const created = await atGateway(
       values,
-      async (client) => (await client.change("POST", "/api/projects", adminFields(request))) as ProjectView,
+      async (client) =>
+        (await client.change("POST", "/api/projects", adminFields({ ...request, partLimits: parts }))) as ProjectView,
       () =>
         withStorage(
           values.config,
-          async (storage) => projectView(await createProject(storage, request, system, COMMAND_LINE)),
+          async (storage) => projectView(await createProject(storage, asked, system, COMMAND_LINE)),
           { mayCreate: true },
         ),
     );
@@ -93,13 +100,12 @@ const create = defineVerb({
   },
 });
 
-const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 const MOST_LISTED = 100_000;
 const HEADER = ["id", "name", "limits", "today", "month", "total", "made", "status"];
 
 interface ListedProject extends ProjectView {
-  /** US dollars in the current UTC day and month, and in total. */
-  spent_usd: Record<keyof Spent, number>;
+  /** US dollars in the current UTC day, week, month and quarter, and in total. */
+  spent_usd: SpentMoney;
 }
 
 const list = defineVerb({
@@ -115,7 +121,7 @@ const list = defineVerb({
         withStorage(values.config, async (storage): Promise<ListedProject[]> => {
           const { byProject } = await spentByOwner(storage, Date.now());
           return (await listProjects(storage)).map((project) =>
-            listed(projectView(project), byProject.get(project.id) ?? NOTHING),
+            listed(projectView(project), moneyOf(byProject.get(project.id))),
           );
         }),
     );
@@ -125,12 +131,12 @@ const list = defineVerb({
   },
 });
 
-const listed = (project: ProjectView, { day, month, total }: Spent): ListedProject => ({
+const listed = (project: ProjectView, spent: SpentMoney): ListedProject => ({
   ...project,
-  spent_usd: { day: day / 1e9, month: month / 1e9, total: total / 1e9 },
+  spent_usd: dollarsOf(spent),
 });
 
-type OfGateway = ProjectView & { spent_nano_usd: Spent };
+type OfGateway = ProjectView & { spent_nano_usd: SpentMoney };
 
 const ofGateway = ({ spent_nano_usd, ...project }: OfGateway): ListedProject => listed(project, spent_nano_usd);
 
@@ -161,6 +167,7 @@ const update = defineVerb({
     },
     "project-mb": { ...PROJECT_MB_FLAG, about: `${PROJECT_MB_FLAG.about}; "default" removes the setting` },
     unpriced: { ...UNPRICED_FLAG, about: `${UNPRICED_FLAG.about}; "default" removes the setting` },
+    ...PART_FLAGS,
     ...GATEWAY_FLAGS,
   },
   takes: 1,
@@ -170,7 +177,7 @@ const update = defineVerb({
     if (values["provider-objects"] && values["no-provider-objects"])
       throw new UsageError("--provider-objects and --no-provider-objects cannot be combined.");
     const update: ProjectUpdate = {
-      ...withoutAbsent({ name: values.name }),
+      ...withoutAbsent({ name: values.name, partLimits: readPartFlags(values) }),
       ...(values.limit.length === 0 ? {} : { limits: readLimitChanges(values.limit) }),
       ...(values.discount.length === 0 ? {} : { discounts: readDiscountFlags(values.discount) }),
       ...(values.unpriced === undefined ? {} : { billing: { unpriced: readUnpricedChange(values.unpriced) } }),

@@ -35,6 +35,7 @@ const list = defineVerb({
     lane: { type: "string", value: "LANE", about: "only this lane: native or translated" },
     stream: { type: "string", value: "true|false", about: "only streamed or only non-streamed calls" },
     tag: { type: "string", value: "TAG", about: "only receipts with this tag" },
+    "end-user": { type: "string", value: "ID", about: "only receipts of this end user" },
     batch: { type: "string", value: "ID", about: "only receipts of the lines of this batch" },
     from: { type: "string", value: "DATE", about: "start of the range, such as 2026-11-16 or 2026-11-16T08:00:00Z" },
     to: { type: "string", value: "DATE", about: "end of the range (exclusive)" },
@@ -51,7 +52,8 @@ const list = defineVerb({
     const { model, provider, key, project, outcome, dialect, lane, stream, tag, batch, from, to, text } = values;
     const least = { min_cost: values["min-cost"], min_ms: values["min-ms"] };
     const filter = { model, provider, key, project, outcome, dialect, lane, stream, tag, batch, from, to, text };
-    return printAdminList(values, "/api/receipts", { ...filter, ...least }, COLUMNS);
+    const user = { end_user: values["end-user"] };
+    return printAdminList(values, "/api/receipts", { ...filter, ...user, ...least }, COLUMNS);
   },
 });
 

@@ -46,7 +46,7 @@ const report = defineCommand({
       values,
       async (client): Promise<Shown> => {
         const [from, to] = [range.sinceMs, range.untilMs].map((ms) => new Date(ms).toISOString());
-        const query = { by: by.join(","), from, to, zone: zone.name, ...readFilter(values, "key") };
+        const query = { by: by.join(","), from, to, zone: zone.name, ...readFilter(values, "key", "end_user") };
         const answer = await client.readAll("/api/usage", query);
         return {
           sums: (answer["data"] as unknown as GatewaySum[]).map((sum) => ({ groups: sum.groups, ...amountsOf(sum) })),
@@ -56,7 +56,7 @@ const report = defineCommand({
       },
       () =>
         withStorage(values.config, async (storage): Promise<Shown> => {
-          const asked = { ...range, ...readFilter(values, "keyId"), by, zone };
+          const asked = { ...range, ...readFilter(values, "keyId", "endUser"), by, zone };
           const sums = await summariseUsage(storage, asked);
           const uses = await selectUnpricedUses(storage, {
             sinceMs: range.sinceMs,
@@ -72,7 +72,8 @@ const report = defineCommand({
     // Notes for readers who add up the groups; they go to standard error with --json.
     const tell = values.json ? console.error : console.log;
     if (sums.length >= MAX_GROUPS) tell(`The result is limited to ${MAX_GROUPS} groups.`);
-    if (groupsOverlap(by)) tell("A call counts in the group of each of its tags. Calls without tags are not listed.");
+    if (groupsOverlap(by))
+      tell("A call counts in the group of each of its tags. Calls without tags or end users are not listed.");
     if (unpriced.length > 0) tell(`Used without a known price and not included in the totals: ${unpriced.join(", ")}.`);
     if (groupsOverlap(by) || sums.length >= MAX_GROUPS) tell(allTogether(total));
     return EXIT.ok;
@@ -165,12 +166,17 @@ const exportAll = defineVerb({
       values,
       async (client) => {
         const [from, to] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
-        const stream = await client.stream("/api/usage/export", { format, from, to, ...readFilter(values, "key") });
+        const stream = await client.stream("/api/usage/export", {
+          format,
+          from,
+          to,
+          ...readFilter(values, "key", "end_user"),
+        });
         await write(decoded(stream));
       },
       () =>
         withStorage(values.config, (storage) =>
-          write(exportReceipts(storage, { ...readFilter(values, "key"), fromMs, toMs }, format)),
+          write(exportReceipts(storage, { ...readFilter(values, "key", "endUser"), fromMs, toMs }, format)),
         ),
     );
     return EXIT.ok;

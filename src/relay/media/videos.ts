@@ -142,6 +142,7 @@ async function submit(
   );
   const tags = unionOfTags(principal.tags, incoming.tags);
   if (tags !== undefined) operation.tags = tags;
+  if (admission.endUser !== undefined) operation.endUser = admission.endUser;
   const key = idempotencyKey(incoming.request);
   if (key !== undefined) operation.idempotencyKey = key;
   const trace = gateway.tracing?.begin(incoming.request.headers);

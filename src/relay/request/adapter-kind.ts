@@ -12,7 +12,7 @@ import type { Gateway } from "../gateway.ts";
 import { requireFileSpace } from "../media/require-file-space.ts";
 import { discountAt } from "../settle/discount.ts";
 import type { EnteredRequest } from "./enter-request.ts";
-import { countsUse } from "./estimate-use.ts";
+import { needsEstimate } from "./estimate-use.ts";
 import { type ClientPaths, planFitting } from "./plan-fitting.ts";
 import type { CallKind, FittedRequest, ReadRequest, ResolvedRequest } from "./read-request.ts";
 import { notesOnMediaRouting } from "./resolve-routing.ts";
@@ -127,7 +127,7 @@ function mostUse<Incoming extends IncomingRequest, Request, At extends Target, F
   { principal }: ResolvedRequest<Incoming, Resolved>,
 ) {
   const most = { estimatedCostNanoUsd: 0, estimatedTokens: 0 };
-  if (!principal.levels.some(countsUse)) return most;
+  if (!needsEstimate(principal)) return most;
   const useAt = kind.estimate(request);
   for (const { target, fitted } of fits) {
     const { costNanoUsd, bills = 1, tokens } = useAt(target, fitted);

@@ -1,4 +1,5 @@
 import { hasBudget } from "../../access/level.ts";
+import { partsHaveBudget } from "../../access/parts/part-limits.ts";
 import type { Principal } from "../../access/principal.ts";
 import {
   type Billable,
@@ -65,7 +66,8 @@ function policyOf({ principal, door }: BilledCaller, gateway: UnpricedPolicy | u
   return door === "contract" || hasMoneyLimit(principal) ? "refuse" : "mark";
 }
 
-const hasMoneyLimit = ({ levels }: Principal): boolean => levels.some(({ limits }) => hasBudget(limits));
+const hasMoneyLimit = ({ levels, parts }: Principal): boolean =>
+  levels.some(({ limits }) => hasBudget(limits)) || (parts !== undefined && partsHaveBudget(parts));
 
 function isPriced({ kind, name, crossesAs }: Omit<Billable, "path">, offer: Offer): boolean {
   if (kind === "term") {

@@ -1,5 +1,6 @@
 import type { CallEstimate } from "../../access/admit.ts";
-import { hasBudget, type Level } from "../../access/level.ts";
+import { countsUse, type Level } from "../../access/level.ts";
+import { partsCountUse } from "../../access/parts/part-limits.ts";
 import type { Principal } from "../../access/principal.ts";
 import { type Billable, WEB_SEARCH } from "../../canon/billable.ts";
 import { discounted } from "../../catalogue/discounted.ts";
@@ -15,15 +16,16 @@ import { mostAfterDiscount } from "../settle/discount.ts";
 import type { ServedModel } from "../settle/served-model.ts";
 import { ASSUMED_OUTPUT_TOKENS, outputLimit } from "./output-limit.ts";
 
-/** Whether a level needs an estimate of the call's usage. */
-export const countsUse = ({ limits }: Level): boolean => limits.tokensPerMinute !== undefined || hasBudget(limits);
+/** Whether a level needs an estimate of the usage of the key's calls. */
+export const needsEstimate = ({ levels, parts }: Principal): boolean =>
+  levels.some(({ limits }) => countsUse(limits)) || (parts !== undefined && partsCountUse(parts));
 
-/** The lowest token limit per minute of all levels. */
-function tokensPerMinute(levels: readonly Level[]): number | undefined {
+/** The lowest token limit per minute or day of all levels. */
+function leastTokenLimit(levels: readonly Level[]): number | undefined {
   let least: number | undefined;
   for (const { limits } of levels) {
-    const { tokensPerMinute: tokens } = limits;
-    if (tokens !== undefined && (least === undefined || tokens < least)) least = tokens;
+    for (const tokens of [limits.tokensPerMinute, limits.tokensPerDay])
+      if (tokens !== undefined && (least === undefined || tokens < least)) least = tokens;
   }
   return least;
 }
@@ -40,7 +42,7 @@ export function estimateUse(
   billables: readonly Billable[],
   cached = 0,
 ): CallEstimate {
-  if (incoming.verb === "count_tokens" || !principal.levels.some(countsUse)) return estimate(incoming, served, 0, 0, 0);
+  if (incoming.verb === "count_tokens" || !needsEstimate(principal)) return estimate(incoming, served, 0, 0, 0);
   const { model } = served;
   const { body } = request;
   if (!model.outputModalities.includes("text") && model.kind !== "speech") {
@@ -83,13 +85,13 @@ function estimateText(
   // A line of a batch reserves what it was expected to cost when the batch was made.
   const longest = outputLimit({ incoming, model, body }, incoming.line?.assumedOutputTokens ?? Number.MAX_SAFE_INTEGER);
   // An estimate of the response must not block a call forever that asks for no more than its key may use in a minute.
-  const most = Math.max(input, tokensPerMinute(principal.levels) ?? input + output);
+  const most = Math.max(input, leastTokenLimit(principal.levels) ?? input + output);
   // Without a limit by the caller or the model there is no upper bound.
   const highestPossible =
     longest < Number.MAX_SAFE_INTEGER
       ? highestCost(principal, served, { input: fresh, cached, output: longest }, terms) + tools
       : cost;
-  return estimate(incoming, served, cost, highestPossible, Math.min(input + output, most));
+  return { ...estimate(incoming, served, cost, highestPossible, Math.min(input + output, most)), leastTokens: input };
 }
 
 /** No more than the model can read. */

@@ -4,6 +4,7 @@ import { type JsonObject, stringAt } from "../../base/json.ts";
 import type { Billable } from "../../canon/billable.ts";
 import { GatewayError } from "../../canon/error.ts";
 import type { Receipt } from "../../canon/receipt.ts";
+import { unionOfTags } from "../../canon/tags.ts";
 import type { Resolved } from "../../catalogue/catalogue.ts";
 import { type RoutingRequest, readRouting } from "../../dialects/reading/read-routing.ts";
 import type { CallRouting } from "../../routing/call-routing.ts";
@@ -13,6 +14,7 @@ import { beginGuards, RequestGuard } from "../guard/guard-request.ts";
 import type { GuardRun } from "../guard/guard-run.ts";
 import { requireTraits } from "../require-traits.ts";
 import { type BilledOffer, checkBilling } from "./check-billing.ts";
+import { endUserOf } from "./end-user.ts";
 import type { EnteredRequest } from "./enter-request.ts";
 import { requireOwnObjects } from "./require-own-objects.ts";
 import { type Requester, resolveRouting } from "./resolve-routing.ts";
@@ -117,6 +119,7 @@ export async function readRequest<
   timer.to("client");
   const received = await kind.read(incoming, entered, gateway);
   timer.to("gateway");
+  const endUser = endUserOf(incoming.request.headers, received.fields ?? received.body, principal);
   const wanted = readRouting(received.body, incoming.request.headers);
   const resolved = kind.resolve(modelName(incoming, received), incoming, gateway);
   const requester = { incoming, principal, model: resolved?.model };
@@ -132,7 +135,10 @@ export async function readRequest<
     const offers = kind.billedOffers(fitted, incoming, gateway);
     checkBilling(billables, { principal, door: incoming.door }, offers, gateway);
   }
-  const admission = await entry.admitShared(kind.estimate(fitted, request, billables));
+  const estimate = kind.estimate(fitted, request, billables);
+  estimate.endUser = endUser;
+  if (principal.parts !== undefined) estimate.tags = unionOfTags(principal.tags, incoming.tags);
+  const admission = await entry.admitShared(estimate);
   const admitted = { admission, billables, wanted, routing };
   const guards =
     gateway.snapshot.guards === undefined

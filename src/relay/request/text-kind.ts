@@ -102,10 +102,7 @@ export const TEXT: CallKind<IncomingCall, ReceivedRequest, Resolved | undefined,
 const waysOf = ({ resolved }: { resolved: Resolved | undefined }) =>
   resolved === undefined || resolved.model.outputModalities.includes("text") ? "choose" : "inline only";
 /** The same request with another text. */
-const withText = (
-  { levels, mayNameObjects, files, adapted }: ReceivedRequest,
-  text: string,
-): ReceivedRequest => ({
+const withText = ({ levels, mayNameObjects, files, adapted }: ReceivedRequest, text: string): ReceivedRequest => ({
   ...withoutAbsent({ levels, mayNameObjects, files, adapted }),
   text,
   body: parseObject(text, parseLargeJson) ?? {},

@@ -94,7 +94,8 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
     bill.unpriced === undefined || bill.unpriced.length === 0 ? unpriced : [...unpriced, ...bill.unpriced];
   let tokens = 0;
   for (const leg of all) tokens += promptTokens(leg.usage) + completionTokens(leg.usage);
-  call.admission.release({ costNanoUsd, tokens });
+  const ofReceipt = all.length === 1 ? tokens : promptTokens(usage) + completionTokens(usage);
+  call.admission.release({ costNanoUsd, tokens, counted: { tokens: ofReceipt, calls: 1, model } });
   const { totalMs, timing } = call.timer.read();
   const receipt: Receipt = {
     id: call.receiptId,
@@ -147,6 +148,8 @@ export function closeCall(call: AdmittedCall, gateway: Gateway, bill: Bill): Pro
   if (bill.corrected !== undefined) receipt.corrected = bill.corrected;
   const tags = unionOfTags(call.principal.tags, call.incoming.tags);
   if (tags !== undefined) receipt.tags = tags;
+  const { endUser } = call.admission;
+  if (endUser !== undefined) receipt.endUser = endUser;
   const { line } = call.incoming;
   if (line !== undefined) receipt.batch = line.batch;
   gateway.runningCalls--;

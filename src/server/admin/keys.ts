@@ -4,7 +4,7 @@ import { keyView } from "../../access/key-view.ts";
 import { createKey, revokeKey, rotateKey, updateKey } from "../../access/keys.ts";
 import type { Operator } from "../../access/people/operator.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { type Spent, spentByOwner } from "../../ledger/queries.ts";
+import { moneyOf, spentByOwner } from "../../ledger/queries.ts";
 import { isUnavailable } from "../../storage/is-unavailable.ts";
 import { json } from "../openapi/operation.ts";
 import { actorOf } from "./actor.ts";
@@ -21,8 +21,6 @@ import {
   RotationRequest,
 } from "./schemas/key.ts";
 
-const NOTHING: Spent = { day: 0, month: 0, total: 0 };
-
 export const listKeysRoute = adminRoute({
   method: "GET",
   path: "/api/keys",
@@ -35,7 +33,7 @@ export const listKeysRoute = adminRoute({
     const keys = await keysFor(operator, query.project, { storage, gateway });
     const { data, next } = pageOf(keys, query, ({ id }) => id);
     const { byKey } = await spentByOwner(storage, gateway.clock.wallMs());
-    return { data: data.map((key) => ({ ...key, spent_nano_usd: byKey.get(key.id) ?? NOTHING })), next };
+    return { data: data.map((key) => ({ ...key, spent_nano_usd: moneyOf(byKey.get(key.id)) })), next };
   },
 });
 
@@ -49,7 +47,7 @@ export const showKeyRoute = adminRoute({
   handle: async ({ parameters, operator }, { storage, gateway }) => {
     const key = await keyFor(operator, parameters["id"] ?? "", { storage, gateway });
     const { byKey } = await spentByOwner(storage, gateway.clock.wallMs());
-    return { data: { ...key, spent_nano_usd: byKey.get(key.id) ?? NOTHING } };
+    return { data: { ...key, spent_nano_usd: moneyOf(byKey.get(key.id)) } };
   },
 });
 

@@ -32,6 +32,10 @@ const EXPECTED: Readonly<Record<string, readonly Role[] | "open">> = {
   "PATCH /api/keys/{id}": OF_KEYS,
   "DELETE /api/keys/{id}": OF_KEYS,
   "POST /api/keys/{id}/rotate": OF_KEYS,
+  "GET /api/end_users": ALL,
+  "GET /api/end_users/{id}": ALL,
+  "PUT /api/end_users/{id}": ["admin"],
+  "DELETE /api/end_users/{id}": ["admin"],
   "GET /api/projects": ALL,
   "POST /api/projects": ["admin"],
   "GET /api/projects/{id}": ALL,
@@ -91,7 +95,7 @@ afterAll(() => admin.gateway.storage.close());
 const send = (route: { method: string; path: string }, request: AdminRequest) =>
   admin.ask(route.method, pathOf(route.path), {
     ...request,
-    ...(route.method === "POST" || route.method === "PATCH" ? { body: {} } : {}),
+    ...(["POST", "PUT", "PATCH"].includes(route.method) ? { body: {} } : {}),
   });
 
 const codeOf = (json: Record<string, unknown>) => (json["error"] as { code?: string } | undefined)?.code;

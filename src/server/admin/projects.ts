@@ -11,7 +11,7 @@ import {
   updateProject,
 } from "../../access/projects.ts";
 import { GatewayError } from "../../canon/error.ts";
-import { type Spent, spentByOwner } from "../../ledger/queries.ts";
+import { moneyOf, spentByOwner } from "../../ledger/queries.ts";
 import { json } from "../openapi/operation.ts";
 import type { ServerContext } from "../routed-request.ts";
 import { actorOf } from "./actor.ts";
@@ -20,8 +20,6 @@ import { projectOf } from "./project-scope.ts";
 import { PAGE_FIELDS, pageOf } from "./query-fields.ts";
 import { pageAnswer } from "./schemas/answers.ts";
 import { Project, ProjectAnswer, ProjectRequestBody, ProjectUpdateBody } from "./schemas/project.ts";
-
-const NOTHING: Spent = { day: 0, month: 0, total: 0 };
 
 export const listProjectsRoute = adminRoute({
   method: "GET",
@@ -46,7 +44,7 @@ export const listProjectsRoute = adminRoute({
     return {
       data: data.map((project) => ({
         ...project,
-        spent_nano_usd: byProject.get(project.id) ?? NOTHING,
+        spent_nano_usd: moneyOf(byProject.get(project.id)),
       })),
       next,
     };

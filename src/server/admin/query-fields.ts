@@ -1,3 +1,4 @@
+import { isEndUser, MAX_END_USER_LENGTH } from "../../access/parts/end-user-id.ts";
 import type { TimeZone } from "../../base/time-zone.ts";
 import { isDay, readTimestamp } from "../../base/timestamp.ts";
 import { GatewayError } from "../../canon/error.ts";
@@ -18,7 +19,7 @@ export type QueryValues<Fields extends QueryFields> = {
   [Name in keyof Fields]: Fields[Name] extends QueryField<infer Value> ? Value | undefined : never;
 };
 
-const MAX_TEXT_LENGTH = 200;
+const MAX_TEXT_LENGTH = 256;
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 500;
 /** Times up to this year can be formatted and stored. */
@@ -76,6 +77,15 @@ export const tagField = (about: string): QueryField<string> => ({
     throw wrongField(name, `must be one tag of 1 to ${MAX_TAG_LENGTH} letters, digits and _ . : = / -, such as team-a`);
   },
   schema: { type: "string", pattern: TAG_PATTERN },
+  about,
+});
+
+export const endUserField = (about: string): QueryField<string> => ({
+  read: (text, name) => {
+    if (isEndUser(checkText(text, name))) return text;
+    throw wrongField(name, `must be the id of an end user: 1 to ${MAX_END_USER_LENGTH} characters`);
+  },
+  schema: { type: "string", maxLength: MAX_END_USER_LENGTH },
   about,
 });
 

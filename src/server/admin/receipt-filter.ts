@@ -3,6 +3,7 @@ import { anyForm, parseObjectId } from "../../objects/object-id.ts";
 import type { ReceiptFilter } from "../../storage/receipts/receipt-pages.ts";
 import { wrongField } from "../wrong-field.ts";
 import {
+  endUserField,
   momentField,
   moneyField,
   oneOfField,
@@ -39,6 +40,7 @@ export const RECEIPT_FIELDS = {
   min_cost: moneyField("Only calls that cost at least this, in USD."),
   min_ms: wholeField("Only calls that took at least this many milliseconds.", 0, 86_400_000),
   tag: tagField("Only receipts with this tag."),
+  end_user: endUserField("Only receipts of this end user."),
   batch: batchField("Only receipts of the lines of the batch with this id, in any of its forms."),
   text: textField(
     "The start of a receipt id, a request id (13 or more characters) or a trace id (16 or more), or part of the name of a model, provider or key.",
@@ -47,7 +49,7 @@ export const RECEIPT_FIELDS = {
 
 export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): ReceiptFilter {
   const { model, provider, key, project, outcome, dialect, lane, stream } = query;
-  const { from, to, min_cost, min_ms, tag, batch, text } = query;
+  const { from, to, min_cost, min_ms, tag, end_user: endUser, batch, text } = query;
   if (from !== undefined && to !== undefined && from >= to) throw wrongField("from", "must be before to");
   return withoutAbsent({
     model,
@@ -63,6 +65,7 @@ export function receiptFilter(query: QueryValues<typeof RECEIPT_FIELDS>): Receip
     toMs: to,
     minCostNanoUsd: min_cost,
     tag,
+    endUser,
     batch,
     text,
   });

@@ -9,6 +9,12 @@ import { showBodiesRoute } from "./bodies.ts";
 import { listCatalogueUpdates, removeCatalogueUpdate, updateCatalogueRoute } from "./catalogue.ts";
 import { checkConfig, showConfig } from "./config.ts";
 import { type AdminParts, type AdminRoute, openRoute } from "./define-route.ts";
+import {
+  limitEndUserRoute,
+  listEndUsersRoute,
+  resetEndUserRoute,
+  showEndUserRoute,
+} from "./end-users/end-user-routes.ts";
 import { watchEvents } from "./events.ts";
 import { listExports } from "./exports/list-exports.ts";
 import { runExport } from "./exports/run-export.ts";
@@ -83,6 +89,10 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   updateKeyRoute,
   revokeKeyRoute,
   rotateKeyRoute,
+  listEndUsersRoute,
+  showEndUserRoute,
+  limitEndUserRoute,
+  resetEndUserRoute,
   listProviders,
   listProviderKinds,
   checkProvider,

@@ -18,7 +18,15 @@ import { wrongField } from "../wrong-field.ts";
 import { actorOf } from "./actor.ts";
 import { adminRoute } from "./define-route.ts";
 import { projectOf } from "./project-scope.ts";
-import { oneOfField, type QueryField, tagField, textField, wholeField, zonedMomentField } from "./query-fields.ts";
+import {
+  endUserField,
+  oneOfField,
+  type QueryField,
+  tagField,
+  textField,
+  wholeField,
+  zonedMomentField,
+} from "./query-fields.ts";
 import { RECEIPT_FIELDS, receiptFilter } from "./receipt-filter.ts";
 import { UsageAnswer } from "./schemas/usage.ts";
 
@@ -73,15 +81,16 @@ export const showUsage = adminRoute({
       "Only calls with this outcome: `ok`, `client_gone`, the kind of an error, or `failed` for every error.",
     ),
     tag: tagField("Only calls with this tag."),
+    end_user: endUserField("Only calls of this end user."),
   },
   answers: [
     json(
       UsageAnswer,
-      "One row for each group, at most 1,000: times in order, otherwise by cost. A call with two tags is in both groups.",
+      "One row for each group, at most 1,000: times in order, otherwise by cost. A call with two tags is in both groups, and one without an end user in none of those.",
     ),
   ],
   handle: async ({ query, operator }, { storage, gateway }) => {
-    const { by = ["model"], days, from, to, key, model, provider, dialect, outcome, tag } = query;
+    const { by = ["model"], days, from, to, key, model, provider, dialect, outcome, tag, end_user: endUser } = query;
     if (days !== undefined && (from !== undefined || to !== undefined))
       throw wrongField("days", "cannot be combined with from or to");
     const ofZone = query.zone ?? TimeZone.utc;
@@ -90,7 +99,17 @@ export const showUsage = adminRoute({
     const sinceMs = from?.(ofZone) ?? lastDays(days ?? 30, to === undefined ? nowMs : untilMs).sinceMs;
     if (sinceMs >= untilMs) throw wrongField("from", "must be before to");
     const project = projectOf(operator, query.project);
-    const filter = withoutAbsent({ project, keyId: key, model, provider, dialect, outcome, tag, zone: query.zone });
+    const filter = withoutAbsent({
+      project,
+      keyId: key,
+      model,
+      provider,
+      dialect,
+      outcome,
+      tag,
+      endUser,
+      zone: query.zone,
+    });
     const range = { ...filter, by, sinceMs, untilMs };
     const sums = await summariseUsage(storage, range);
     const unpriced = await selectUnpricedUses(storage, { sinceMs, limit: MAX_UNPRICED, project });

@@ -108,6 +108,7 @@ export const ReceiptAnswer = Type.Object(
         }),
       ),
       tags: Type.Array(Type.String(), { description: "Tags of the call and its key." }),
+      end_user: nullable(Type.String({ description: "Who used the client's program, as the request said." })),
       usage,
       usage_source: Type.Enum(["measured", "estimated", "partial"]),
       reported: nullable(usage),

@@ -36,6 +36,7 @@ import { conversations } from "./0035-conversations.ts";
 import { batchReceipts } from "./0037-batch-receipts.ts";
 import { providerFiles } from "./0038-provider-files.ts";
 import { people } from "./0041-people.ts";
+import { endUsers } from "./0043-end-users.ts";
 import { exports } from "./0047-exports.ts";
 import type { Migration } from "./migration.ts";
 
@@ -79,5 +80,6 @@ export const MIGRATIONS: readonly Migration[] = [
   batchReceipts,
   providerFiles,
   people,
+  endUsers,
   exports,
 ];

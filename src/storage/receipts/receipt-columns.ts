@@ -64,13 +64,13 @@ export const RECEIPT_COLUMNS: readonly ReceiptColumn[] = [
   ...["offers", "fields", "routing", "instance", "adjusts", "priced_by", "tags"].map(ofType("TEXT")),
   ...["request_id", "trace_id"].map(ofType("TEXT")),
   ...["provider_first_content_ms", "provider_stream_ms", "client_ms", "backoff_ms", "queue_ms"].map(ofType("BIGINT")),
-  { name: "batch_id", type: "TEXT" },
+  ...["batch_id", "end_user"].map(ofType("TEXT")),
 ];
 
 /** The columns of a row in SQLite, where values that many rows share are in other tables. */
 const ROW_COLUMNS: readonly string[] = [
   ...["id", "kind", "writer", "created_at_ms", "cost_nano_usd", "first_content_ms", "total_ms"],
-  ...["offers", "fields", "routing", "adjusts", "priced_by", "tags", "request_id", "trace_id", "batch_id"],
+  ...["offers", "fields", "routing", "adjusts", "priced_by", "tags", "request_id", "trace_id", "batch_id", "end_user"],
   ...["provider_first_content_ms", "provider_stream_ms", "client_ms", "backoff_ms", "queue_ms"],
   ...USAGE_COUNTERS.map((counter) => USAGE_COLUMNS[counter]),
 ];
@@ -100,6 +100,7 @@ export function rowValues(receipt: Receipt, kind: number, writer: number | null)
     word(receipt.requestId),
     word(receipt.traceId),
     word(receipt.batch?.id),
+    word(receipt.endUser),
     // The gateway's own time is the rest of the total, and is not stored.
     whole(timing.providerFirstContentMs),
     whole(timing.providerStreamMs),
@@ -183,6 +184,7 @@ export function receiptValues(receipt: Receipt): Parameter[] {
     whole(timing.backoffMs),
     whole(timing.queueMs),
     word(receipt.batch?.id),
+    word(receipt.endUser),
   ];
 }
 
@@ -277,6 +279,7 @@ export function readReceipt(row: StoredRow): Receipt {
       traceId,
       instance,
       adjusts,
+      endUser: optionalText(row, "end_user"),
       pricedBy: pricedBy === undefined ? undefined : readPricedBy(pricedBy),
     }),
     ...readTags(row),

@@ -25,6 +25,7 @@ export interface ReceiptFilter {
   minCostNanoUsd?: number;
   /** One of its tags. */
   tag?: string;
+  endUser?: string;
   /** The batch that it is a line of. */
   batch?: string;
   /**
@@ -107,11 +108,12 @@ function textOf(words: string, engine: Storage["engine"], columns: readonly stri
 const TEXT_COLUMNS = ["model", "upstream_model", "provider", "key_id"];
 
 function conditionsOf(filter: ReceiptFilter, engine: Storage["engine"]): Condition[] {
-  const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream, batch } = filter;
+  const { fromMs, toMs, minCostNanoUsd, minTotalMs, text, dialect, lane, stream, batch, endUser } = filter;
   return [
     ...dimensionsOf(filter),
     ...tagCondition(filter, engine),
     ...(batch === undefined ? [] : [{ text: "batch_id = ?", parameters: [batch] }]),
+    ...(endUser === undefined ? [] : [{ text: "end_user = ?", parameters: [endUser] }]),
     ...(dialect === undefined ? [] : [{ text: "client_dialect = ?", parameters: [dialect] }]),
     ...(lane === undefined ? [] : [{ text: "lane = ?", parameters: [lane] }]),
     ...(stream === undefined ? [] : [{ text: "stream = ?", parameters: [stream ? 1 : 0] }]),
@@ -181,19 +183,27 @@ export async function selectReceipts(
   return rows.map(readReceipt);
 }
 
+interface IdPosition {
+  offset: number;
+  newestFirst: boolean;
+  batch?: string | undefined;
+  endUser?: string | undefined;
+}
+
 /**
- * The id of the receipt at this position from the start of the range, or from its end; undefined if there are fewer. With a batch,
- * only its receipts count, which an index finds.
+ * The id of the receipt at this position from the start of the range, or from its end; undefined if there are fewer. With a
+ * batch or an end user, only its receipts count, which an index finds.
  */
 export async function selectIdAt(
   queries: Queries,
   { firstId, endId }: IdRange,
-  { offset, newestFirst, batch }: { offset: number; newestFirst: boolean; batch?: string | undefined },
+  { offset, newestFirst, batch, endUser }: IdPosition,
 ): Promise<string | undefined> {
-  const ofBatch = batch === undefined ? "" : "batch_id = ? AND";
+  const ofIndex = batch !== undefined ? "batch_id = ? AND" : endUser === undefined ? "" : "end_user = ? AND";
+  const indexed = batch ?? endUser;
   const [row] = await queries.query(
-    `SELECT id FROM receipts WHERE ${ofBatch} id >= ? AND id < ? ORDER BY id ${newestFirst ? "DESC" : "ASC"} LIMIT 1 OFFSET ?`,
-    [...(batch === undefined ? [] : [batch]), firstId, endId, offset],
+    `SELECT id FROM receipts WHERE ${ofIndex} id >= ? AND id < ? ORDER BY id ${newestFirst ? "DESC" : "ASC"} LIMIT 1 OFFSET ?`,
+    [...(indexed === undefined ? [] : [indexed]), firstId, endId, offset],
     REPORT_MS,
   );
   return row === undefined ? undefined : optionalText(row, "id");

@@ -49,6 +49,7 @@ export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
     batch: { id: "batch_1", line: 7, customId: "row 7" },
     instance: "instance_1",
     tags: ["team-a", "feature=search"],
+    endUser: "user-1",
     ...changes,
   };
 }

@@ -11,6 +11,7 @@ export const USAGE_DIMENSIONS = [
   "dialect",
   "outcome",
   "tag",
+  "end_user",
 ] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 
@@ -25,7 +26,12 @@ export interface UsageFilter {
   outcome?: string;
   /** Receipts that have this tag. */
   tag?: string;
+  endUser?: string;
 }
+
+/** Sums of hours and days do not know end users: such questions are answered from receipts. */
+export const isOfEndUsers = ({ by, endUser }: Pick<UsageQuestion, "by" | "endUser">): boolean =>
+  by.includes("end_user") || endUser !== undefined;
 
 export interface UsageQuestion extends UsageFilter {
   by: readonly UsageDimension[];

@@ -6,7 +6,7 @@ import { inFirstHours } from "./first-hours.ts";
 import { withPresentCounters } from "./present-counters.ts";
 import { readSums } from "./read-sums.ts";
 import { readUsageColumns, USAGE_COLUMNS } from "./receipt-columns.ts";
-import type { UsageDimension, UsageQuestion } from "./usage-question.ts";
+import { isOfEndUsers, type UsageDimension, type UsageQuestion } from "./usage-question.ts";
 import { boundsOf, rowsOf, type Source, sourcesOf, usageStatement } from "./usage-statement.ts";
 
 export interface UsageSum {
@@ -36,9 +36,10 @@ export async function readUsageReport(storage: Storage, question: LimitedQuestio
     const sum = async (part: LimitedQuestion) => {
       const needed = sourcesOf(storage.engine, part);
       if (by.includes("tag")) await tagSums.count(needed);
+      if (by.includes("end_user")) await countReceipts(storage, part, needed);
       return sumSources(storage, part, needed, counters);
     };
-    const isLong = by.includes("hour") && by.length > 1 && !by.includes("day");
+    const isLong = !isOfEndUsers(question) && by.includes("hour") && by.length > 1 && !by.includes("day");
     if (!isLong) return sum(question);
     return inFirstHours(sources, limit, (some, most) => sum({ ...question, sources: some, limit: most }));
   });
@@ -92,6 +93,25 @@ class TagSums {
     const message = `This range has more than ${MAX_TAG_SUMS.toLocaleString("en")} sums of tags, the most that a report reads. Use a shorter range, or filter by one tag.`;
     throw new GatewayError("invalid_request", message, { path: "by" });
   }
+}
+
+/** The most receipts of end users that one report reads: there is one for each call. */
+const MAX_USER_RECEIPTS = 500_000;
+
+async function countReceipts(storage: Storage, question: UsageQuestion, sources: readonly Source[]): Promise<void> {
+  const { engine } = storage;
+  const table = engine === "sqlite" ? "receipt_rows AS receipts" : "receipts";
+  const isNarrow = question.endUser !== undefined || question.by.includes("tag");
+  if (isNarrow) return;
+  const some = sources.map((source) => `SELECT 1 AS one FROM ${rowsOf(engine, source, table)}`).join(" UNION ALL ");
+  const [row] = await readSums(
+    storage,
+    `SELECT COUNT(*) AS count FROM (${some} LIMIT ${MAX_USER_RECEIPTS + 1}) AS counted`,
+    sources.flatMap((source) => boundsOf(engine, source)),
+  );
+  if (row === undefined || number(row, "count") <= MAX_USER_RECEIPTS) return;
+  const message = `This range has more than ${MAX_USER_RECEIPTS.toLocaleString("en")} receipts of end users, the most that a report reads. Use a shorter range, or filter by one end user.`;
+  throw new GatewayError("invalid_request", message, { path: "by" });
 }
 
 function orderOf(by: readonly UsageDimension[]): string {

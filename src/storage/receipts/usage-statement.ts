@@ -4,7 +4,7 @@ import { FAILED, HAS_FAILED } from "./failed-outcomes.ts";
 import { hoursByDay } from "./hours-by-day.ts";
 import { endIdOf, firstIdOf } from "./receipt-ids.ts";
 import { mayBeUnsummed, NOT_ROLLED_UP, ofReceipt, tagOf, withTags } from "./roll-up-columns.ts";
-import type { UsageDimension, UsageFilter, UsageQuestion } from "./usage-question.ts";
+import { isOfEndUsers, type UsageDimension, type UsageFilter, type UsageQuestion } from "./usage-question.ts";
 import type { MovedSpan, TimeSpan, UsageSources } from "./usage-spans.ts";
 
 type Engine = Storage["engine"];
@@ -23,6 +23,8 @@ export interface Source {
   only?: "unsummed" | "summed";
   /** Its rows are needed once for each tag. */
   byTag: boolean;
+  /** Only receipts of end users are needed. */
+  byUser?: boolean;
   /** Its spans are those of `moved`. */
   isMoved?: boolean;
 }
@@ -34,8 +36,12 @@ export interface SqlPart {
 }
 
 /** What a query reads. An empty source is omitted: PostgreSQL would plan for reading all of it. */
-export function sourcesOf(engine: Engine, { by, tag, sources }: UsageQuestion): Source[] {
+export function sourcesOf(engine: Engine, question: UsageQuestion): Source[] {
+  const { by, tag, sources } = question;
   const byTag = by.includes("tag") || tag !== undefined;
+  if (isOfEndUsers(question)) {
+    return sources.receipts.length === 0 ? [] : [{ table: "receipts", spans: sources.receipts, byTag, byUser: true }];
+  }
   const [days, hours] = byTag ? (["tag_days", "tag_hours"] as const) : (["usage_days", "usage_hours"] as const);
   const { moved } = sources;
   const all: Source[] = [
@@ -58,7 +64,8 @@ function inMs({ days, hours }: UsageSources): TimeSpan[] {
 
 function column(dimension: keyof UsageFilter | UsageDimension, table: Table, engine: Engine): string {
   if (dimension === "tag" && table === "receipts") return tagOf(engine);
-  const name = dimension === "key" || dimension === "keyId" ? "key_id" : dimension;
+  const names: Readonly<Record<string, string>> = { key: "key_id", keyId: "key_id", endUser: "end_user" };
+  const name = names[dimension] ?? dimension;
   return table === "receipts" ? ofReceipt(name) : name;
 }
 
@@ -81,7 +88,7 @@ function hourOrDay(unit: "hour" | "day", table: Table, offsets: readonly ZoneOff
 const offsetsFor = ({ by, offsets }: UsageQuestion, table: Table): readonly ZoneOffset[] =>
   table === "receipts" || by.includes("hour") ? offsets : [];
 
-const FILTERS = ["project", "keyId", "model", "provider", "dialect", "outcome", "tag"] as const;
+const FILTERS = ["project", "keyId", "model", "provider", "dialect", "outcome", "tag", "endUser"] as const;
 const FIELDS = {
   first_id: "TEXT",
   end_id: "TEXT",
@@ -132,7 +139,7 @@ function spansAsJson({ table, spans }: Source): string {
  * reads their JSON once, not for each row.
  */
 export function rowsOf(engine: Engine, source: Source, read: string = source.table): string {
-  const { table, only, byTag } = source;
+  const { table, only, byTag, byUser } = source;
   const unit = UNITS[table];
   const conditions = asConditions(engine, source)?.map(() => `${unit} >= ? AND ${unit} < ?`);
   if (conditions !== undefined) return `${read} WHERE (${conditions.join(" OR ")})`;
@@ -149,7 +156,8 @@ export function rowsOf(engine: Engine, source: Source, read: string = source.tab
   if (only === "unsummed") return `${read} CROSS JOIN ${spans} ${tagged} WHERE ${NOT_ROLLED_UP} AND ${within}`;
   const ids = table === "receipts" ? "receipts.id >= span.first_id AND receipts.id < span.end_id AND " : "";
   const summed = only === "summed" ? ` AND NOT (${NOT_ROLLED_UP})` : "";
-  return `${spans} CROSS JOIN ${read} ${tagged} WHERE ${ids}${within}${summed}`;
+  const ofUsers = byUser ? " AND receipts.end_user IS NOT NULL" : "";
+  return `${spans} CROSS JOIN ${read} ${tagged} WHERE ${ids}${within}${summed}${ofUsers}`;
 }
 
 const CALLS = ofReceipt("calls");
@@ -177,7 +185,8 @@ const grouped = (names: readonly string[]): string => (names.length === 0 ? "" :
 
 /** The sums of one source, with the same columns as the others. */
 function part(engine: Engine, question: UsageQuestion, source: Source, counters: readonly string[]): SqlPart {
-  if (engine === "sqlite" && source.table === "receipts" && !source.byTag) return byKind(question, source, counters);
+  if (engine === "sqlite" && source.table === "receipts" && !source.byTag && !source.byUser)
+    return byKind(question, source, counters);
   const groups = groupsOf(engine, question, source);
   const filters = filtersOf(engine, question, source.table);
   const sums = sumsOf(source.table === "receipts" ? CALLS : "calls", counters);

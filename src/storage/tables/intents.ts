@@ -1,5 +1,6 @@
+import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Receipt } from "../../canon/receipt.ts";
-import { number, text } from "../columns.ts";
+import { number, optionalText, text } from "../columns.ts";
 import { postgresText } from "../postgres.ts";
 import { readTags, tagsText } from "../receipts/receipt-columns.ts";
 import { endIdOf } from "../receipts/receipt-ids.ts";
@@ -21,11 +22,12 @@ const COLUMNS = {
   stream: ({ stream }) => (stream ? 1 : 0),
   instance: ({ instance = "" }) => instance,
   tags: ({ tags }) => tagsText(tags) ?? null,
+  end_user: ({ endUser = null }) => endUser,
 } satisfies Record<string, (intent: Receipt) => string | number | null>;
 
 const NAMES = Object.keys(COLUMNS).join(", ");
 const TYPES =
-  "id TEXT, project TEXT, key_id TEXT, created_at_ms BIGINT, model TEXT, verb TEXT, client_dialect TEXT, stream INTEGER, instance TEXT, tags TEXT";
+  "id TEXT, project TEXT, key_id TEXT, created_at_ms BIGINT, model TEXT, verb TEXT, client_dialect TEXT, stream INTEGER, instance TEXT, tags TEXT, end_user TEXT";
 const ONCE = "ON CONFLICT (id) DO NOTHING";
 const INSERT_ONE = `INSERT INTO intents (${NAMES}) VALUES (${Object.keys(COLUMNS)
   .map(() => "?")
@@ -109,6 +111,7 @@ function readIntent(row: StoredRow): Receipt {
     totalMs: 0,
     instance: text(row, "instance"),
     ...readTags(row),
+    ...withoutAbsent({ endUser: optionalText(row, "end_user") }),
   };
 }
 

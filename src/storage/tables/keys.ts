@@ -43,6 +43,8 @@ export interface StoredKey extends KeySettings {
   limits: Readonly<Record<string, number>>;
   /** How its calls are served by default. */
   routing?: Readonly<Record<string, unknown>>;
+  /** Limits for end users, models and tags; `src/access/part-limits.ts` reads them. */
+  partLimits?: Readonly<Record<string, unknown>>;
   createdAtMs: number;
   /** The id of the parent key. */
   madeBy?: string;
@@ -81,6 +83,7 @@ const COLUMNS = [
   "provider_objects",
   "objects",
   "unpriced",
+  "part_limits",
 ];
 const LISTED = COLUMNS.join(", ");
 const MARKS = COLUMNS.map(() => "?").join(", ");
@@ -117,6 +120,7 @@ export async function insertKey(queries: Queries, key: StoredKey): Promise<void>
     key.providerObjects ? 1 : 0,
     key.objects ?? null,
     key.unpriced ?? null,
+    optionalJson(key.partLimits),
     changeNumber,
   ]);
 }
@@ -138,13 +142,14 @@ export type KeyChange = Pick<
   | "providerObjects"
   | "objects"
   | "unpriced"
+  | "partLimits"
 >;
 
 /** Replaces the changeable fields, and notifies running servers. Call it in a transaction. */
 export async function replaceKey(queries: Queries, id: string, key: KeyChange): Promise<void> {
   const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE api_keys SET change_number = ?, name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ?, provider_objects = ?, objects = ?, unpriced = ? WHERE id = ?",
+    "UPDATE api_keys SET change_number = ?, name = ?, models = ?, protocols = ?, limits = ?, expires_at_ms = ?, strict = ?, routing = ?, networks = ?, scopes = ?, tags = ?, capture = ?, provider_objects = ?, objects = ?, unpriced = ?, part_limits = ? WHERE id = ?",
     [
       changeNumber,
       key.name,
@@ -161,6 +166,7 @@ export async function replaceKey(queries: Queries, id: string, key: KeyChange): 
       key.providerObjects ? 1 : 0,
       key.objects ?? null,
       key.unpriced ?? null,
+      optionalJson(key.partLimits),
       id,
     ],
   );
@@ -274,6 +280,7 @@ function readKey(row: StoredRow): StoredKey {
     providerObjects: number(row, "provider_objects") === 0 ? undefined : true,
     objects: readSharingColumn(row),
     unpriced: readPolicy(optionalText(row, "unpriced")),
+    partLimits: json<Record<string, unknown>>("part_limits"),
     previousHash: optionalText(row, "previous_hash"),
     previousUntilMs: optionalNumber(row, "previous_until_ms"),
     rotatedAtMs: optionalNumber(row, "rotated_at_ms"),

@@ -15,7 +15,7 @@ export interface Lease {
 }
 
 const COLUMNS =
-  "id, project, key_id, receipt_id, model, provider, credential, state, job, parts, error, request_digest, idempotency_key, claimed, created_at_ms, deadline_at_ms, due_at_ms, ended_at_ms, expires_at_ms, tags, share";
+  "id, project, key_id, receipt_id, model, provider, credential, state, job, parts, error, request_digest, idempotency_key, claimed, created_at_ms, deadline_at_ms, due_at_ms, ended_at_ms, expires_at_ms, tags, share, end_user";
 
 /** False if the project already has an operation under that idempotency key. */
 export async function insertOperation(queries: Queries, operation: Operation, lease: Lease): Promise<boolean> {
@@ -41,6 +41,7 @@ export async function insertOperation(queries: Queries, operation: Operation, le
     operation.expiresAtMs ?? null,
     tagsText(operation.tags) ?? null,
     operation.share ?? "project",
+    operation.endUser ?? null,
     lease.owner,
     Math.ceil(lease.untilMs),
   ];
@@ -405,6 +406,7 @@ function readOperation(row: StoredRow): Operation {
     endedAtMs,
     expiresAtMs,
     share: readSharingColumn(row, "share"),
+    endUser: optionalText(row, "end_user"),
     ...readTags(row),
   });
 }

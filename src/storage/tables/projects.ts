@@ -26,16 +26,21 @@ export interface StoredProject {
   projectMb?: number;
   /** What happens to requests without a known price; absent if another level decides. */
   unpriced?: UnpricedPolicy;
+  /** Limits for end users, models and tags; `src/access/part-limits.ts` reads them. */
+  partLimits?: Readonly<Record<string, unknown>>;
   createdAtMs: number;
 }
 
 /** The fields of a project that can change. */
 export type ProjectChange = Pick<
   StoredProject,
-  "name" | "limits" | "discounts" | "status" | "providerObjects" | "objects" | "projectMb" | "unpriced"
+  "name" | "limits" | "discounts" | "status" | "providerObjects" | "objects" | "projectMb" | "unpriced" | "partLimits"
 >;
 
-const COLUMNS = "id, name, limits, discounts, status, created_at_ms, provider_objects, objects, project_mb, unpriced";
+const COLUMNS =
+  "id, name, limits, discounts, status, created_at_ms, provider_objects, objects, project_mb, unpriced, part_limits";
+
+const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
 /** Inserts the project if its id does not exist, and notifies running servers. Returns whether it is new. */
 export async function insertProject(
@@ -44,7 +49,7 @@ export async function insertProject(
 ): Promise<boolean> {
   const { id, name = id, limits = {}, discounts = [], status = "active", unpriced, createdAtMs } = project;
   const inserted = await queries.query(
-    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    `INSERT INTO projects (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING id`,
     [
       id,
       name,
@@ -56,6 +61,7 @@ export async function insertProject(
       project.objects ?? null,
       project.projectMb ?? null,
       unpriced ?? null,
+      jsonOrNull(project.partLimits),
     ],
   );
   if (inserted.length === 0) return false;
@@ -68,7 +74,7 @@ export async function insertProject(
 export async function replaceProject(queries: Queries, id: string, project: ProjectChange): Promise<void> {
   const changeNumber = await countKeyChange(queries);
   await queries.query(
-    "UPDATE projects SET change_number = ?, name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ?, project_mb = ?, unpriced = ? WHERE id = ?",
+    "UPDATE projects SET change_number = ?, name = ?, limits = ?, discounts = ?, status = ?, provider_objects = ?, objects = ?, project_mb = ?, unpriced = ?, part_limits = ? WHERE id = ?",
     [
       changeNumber,
       project.name,
@@ -79,6 +85,7 @@ export async function replaceProject(queries: Queries, id: string, project: Proj
       project.objects ?? null,
       project.projectMb ?? null,
       project.unpriced ?? null,
+      jsonOrNull(project.partLimits),
       id,
     ],
   );
@@ -110,6 +117,7 @@ async function select(queries: Queries, where: string, parameters: readonly Para
 function readProject(row: StoredRow): StoredProject {
   const id = text(row, "id");
   const of = `project ${id}`;
+  const partLimits = optionalText(row, "part_limits");
   return withoutAbsent({
     id,
     name: text(row, "name"),
@@ -121,6 +129,8 @@ function readProject(row: StoredRow): StoredProject {
     objects: readSharingColumn(row),
     projectMb: optionalNumber(row, "project_mb"),
     unpriced: readPolicy(optionalText(row, "unpriced")),
+    partLimits:
+      partLimits === undefined ? undefined : readStoredJson<Record<string, unknown>>(of, "part_limits", partLimits),
   });
 }
 

@@ -11,7 +11,7 @@ import { limitOf, PAGE_FIELDS, textField } from "../query-fields.ts";
 import { dataAnswer, pageAnswer } from "../schemas/answers.ts";
 import { RevokedSubject, SubjectItem, SubjectRequest } from "../schemas/subject.ts";
 
-const NOTHING: Spent = { day: 0, month: 0, total: 0 };
+const NOTHING: Spent = { day: 0, week: 0, month: 0, quarter: 0, total: 0, requests: 0, tokens: 0 };
 
 export const listSubjectsRoute = adminRoute({
   method: "GET",

@@ -7,6 +7,8 @@ import { MAX_TAGS, TAG_PATTERN } from "../../../canon/tags.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer, pageAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
+import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
+import { SpentMoney } from "./spent.ts";
 
 const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Models = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100 });
@@ -40,6 +42,7 @@ export const KeyRequestBody = Type.Object(
     protocols: Type.Optional(Protocols),
     expires_at: Type.Optional(Expiry),
     limits: Type.Optional(Limits),
+    ...PART_FIELDS,
     networks: Type.Optional(Networks),
     scopes: Type.Optional(Scopes),
     strict: Type.Optional(Type.Boolean()),
@@ -60,6 +63,7 @@ export const KeyUpdateBody = Type.Object(
     protocols: Type.Optional(nullable(Protocols)),
     expires_at: Type.Optional(nullable(Expiry)),
     limits: Type.Optional(Type.Record(Type.String(), nullable(Type.Number()))),
+    ...PART_UPDATES,
     networks: Type.Optional(nullable(Networks)),
     scopes: Type.Optional(nullable(Scopes)),
     tags: Type.Optional(nullable(Tags)),
@@ -92,6 +96,7 @@ const Key = Type.Object(
     models: Type.Array(Type.String()),
     protocols: nullable(Type.Array(Type.String())),
     limits: Type.Record(Type.String(), Type.Number()),
+    ...PART_VIEWS,
     strict: Type.Boolean(),
     capture: Capture,
     provider_objects: ProviderObjects,
@@ -108,7 +113,7 @@ const Key = Type.Object(
     rotated_at: nullable(Timestamp),
     previous_until: nullable(Timestamp),
     last_used_at: nullable(Timestamp),
-    spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
+    spent_nano_usd: Type.Optional(SpentMoney),
   },
   { title: "Key" },
 );

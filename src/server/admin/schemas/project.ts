@@ -4,6 +4,8 @@ import { SHARING } from "../../../canon/ownership.ts";
 import { nullable, openObject } from "../../../dialects/reading/schema-builders.ts";
 import { dataAnswer, Timestamp } from "./answers.ts";
 import { Billing } from "./billing.ts";
+import { PART_FIELDS, PART_UPDATES, PART_VIEWS } from "./part-limits.ts";
+import { SpentMoney } from "./spent.ts";
 
 const ProviderObjects = Type.Boolean({
   description: "Whether requests of its keys may name objects in providers' accounts. Default: false.",
@@ -24,6 +26,7 @@ export const Project = Type.Object(
     from: Type.Enum(["file", "storage"], { description: "`file`: only keys of the configuration file name it." }),
     name: Type.String(),
     limits: Type.Record(Type.String(), Type.Number()),
+    ...PART_VIEWS,
     discounts: Type.Array(openObject("Discounts on the list price.")),
     status: Type.Enum(["active", "suspended", "deleted"]),
     provider_objects: ProviderObjects,
@@ -31,7 +34,7 @@ export const Project = Type.Object(
     project_mb: nullable(ProjectMb),
     billing: Billing,
     created_at: nullable(Timestamp),
-    spent_nano_usd: Type.Optional(Type.Object({ day: Type.Integer(), month: Type.Integer(), total: Type.Integer() })),
+    spent_nano_usd: Type.Optional(SpentMoney),
   },
   { title: "Project" },
 );
@@ -45,6 +48,7 @@ export const ProjectRequestBody = Type.Object(
     id: Type.String({ minLength: 1, maxLength: 100, description: "For example team-a; it never changes." }),
     name: Type.Optional(Name),
     limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
+    ...PART_FIELDS,
     discounts: Type.Optional(Discounts),
     provider_objects: Type.Optional(ProviderObjects),
     objects: Type.Optional(Objects),
@@ -58,6 +62,7 @@ export const ProjectUpdateBody = Type.Object(
   {
     name: Type.Optional(Name),
     limits: Type.Optional(Type.Record(Type.String(), nullable(Type.Number()))),
+    ...PART_UPDATES,
     discounts: Type.Optional(nullable(Discounts)),
     status: Type.Optional(Type.Enum(["active", "suspended"])),
     provider_objects: Type.Optional(ProviderObjects),

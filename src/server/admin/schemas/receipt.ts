@@ -54,6 +54,7 @@ const fields = {
   guards: Type.Array(GuardVerdict, { description: "What guards found in the request and the response." }),
   fields: Type.Array(FieldNote, { description: "Fields of the request that were not honoured exactly." }),
   tags: Type.Array(Type.String(), { description: "Tags of the call and its key." }),
+  end_user: nullable(Type.String({ description: "Who used the client's program, as the request said." })),
   usage: UsageAmounts,
   usage_source: Type.String(),
   reported: nullable(UsageAmounts),
