@@ -111,7 +111,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       this.received(first);
       return;
     }
-    this.#by.client.decode(first);
+    for (const command of this.#by.client.decode(first)) this.#host.codec.follow(command);
     this.#noteSettings(first);
   }
 
@@ -244,8 +244,12 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     const changesSettings = commands.some(({ type }) => type === "settings");
     if (changesSettings) this.#noteSettings(text);
     else if (!isCounted) context.addText(text.length);
-    if (this.#isNative) this.#host.send([dialect.nativeCommand(text, this.#host.model)]);
-    else for (const command of commands) this.#carry(command);
+    if (!this.#isNative) {
+      for (const command of commands) this.#carry(command);
+      return;
+    }
+    for (const command of commands) this.#host.codec.follow(command);
+    this.#host.send([dialect.nativeCommand(text, this.#host.model)]);
   }
 
   /** Sends what a command means to the host, in a translated session. */
