@@ -309,6 +309,8 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       if (audioBytes !== undefined) this.#heardAudio(frame, audioBytes, events);
       else if (!this.#isOfRefused(events)) this.#pass(frame, events);
       this.#forget(events);
+      // The end of the last turn has been passed on.
+      this.closeAfterLast();
     };
     const work = this.#followFrom(events, 0);
     if (work !== undefined) return work.then(passOn);
@@ -342,6 +344,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   #showNow(event: LiveEvent): void {
     this.#show(event);
     this.#forget([event]);
+    this.closeAfterLast();
   }
 
   /** The same for a native session, whose frame is passed on afterwards. */
@@ -366,7 +369,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       case "late-usage":
         return this.#turns.lateUsage(event);
       case "error":
-        return this.#turns.failed(event);
+        return event.fatal ? this.#lostAt(event.error) : this.#turns.failed(event);
       default:
         this.#turns.follow(event);
         return undefined;
@@ -413,6 +416,13 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     const failure = provider.redactError(endFailure(end));
     if (this.running > 0 || !isPassedOn) this.#lose(failure, isPassedOn && end.code !== NORMAL ? end.code : FAILED);
     else this.closeWith(end.code, provider.redact(end.reason));
+  }
+
+  /** What the host says cannot be read, or is that it gives up. */
+  #lostAt(error: GatewayError): undefined {
+    this.#lose(error, FAILED);
+    this.#host.terminate();
+    return undefined;
   }
 
   /** The session cannot go on: turns in progress end with the error. */
@@ -532,8 +542,9 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     gateway.clock.after(gateway.timings.readOnMs, () => this.#finish());
   }
 
+  /** The connection is not closed before the end of the turn has been passed on. */
   protected override over(): void {
-    super.over();
+    this.used();
     if (this.#isLeft && this.running === 0) this.#finish();
   }
 
