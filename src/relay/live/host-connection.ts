@@ -154,7 +154,8 @@ export function endFailure(end: SocketEnd): GatewayError {
     const kind = NOT_FOUND.test(reason) ? "not_found" : "invalid_request";
     return new GatewayError(kind, reason, { failure });
   }
-  if (BUSY.has(code)) return new GatewayError("overloaded", "The provider is overloaded. Try again shortly.", { failure });
+  if (BUSY.has(code))
+    return new GatewayError("overloaded", "The provider is overloaded. Try again shortly.", { failure });
   const how = isClean(end) ? ` with the code ${code}` : "";
   return new GatewayError("upstream_failed", `The provider closed the connection${how}.`, { failure });
 }

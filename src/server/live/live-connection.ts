@@ -261,7 +261,10 @@ function cutBytes(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_REASON) return text;
   // A character that was cut in half is left out.
-  return bytes.subarray(0, MAX_REASON).toString().replace(/\uFFFD+$/, "");
+  return bytes
+    .subarray(0, MAX_REASON)
+    .toString()
+    .replace(/\uFFFD+$/, "");
 }
 
 export const keyRevoked = (): GatewayError =>
