@@ -11,8 +11,8 @@ import {
   REALTIME_COST,
   realtime,
   realtimeHost,
-} from "../../testing/live-hosts.ts";
-import type { HostScript } from "../../testing/memory-sockets.ts";
+} from "../../testing/live/live-hosts.ts";
+import type { HostScript } from "../../testing/live/memory-sockets.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
 const PATH = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";
@@ -55,7 +55,7 @@ async function endSession(harness: Harness, client: LiveClient): Promise<void> {
   expect(harness.context.live.open).toBe(0);
 }
 
-describe("choices 13: a Live session at a host of Live", () => {
+describe("decision 0116: a Live session at a host of Live", () => {
   test("the setup names the model, and frames pass as they came", async () => {
     const harness = await startHarness();
     const { client, host } = await openSession(harness);
@@ -133,7 +133,7 @@ describe("choices 13: a Live session at a host of Live", () => {
   });
 });
 
-describe("choices 13: where and how a Live session is opened", () => {
+describe("decision 0116: where and how a Live session is opened", () => {
   test("below every base URL, with repeated slashes, and with the key in the URL or in a header", async () => {
     const alpha = PATH.replace("v1beta", "v1alpha");
     for (const path of [PATH, `/${PATH}`, `//${PATH}`, `/api/genai${PATH}`, `/api/genai/${PATH}`, alpha]) {
@@ -200,7 +200,7 @@ describe("choices 13: where and how a Live session is opened", () => {
   });
 });
 
-describe("choices 13: sessions between the two protocols", () => {
+describe("decision 0116: sessions between the two protocols", () => {
   test("a Realtime client talks to a host of Live", async () => {
     const harness = await startHarness(liveHost());
     const client = await harness.openLive("/v1/realtime?model=test/live");

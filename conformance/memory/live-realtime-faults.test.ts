@@ -3,7 +3,7 @@ import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { LiveClient } from "../../testing/live-client.ts";
-import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live-hosts.ts";
+import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
 
 /** `npm run faults:live` prints the table as it was seen. */
 const PRINT = process.env["TRIVIUM_FAULTS"] === "live";
@@ -226,7 +226,7 @@ const FAULTS: readonly Fault[] = [
 ];
 const MOMENTS: readonly Moment[] = ["opened", "speech", "asked", "created", "detected", "speaking", "done"];
 
-describe("choices 13, H26: a fault after each message of a turn of Realtime", () => {
+describe("decision 0116, H26: a fault after each message of a turn of Realtime", () => {
   afterAll(() => {
     if (PRINT) console.log(["fault", "after", "turn", "next turn", "close code", "billed"].join(" | "));
     if (PRINT)

@@ -3,8 +3,8 @@ import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
 import type { LiveClient } from "../../testing/live-client.ts";
-import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live-hosts.ts";
-import type { HostScript } from "../../testing/memory-sockets.ts";
+import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
+import type { HostScript } from "../../testing/live/memory-sockets.ts";
 
 const PATH = "/v1/realtime?model=test/realtime";
 
@@ -64,7 +64,7 @@ async function endSession(harness: Harness, client: LiveClient): Promise<void> {
   expect(harness.context.live.open).toBe(0);
 }
 
-describe("choices 13: a Realtime session at a host of Realtime", () => {
+describe("decision 0116: a Realtime session at a host of Realtime", () => {
   test("frames pass as they came, with the session's id on the first", async () => {
     const harness = await startHarness();
     const { client, host } = await openSession(harness);
@@ -257,7 +257,7 @@ describe("choices 13: a Realtime session at a host of Realtime", () => {
   });
 });
 
-describe("choices 13: what is refused before the upgrade", () => {
+describe("decision 0116: what is refused before the upgrade", () => {
   const refused = async (
     path: string,
     options: { key?: string; headers?: Record<string, string> } = {},
@@ -328,7 +328,7 @@ describe("choices 13: what is refused before the upgrade", () => {
   });
 });
 
-describe("choices 13: client secrets", () => {
+describe("decision 0116: client secrets", () => {
   const makeSecret = async (harness: Harness, body: object, key?: string) =>
     await harness.post("/v1/realtime/client_secrets", body, key);
 

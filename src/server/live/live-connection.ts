@@ -20,7 +20,7 @@ export interface OpenedBy {
 
 /** Close codes (RFC 6455, section 7.4.1). Official SDKs reconnect by themselves after 1001, and only then of these. */
 export const NORMAL = 1000;
-export const GOING_AWAY = 1001;
+const GOING_AWAY = 1001;
 export const POLICY = 1008;
 export const FAILED = 1011;
 

@@ -5,14 +5,13 @@ import type { LiveClientCodec, LiveCommand, LiveEvent } from "../../canon/live.t
 import type { LiveDialect, LiveFrameCheck } from "../../dialects/live-dialect.ts";
 import { refuseNotes } from "../../relay/attempt/refuse-notes.ts";
 import type { Gateway } from "../../relay/gateway.ts";
-import { endFailure, type HostConnection, type HostReceiver } from "../../relay/live/host-connection.ts";
+import type { HostConnection, HostEnd, HostReceiver } from "../../relay/live/host-connection.ts";
 import { type LiveCaller, laneOf } from "../../relay/live/live-caller.ts";
 import { billedOffer, withoutPricedModels } from "../../relay/live/live-kind.ts";
 import { hostSilent } from "../../relay/live/live-turn.ts";
 import type { OpenedSession } from "../../relay/live/open-live.ts";
 import { SessionTurns } from "../../relay/live/session-turns.ts";
 import { checkBilling } from "../../relay/request/check-billing.ts";
-import { isClean, type SocketEnd } from "../../wire/connect.ts";
 import { FAILED, LiveConnection, LOW_BYTES, NORMAL, type OpenedBy, tooLargeFrame } from "./live-connection.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { LiveSocket, RunTurn } from "./live-socket.ts";
@@ -432,17 +431,16 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     return frames.length > 0 || events.some(({ type }) => type === "turn-ended");
   }
 
-  hostEnded(end: SocketEnd): void {
-    const { provider } = this.#host.target;
+  hostEnded({ failure, close }: HostEnd): void {
     if (this.#isLeft || this.isClosed) {
       this.#finish();
       return;
     }
     // The codes are those of the client's own protocol only if the host speaks it.
-    const isPassedOn = isClean(end) && this.#isNative;
-    const failure = provider.redactError(endFailure(end));
-    if (this.running > 0 || !isPassedOn) this.#lose(failure, isPassedOn && end.code !== NORMAL ? end.code : FAILED);
-    else this.closeWith(end.code, provider.redact(end.reason));
+    const passedOn = this.#isNative ? close : undefined;
+    if (this.running > 0 || passedOn === undefined)
+      this.#lose(failure, passedOn === undefined || passedOn.code === NORMAL ? FAILED : passedOn.code);
+    else this.closeWith(passedOn.code, this.#host.target.provider.redact(passedOn.reason));
   }
 
   /** What the host says cannot be read, or is that it gives up. */
