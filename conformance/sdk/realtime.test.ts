@@ -120,6 +120,24 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
     expect(errors[0]?.message).toMatch(/403/);
   });
 
+  test("an operator sees the session and ends it", async () => {
+    host.play(REALTIME);
+    const { events, errors, closed } = openRealtime("test/realtime");
+    await until(() => events.some(({ type }) => type === "session.created"));
+    const { session_id } = events[0] as unknown as { session_id: string };
+    const headers = { authorization: `Bearer ${TEST_ADMIN_SECRET}` };
+    const list = await (await fetch(`${gateway.adminUrl}/api/live_sessions`, { headers })).json();
+    expect(list).toMatchObject({ data: [{ id: session_id, protocol: "realtime", turns: 0, running: 0 }] });
+    const end = () => fetch(`${gateway.adminUrl}/api/live_sessions/${session_id}/end`, { method: "POST", headers });
+    expect((await end()).status).toBe(200);
+    expect(await closed).toBe(1008);
+    expect(errors[0]?.message).toMatch(/operator/);
+    await until(() => host.closes.length === 1);
+    expect((await end()).status).toBe(404);
+    const audit = await (await fetch(`${gateway.adminUrl}/api/audit`, { headers })).text();
+    expect(audit).toContain("session.end");
+  });
+
   test("H26: a client that disappears leaves no connection behind", async () => {
     host.play({ opened: (say) => say(realtime.created()), heard: ({ type }, say) => type === "response.create" && say(realtime.began("resp_9")) });
     const { socket, events } = openRealtime("test/realtime");
@@ -130,7 +148,6 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
     await until(() => host.closes.length === 1);
     expect(host.events.at(-1)).toMatchObject({ type: "response.cancel" });
     const created = events[0] as unknown as { session_id: string };
-    await until(() => gateway.app !== undefined);
     const receipts = await receiptsOf(created.session_id);
     expect(receipts).toMatchObject([{ outcome: "client_gone" }]);
     expect(receipts[0]?.cost_nano_usd).toBeGreaterThan(0);

@@ -13,6 +13,7 @@ const ACTS = [
   "key.update",
   "key.rotate",
   "key.revoke",
+  "session.end",
   "project.create",
   "project.update",
   "project.delete",

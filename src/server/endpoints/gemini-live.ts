@@ -2,6 +2,7 @@ import { checkProtocol } from "../../access/scopes.ts";
 import { GatewayError } from "../../canon/error.ts";
 import { LIVE_DIALECTS } from "../../dialects/live-dialects.ts";
 import { countRequest } from "../../relay/count-request.ts";
+import { refuseManyValues, refuseRepeatedKeys } from "../../relay/request/read-body.ts";
 import { countRefusal } from "../count-refusal.ts";
 import { credentialOf } from "../credential.ts";
 import { beginRelayed } from "../live/begin-relayed.ts";
@@ -51,7 +52,9 @@ const open: Handler = async (routed, { gateway, live, publicUrl }) => {
   const session = new SetupSession(
     {
       begin: (first, presence) => {
+        refuseManyValues(first);
         const name = protocol.check(first)?.model;
+        if (name !== undefined) refuseRepeatedKeys(first);
         if (!name) throw new GatewayError("invalid_request", "setup.model is missing in the first message.");
         return beginRelayed(routed, { ...client, model: modelIn(name), first }, presence, { gateway, live, publicUrl });
       },

@@ -12,6 +12,7 @@ import { hostSilent } from "../../relay/live/live-turn.ts";
 import type { OpenedSession } from "../../relay/live/open-live.ts";
 import { SessionTurns } from "../../relay/live/session-turns.ts";
 import { checkBilling } from "../../relay/request/check-billing.ts";
+import { refuseManyValues, refuseRepeatedKeys } from "../../relay/request/read-body.ts";
 import { FAILED, LiveConnection, LOW_BYTES, NORMAL, type OpenedBy, tooLargeFrame } from "./live-connection.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { LiveSocket, RunTurn } from "./live-socket.ts";
@@ -189,8 +190,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     let commands: readonly LiveCommand[];
     let check: LiveFrameCheck | undefined;
     try {
+      refuseManyValues(text);
       commands = this.#by.client.decode(text);
       for (const command of commands) if (command.type === "invalid") throw command.error;
+      refuseRepeatedKeys(text);
       check = this.#by.dialect.check(text);
       this.#check(check, commands);
     } catch (thrown) {
@@ -457,6 +460,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     for (const frame of this.#by.client.encodeCut(shown)) this.#write(frame);
     void this.#turns.endAll({ outcome: shown.kind, whole: false, usage: undefined, error: shown });
     this.closeWith(code, shown.message);
+    this.#host.close();
   }
 
   // To the client:
