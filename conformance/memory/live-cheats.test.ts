@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { createKey } from "../../src/access/keys.ts";
 import { objectAt } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import type { LiveClient } from "../../testing/live-client.ts";
 import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
+import type { LiveClient } from "../../testing/live-client.ts";
 
 const PATH = "/v1/realtime?model=test/realtime";
 
@@ -11,7 +11,9 @@ async function openAs(limits: object, config: Record<string, unknown> = {}) {
   const harness = await Harness.start({ config: { ...liveModels(UPSTREAM_URL), ...config } });
   harness.sockets.play(realtimeHost({ answers: true }));
   const sources = { clock: harness.clock, random: harness.machine.random };
-  const made = await createKey(harness.storage, { name: "cheat", project: "default", limits }, sources, { who: "test" });
+  const made = await createKey(harness.storage, { name: "cheat", project: "default", limits }, sources, {
+    who: "test",
+  });
   await harness.gateway.keys.refresh();
   const open = async (path = PATH, key = made.key) => {
     const client = await harness.openLive(path, { key });
@@ -23,7 +25,8 @@ async function openAs(limits: object, config: Record<string, unknown> = {}) {
   return { harness, made, open, account, spent };
 }
 
-const errorsOf = ({ events }: LiveClient) => events.filter(({ type }) => type === "error").map((event) => objectAt(event, "error"));
+const errorsOf = ({ events }: LiveClient) =>
+  events.filter(({ type }) => type === "error").map((event) => objectAt(event, "error"));
 const countOf = ({ events }: LiveClient, type: string) => events.filter((event) => event.type === type).length;
 
 describe("decision 0116: none of these pays off", () => {
@@ -62,7 +65,11 @@ describe("decision 0116: none of these pays off", () => {
     const client = await open();
     client.say({ type: "response.create" });
     await harness.clock.pass(10);
-    harness.sockets.host.say(realtime.began("resp_1"), realtime.audio("resp_1", 1), realtime.done("resp_1", "cancelled"));
+    harness.sockets.host.say(
+      realtime.began("resp_1"),
+      realtime.audio("resp_1", 1),
+      realtime.done("resp_1", "cancelled"),
+    );
     await client.hears("response.done");
     expect(spent()).toBe(REALTIME_COST);
   });
@@ -122,7 +129,10 @@ describe("decision 0116: none of these pays off", () => {
   test("audio of another format than declared is still a turn of the length that the host reports", async () => {
     const { harness, open, spent } = await openAs({});
     const client = await open();
-    client.say({ type: "session.update", session: { type: "realtime", audio: { input: { format: { type: "audio/pcmu" } } } } });
+    client.say({
+      type: "session.update",
+      session: { type: "realtime", audio: { input: { format: { type: "audio/pcmu" } } } },
+    });
     client.say(realtime.speech(30));
     client.say({ type: "response.create" });
     await client.hears("response.done");
@@ -147,7 +157,12 @@ describe("decision 0116: none of these pays off", () => {
   test("a host that reports less than was heard, or more than is possible, is not believed", async () => {
     const { harness, open } = await openAs({});
     const little = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
-    const much = { input_tokens: 10, output_tokens: 900_000_000, total_tokens: 900_000_010, output_token_details: { audio_tokens: 900_000_000, text_tokens: 0 } };
+    const much = {
+      input_tokens: 10,
+      output_tokens: 900_000_000,
+      total_tokens: 900_000_010,
+      output_token_details: { audio_tokens: 900_000_000, text_tokens: 0 },
+    };
     for (const usage of [little, much]) {
       harness.sockets.play(realtimeHost({ answers: true, usage }));
       const client = await open();

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import type { LiveClient } from "../../testing/live-client.ts";
 import {
   LIVE_COST,
   live,
@@ -13,6 +12,7 @@ import {
   realtimeHost,
 } from "../../testing/live/live-hosts.ts";
 import type { HostScript } from "../../testing/live/memory-sockets.ts";
+import type { LiveClient } from "../../testing/live-client.ts";
 import { TEST_KEY } from "../../testing/test-key.ts";
 
 const PATH = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent";

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import type { LiveClient } from "../../testing/live-client.ts";
 import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
+import type { LiveClient } from "../../testing/live-client.ts";
 
 /** `npm run faults:live` prints the table as it was seen. */
 const PRINT = process.env["TRIVIUM_FAULTS"] === "live";

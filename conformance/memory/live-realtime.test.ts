@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { createKey } from "../../src/access/keys.ts";
 import { objectAt, stringAt } from "../../src/base/json.ts";
 import { Harness, UPSTREAM_URL } from "../../testing/harness.ts";
-import type { LiveClient } from "../../testing/live-client.ts";
 import { liveModels, REALTIME_COST, realtime, realtimeHost } from "../../testing/live/live-hosts.ts";
 import type { HostScript } from "../../testing/live/memory-sockets.ts";
+import type { LiveClient } from "../../testing/live-client.ts";
 
 const PATH = "/v1/realtime?model=test/realtime";
 

@@ -35,7 +35,8 @@ const REALTIME: LiveHostScript = {
   heard: ({ type, session }, say) => {
     if (type === "session.update") say({ ...realtime.created(), type: "session.updated", session });
     if (type !== "response.create") return;
-    for (const event of [realtime.began("resp_1"), realtime.text("resp_1", "It is so."), realtime.audio("resp_1", 1)]) say(event);
+    for (const event of [realtime.began("resp_1"), realtime.text("resp_1", "It is so."), realtime.audio("resp_1", 1)])
+      say(event);
     say(realtime.done("resp_1"));
   },
 };
@@ -66,8 +67,12 @@ const until = async (what: () => boolean): Promise<void> => {
 };
 
 const receiptsOf = async (session: unknown) => {
-  const answer = await fetch(`${gateway.adminUrl}/api/receipts`, { headers: { authorization: `Bearer ${TEST_ADMIN_SECRET}` } });
-  const { data } = (await answer.json()) as { data: { session_id: string | null; cost_nano_usd: number; lane: string }[] };
+  const answer = await fetch(`${gateway.adminUrl}/api/receipts`, {
+    headers: { authorization: `Bearer ${TEST_ADMIN_SECRET}` },
+  });
+  const { data } = (await answer.json()) as {
+    data: { session_id: string | null; cost_nano_usd: number; lane: string }[];
+  };
   return data.filter(({ session_id }) => session_id === session);
 };
 
@@ -83,8 +88,12 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
     expect(host.handshakes[0]?.path).toBe("/v1/realtime?model=upstream-live");
     expect(host.handshakes[0]?.headers.get("authorization")).toBe("Bearer upstream-secret-realtime");
     const created = events[0] as unknown as { session_id: string };
-    const done = events.find(({ type }) => type === "response.done") as unknown as { response: { metadata: { trivium_receipt: string } } };
-    expect(await receiptsOf(created.session_id)).toMatchObject([{ id: done.response.metadata.trivium_receipt, lane: "native" }]);
+    const done = events.find(({ type }) => type === "response.done") as unknown as {
+      response: { metadata: { trivium_receipt: string } };
+    };
+    expect(await receiptsOf(created.session_id)).toMatchObject([
+      { id: done.response.metadata.trivium_receipt, lane: "native" },
+    ]);
     socket.close();
     expect(await closed).toBe(1000);
     await until(() => host.closes.length === 1);
@@ -94,7 +103,10 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
     host.play(LIVE);
     const { socket, events, errors } = openRealtime("test/live");
     await until(() => events.some(({ type }) => type === "session.created"));
-    socket.send({ type: "conversation.item.create", item: { type: "message", role: "user", content: [{ type: "input_text", text: "Is it so?" }] } });
+    socket.send({
+      type: "conversation.item.create",
+      item: { type: "message", role: "user", content: [{ type: "input_text", text: "Is it so?" }] },
+    });
     socket.send({ type: "response.create" });
     await until(() => events.some(({ type }) => type === "response.done"));
     expect(errors).toEqual([]);
@@ -109,7 +121,10 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
     host.play(REALTIME);
     const client = new OpenAi({ baseURL: `${gateway.url}/v1`, apiKey: gateway.key });
     const session = { type: "realtime", model: "test/realtime", instructions: "Be brief." } as const;
-    const secret = await client.realtime.clientSecrets.create({ session, expires_after: { anchor: "created_at", seconds: 30 } });
+    const secret = await client.realtime.clientSecrets.create({
+      session,
+      expires_after: { anchor: "created_at", seconds: 30 },
+    });
     expect(secret.value).toStartWith("ek_");
     const { events, socket } = openRealtime("test/realtime", secret.value);
     await until(() => events.some(({ type }) => type === "session.updated"));
@@ -135,11 +150,14 @@ describe("decision 0116: openai's OpenAIRealtimeWS", () => {
     await until(() => host.closes.length === 1);
     expect((await end()).status).toBe(404);
     const audit = await (await fetch(`${gateway.adminUrl}/api/audit`, { headers })).text();
-    expect(audit).toContain("session.end");
+    expect(audit).toContain("live_session.end");
   });
 
   test("H26: a client that disappears leaves no connection behind", async () => {
-    host.play({ opened: (say) => say(realtime.created()), heard: ({ type }, say) => type === "response.create" && say(realtime.began("resp_9")) });
+    host.play({
+      opened: (say) => say(realtime.created()),
+      heard: ({ type }, say) => type === "response.create" && say(realtime.began("resp_9")),
+    });
     const { socket, events } = openRealtime("test/realtime");
     await until(() => events.some(({ type }) => type === "session.created"));
     socket.send({ type: "response.create" });
@@ -165,7 +183,11 @@ describe("decision 0116: Google's live.connect", () => {
         closed = { code, reason };
       },
     };
-    const session: Session = await ai.live.connect({ model, config: { responseModalities: [Modality.AUDIO] }, callbacks });
+    const session: Session = await ai.live.connect({
+      model,
+      config: { responseModalities: [Modality.AUDIO] },
+      callbacks,
+    });
     return { session, messages, closed: () => closed };
   };
 
@@ -194,7 +216,10 @@ describe("decision 0116: Google's live.connect", () => {
   });
 
   test("a host that hangs up is an end with a code, and a wrong key none at all", async () => {
-    host.play({ heard: (message, say, socket) => (message["setup"] === undefined ? socket.close(1011, "Gone.") : say(live.ready())) });
+    host.play({
+      heard: (message, say, socket) =>
+        message["setup"] === undefined ? socket.close(1011, "Gone.") : say(live.ready()),
+    });
     const { session, closed } = await open("test/live");
     session.sendClientContent({ turns: "Is it so?" });
     await until(() => closed() !== undefined);

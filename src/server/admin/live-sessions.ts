@@ -60,7 +60,7 @@ export const endLiveSession = adminRoute({
     }
     const { view } = session;
     session.endNow();
-    const about = { act: "session.end", target: id, project: view.project, before: { key: view.key } };
+    const about = { act: "live_session.end", target: id, project: view.project, before: { key: view.key } };
     await recordAct(storage, { ...actorOf(operator, connection), ...about }, gateway);
     return { data: sessionView(view) };
   },
