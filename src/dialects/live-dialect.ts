@@ -16,6 +16,8 @@ export interface LiveClientContext {
   expiresAtSeconds: number;
   /** Random letters and digits. */
   makeId: () => string;
+  /** The host speaks the same protocol and checks fields itself. What only it can read is an `unknown` command, never `invalid`. */
+  native?: boolean;
   /** The client uses the field names of the protocol's beta. */
   beta?: boolean;
 }

@@ -19,7 +19,7 @@ import { normaliseGenaiRequest } from "../genai/normalise.ts";
 import type { LiveClientContext } from "../live-dialect.ts";
 import { decodeAudio } from "../session/decode-audio.ts";
 import { mergeSettings } from "../session/merge-settings.ts";
-import { parseFrame } from "../session/parse-frame.ts";
+import { parseClientFrame } from "../session/parse-client-frame.ts";
 import { refuse } from "../session/refuse.ts";
 import { SessionNotes } from "../session/session-notes.ts";
 import { encodeDuration } from "./duration.ts";
@@ -60,13 +60,18 @@ export class LiveClientSide implements LiveClientCodec {
   }
 
   decode(text: string): readonly LiveCommand[] {
-    const frame = parseFrame(text);
+    let message: JsonObject | undefined;
     try {
-      if (frame === undefined) throw new GatewayError("invalid_request", "The frame is not a JSON object.");
-      return this.#decode(camelKeys(frame));
+      message = camelKeys(parseClientFrame(text));
+      return this.#decode(message);
     } catch (thrown) {
       // Whatever is wrong with a message concerns only this message.
-      return [{ type: "invalid", error: asGatewayError(thrown) }];
+      const [name] = Object.keys(message ?? {});
+      if (!this.#context.native || name === undefined || !this.#isSetUp)
+        return [{ type: "invalid", error: asGatewayError(thrown) }];
+      if (name === "setup") return [{ type: "invalid", error: asGatewayError(thrown) }];
+      if (name === "realtimeInput") return [{ type: "unknown", name }];
+      return [{ type: "respond", cause: name === "toolResponse" ? "results" : "asked" }];
     }
   }
 

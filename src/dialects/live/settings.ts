@@ -79,6 +79,9 @@ export function decodeSetup(raw: JsonObject): LiveSettings {
 /** `models/x`, and the longer names of the vendor's other API, are x. */
 export const bareModel = (model: string): string => model.split("models/").at(-1) ?? model;
 
+/** The reverse. One kind of host has longer names, which are already whole. */
+export const wholeModel = (model: string): string => (model.includes("models/") ? model : `models/${model}`);
+
 /** New instructions and tools within a session. */
 export function decodeContextUpdate(raw: JsonObject): LiveSettings {
   const { systemInstruction, tools } = camelKeys(raw);
@@ -104,7 +107,9 @@ function decodeShared(setup: JsonObject, prefix = "setup"): SharedSettings {
   const speech = new Fields(own("speechConfig")?.value);
   const voice = new Fields(speech.object("voiceConfig"));
   const named = new Fields(voice.object("prebuiltVoiceConfig"));
-  const voiceName = named.string("voiceName") ?? voice.string("voice");
+  const ownVoice = named.string("voiceName");
+  const voiceName = ownVoice ?? voice.string("voice");
+  const voiceField = ownVoice === undefined ? "voice" : "prebuiltVoiceConfig.voiceName";
   const speechPath = ["generationConfig", "speechConfig"];
   const unread = [
     ...call.extras.filter(({ keys }) => !(keys.length === 2 && READ_HERE.has(keys[1] ?? ""))),
@@ -125,7 +130,7 @@ function decodeShared(setup: JsonObject, prefix = "setup"): SharedSettings {
   });
   const paths: Paths = withoutAbsent({
     modalities: modalities && within("generationConfig.responseModalities"),
-    voice: voiceName && within("generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName"),
+    voice: voiceName && within(`generationConfig.speechConfig.voiceConfig.${voiceField}`),
     instructions: within("systemInstruction"),
     temperature: within(call.paths.temperature),
     maxOutputTokens: within(call.paths.maxOutputTokens),

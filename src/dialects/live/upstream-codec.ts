@@ -578,6 +578,8 @@ export class LiveHostSide implements LiveUpstreamCodec {
     if (said) this.#emit({ type: "transcript-delta", text: said }, events);
     const searches = queriesIn(content["groundingMetadata"]);
     if (searches > 0 && this.#turn !== undefined) this.#turn.usage = sumUsage(this.#turn.usage ?? {}, { searches });
+    if (content["groundingMetadata"] !== undefined && !this.#own)
+      this.#notes.dropped("response", "the client's protocol cannot show the sources of an answer");
     if (content["generationComplete"] === true && this.#turn !== undefined) this.#turn.generated = true;
   }
 

@@ -9,8 +9,7 @@ const DELTA = '"type"~:~"response\\.(?:output_)?audio\\.delta"';
 /** Frames of audio, as SDKs write the client's and as hosts write theirs. */
 export const AUDIO_FRAMES: Readonly<Record<"client" | "host", readonly AudioFrame[]>> = {
   client: [
-    { head: jsonForm(`^~{~(?:${ID}~,~)?${APPEND}~,~"audio"~:~"`), tail: jsonForm("^~}~$") },
-    { head: jsonForm(`^~{~${APPEND}~,~"audio"~:~"`), tail: jsonForm(`^~,~${ID}~}~$`) },
+    { head: jsonForm(`^~{~(?:${ID}~,~)?${APPEND}~,~"audio"~:~"`), tail: jsonForm(`^~(?:,~${ID}~)?}~$`) },
     { head: jsonForm(`^~{~${APPEND}~,~${ID}~,~"audio"~:~"`), tail: jsonForm("^~}~$") },
     { head: jsonForm('^~{~"audio"~:~"'), tail: jsonForm(`^~,~(?:${ID}~,~)?${APPEND}~(?:,~${ID}~)?}~$`) },
   ],

@@ -15,7 +15,7 @@ import type { FieldNote } from "../../canon/receipt.ts";
 import type { LiveClientContext } from "../live-dialect.ts";
 import { decodeAudio } from "../session/decode-audio.ts";
 import { mergeSettings } from "../session/merge-settings.ts";
-import { parseFrame } from "../session/parse-frame.ts";
+import { parseClientFrame } from "../session/parse-client-frame.ts";
 import { refuse } from "../session/refuse.ts";
 import { SessionNotes } from "../session/session-notes.ts";
 import { DEFAULT_FORMAT } from "./audio-format.ts";
@@ -54,20 +54,18 @@ export class RealtimeClientCodec implements LiveClientCodec {
   }
 
   decode(text: string): readonly LiveCommand[] {
-    const event = parseFrame(text);
-    if (event === undefined) {
-      const error = new GatewayError(
-        "invalid_request",
-        "The frame is not a JSON object. Send one event in each frame.",
-      );
-      return [{ type: "invalid", error }];
-    }
-    const id = stringAt(event, "event_id");
-    const eventId = id === undefined ? {} : { eventId: id };
+    let eventId = {};
+    let event: JsonObject | undefined;
     try {
+      event = parseClientFrame(text);
+      const id = stringAt(event, "event_id");
+      if (id !== undefined) eventId = { eventId: id };
       return this.#decode(event).map((command) => ({ ...command, ...eventId }));
     } catch (thrown) {
       // Whatever is wrong with an event concerns only this event.
+      const type = stringAt(event, "type");
+      if (this.#context.native && type === "response.create") return [{ type: "respond", cause: "asked", ...eventId }];
+      if (this.#context.native && type !== undefined) return [{ type: "unknown", name: type.slice(0, 80), ...eventId }];
       return [{ type: "invalid", error: asGatewayError(thrown), ...eventId }];
     }
   }

@@ -108,7 +108,8 @@ function encodeVoice(voice: string, { own, notes }: SettingsScope, path: string)
 }
 
 function encodeReasoning(reasoning: ReasoningRequest, { own, traits, notes }: SettingsScope): JsonObject | undefined {
-  const { amount, path } = reasoning;
+  const { amount, path, show } = reasoning;
+  if (!own && show) notes.dropped(path, "hosts of this protocol do not show the model's thoughts");
   if (!own && !traits.reasoning) {
     if (amount !== undefined && amount !== "off") notes.dropped(path, "this model does not support thinking");
     return undefined;

@@ -105,6 +105,10 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   /** A response to ask for when the one in progress has ended. */
   #queued: { request: LiveTurnRequest | undefined } | undefined;
   readonly #openCalls = new Set<string>();
+  /** The calls of the turn in progress, which are void if it is cancelled. */
+  #newCalls: string[] = [];
+  /** The host has accepted the client's settings. */
+  #isSetUp = false;
   readonly #toolUses = new Map<string, number>();
   #frame: { mimeType: string; data: string } | undefined;
   #playback: Playback | undefined;
@@ -215,6 +219,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
       }
       case "session.updated":
       case "transcription_session.updated":
+        this.#isSetUp = true;
         return one({ type: "settings-applied", settings: this.#readSession(objectAt(event, "session") ?? {}) });
       case "input_audio_buffer.speech_started":
         return this.#speechStarted(itemId, numberAt(event, "audio_start_ms"));
@@ -267,12 +272,9 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
         const eventId = stringAt(objectAt(event, "error"), "event_id");
         // Whatever was asked for did not begin.
         if (this.#asked > 0 && this.#turns.length === 0) this.#asked--;
-        return one({
-          type: "error",
-          error: decodeErrorObject(event, 200),
-          fatal: false,
-          ...withoutAbsent({ eventId }),
-        });
+        // A client of the other protocol waits for its setup, and could not correct it.
+        const fatal = this.#context.clientDialect === "live" && !this.#isSetUp;
+        return one({ type: "error", error: decodeErrorObject(event, 200), fatal, ...withoutAbsent({ eventId }) });
       }
       default:
         return one({ type: "unknown", name: type.slice(0, 80) });
@@ -285,6 +287,11 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
 
   #encodeSettings(settings: LiveSettings, eventId: string | undefined): LiveStep {
     const own = this.#context.clientDialect === "realtime";
+    if (settings.extras.some((extra) => pathOfExtra(extra) === RESUMED)) {
+      const message = "This model has no sessions that can be resumed. Begin a new one.";
+      const error = new GatewayError("unsupported_parameter", message, { path: RESUMED });
+      return stepOf([], [{ type: "error", error, fatal: true }]);
+    }
     this.#readDetection(settings);
     if (!own) for (const extra of settings.extras) this.#notes.dropped(pathOfExtra(extra), ONLY_ELSEWHERE);
     const { traits, quirks } = this.#context;
@@ -398,6 +405,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   #turnBegan(response: JsonObject): LiveStep {
     const id = stringAt(response, "id") ?? "";
     this.#turns.push(id);
+    this.#newCalls = [];
     const cause = this.#asked > 0 ? "asked" : "detected";
     this.#asked = Math.max(0, this.#asked - 1);
     const metadata = textsOf(response["metadata"]);
@@ -412,6 +420,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
     else events.push({ type: "turn-began", id, cause: "detected" });
     const said = stringAt(response, "status") ?? "";
     const status = (STATUSES.has(said) ? said : "failed") as LiveTurnStatus;
+    if (status === "cancelled") for (const call of this.#newCalls) this.#openCalls.delete(call);
     const details = objectAt(response, "status_details");
     const word = stringAt(details, "reason");
     const reason = word === undefined ? undefined : ((END_REASONS.has(word) ? word : "other") as LiveEndReason);
@@ -443,6 +452,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
     if (type !== "function_call" || stringAt(item, "status") === "incomplete") return NO_STEP;
     const id = stringAt(item, "call_id") ?? stringAt(item, "id") ?? "";
     this.#openCalls.add(id);
+    this.#newCalls.push(id);
     const name = stringAt(item, "name") ?? "";
     return stepOf([], [{ type: "tool-call", id, name, arguments: stringAt(item, "arguments") ?? "" }]);
   }
@@ -483,6 +493,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
   }
 }
 
+const RESUMED = "setup.sessionResumption.handle";
 const ONLY_ELSEWHERE = "only its own protocol has this field, and this provider uses another one";
 
 /** A host may show what the gateway cannot read. */

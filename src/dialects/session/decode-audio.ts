@@ -8,7 +8,7 @@ export function decodeAudio(base64: string): Uint8Array | undefined {
 }
 
 /** How many bytes the base64 has, by its length. */
-export function audioBytes(base64: string): number {
+function audioBytes(base64: string): number {
   let { length } = base64;
   while (length > 0 && base64.charCodeAt(length - 1) === PADDING) length--;
   return Math.floor((length * 3) / 4);
