@@ -23,3 +23,4 @@ const server = Bun.serve({
   },
 });
 console.log(server.port);
+

@@ -31,3 +31,5 @@ const server = Bun.serve<Pair>({
   },
 });
 console.log(server.port);
+
+export {};

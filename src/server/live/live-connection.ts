@@ -246,14 +246,16 @@ export abstract class LiveConnection implements LiveSession, SocketHandler {
     return error;
   }
 
-  /** Sends a frame, or gives up a client that reads too little of what it is sent. */
-  protected sendFrame(frame: string): void {
+  /** Sends a frame, or gives up a client that reads too little of what it is sent. Returns whether it reads well. */
+  protected sendFrame(frame: string): boolean {
     const { socket } = this;
-    if (socket === undefined || this.isClosed || this.#isClosing) return;
+    if (socket === undefined || this.isClosed || this.#isClosing) return true;
     const { waitingBytes } = socket;
     if (waitingBytes > this.limits.inFlightBytes) socket.terminate();
     else socket.send(frame);
-    if (waitingBytes > LOW_BYTES) this.#unreadSinceMs ??= this.gateway.clock.nowMs();
+    if (waitingBytes <= LOW_BYTES) return true;
+    this.#unreadSinceMs ??= this.gateway.clock.nowMs();
+    return false;
   }
 }
 

@@ -13,7 +13,7 @@ import type { OpenedSession } from "../../relay/live/open-live.ts";
 import { SessionTurns } from "../../relay/live/session-turns.ts";
 import { checkBilling } from "../../relay/request/check-billing.ts";
 import { refuseManyValues, refuseRepeatedKeys } from "../../relay/request/read-body.ts";
-import { FAILED, LiveConnection, LOW_BYTES, NORMAL, type OpenedBy, tooLargeFrame } from "./live-connection.ts";
+import { FAILED, LiveConnection, NORMAL, type OpenedBy, tooLargeFrame } from "./live-connection.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 import type { LiveSocket, RunTurn } from "./live-socket.ts";
 
@@ -512,8 +512,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   #write(frame: string): void {
     if (this.isClosed) return;
     this.#hasSent = true;
-    this.sendFrame(frame);
-    if (this.#isHostPaused || (this.socket?.waitingBytes ?? 0) <= LOW_BYTES) return;
+    if (this.sendFrame(frame) || this.#isHostPaused) return;
     this.#isHostPaused = true;
     this.#host.pause();
   }
