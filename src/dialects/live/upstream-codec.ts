@@ -1,4 +1,4 @@
-import { AudioConverter, bytesPerSecond } from "../../audio/audio-converter.ts";
+import { AudioConverter, bytesPerSecond, isSameFormat } from "../../audio/audio-converter.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Turn } from "../../canon/call.ts";
@@ -40,6 +40,7 @@ const HOST_OUTPUT_RATE = 24_000;
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 /** Items that wait for the turn in which they are sent. */
 const MAX_PENDING = 1000;
+const MAX_PENDING_CHARACTERS = 16 * 1024 * 1024;
 
 /** Settings that concern only the client, or both sides of which the gateway converts. */
 const FREE: ReadonlySet<string> = new Set([
@@ -274,7 +275,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
 
   #audio(audio: Uint8Array, format: LiveAudioFormat, eventId: string | undefined): LiveStep {
     let input = this.#input;
-    if (input === undefined || input.format !== format) {
+    if (input === undefined || !isSameFormat(input.format, format)) {
       input = { format, converter: new AudioConverter(format, HOST_INPUT) };
       this.#input = input;
     }
@@ -338,8 +339,12 @@ export class LiveHostSide implements LiveUpstreamCodec {
   }
 
   #item(item: LiveItem, after: string | undefined, eventId: string | undefined): LiveStep {
-    if (this.#pending.length + this.#results.length >= MAX_PENDING)
-      return this.#cannot("item", `no more than ${MAX_PENDING} items can wait for a response`, eventId);
+    const waiting = [...this.#pending.flatMap(({ turn }) => turn.parts), ...this.#results, ...item.turn.parts];
+    if (waiting.length > MAX_PENDING || weightOf(waiting) > MAX_PENDING_CHARACTERS) {
+      const message = "Too many items wait for a response. Create one first.";
+      const error = new GatewayError("too_large", message, { path: "item" });
+      return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
+    }
     const place = after === undefined ? -1 : this.#pending.findIndex(({ id }) => id === after);
     if (after !== undefined && place < 0 && after !== "root" && this.#isKnownEarlier(after))
       this.#notes.approximated("previous_item_id", "this provider adds items at the end of the conversation");
@@ -746,6 +751,18 @@ export class LiveHostSide implements LiveUpstreamCodec {
 
 const CONTEXT: ReadonlySet<string> = new Set(["instructions", "tools"]);
 const ONLY_SESSIONS = "this provider has this setting only for a whole session";
+
+/** The characters of texts, results and media. */
+function weightOf(parts: readonly Part[]): number {
+  let weight = 0;
+  for (const part of parts) {
+    if (part.type === "tool-result") weight += weightOf(part.content);
+    else if (part.type === "media") weight += part.source.type === "data" ? part.source.data.length : 0;
+    else if (part.type === "tool-call") weight += part.input.length;
+    else if ("text" in part) weight += part.text?.length ?? 0;
+  }
+  return weight;
+}
 
 const frameOf = (message: JsonObject): string => JSON.stringify(message);
 

@@ -542,6 +542,19 @@ describe("decision 0118: turns of a Realtime client on a Live host", () => {
     expect(errors[0]).toMatchObject({ type: "error", error: { code: "request_too_large", param: "audio" } });
   });
 
+  test("items that wait for a response are bounded, by number and by size", () => {
+    const bridge = begun();
+    const large = { type: "message", role: "user", content: [{ type: "input_text", text: "x".repeat(4_000_000) }] };
+    const errors = Array.from(
+      { length: 6 },
+      () => bridge.says({ type: "conversation.item.create", item: large }).toClient,
+    );
+    expect(errors.at(-1)).toMatchObject([{ type: "error", error: { code: "request_too_large", param: "item" } }]);
+    const many = begun();
+    const types = Array.from({ length: 1001 }, () => many.says(message("a")).toClient[0]?.["type"]);
+    expect(types.filter((type) => type === "error").length).toBe(1);
+  });
+
   test("settings of one response are approximated or noted", () => {
     const bridge = begun({ instructions: "Be brief." });
     bridge.says({
