@@ -61,6 +61,8 @@ interface OpenTurn {
   interrupted?: true;
   /** Everything was generated. The host waits until it has been played. */
   generated?: true;
+  /** Something of it has arrived. */
+  begun?: true;
 }
 
 /** What the user says at the moment, or said last. */
@@ -99,6 +101,8 @@ export class LiveHostSide implements LiveUpstreamCodec {
   #sentBytes = 0;
   #turn: OpenTurn | undefined;
   #lastTurn: string | undefined;
+  /** The last turn was ended before its last message, which must not end the next one. */
+  #isEndOwed = false;
   /** In a native session, a client's message that begins a turn. */
   #asked = false;
   #openCalls = new Map<string, string>();
@@ -197,6 +201,10 @@ export class LiveHostSide implements LiveUpstreamCodec {
     const frames: string[] = [];
     const { usageMetadata, ...content } = message;
     const usage = decodeUsage(usageMetadata);
+    if (this.#isOwed(message)) {
+      if (usage !== undefined) events.push({ type: "late-usage", usage, ...withoutAbsent({ turnId: this.#lastTurn }) });
+      return stepOf(frames, events);
+    }
     for (const name of Object.keys(content)) this.#read(name, message, events, frames);
     this.#count(usage, message, events);
     this.#finish(message, events);
@@ -399,6 +407,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
         return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
       }
       this.#endTurn(this.#turn, "completed", events);
+      this.#isEndOwed = true;
     }
     const refused = this.#refusal(request, eventId);
     if (refused !== undefined) return refused;
@@ -516,6 +525,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
     if (turn.generated) {
       const events: LiveEvent[] = [];
       this.#endTurn(turn, "cancelled", events);
+      this.#isEndOwed = true;
       return stepOf([], events);
     }
     // There is no such message, but any content interrupts the model.
@@ -523,6 +533,15 @@ export class LiveHostSide implements LiveUpstreamCodec {
   }
 
   // What the host does.
+
+  /** Whether a message is the end of a turn that the client no longer waits for, while nothing of the next one has arrived. */
+  #isOwed(message: JsonObject): boolean {
+    const content = objectAt(message, "serverContent");
+    const isOwed = this.#isEndOwed && this.#turn?.begun === undefined && content !== undefined;
+    if (!isOwed || content["modelTurn"] !== undefined || content["outputTranscription"] !== undefined) return false;
+    if (content["turnComplete"] === true) this.#isEndOwed = false;
+    return content["turnComplete"] === true || content["interrupted"] === true;
+  }
 
   #read(name: string, message: JsonObject, events: LiveEvent[], frames: string[]): void {
     switch (name) {
@@ -610,6 +629,8 @@ export class LiveHostSide implements LiveUpstreamCodec {
   /** Content of a turn, which it begins. Nothing of a cancelled turn reaches the client. */
   #emit(event: LiveEvent, events: LiveEvent[]): void {
     if (this.#turn === undefined) events.push(...this.#beginDetected());
+    if (this.#turn !== undefined) this.#turn.begun = true;
+    this.#isEndOwed = false;
     if (this.#turn?.cancelled !== true) events.push(event);
   }
 
