@@ -39,8 +39,6 @@ const MAX_CHUNKS = 100;
 export class LiveClientSide implements LiveClientCodec {
   readonly #context: LiveClientContext;
   readonly #notes = new SessionNotes();
-  /** The formats of the client's audio so far. One object for each, which the other side knows by identity. */
-  readonly #formats = new Map<number, LiveAudioFormat>();
   #settings: LiveSettings = { paths: {}, extras: [] };
   #isSetUp = false;
   #isConfirmed = false;
@@ -150,14 +148,8 @@ export class LiveClientSide implements LiveClientCodec {
       return refuse(`${path}.mimeType`, "must be audio/pcm;rate=16000, or an image.");
     const audio = decodeAudio(data) ?? refuse(`${path}.data`, "must be base64.");
     const rate = Number(RATE.exec(mimeType)?.[1] ?? DEFAULT_INPUT_RATE);
-    return { type: "audio", audio, format: this.#formatOf(rate, path) };
-  }
-
-  #formatOf(rate: number, path: string): LiveAudioFormat {
-    if (!RATES.has(rate)) return refuse(`${path}.mimeType`, `must have a rate of ${[...RATES].join(", ")} Hz.`);
-    const known = this.#formats.get(rate) ?? { type: "pcm", rate };
-    this.#formats.set(rate, known);
-    return known;
+    if (!RATES.has(rate)) refuse(`${path}.mimeType`, `must have a rate of ${[...RATES].join(", ")} Hz.`);
+    return { type: "audio", audio, format: { type: "pcm", rate } };
   }
 
   #readResults(response: JsonObject): LiveCommand[] {

@@ -1,4 +1,4 @@
-import { AudioConverter, bytesPerSecond } from "../../audio/audio-converter.ts";
+import { AudioConverter, bytesPerSecond, isSameFormat } from "../../audio/audio-converter.ts";
 import { arrayAt, isObject, type JsonObject, objectAt, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import type { Turn } from "../../canon/call.ts";
@@ -40,6 +40,7 @@ const HOST_OUTPUT_RATE = 24_000;
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 /** Items that wait for the turn in which they are sent. */
 const MAX_PENDING = 1000;
+const MAX_PENDING_CHARACTERS = 16 * 1024 * 1024;
 
 /** Settings that concern only the client, or both sides of which the gateway converts. */
 const FREE: ReadonlySet<string> = new Set([
@@ -60,6 +61,8 @@ interface OpenTurn {
   interrupted?: true;
   /** Everything was generated. The host waits until it has been played. */
   generated?: true;
+  /** Something of it has arrived. */
+  begun?: true;
 }
 
 /** What the user says at the moment, or said last. */
@@ -98,6 +101,8 @@ export class LiveHostSide implements LiveUpstreamCodec {
   #sentBytes = 0;
   #turn: OpenTurn | undefined;
   #lastTurn: string | undefined;
+  /** The last turn was ended before its last message, which must not end the next one. */
+  #isEndOwed = false;
   /** In a native session, a client's message that begins a turn. */
   #asked = false;
   #openCalls = new Map<string, string>();
@@ -196,6 +201,10 @@ export class LiveHostSide implements LiveUpstreamCodec {
     const frames: string[] = [];
     const { usageMetadata, ...content } = message;
     const usage = decodeUsage(usageMetadata);
+    if (this.#isOwed(message)) {
+      if (usage !== undefined) events.push({ type: "late-usage", usage, ...withoutAbsent({ turnId: this.#lastTurn }) });
+      return stepOf(frames, events);
+    }
     for (const name of Object.keys(content)) this.#read(name, message, events, frames);
     this.#count(usage, message, events);
     this.#finish(message, events);
@@ -274,7 +283,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
 
   #audio(audio: Uint8Array, format: LiveAudioFormat, eventId: string | undefined): LiveStep {
     let input = this.#input;
-    if (input === undefined || input.format !== format) {
+    if (input === undefined || !isSameFormat(input.format, format)) {
       input = { format, converter: new AudioConverter(format, HOST_INPUT) };
       this.#input = input;
     }
@@ -338,8 +347,12 @@ export class LiveHostSide implements LiveUpstreamCodec {
   }
 
   #item(item: LiveItem, after: string | undefined, eventId: string | undefined): LiveStep {
-    if (this.#pending.length + this.#results.length >= MAX_PENDING)
-      return this.#cannot("item", `no more than ${MAX_PENDING} items can wait for a response`, eventId);
+    const waiting = [...this.#pending.flatMap(({ turn }) => turn.parts), ...this.#results, ...item.turn.parts];
+    if (waiting.length > MAX_PENDING || weightOf(waiting) > MAX_PENDING_CHARACTERS) {
+      const message = "Too many items wait for a response. Create one first.";
+      const error = new GatewayError("too_large", message, { path: "item" });
+      return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
+    }
     const place = after === undefined ? -1 : this.#pending.findIndex(({ id }) => id === after);
     if (after !== undefined && place < 0 && after !== "root" && this.#isKnownEarlier(after))
       this.#notes.approximated("previous_item_id", "this provider adds items at the end of the conversation");
@@ -394,6 +407,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
         return stepOf([], [{ type: "error", error, fatal: false, ...withoutAbsent({ eventId }) }]);
       }
       this.#endTurn(this.#turn, "completed", events);
+      this.#isEndOwed = true;
     }
     const refused = this.#refusal(request, eventId);
     if (refused !== undefined) return refused;
@@ -511,6 +525,7 @@ export class LiveHostSide implements LiveUpstreamCodec {
     if (turn.generated) {
       const events: LiveEvent[] = [];
       this.#endTurn(turn, "cancelled", events);
+      this.#isEndOwed = true;
       return stepOf([], events);
     }
     // There is no such message, but any content interrupts the model.
@@ -518,6 +533,15 @@ export class LiveHostSide implements LiveUpstreamCodec {
   }
 
   // What the host does.
+
+  /** Whether a message is the end of a turn that the client no longer waits for, while nothing of the next one has arrived. */
+  #isOwed(message: JsonObject): boolean {
+    const content = objectAt(message, "serverContent");
+    const isOwed = this.#isEndOwed && this.#turn?.begun === undefined && content !== undefined;
+    if (!isOwed || content["modelTurn"] !== undefined || content["outputTranscription"] !== undefined) return false;
+    if (content["turnComplete"] === true) this.#isEndOwed = false;
+    return content["turnComplete"] === true || content["interrupted"] === true;
+  }
 
   #read(name: string, message: JsonObject, events: LiveEvent[], frames: string[]): void {
     switch (name) {
@@ -605,6 +629,8 @@ export class LiveHostSide implements LiveUpstreamCodec {
   /** Content of a turn, which it begins. Nothing of a cancelled turn reaches the client. */
   #emit(event: LiveEvent, events: LiveEvent[]): void {
     if (this.#turn === undefined) events.push(...this.#beginDetected());
+    if (this.#turn !== undefined) this.#turn.begun = true;
+    this.#isEndOwed = false;
     if (this.#turn?.cancelled !== true) events.push(event);
   }
 
@@ -746,6 +772,18 @@ export class LiveHostSide implements LiveUpstreamCodec {
 
 const CONTEXT: ReadonlySet<string> = new Set(["instructions", "tools"]);
 const ONLY_SESSIONS = "this provider has this setting only for a whole session";
+
+/** The characters of texts, results and media. */
+function weightOf(parts: readonly Part[]): number {
+  let weight = 0;
+  for (const part of parts) {
+    if (part.type === "tool-result") weight += weightOf(part.content);
+    else if (part.type === "media") weight += part.source.type === "data" ? part.source.data.length : 0;
+    else if (part.type === "tool-call") weight += part.input.length;
+    else if ("text" in part) weight += part.text?.length ?? 0;
+  }
+  return weight;
+}
 
 const frameOf = (message: JsonObject): string => JSON.stringify(message);
 

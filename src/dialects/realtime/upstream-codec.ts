@@ -1,4 +1,4 @@
-import { AudioConverter, bytesPerSecond } from "../../audio/audio-converter.ts";
+import { AudioConverter, bytesPerSecond, isSameFormat } from "../../audio/audio-converter.ts";
 import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../base/json.ts";
 import { withoutAbsent } from "../../base/without-absent.ts";
 import { pathOfExtra } from "../../canon/call.ts";
@@ -315,7 +315,7 @@ export class RealtimeUpstreamCodec implements LiveUpstreamCodec {
 
   #encodeAudio(audio: Uint8Array, format: LiveAudioFormat): LiveStep {
     let input = this.#input;
-    if (input === undefined || input.format !== format) {
+    if (input === undefined || !isSameFormat(input.format, format)) {
       input = { format, converter: new AudioConverter(format, this.#hostInput) };
       this.#input = input;
     }

@@ -10,6 +10,7 @@ import * as liveUsage from "../live/usage.ts";
 import type { LiveDialect } from "../live-dialect.ts";
 import { realtime } from "../realtime/index.ts";
 import * as realtimeUsage from "../realtime/usage.ts";
+import { Bridge, type Led } from "./bridge.sample.ts";
 
 const PATHS = { paths: {}, extras: [] };
 
@@ -490,6 +491,90 @@ describe("H20: no frame of a client or a host breaks a codec", () => {
         dialect.check(frame);
       }),
       { numRuns: 2000 },
+    );
+  });
+});
+
+describe("H20: no frame breaks a translated session, and every error reaches the client in its protocol", () => {
+  const said = fc.constantFrom(
+    ...[
+      { type: "session.update", session: { audio: { input: { turn_detection: null } } } },
+      { type: "session.update", session: { instructions: "a" } },
+      { type: "input_audio_buffer.append", audio: "AAAAAAAA" },
+      { type: "input_audio_buffer.commit" },
+      { type: "input_audio_buffer.clear" },
+      {
+        type: "conversation.item.create",
+        item: { type: "message", role: "user", content: [{ type: "input_text", text: "a" }] },
+      },
+      { type: "conversation.item.create", item: { type: "function_call_output", call_id: "c1", output: "a" } },
+      { type: "conversation.item.create", item: { type: "mcp_approval_response", id: "x", approve: true } },
+      { type: "conversation.item.delete", item_id: "i" },
+      { type: "response.create" },
+      { type: "response.create", response: { instructions: "a", metadata: { a: "b" } } },
+      { type: "response.cancel" },
+      { type: "new.event" },
+    ].map((frame) => ({ by: "client" as const, frame })),
+  );
+  const heard = fc.constantFrom(
+    ...[
+      { setupComplete: {} },
+      { serverContent: { modelTurn: { parts: [{ text: "a" }] } } },
+      {
+        serverContent: {
+          modelTurn: { parts: [{ inlineData: { mimeType: "audio/pcm;rate=24000", data: "AAAAAAAA" } }] },
+        },
+      },
+      { serverContent: { modelTurn: { parts: [{ text: "a", thought: true }, { executableCode: { code: "1" } }] } } },
+      { serverContent: { outputTranscription: { text: "a" } } },
+      { serverContent: { inputTranscription: { text: "a" } } },
+      { serverContent: { inputTranscription: { text: "a", finished: true } } },
+      { serverContent: { interrupted: true } },
+      { serverContent: { generationComplete: true } },
+      { serverContent: { turnComplete: true }, usageMetadata: { promptTokenCount: 1, totalTokenCount: 2 } },
+      { toolCall: { functionCalls: [{ id: "c1", name: "f", args: {} }] } },
+      { toolCallCancellation: { ids: ["c1"] } },
+      { usageMetadata: { promptTokenCount: 1, totalTokenCount: 3 } },
+      { voiceActivity: { voiceActivityType: "ACTIVITY_START", audioOffset: "1.5s" } },
+      { voiceActivity: { voiceActivityType: "ACTIVITY_END" } },
+      { goAway: { timeLeft: "5s" } },
+      { newMessage: {} },
+    ].map((frame) => ({ by: "host" as const, frame })),
+  );
+
+  test("realtime on live: any order of frames is a valid session, and all usage is in one turn or late", () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(said, heard), { maxLength: 40 }), (frames) => {
+        const bridge = new Bridge(realtime, live);
+        const reader = new StrictRealtimeClient();
+        const begun: string[] = [];
+        const ended: string[] = [];
+        let counted = 0;
+        let reported = 0;
+        const read = ({ toClient, events }: Led) => {
+          for (const frame of toClient) reader.read(frame);
+          for (const one of events) {
+            if (one.type === "turn-began") begun.push(one.id);
+            if (one.type === "turn-ended") ended.push(one.id);
+            if (one.type === "turn-ended" || one.type === "late-usage") counted += promptTokens(one.usage ?? {});
+          }
+        };
+        read(bridge.open());
+        for (const { by, frame } of frames) {
+          if ("usageMetadata" in frame) reported++;
+          read(by === "client" ? bridge.says(frame) : bridge.hears(frame));
+        }
+        for (const frame of bridge.client.encodeCut(new GatewayError("upstream_failed", "Gone.")))
+          reader.read(JSON.parse(frame) as JsonObject);
+        expect(reader.isIdle).toBe(true);
+        expect(new Set(ended).size).toBe(ended.length);
+        expect(ended).toEqual(begun.slice(0, ended.length));
+        expect(begun.length - ended.length).toBe(bridge.host.turnId === undefined ? 0 : 1);
+        // A turn counts up, so that two reports within it are one.
+        expect(counted).toBeLessThanOrEqual(reported);
+        if (reported > 0 && bridge.host.turnId === undefined) expect(counted).toBeGreaterThan(0);
+      }),
+      { numRuns: 1500 },
     );
   });
 });

@@ -506,6 +506,24 @@ describe("decision 0118: turns of a Realtime client on a Live host", () => {
     });
   });
 
+  test("the late end of a turn that was played does not end the next one", () => {
+    const bridge = begun();
+    bridge.says({ type: "response.create" });
+    bridge.hears({ setupComplete: {} });
+    bridge.hears(said([sound(40)]));
+    bridge.hears({ serverContent: { generationComplete: true } });
+    bridge.says(message("Next."));
+    const { toClient } = bridge.says({ type: "response.create" });
+    expect(typesOf(toClient).slice(-2)).toEqual(["response.done", "response.created"]);
+    expect(toClient.at(-2)).toMatchObject({ response: { status: "completed" } });
+    expect(bridge.hears({ serverContent: { interrupted: true } }).events).toEqual([]);
+    expect(bridge.hears(ended).events).toMatchObject([{ type: "late-usage", usage: { input: 10, output: 5 } }]);
+    bridge.hears(said([{ text: "Here." }]));
+    expect(bridge.hears(ended).toClient.at(-1)).toMatchObject({
+      response: { status: "completed", usage: { total_tokens: 15 } },
+    });
+  });
+
   test("push to talk: audio is held until it is committed and answered, and can be cleared", () => {
     const bridge = begun({ audio: { input: { turn_detection: null } } });
     expect(bridge.says({ type: "input_audio_buffer.commit" }).toClient).toMatchObject([
@@ -540,6 +558,19 @@ describe("decision 0118: turns of a Realtime client on a Live host", () => {
     const errors = Array.from({ length: 20 }, () => bridge.says(second).toClient).flat();
     expect(errors.length).toBeGreaterThan(0);
     expect(errors[0]).toMatchObject({ type: "error", error: { code: "request_too_large", param: "audio" } });
+  });
+
+  test("items that wait for a response are bounded, by number and by size", () => {
+    const bridge = begun();
+    const large = { type: "message", role: "user", content: [{ type: "input_text", text: "x".repeat(4_000_000) }] };
+    const errors = Array.from(
+      { length: 6 },
+      () => bridge.says({ type: "conversation.item.create", item: large }).toClient,
+    );
+    expect(errors.at(-1)).toMatchObject([{ type: "error", error: { code: "request_too_large", param: "item" } }]);
+    const many = begun();
+    const types = Array.from({ length: 1001 }, () => many.says(message("a")).toClient[0]?.["type"]);
+    expect(types.filter((type) => type === "error").length).toBe(1);
   });
 
   test("settings of one response are approximated or noted", () => {
