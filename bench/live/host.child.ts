@@ -23,4 +23,3 @@ const server = Bun.serve({
   },
 });
 console.log(server.port);
-
