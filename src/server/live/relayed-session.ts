@@ -134,6 +134,19 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
     this.#host.close();
   }
 
+  /** A mistake of the gateway ends this session and nothing else. */
+  #guard(work: () => Promise<void> | undefined): void {
+    const broke = (thrown: unknown): void => {
+      this.gateway.log.error({ err: thrown, session: this.by.id }, "internal error in a session");
+      this.#lose(asGatewayError(thrown), FAILED);
+    };
+    try {
+      void work()?.catch(broke);
+    } catch (thrown) {
+      broke(thrown);
+    }
+  }
+
   // From the client:
 
   protected received(frame: string | Uint8Array): void {
@@ -143,8 +156,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       else this.#fromClient.push(frame);
       return;
     }
-    const work = this.#take(frame);
-    if (work !== undefined) void this.#takeRest(work);
+    this.#guard(() => {
+      const work = this.#take(frame);
+      return work && this.#takeRest(work);
+    });
   }
 
   async #takeRest(first: Promise<void>): Promise<void> {
@@ -275,7 +290,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       this.#host.send(step.frames);
       // The host is asked later, if at all: the turn is then admitted when it begins.
       if (command.type === "respond" && step.frames.length + step.events.length === 0) this.#turns.withdraw();
-      void this.#followAndShow(step.events, 0);
+      this.#guard(() => this.#followAndShow(step.events, 0));
     } catch (thrown) {
       this.#refuse(thrown, command.eventId);
     }
@@ -288,8 +303,10 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
       this.#fromHost.push(frame);
       return;
     }
-    const work = this.#hear(frame);
-    if (work !== undefined) void this.#hearRest(work);
+    this.#guard(() => {
+      const work = this.#hear(frame);
+      return work && this.#hearRest(work);
+    });
   }
 
   async #hearRest(first: Promise<void>): Promise<void> {
@@ -429,8 +446,7 @@ export class RelayedSession extends LiveConnection implements HostReceiver {
   /** False if the host has no way to end the turn. */
   #cancelAtHost(turnId: string): boolean {
     const { frames, events } = this.#host.carry(this.#host.codec.encode({ type: "cancel", turnId }));
-    if (this.#isNative) void this.#followFrom(events, 0);
-    else void this.#followAndShow(events, 0);
+    this.#guard(() => (this.#isNative ? this.#followFrom(events, 0) : this.#followAndShow(events, 0)));
     return frames.length > 0 || events.some(({ type }) => type === "turn-ended");
   }
 
